@@ -1,0 +1,59 @@
+//! What a node is told to be before it starts.
+
+use super::Observer;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
+#[derive(Clone)]
+pub struct CoreConfig {
+    /// `port`, only reported (INFO, CONFIG GET).
+    pub port: u16,
+    /// `appendonly`, only reported.
+    pub append_only: bool,
+    /// `appendfsync`, only reported: `always`, `everysec` or `no`.
+    pub append_fsync: &'static str,
+    /// `min-replicas-to-write`: writes are refused while fewer replicas are good
+    /// ([`Replication::good_replicas`](super::Replication::good_replicas)). 0: no limit.
+    pub min_replicas_to_write: u32,
+    /// `min-replicas-max-lag`, seconds: older acknowledgements do not count. The node applies it.
+    pub min_replicas_max_lag: u32,
+    /// `replica-priority`, only reported.
+    pub replica_priority: u32,
+    /// `replica-serve-stale-data`: whether a replica answers while its link is down.
+    pub replica_serve_stale_data: bool,
+    /// `busy-reply-threshold`: how long others wait for an overrunning script before they are told BUSY.
+    pub busy_reply_threshold: Duration,
+    /// Lua instructions after which a script counts as never ending.
+    pub script_instruction_limit: u64,
+    /// Bytes the thread's Lua state may hold while a script runs.
+    pub script_memory_limit: usize,
+    /// Told of everything a checker or fault trigger may care about.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+impl Default for CoreConfig {
+    fn default() -> CoreConfig {
+        CoreConfig {
+            port: 6379,
+            append_only: false,
+            append_fsync: "everysec",
+            min_replicas_to_write: 0,
+            min_replicas_max_lag: 10,
+            replica_priority: 100,
+            replica_serve_stale_data: true,
+            busy_reply_threshold: Duration::from_secs(5),
+            // Some tenths of a second of real time; real lock scripts take below 200 instructions.
+            script_instruction_limit: 10_000_000,
+            script_memory_limit: 64 << 20,
+            observer: None,
+        }
+    }
+}
+
+impl fmt::Debug for CoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoreConfig").field("port", &self.port).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,40 @@
+//! What a checker or a fault trigger learns about a node, as it happens.
+
+/// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Peer(pub u32);
+
+/// Told of everything a node does that a checker or fault trigger may care about.
+///
+/// The core calls it in the middle of a command: an observer notes things down, it never calls back into a node.
+pub trait Observer: Send + Sync {
+    /// A top-level command was executed for `peer`; its name in capitals. Called for every PING and ECHO: must be cheap.
+    fn executed(&self, peer: Peer, command: &'static str) {
+        let _ = (peer, command);
+    }
+
+    /// A string key changed its value or lifetime or went away, also inside a script or a transaction.
+    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
+        let _ = (peer, change);
+    }
+
+    /// A script passed its instruction limit; the node now behaves as a Redis whose script runs forever.
+    fn script_overran(&self, peer: Peer) {
+        let _ = peer;
+    }
+}
+
+/// One change of one string key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyChange<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// Its value before, `None` if it did not exist.
+    pub before: Option<&'a [u8]>,
+    /// Its value now, `None` if it is gone.
+    pub after: Option<&'a [u8]>,
+    /// When it expires now: milliseconds since the epoch on the node's wall clock.
+    pub expires_at_ms: Option<i64>,
+    /// What changed it: a command's name in capitals, or `EXPIRED`.
+    pub command: &'static str,
+}
