@@ -1,0 +1,417 @@
+//! What can happen in a history: one [`What`] per thing a client or the resource did.
+//!
+//! Assumes true time in nanoseconds since the world began, which no client can read; what clients *can* read
+//! is a [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header).
+//! Not modelled here: packets, Redis commands, faults as such. Those are the trace's business.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened, and when.
+///
+/// Serialises as one flat object: `{"at":12031000000,"type":"gave_up","client":0,"grant":7}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, in true time.
+    pub at: TrueNs,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What a client, the resource or the run did.
+///
+/// Every acquire call has its own [`GrantId`], whether it ends granted or not, and every later event of that
+/// call carries it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum What {
+    /// A client called acquire. A wait starts here, unless the client is already waiting for this lock.
+    AcquireStarted {
+        /// Who called.
+        client: ClientId,
+        /// This call's id, new in the run.
+        grant: GrantId,
+        /// The lock asked for.
+        lock: LockId,
+    },
+    /// Acquire returned granted: the claim starts.
+    Granted {
+        /// Who holds.
+        client: ClientId,
+        /// The acquire call that was granted.
+        grant: GrantId,
+        /// The lock held.
+        lock: LockId,
+        /// The lock's token, in hexadecimal.
+        token: String,
+        /// The fencing number, if the lock hands out any.
+        fencing: Option<u64>,
+        /// The deadline the algorithm computed, if it computes one.
+        deadline: Option<Deadline>,
+        /// What the client's clocks read when acquire returned.
+        reading: Reading,
+    },
+    /// Acquire returned refused. The wait goes on until [`What::Granted`], [`What::GaveUp`] or
+    /// [`What::Died`]: retries are one wait.
+    Refused {
+        /// Who asked.
+        client: ClientId,
+        /// The call.
+        grant: GrantId,
+        /// The lock's reason.
+        why: String,
+    },
+    /// Acquire returned unknown: a reply was lost. The wait goes on, as after a refusal.
+    AcquireUnknown {
+        /// Who asked.
+        client: ClientId,
+        /// The call.
+        grant: GrantId,
+        /// The lock's reason.
+        why: String,
+    },
+    /// The grant's current deadline passed on that client's clock. Recorded by an observer outside the client,
+    /// so also while the client is stopped; it may come before [`What::Granted`].
+    DeadlinePassed {
+        /// Whose clock.
+        client: ClientId,
+        /// The grant whose deadline it was.
+        grant: GrantId,
+    },
+    /// The client's own code looked and found its lease expired: the claim ends.
+    ExpiryNoticed {
+        /// Who noticed.
+        client: ClientId,
+        /// The expired grant.
+        grant: GrantId,
+    },
+    /// An extension succeeded.
+    Extended {
+        /// Who extended.
+        client: ClientId,
+        /// The grant extended.
+        grant: GrantId,
+        /// The new deadline, if the algorithm computes one.
+        deadline: Option<Deadline>,
+    },
+    /// An extension failed or its result is unknown. By itself this ends no claim.
+    ExtendFailed {
+        /// Who tried.
+        client: ClientId,
+        /// The grant.
+        grant: GrantId,
+        /// The lock's reason.
+        why: String,
+    },
+    /// The client called release: the claim ends, whatever the answer.
+    ReleaseCalled {
+        /// Who called.
+        client: ClientId,
+        /// The grant given back.
+        grant: GrantId,
+    },
+    /// Release returned.
+    ReleaseReturned {
+        /// Who called.
+        client: ClientId,
+        /// The grant given back.
+        grant: GrantId,
+        /// What it returned.
+        outcome: ReleaseOutcome,
+    },
+    /// The client's process is gone (crash or power loss): its claims and waits end.
+    Died {
+        /// Who died.
+        client: ClientId,
+    },
+    /// The client runs again, remembering nothing. Ends claims and waits too, should `died` be missing.
+    Restarted {
+        /// Who is back.
+        client: ClientId,
+    },
+    /// The client will not try again: its wait ends. A program that stops retrying must record this, or its
+    /// wait lasts until the run ends.
+    GaveUp {
+        /// Who gave up.
+        client: ClientId,
+        /// Its last acquire call.
+        grant: GrantId,
+    },
+    /// What a client's clocks read at this instant. Evidence only: record one for each claimant whenever a
+    /// claim starts or ends, and evidence can say when it happened on each client's own clock.
+    Clocks {
+        /// Whose clocks.
+        client: ClientId,
+        /// What they read.
+        reading: Reading,
+    },
+    /// The resource answered a read (recorded when the client has the answer).
+    ReadDone {
+        /// Who read.
+        client: ClientId,
+        /// Under which grant.
+        grant: GrantId,
+        /// What was read.
+        object: ObjectId,
+        /// The version read; 0 is the state before any write.
+        version: u64,
+        /// The value read.
+        value: u64,
+    },
+    /// The client sent a write.
+    WriteSent {
+        /// Who wrote.
+        client: ClientId,
+        /// Under which grant.
+        grant: GrantId,
+        /// What is written.
+        object: ObjectId,
+        /// The version the new value was computed from; absent only for a blind write.
+        based_on: Option<u64>,
+    },
+    /// The resource applied a write.
+    WriteApplied {
+        /// Who wrote.
+        client: ClientId,
+        /// Under which grant.
+        grant: GrantId,
+        /// What was written.
+        object: ObjectId,
+        /// The version this write made. Versions of an object are unique and count up.
+        version: u64,
+        /// The version the new value was computed from; absent only for a blind write.
+        based_on: Option<u64>,
+        /// The value written.
+        value: u64,
+        /// The fencing number that came with it.
+        fencing: Option<u64>,
+    },
+    /// The resource refused a write.
+    WriteRefused {
+        /// Who wrote.
+        client: ClientId,
+        /// Under which grant.
+        grant: GrantId,
+        /// What would have been written.
+        object: ObjectId,
+        /// The resource's reason.
+        why: String,
+        /// The fencing number that came with it.
+        fencing: Option<u64>,
+        /// The highest fencing number the resource had seen.
+        highest_seen: Option<u64>,
+    },
+    /// A release or an extension of grant `by` changed a key that held the token of grant `held`. Recorded
+    /// also when both are the same, which is how it should be.
+    KeyTouched {
+        /// Who sent the command.
+        client: ClientId,
+        /// The node that executed it.
+        node: NodeId,
+        /// The lock the key stands for.
+        lock: LockId,
+        /// The grant the command meant.
+        by: GrantId,
+        /// The grant whose token the key held.
+        held: GrantId,
+        /// What the command did.
+        op: KeyOp,
+    },
+    /// A fault the scenario is about did not happen, so nothing was shown: what holds becomes inconclusive.
+    FaultNeverFired {
+        /// The fault, as the scenario names it.
+        fault: String,
+    },
+    /// The last event of a whole history.
+    RunEnded {
+        /// How the run ended.
+        outcome: RunOutcome,
+    },
+}
+
+impl What {
+    /// The grant this event belongs to, if it belongs to one.
+    pub fn grant(&self) -> Option<GrantId> {
+        match self {
+            What::AcquireStarted { grant, .. }
+            | What::Granted { grant, .. }
+            | What::Refused { grant, .. }
+            | What::AcquireUnknown { grant, .. }
+            | What::DeadlinePassed { grant, .. }
+            | What::ExpiryNoticed { grant, .. }
+            | What::Extended { grant, .. }
+            | What::ExtendFailed { grant, .. }
+            | What::ReleaseCalled { grant, .. }
+            | What::ReleaseReturned { grant, .. }
+            | What::GaveUp { grant, .. }
+            | What::ReadDone { grant, .. }
+            | What::WriteSent { grant, .. }
+            | What::WriteApplied { grant, .. }
+            | What::WriteRefused { grant, .. } => Some(*grant),
+            What::KeyTouched { by, .. } => Some(*by),
+            What::Died { .. }
+            | What::Restarted { .. }
+            | What::Clocks { .. }
+            | What::FaultNeverFired { .. }
+            | What::RunEnded { .. } => None,
+        }
+    }
+
+    /// The client this event is about, if it is about one.
+    pub fn client(&self) -> Option<ClientId> {
+        match self {
+            What::AcquireStarted { client, .. }
+            | What::Granted { client, .. }
+            | What::Refused { client, .. }
+            | What::AcquireUnknown { client, .. }
+            | What::DeadlinePassed { client, .. }
+            | What::ExpiryNoticed { client, .. }
+            | What::Extended { client, .. }
+            | What::ExtendFailed { client, .. }
+            | What::ReleaseCalled { client, .. }
+            | What::ReleaseReturned { client, .. }
+            | What::Died { client }
+            | What::Restarted { client }
+            | What::GaveUp { client, .. }
+            | What::Clocks { client, .. }
+            | What::ReadDone { client, .. }
+            | What::WriteSent { client, .. }
+            | What::WriteApplied { client, .. }
+            | What::WriteRefused { client, .. }
+            | What::KeyTouched { client, .. } => Some(*client),
+            What::FaultNeverFired { .. } | What::RunEnded { .. } => None,
+        }
+    }
+}
+
+/// True time: nanoseconds since the world began. No client can read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TrueNs(pub u64);
+
+impl TrueNs {
+    /// Nanoseconds from `earlier` until this instant; 0 if `earlier` is not earlier.
+    pub fn since(self, earlier: TrueNs) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// An index into [`Header::clients`](crate::Header::clients).
+///
+/// A client is one owner. Threads that acquire on their own are separate clients, even in one process: a lock
+/// that lets two of them in at once is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClientId(pub u32);
+
+/// An index into [`Header::locks`](crate::Header::locks).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LockId(pub u32);
+
+/// An index into [`Header::objects`](crate::Header::objects).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ObjectId(pub u32);
+
+/// An index into [`Header::nodes`](crate::Header::nodes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+/// One acquire call, unique in the run, whether it ends granted or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GrantId(pub u64);
+
+/// What a client's three clocks read at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Wall clock: nanoseconds since the Unix epoch.
+    pub wall_ns: i64,
+    /// Monotonic clock: nanoseconds; stands still while the machine is suspended.
+    pub monotonic_ns: u64,
+    /// Boot clock: nanoseconds; runs while the machine is suspended.
+    pub boot_ns: u64,
+}
+
+impl Reading {
+    /// What the given clock read, in its nanoseconds.
+    pub fn on(&self, clock: ClockKind) -> i128 {
+        match clock {
+            ClockKind::Wall => self.wall_ns.into(),
+            ClockKind::Monotonic => self.monotonic_ns.into(),
+            ClockKind::Boot => self.boot_ns.into(),
+        }
+    }
+}
+
+/// One of a client's three clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockKind {
+    /// The time of day; can be stepped in both directions.
+    Wall,
+    /// Never stepped; stands still while the machine is suspended.
+    Monotonic,
+    /// Never stepped; runs while the machine is suspended.
+    Boot,
+}
+
+impl ClockKind {
+    /// The clock's name, lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ClockKind::Wall => "wall",
+            ClockKind::Monotonic => "monotonic",
+            ClockKind::Boot => "boot",
+        }
+    }
+}
+
+/// When a grant ends by the client's own computation. The claim is valid while the clock reads less than this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deadline {
+    /// The clock the algorithm measures with.
+    pub clock: ClockKind,
+    /// The reading of that clock, in its nanoseconds, at which the claim ends.
+    pub reading_ns: i64,
+}
+
+/// What release returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleaseOutcome {
+    /// The lock was ours and is free.
+    Released,
+    /// The lock was not ours any more.
+    NotOwner,
+    /// A reply was lost.
+    Unknown,
+}
+
+/// What a command did to a lock's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyOp {
+    /// Deleted it.
+    Release,
+    /// Moved its expiry.
+    Extend,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// Every program finished, or the scenario's end was reached.
+    Completed,
+    /// Nothing can ever happen any more, yet some program has not finished.
+    Stalled,
+    /// The run used up its number of events.
+    EventBudget,
+    /// The run used up its true time.
+    TimeBudget,
+}
