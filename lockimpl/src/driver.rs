@@ -1,0 +1,35 @@
+//! How to set up redis-rs under a lock, on whatever byte stream: one place, so that the simulator
+//! and a real client run the same driver with the same settings.
+
+use redis::{AsyncConnectionConfig, RedisConnectionInfo};
+
+/// Settings for `MultiplexedConnection::new_with_config`: no timeouts of the driver's own.
+///
+/// By default redis-rs gives up on a reply after 500 ms and on connecting after 1 s, by tokio's
+/// clock. A lock's timeouts belong to its [`Env`](crate::Env), so that they wait on the client's own
+/// monotonic clock and stop being special cases.
+///
+/// ```no_run
+/// # async fn open(stream: tokio::io::DuplexStream) -> redis::RedisResult<()> {
+/// use doublehold_lockimpl::{connection_config, connection_info};
+/// use redis::aio::MultiplexedConnection;
+///
+/// let (connection, driver) =
+///     MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
+/// // Run `driver` as a task of the client's host; it ends when the last clone of `connection` goes,
+/// // and closes the stream.
+/// # drop((connection, driver)); Ok(())
+/// # }
+/// ```
+pub fn connection_config() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None)
+}
+
+/// Who the driver says it is when it connects: nobody. RESP2, database 0, no authentication.
+///
+/// redis-rs otherwise opens each connection with two `CLIENT SETINFO` (an error on servers before
+/// 7.2, which it ignores) and waits for both replies. With these settings it sends nothing, and
+/// opening a connection costs the handshake alone.
+pub fn connection_info() -> RedisConnectionInfo {
+    RedisConnectionInfo::default().set_skip_set_lib_name()
+}

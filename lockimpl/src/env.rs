@@ -1,0 +1,110 @@
+//! What a lock needs from the machine it runs on, and nothing else: clocks, sleep, random bytes and
+//! connections. The same lock runs on a simulated host and, through `TokioEnv`, on a real one.
+//!
+//! Says nothing about how time passes or who else runs on the machine.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use redis::aio::ConnectionLike;
+
+use crate::clock::{BootTime, MonotonicTime, WallTime};
+
+/// The name of a node. What it means is the environment's business: a host of the simulated world,
+/// a `redis://` address on a real machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeName(Arc<str>);
+
+impl NodeName {
+    /// Names a node.
+    pub fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// The name as given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for NodeName {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The deadline of a [race](Env::race) came before its operation was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the deadline passed first")]
+pub struct DeadlinePassed;
+
+/// The machine under a lock.
+///
+/// **What a pause means.** A pause (garbage collection, SIGSTOP, a page fault) stops the code
+/// between any two steps, also between reading a clock and using what it read, and stops nothing
+/// else: clocks run, replies arrive and wait unread. When the code resumes, everything is late at
+/// once: every timer is due and every reply is there. A lock must expect to find both, and
+/// [`race`](Env::race) says which it sees first. This is why every clock read is awaited: each is a
+/// step at which an implementation may stop.
+pub trait Env: Clone + Send + Sync + 'static {
+    /// A connection to a node. Requests on one connection are executed in the order sent; a request
+    /// whose future is dropped is not recalled, and its late reply is discarded.
+    type Conn: ConnectionLike + Clone + Send + Sync + 'static;
+
+    /// Reads the wall clock.
+    fn wall(&self) -> impl Future<Output = WallTime> + Send;
+
+    /// Reads the monotonic clock.
+    fn monotonic(&self) -> impl Future<Output = MonotonicTime> + Send;
+
+    /// Reads the boot clock.
+    fn boot(&self) -> impl Future<Output = BootTime> + Send;
+
+    /// Waits until the monotonic clock reads `at` or later; at once if it does already.
+    fn sleep_until(&self, at: MonotonicTime) -> impl Future<Output = ()> + Send;
+
+    /// Fills `bytes` with random bytes, unpredictable to other clients: tokens are made of them.
+    fn random(&self, bytes: &mut [u8]);
+
+    /// Opens a new connection to `node`; see [`connection_config`](crate::connection_config).
+    fn connect(&self, node: &NodeName) -> impl Future<Output = redis::RedisResult<Self::Conn>> + Send;
+
+    /// Runs `operation` until it is done or the monotonic clock reaches `deadline`.
+    ///
+    /// The operation is polled before the timer, as tokio's timeout does: after a pause, a reply that
+    /// is already waiting wins over a deadline that has passed. Implementations keep that order.
+    fn race<F>(
+        &self,
+        operation: F,
+        deadline: MonotonicTime,
+    ) -> impl Future<Output = Result<F::Output, DeadlinePassed>> + Send
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        operation_first(operation, self.sleep_until(deadline))
+    }
+}
+
+async fn operation_first<F: Future>(
+    operation: F,
+    timer: impl Future<Output = ()>,
+) -> Result<F::Output, DeadlinePassed> {
+    let (mut operation, mut timer) = (pin!(operation), pin!(timer));
+    poll_fn(|cx| {
+        if let Poll::Ready(output) = operation.as_mut().poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        timer.as_mut().poll(cx).map(|()| Err(DeadlinePassed))
+    })
+    .await
+}

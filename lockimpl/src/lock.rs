@@ -1,0 +1,174 @@
+//! What every lock offers and what its calls can come to. A lock answers three ways, not two: yes,
+//! no, and "a reply was lost": whoever merges the last two loses either safety or the lock.
+//!
+//! Assumes nothing about how a lock is taken. Does not model waiting for a lock that is taken:
+//! asking again is the caller's decision.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use crate::clock::Deadline;
+
+/// A lock on named resources, held by one client at a time if the algorithm keeps its word.
+///
+/// A lease of `ttl` is rounded up to whole milliseconds, at least one, as Redis counts them: the key
+/// may outlive the lease by less than a millisecond, never the other way round.
+pub trait Lock: Send {
+    /// Asks for `resource` for `ttl`. Returns when the algorithm has decided; it does not wait for
+    /// another holder beyond the attempts its configuration allows.
+    fn acquire(&mut self, resource: &str, ttl: Duration) -> impl Future<Output = Acquired> + Send;
+
+    /// Asks to keep a granted lock for `ttl` from now. On success `grant` carries the new deadline;
+    /// otherwise it is left as it was, and so is its deadline.
+    fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> impl Future<Output = Extended> + Send;
+
+    /// Gives the lock back.
+    fn release(&mut self, grant: &Grant) -> impl Future<Output = Released> + Send;
+}
+
+/// The random value that tells this acquisition's key from every other's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Token(pub [u8; 20]);
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Token({self})")
+    }
+}
+
+/// One successful acquisition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The resource that is locked, and the name of its key on the nodes.
+    pub resource: String,
+    /// The value of that key.
+    pub token: Token,
+    /// A number larger than that of every earlier grant, for the resource to check, if the lock
+    /// was asked for one. It lasts as long as the node's memory does.
+    pub fencing: Option<u64>,
+    /// When to stop believing, on this client's own clock; none if the lock does not compute it.
+    pub deadline: Option<Deadline>,
+    /// Which nodes said yes, in node order; empty for a lock on one node.
+    pub(crate) votes: Vec<bool>,
+}
+
+/// What [`Lock::acquire`] came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acquired {
+    /// The client may believe that it holds the lock.
+    Granted(Grant),
+    /// It may not, and no key of this attempt is left unless a node could not be told.
+    Refused(Refusal),
+    /// A reply was lost: the node may or may not have set the key. Do not act on the resource.
+    Unknown(Doubt),
+}
+
+/// What [`Lock::extend`] came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extended {
+    /// The lock is kept, with a new deadline if the algorithm computes one.
+    Extended {
+        /// The same as is now in the grant.
+        deadline: Option<Deadline>,
+    },
+    /// The lock is lost: its key expired, or belongs to another grant.
+    NotOwner,
+    /// The nodes agreed, but too late to rely on: the old promise or the new lease had run out.
+    TooLate,
+    /// Nobody can say: rely on the old deadline.
+    Unknown(Doubt),
+}
+
+/// What [`Lock::release`] came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// The key is gone, and with a plain `DEL` it may have been somebody else's.
+    Released,
+    /// There was nothing to release: the lock was lost before.
+    NotOwner,
+    /// A reply was lost; the key goes at the latest when its lease ends.
+    Unknown(Doubt),
+}
+
+/// Why a lock was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The key is there: somebody holds the lock, or held it and has not been expired.
+    #[error("taken")]
+    Taken,
+    /// Too few nodes agreed.
+    #[error("{votes} of the {needed} votes needed")]
+    TooFewVotes {
+        /// How many nodes said yes.
+        votes: usize,
+        /// How many would have been enough.
+        needed: usize,
+    },
+    /// The replies came when the lease was over, or nearly.
+    #[error("granted too late to be valid")]
+    TooLate,
+    /// The node could not be reached: nothing was sent.
+    #[error("unreachable: {0}")]
+    Unreachable(String),
+    /// The node answered with an error.
+    #[error(transparent)]
+    ErrorReply(ErrorReply),
+    /// None of the nodes says that it is a master.
+    #[error("no reachable node is a master")]
+    NoMaster,
+    /// The master agreed, but not enough replicas have the key.
+    #[error("{acknowledged} of the {wanted} replicas wanted have it")]
+    TooFewReplicas {
+        /// How many replicas acknowledged the write in time.
+        acknowledged: u64,
+        /// How many were asked for.
+        wanted: u64,
+    },
+}
+
+/// Why nobody can say what became of a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    /// No reply in time; the request may still be executed, also later.
+    #[error("no reply in time")]
+    Timeout,
+    /// The connection broke, or could not be opened to ask.
+    #[error("connection lost: {0}")]
+    ConnectionLost(String),
+    /// The node answered with an error.
+    #[error(transparent)]
+    ErrorReply(ErrorReply),
+    /// Too few nodes answered to tell.
+    #[error("only {answers} of {nodes} nodes answered")]
+    TooFewAnswers {
+        /// How many answered at all.
+        answers: usize,
+        /// How many were asked.
+        nodes: usize,
+    },
+    /// The master did it, but not enough replicas have it.
+    #[error("{acknowledged} of the {wanted} replicas wanted have it")]
+    TooFewReplicas {
+        /// How many replicas acknowledged the write in time.
+        acknowledged: u64,
+        /// How many were asked for.
+        wanted: u64,
+    },
+}
+
+/// An error a node replied with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the node replied `{code} {message}`")]
+pub struct ErrorReply {
+    /// The first word, such as `READONLY`.
+    pub code: String,
+    /// The rest.
+    pub message: String,
+}
