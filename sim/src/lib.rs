@@ -1,1 +1,57 @@
-//! placeholder
+//! A deterministic world for distributed programs: hosts with three clocks each, a network, disks, and faults.
+//!
+//! Code under test is ordinary async Rust. It talks to the world through its [`Host`] handle: reads clocks, sleeps,
+//! connects, listens, writes files. Every run is a pure function of its seed and its planned faults, down to a hash
+//! over all events.
+//!
+//! # Map, in reading order
+//!
+//! - [`World`]: hosts, links and faults put together, and what a run came to.
+//! - [`Host`]: what code on a host can do, and where a pause can strike.
+//! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
+//! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
+//! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
+//!   where faults change them.
+//! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
+//! - [`Event`], [`TraceHash`]: the account of a run.
+//!
+//! # What a stopped host means
+//!
+//! | fault | code | clocks | sockets |
+//! |---|---|---|---|
+//! | [`Fault::Pause`] | stops at its next step; timers fire late, in order, at resume | all run | keep buffering |
+//! | [`Fault::Suspend`] | stops | monotonic stands still | nothing is delivered until resume |
+//! | [`Fault::Crash`] | gone | run | reset; written file data survives |
+//! | [`Fault::LosePower`] | gone | gone | silence; what was not fsynced is lost |
+//!
+//! # What is not modelled
+//!
+//! Code takes no time of its own (a server may sleep for the time a command takes), bandwidth is unlimited, and
+//! machines never come back with another address. The kernel has never heard of Redis or of locks.
+
+mod apply;
+mod clock;
+mod delay;
+mod disk;
+mod fault;
+mod fsync;
+mod host;
+mod host_state;
+mod kernel;
+mod net;
+mod random;
+mod time;
+mod timer;
+mod trace;
+mod world;
+
+pub use clock::{ClockKind, Clocks, RatePpb, Readings};
+pub use delay::DelayLaw;
+pub use fault::{Fault, Occurrence, Pattern, PlannedFault, Struck, Trigger};
+pub use host::{DeadlinePassed, Host};
+pub use kernel::{Budget, Outcome};
+pub use net::{ConnectError, Incoming, LinkSpec, SimStream};
+pub use random::{Probability, ProbabilityError, Seed, Stream};
+pub use time::{BootTime, MonotonicTime, SimTime, WallTime};
+pub use trace::{ConnectionId, End, Event, HostId, Record, TraceHash};
+pub use world::{HostSpec, Run, World};

@@ -1,0 +1,181 @@
+//! The one place where a fault changes the world.
+
+use crate::fault::Fault;
+use crate::host_state::Power;
+use crate::kernel::{Coming, State};
+use crate::net::link::Link;
+use crate::random::Probability;
+use crate::time::SimTime;
+use crate::trace::{Event, HostId};
+
+impl State {
+    /// A planned fault strikes now.
+    pub(crate) fn strike(&mut self, number: usize) {
+        let planned = self.faults.entry(number).clone();
+        self.faults.struck(number).from = Some(self.now);
+        for fault in &planned.faults {
+            self.apply(fault, planned.lasting.is_some());
+        }
+        if let Some(lasting) = planned.lasting {
+            self.schedule(self.now.after(lasting), Coming::TakeBack { number: number as u32 });
+        }
+    }
+
+    /// A planned fault's time is over: what it did is undone, last first.
+    pub(crate) fn take_back(&mut self, number: usize) {
+        let undos: Vec<Fault> =
+            self.faults.entry(number).faults.iter().rev().filter_map(Fault::undo).collect();
+        self.faults.struck(number).until = Some(self.now);
+        for fault in &undos {
+            self.apply(fault, false);
+        }
+    }
+
+    /// Does one thing to the world. `to_be_undone`: a crash will be followed by a start.
+    fn apply(&mut self, fault: &Fault, to_be_undone: bool) {
+        self.emit(Event::Fault { fault: fault.clone() });
+        let now = self.now;
+        match *fault {
+            Fault::StepClock { host, by_ns } => self.change_clocks(host, |c| c.step(now, by_ns)),
+            Fault::ChangeRate { host, by } => self.change_clocks(host, |c| c.change_rate(now, by)),
+            Fault::Freeze { host, clock } => self.change_clocks(host, |c| c.freeze(now, clock)),
+            Fault::Thaw { host, clock } => self.change_clocks(host, |c| c.thaw(now, clock)),
+            Fault::Pause { host } => self.host_mut(host).pauses += 1,
+            Fault::Resume { host } => self.resume(host),
+            Fault::Suspend { host } => self.suspend(host),
+            Fault::Wake { host } => self.wake(host),
+            Fault::Crash { host } => self.go_down(host, Power::On, to_be_undone),
+            Fault::LosePower { host, torn_tail } => self.lose_power(host, torn_tail, to_be_undone),
+            Fault::Start { host } => self.start(host),
+            Fault::Cut { from, to } => self.net.link(from, to).cuts += 1,
+            Fault::Heal { from, to } => self.heal(from, to),
+            Fault::Slow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_add(by_ns)),
+            Fault::Unslow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_sub(by_ns)),
+            Fault::DelayNext { from, to, by_ns } => {
+                self.net.link(from, to).extra_once = std::time::Duration::from_nanos(by_ns);
+            }
+            Fault::Lose { from, to, probability } => {
+                let link = self.net.link(from, to);
+                // Never is how such a fault is taken back: the link's own loss applies again.
+                link.loss = if probability == Probability::NEVER { link.spec.loss } else { probability };
+            }
+            Fault::LieOnFsync { host } => self.host_mut(host).disk.lying = true,
+            Fault::SnapshotDisk { host } => self.host_mut(host).disk.snapshot(),
+            Fault::RollBackDisk { host } => self.host_mut(host).disk.roll_back(),
+            Fault::Signal { host, ref signal } => self.deliver_signal(host, signal),
+        }
+    }
+
+    fn change_clocks(&mut self, host: HostId, change: impl FnOnce(&mut crate::clock::Clocks)) {
+        change(&mut self.host_mut(host).clocks);
+        self.rearm(host);
+    }
+
+    fn resume(&mut self, host: HostId) {
+        let state = self.host_mut(host);
+        if state.pauses == 0 {
+            return; // a power loss in between ended the pause with everything else
+        }
+        state.pauses -= 1;
+        self.let_go(host);
+    }
+
+    fn suspend(&mut self, host: HostId) {
+        self.host_mut(host).suspensions += 1;
+        let now = self.now;
+        self.change_clocks(host, |clocks| clocks.set_suspended(now, true));
+    }
+
+    fn wake(&mut self, host: HostId) {
+        let state = self.host_mut(host);
+        if state.suspensions == 0 {
+            return;
+        }
+        state.suspensions -= 1;
+        if state.suspensions > 0 {
+            return;
+        }
+        let now = self.now;
+        self.change_clocks(host, |clocks| clocks.set_suspended(now, false));
+        self.let_go(host);
+        self.reconnect(host);
+    }
+
+    fn go_down(&mut self, host: HostId, power: Power, to_be_undone: bool) {
+        let state = self.host_mut(host);
+        let was_up = state.up;
+        state.power = power;
+        state.pauses = 0;
+        if state.essential && !state.main_done && !to_be_undone {
+            state.main_done = true;
+            self.essential_left -= 1;
+        }
+        if was_up {
+            self.end_process(host);
+        }
+        self.drop_connections(host);
+    }
+
+    fn lose_power(&mut self, host: HostId, torn_tail: bool, to_be_undone: bool) {
+        self.go_down(host, Power::Off, to_be_undone);
+        self.abandon_fsyncs(host);
+        let state = self.host_mut(host);
+        state.suspensions = 0;
+        state.disk.lose_power(torn_tail.then_some(&mut state.random));
+    }
+
+    fn start(&mut self, host: HostId) {
+        if self.host(host).up {
+            return;
+        }
+        if self.host(host).power == Power::Off {
+            let now = self.now;
+            self.change_clocks(host, |clocks| clocks.power_on(now));
+            self.host_mut(host).power = Power::On;
+        }
+        let state = self.host_mut(host);
+        if state.essential && state.main_done {
+            state.main_done = false;
+            self.essential_left += 1;
+        }
+        self.start_process(host);
+        self.reconnect(host);
+    }
+
+    fn heal(&mut self, from: HostId, to: HostId) {
+        let link = self.net.link(from, to);
+        link.cuts = link.cuts.saturating_sub(1);
+        if link.cuts == 0 {
+            self.retransmit_held(from, to);
+            self.acknowledge(to, from);
+        }
+    }
+
+    /// The machine answers the network again, and retransmits what it held itself.
+    fn reconnect(&mut self, host: HostId) {
+        for peer in 0..self.hosts.len() {
+            self.retransmit_held(HostId(peer as u32), host);
+            self.retransmit_held(host, HostId(peer as u32));
+        }
+    }
+
+    fn slow(&mut self, from: HostId, to: HostId, change: impl FnOnce(u64) -> u64) {
+        let link: &mut Link = self.net.link(from, to);
+        link.extra = std::time::Duration::from_nanos(change(crate::time::nanos(link.extra)));
+    }
+
+    fn deliver_signal(&mut self, host: HostId, signal: &str) {
+        let state = self.host_mut(host);
+        if state.up {
+            state.signals.push(signal.to_owned());
+            state.signal_waker.take().into_iter().for_each(std::task::Waker::wake);
+        }
+    }
+
+    pub(crate) fn plan(&mut self, planned: crate::fault::PlannedFault) {
+        let (number, at) = self.faults.plan(planned);
+        if let Some(at) = at {
+            self.schedule(at.max(SimTime::ZERO), Coming::Strike { number: number as u32 });
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One host's three clocks, as pure arithmetic over true time: no executor, no randomness.
+//!
+//! | clock | rate error | steps | while the machine is suspended |
+//! |---|---|---|---|
+//! | wall | yes | yes, both ways | keeps the right time |
+//! | monotonic | yes | no | **stands still** |
+//! | boot | yes | no | runs |
+//!
+//! A rate error moves all three clocks alike, because on Linux they share one oscillator and NTP slews them together.
+//! Between two changes a clock is a straight line, so every reading, and the true time at which a reading will be
+//! reached, is exact to the nanosecond. A change starts a new line at the floor of the old reading: each change can
+//! cost one clock at most one nanosecond.
+//!
+//! Not modelled: leap seconds, clocks that differ between the cores of one machine, and reading a clock taking time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
+
+/// Which of a host's clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockKind {
+    /// `CLOCK_REALTIME`: can be stepped.
+    Wall,
+    /// `CLOCK_MONOTONIC`: never stepped, stands still while suspended.
+    Monotonic,
+    /// `CLOCK_BOOTTIME`: never stepped, runs while suspended.
+    Boot,
+}
+
+impl ClockKind {
+    /// The clock's name as scenario files write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockKind::Wall => "wall",
+            ClockKind::Monotonic => "monotonic",
+            ClockKind::Boot => "boot",
+        }
+    }
+}
+
+/// A rate error in parts per billion: `100_000_000` runs 10 % fast. Above minus one billion, so clocks never run back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RatePpb(pub i64);
+
+/// One billion: a rate of exactly one, in parts per billion.
+const ONE: i64 = 1_000_000_000;
+
+impl RatePpb {
+    /// The slowest clock that still moves: half a rate of nothing would make every deadline unreachable.
+    pub const SLOWEST: RatePpb = RatePpb(-ONE / 2);
+    /// The fastest clock: ten times true time, far beyond any real oscillator.
+    pub const FASTEST: RatePpb = RatePpb(9 * ONE);
+
+    /// This rate error with another added to it, kept between [`RatePpb::SLOWEST`] and [`RatePpb::FASTEST`].
+    fn plus(self, other: RatePpb) -> RatePpb {
+        RatePpb(self.0.saturating_add(other.0).clamp(Self::SLOWEST.0, Self::FASTEST.0))
+    }
+}
+
+/// What all three clocks show at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readings {
+    /// The wall clock.
+    pub wall: WallTime,
+    /// The monotonic clock.
+    pub monotonic: MonotonicTime,
+    /// The boot clock.
+    pub boot: BootTime,
+}
+
+/// The three clocks of a host.
+///
+/// ```
+/// use doublehold_sim::{Clocks, SimTime, WallTime};
+/// use std::time::Duration;
+///
+/// let mut clocks = Clocks::new(WallTime(0));
+/// let noon = SimTime::ZERO.after(Duration::from_secs(60));
+/// clocks.step(noon, 10_000_000_000); // an administrator sets the wall clock ten seconds ahead
+/// assert_eq!(clocks.read(noon).wall.0, 70_000_000_000);
+/// assert_eq!(clocks.read(noon).monotonic.0, 60_000_000_000); // a step never moves the monotonic clock
+/// ```
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    /// Where the current straight lines begin.
+    anchor: SimTime,
+    at_anchor: Readings,
+    rate: RatePpb,
+    /// How many freezes hold each clock, by [`ClockKind`]. Counted, so that overlapping freezes compose.
+    frozen: [u32; 3],
+    suspended: bool,
+}
+
+impl Clocks {
+    /// Clocks that run true, on a machine that booted at the world's first instant with this wall time.
+    pub fn new(wall: WallTime) -> Clocks {
+        let at_anchor = Readings { wall, monotonic: MonotonicTime(0), boot: BootTime(0) };
+        Clocks { anchor: SimTime::ZERO, at_anchor, rate: RatePpb(0), frozen: [0; 3], suspended: false }
+    }
+
+    /// What the clocks show at `now`, which must not be before the last change.
+    pub fn read(&self, now: SimTime) -> Readings {
+        Readings {
+            wall: WallTime(self.value(ClockKind::Wall, now)),
+            monotonic: MonotonicTime(self.value(ClockKind::Monotonic, now) as u64),
+            boot: BootTime(self.value(ClockKind::Boot, now) as u64),
+        }
+    }
+
+    /// What one clock shows at `now`, as plain nanoseconds.
+    pub fn value(&self, clock: ClockKind, now: SimTime) -> i64 {
+        debug_assert!(now >= self.anchor, "a clock was read before its last change");
+        let base = self.base(clock);
+        if !self.runs(clock) {
+            return base;
+        }
+        base.saturating_add(self.scaled(now.0 - self.anchor.0))
+    }
+
+    /// The first true time, not before `now`, at which `clock` shows at least `reading`.
+    /// `None` if it stands still short of it.
+    pub fn reaches(&self, clock: ClockKind, reading: i64, now: SimTime) -> Option<SimTime> {
+        if self.value(clock, now) >= reading {
+            return Some(now);
+        }
+        if !self.runs(clock) {
+            return None;
+        }
+        // floor(d × rate) ≥ gap exactly when d ≥ gap ÷ rate, so rounding up gives the first such nanosecond.
+        let gap = (i128::from(reading) - i128::from(self.base(clock))) as u128;
+        let rate = (ONE + self.rate.0) as u128;
+        let elapsed = (gap * ONE as u128).div_ceil(rate);
+        u64::try_from(elapsed).ok().and_then(|e| self.anchor.0.checked_add(e)).map(SimTime)
+    }
+
+    /// Steps the wall clock by a signed number of nanoseconds, as an administrator or NTP does.
+    pub fn step(&mut self, now: SimTime, by_ns: i64) {
+        self.rebase(now);
+        self.at_anchor.wall.0 = self.at_anchor.wall.0.saturating_add(by_ns);
+    }
+
+    /// Adds to the rate error of all three clocks, from `now` on.
+    pub fn change_rate(&mut self, now: SimTime, by: RatePpb) {
+        self.rebase(now);
+        self.rate = self.rate.plus(by);
+    }
+
+    /// Stops one clock where it is. Freezes count: it runs again when each has been thawed.
+    pub fn freeze(&mut self, now: SimTime, clock: ClockKind) {
+        self.rebase(now);
+        self.frozen[clock as usize] += 1;
+    }
+
+    /// Undoes one freeze. The clock goes on from where it stopped.
+    pub fn thaw(&mut self, now: SimTime, clock: ClockKind) {
+        self.rebase(now);
+        self.frozen[clock as usize] = self.frozen[clock as usize].saturating_sub(1);
+    }
+
+    /// The machine suspends (or wakes): the monotonic clock stands still in between, the other two do not notice.
+    pub fn set_suspended(&mut self, now: SimTime, suspended: bool) {
+        self.rebase(now);
+        self.suspended = suspended;
+    }
+
+    /// The machine was switched on: monotonic and boot start at zero, the wall clock kept going on its battery.
+    pub fn power_on(&mut self, now: SimTime) {
+        self.rebase(now);
+        self.suspended = false;
+        self.at_anchor.monotonic = MonotonicTime(0);
+        self.at_anchor.boot = BootTime(0);
+    }
+
+    fn runs(&self, clock: ClockKind) -> bool {
+        self.frozen[clock as usize] == 0 && !(clock == ClockKind::Monotonic && self.suspended)
+    }
+
+    fn base(&self, clock: ClockKind) -> i64 {
+        match clock {
+            ClockKind::Wall => self.at_anchor.wall.0,
+            ClockKind::Monotonic => self.at_anchor.monotonic.0 as i64,
+            ClockKind::Boot => self.at_anchor.boot.0 as i64,
+        }
+    }
+
+    fn scaled(&self, elapsed: u64) -> i64 {
+        if self.rate.0 == 0 {
+            return i64::try_from(elapsed).unwrap_or(i64::MAX);
+        }
+        let scaled = u128::from(elapsed) * (ONE + self.rate.0) as u128 / ONE as u128;
+        i64::try_from(scaled).unwrap_or(i64::MAX)
+    }
+
+    fn rebase(&mut self, now: SimTime) {
+        self.at_anchor = self.read(now);
+        self.anchor = now;
+    }
+}

@@ -1,0 +1,380 @@
+//! Faults as data: everything that can be done to the world, when it is to be done, and whether it was.
+//!
+//! One enum says what; [`Trigger`] says when: at a true time, or at an event (the third mark "SET" about host 4,
+//! plus an offset), so that a counterexample does not depend on tuned milliseconds. The kernel's one `apply` is in
+//! [`crate::world`]; nothing else ever changes a clock, a link or a host's state.
+//!
+//! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never
+//! undo an explicit one.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::clock::{ClockKind, RatePpb};
+use crate::random::Probability;
+use crate::time::SimTime;
+use crate::trace::{End, Event, HostId};
+
+/// One thing done to the world.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "fault", rename_all = "kebab-case")]
+pub enum Fault {
+    /// Steps the host's wall clock by signed nanoseconds.
+    StepClock {
+        /// The host.
+        host: HostId,
+        /// How far, in nanoseconds; negative is back.
+        by_ns: i64,
+    },
+    /// Adds to the rate error of the host's three clocks.
+    ChangeRate {
+        /// The host.
+        host: HostId,
+        /// How much faster, in parts per billion.
+        by: RatePpb,
+    },
+    /// Stops one clock of the host where it is.
+    Freeze {
+        /// The host.
+        host: HostId,
+        /// The clock.
+        clock: ClockKind,
+    },
+    /// Undoes one [`Fault::Freeze`].
+    Thaw {
+        /// The host.
+        host: HostId,
+        /// The clock.
+        clock: ClockKind,
+    },
+    /// Stops the host's code at its next step (GC, SIGSTOP). Clocks run on and the machine keeps buffering what arrives.
+    Pause {
+        /// The host.
+        host: HostId,
+    },
+    /// Undoes one [`Fault::Pause`]: everything that came due fires late, in order.
+    Resume {
+        /// The host.
+        host: HostId,
+    },
+    /// Stops the whole machine (laptop lid, VM snapshot): the monotonic clock stands still and nothing is delivered.
+    Suspend {
+        /// The host.
+        host: HostId,
+    },
+    /// Undoes one [`Fault::Suspend`]: peers retransmit what they could not deliver.
+    Wake {
+        /// The host.
+        host: HostId,
+    },
+    /// Kills the process; the machine resets its connections, written file data survives.
+    Crash {
+        /// The host.
+        host: HostId,
+    },
+    /// Cuts the machine's power: silence on the network, and what was not fsynced is lost.
+    LosePower {
+        /// The host.
+        host: HostId,
+        /// Keep a random part of the bytes after the last fsync instead of none: a torn tail.
+        torn_tail: bool,
+    },
+    /// Starts the host's process again after a crash or a power loss. Does nothing to a host that is up.
+    Start {
+        /// The host.
+        host: HostId,
+    },
+    /// Holds everything sent in one direction until healed.
+    Cut {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+    },
+    /// Undoes one [`Fault::Cut`].
+    Heal {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+    },
+    /// Adds to every delay in one direction.
+    Slow {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// The extra one-way delay in nanoseconds.
+        by_ns: u64,
+    },
+    /// Undoes one [`Fault::Slow`] of the same size.
+    Unslow {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// The extra one-way delay in nanoseconds.
+        by_ns: u64,
+    },
+    /// Delays the next bytes sent in one direction, and with them the rest of that connection, but no other.
+    DelayNext {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// The extra one-way delay in nanoseconds.
+        by_ns: u64,
+    },
+    /// Sets the chance that a transmission in one direction is lost, and so comes a retransmission later.
+    Lose {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// Chance per transmission.
+        probability: Probability,
+    },
+    /// From now on the host's fsync reports success without making anything durable.
+    LieOnFsync {
+        /// The host.
+        host: HostId,
+    },
+    /// Remembers the host's disk as it is.
+    SnapshotDisk {
+        /// The host.
+        host: HostId,
+    },
+    /// Puts the host's disk back to the last snapshot (to empty, if there was none). For a host that is down.
+    RollBackDisk {
+        /// The host.
+        host: HostId,
+    },
+    /// Tells the host's process something, as an operator would. What it means is the process's business.
+    Signal {
+        /// The host.
+        host: HostId,
+        /// What it is told.
+        signal: String,
+    },
+}
+
+impl Fault {
+    /// The fault that takes this one back, for faults that last a while; `None` for those that cannot be taken back.
+    pub fn undo(&self) -> Option<Fault> {
+        Some(match *self {
+            Fault::StepClock { host, by_ns } => Fault::StepClock { host, by_ns: by_ns.saturating_neg() },
+            Fault::ChangeRate { host, by } => Fault::ChangeRate { host, by: RatePpb(by.0.saturating_neg()) },
+            Fault::Freeze { host, clock } => Fault::Thaw { host, clock },
+            Fault::Pause { host } => Fault::Resume { host },
+            Fault::Suspend { host } => Fault::Wake { host },
+            Fault::Crash { host } | Fault::LosePower { host, .. } => Fault::Start { host },
+            Fault::Cut { from, to } => Fault::Heal { from, to },
+            Fault::Slow { from, to, by_ns } => Fault::Unslow { from, to, by_ns },
+            Fault::Lose { from, to, .. } => Fault::Lose { from, to, probability: Probability::NEVER },
+            Fault::Thaw { .. }
+            | Fault::Resume { .. }
+            | Fault::Wake { .. }
+            | Fault::Start { .. }
+            | Fault::Heal { .. }
+            | Fault::Unslow { .. }
+            | Fault::DelayNext { .. }
+            | Fault::LieOnFsync { .. }
+            | Fault::SnapshotDisk { .. }
+            | Fault::RollBackDisk { .. }
+            | Fault::Signal { .. } => return None,
+        })
+    }
+}
+
+/// A happening that a fault can wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Code on `host` (any, if `None`) noted `label`, about `about` (anyone, if `None`).
+    Mark {
+        /// Whose code.
+        host: Option<HostId>,
+        /// What it noted.
+        label: String,
+        /// Whom it concerns.
+        about: Option<HostId>,
+    },
+    /// `host` read a clock.
+    ClockRead {
+        /// The host.
+        host: HostId,
+    },
+    /// `host` handed bytes to the network for `to` (anyone, if `None`).
+    Sent {
+        /// The sender.
+        host: HostId,
+        /// The receiver.
+        to: Option<HostId>,
+    },
+    /// Bytes from `from` (anyone, if `None`) reached `host`'s machine.
+    Delivered {
+        /// The receiver.
+        host: HostId,
+        /// The sender.
+        from: Option<HostId>,
+    },
+    /// A connection of `host` was refused, reset, timed out or finished.
+    Ended {
+        /// The host.
+        host: HostId,
+    },
+    /// `host`'s process started.
+    Booted {
+        /// The host.
+        host: HostId,
+    },
+}
+
+impl Pattern {
+    /// Whether this event is one of those the pattern describes.
+    pub fn matches(&self, event: &Event) -> bool {
+        let any = |wanted: Option<HostId>, actual: HostId| wanted.is_none_or(|w| w == actual);
+        match (self, event) {
+            (Pattern::Mark { host, label, about }, Event::Mark { host: at, label: noted, about: whom }) => {
+                label.as_str() == noted.as_ref() && any(*host, *at) && (about.is_none() || about == whom)
+            }
+            (Pattern::ClockRead { host }, Event::ClockRead { host: at, .. })
+            | (Pattern::Booted { host }, Event::Booted { host: at }) => host == at,
+            (Pattern::Sent { host, to }, Event::Sent { from, to: receiver, .. }) => {
+                host == from && any(*to, *receiver)
+            }
+            (Pattern::Delivered { host, from }, Event::Delivered { from: sender, to, .. }) => {
+                host == to && any(*from, *sender)
+            }
+            (Pattern::Ended { host }, Event::Ended { host: at, how, .. }) => {
+                host == at && *how != End::Finished
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The n-th event that fits a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// What to look for.
+    pub pattern: Pattern,
+    /// Which one, counted from 1.
+    pub nth: u32,
+}
+
+/// When a fault strikes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// At a true time.
+    At(SimTime),
+    /// At an event: each occurrence is counted from the one before it in the list, the fault strikes `offset` after
+    /// the last. An offset of zero strikes before the code that caused the event takes another step.
+    On {
+        /// What must happen, in this order.
+        occurrences: Vec<Occurrence>,
+        /// How long after the last.
+        offset: Duration,
+    },
+}
+
+/// A fault and when it strikes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedFault {
+    /// When.
+    pub trigger: Trigger,
+    /// What; several strike at the same instant, in this order.
+    pub faults: Vec<Fault>,
+    /// How long until each is taken back, if it is.
+    pub lasting: Option<Duration>,
+}
+
+/// What became of a planned fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Struck {
+    /// When it struck, if it did.
+    pub from: Option<SimTime>,
+    /// When it was taken back, if it was.
+    pub until: Option<SimTime>,
+}
+
+/// The planned faults of a run and how far each has come.
+#[derive(Debug, Default)]
+pub(crate) struct FaultBook {
+    planned: Vec<Entry>,
+    /// How many entries still wait for an event: zero makes watching free.
+    watching: usize,
+    /// Entries that matched and strike at once, as soon as the kernel has finished what it is doing.
+    pub(crate) due: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    plan: PlannedFault,
+    /// Progress through the occurrences: which one, and how many of it were seen.
+    stage: usize,
+    seen: u32,
+    struck: Struck,
+}
+
+/// What the kernel must do because of a matched trigger.
+pub(crate) enum Matched {
+    Now(usize),
+    Later(usize, Duration),
+}
+
+impl FaultBook {
+    /// Adds a fault to the book. Returns its number, and its time if it waits for one.
+    pub(crate) fn plan(&mut self, plan: PlannedFault) -> (usize, Option<SimTime>) {
+        let at = match &plan.trigger {
+            Trigger::At(at) => Some(*at),
+            Trigger::On { .. } => {
+                self.watching += 1;
+                None
+            }
+        };
+        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default() });
+        (self.planned.len() - 1, at)
+    }
+
+    pub(crate) fn watches(&self) -> bool {
+        self.watching > 0
+    }
+
+    /// Shows an event to every waiting fault.
+    pub(crate) fn observe(&mut self, event: &Event, mut matched: impl FnMut(Matched)) {
+        for (number, entry) in self.planned.iter_mut().enumerate() {
+            let Trigger::On { occurrences, offset } = &entry.plan.trigger else { continue };
+            let Some(awaited) = occurrences.get(entry.stage) else { continue };
+            if !awaited.pattern.matches(event) {
+                continue;
+            }
+            entry.seen += 1;
+            if entry.seen < awaited.nth {
+                continue;
+            }
+            entry.stage += 1;
+            entry.seen = 0;
+            if entry.stage == occurrences.len() {
+                self.watching -= 1;
+                matched(if offset.is_zero() {
+                    Matched::Now(number)
+                } else {
+                    Matched::Later(number, *offset)
+                });
+            }
+        }
+    }
+
+    pub(crate) fn entry(&self, number: usize) -> &PlannedFault {
+        &self.planned[number].plan
+    }
+
+    pub(crate) fn struck(&mut self, number: usize) -> &mut Struck {
+        &mut self.planned[number].struck
+    }
+
+    pub(crate) fn outcomes(&self) -> Vec<Struck> {
+        self.planned.iter().map(|entry| entry.struck).collect()
+    }
+}

@@ -1,0 +1,274 @@
+//! A host's handle: the only door from code under test to the world.
+//!
+//! Everything here that is awaited is a *step point*: a pause can strike there, after what it did (a clock sampled,
+//! a mark made) and before the code goes on. That is how a pause falls between a check and the write that follows it.
+//!
+//! Handles belong to one process of the host. After that process dies they stay inert: their futures never complete.
+
+use std::borrow::Cow;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::clock::{ClockKind, Readings};
+use crate::delay::DelayLaw;
+use crate::kernel::{Kernel, Process, Shared};
+use crate::net::{ConnectError, Incoming, SimStream};
+use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
+use crate::timer::ClockReaches;
+use crate::trace::{Event, HostId};
+
+/// A host, as its own code sees it.
+#[derive(Clone)]
+pub struct Host {
+    kernel: Shared,
+    process: Process,
+}
+
+/// A deadline passed before the operation was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the deadline passed first")]
+pub struct DeadlinePassed;
+
+impl Host {
+    pub(crate) fn new(kernel: Shared, process: Process) -> Host {
+        Host { kernel, process }
+    }
+
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    pub(crate) fn process(&self) -> Process {
+        self.process
+    }
+
+    /// This host's number.
+    pub fn id(&self) -> HostId {
+        self.process.host
+    }
+
+    /// This host's name.
+    pub fn name(&self) -> String {
+        self.kernel.state.borrow().host(self.process.host).name.clone()
+    }
+
+    /// What the three clocks show, without a step point: for servers, whose pauses strike between requests.
+    pub fn clocks(&self) -> Readings {
+        let state = self.kernel.state.borrow();
+        state.host(self.process.host).clocks.read(state.now)
+    }
+
+    /// Reads the wall clock, as a step point.
+    pub async fn wall(&self) -> WallTime {
+        WallTime(self.read_clock(ClockKind::Wall).await)
+    }
+
+    /// Reads the monotonic clock, as a step point.
+    pub async fn monotonic(&self) -> MonotonicTime {
+        MonotonicTime(self.read_clock(ClockKind::Monotonic).await as u64)
+    }
+
+    /// Reads the boot clock, as a step point.
+    pub async fn boot(&self) -> BootTime {
+        BootTime(self.read_clock(ClockKind::Boot).await as u64)
+    }
+
+    async fn read_clock(&self, clock: ClockKind) -> i64 {
+        let host = self.process.host;
+        self.step(|state| {
+            let reading = state.host(host).clocks.value(clock, state.now);
+            state.emit(Event::ClockRead { host, clock, reading });
+            reading
+        })
+        .await
+    }
+
+    /// Notes something in the trace, where a fault may wait for it, as a step point.
+    pub async fn mark(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
+        let (host, mut label) = (self.process.host, Some(label.into()));
+        self.step(|state| {
+            if let Some(label) = label.take() {
+                state.emit(Event::Mark { host, label, about });
+            }
+        })
+        .await;
+    }
+
+    /// Notes something in the trace without a step point: for servers and for callbacks that cannot wait.
+    pub fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
+        let (host, label) = (self.process.host, label.into());
+        self.kernel.enter(|state| state.emit(Event::Mark { host, label, about }));
+    }
+
+    /// Does `action` once, then waits while the host is stopped.
+    async fn step<R>(&self, mut action: impl FnMut(&mut crate::kernel::State) -> R) -> R {
+        let mut done = None;
+        poll_fn(|cx| {
+            if self.holds_back(cx) {
+                return Poll::Pending;
+            }
+            let result = match done.take() {
+                Some(result) => return Poll::Ready(result),
+                None => self.kernel.enter(&mut action),
+            };
+            // The action's own event may have stopped this host.
+            if self.holds_back(cx) {
+                done = Some(result);
+                return Poll::Pending;
+            }
+            Poll::Ready(result)
+        })
+        .await
+    }
+
+    pub(crate) fn holds_back(&self, cx: &Context<'_>) -> bool {
+        self.kernel.state.borrow().host(self.process.host).holds_back(self.process.incarnation, cx)
+    }
+
+    /// Waits for a duration of this host's monotonic clock.
+    pub async fn sleep(&self, duration: Duration) {
+        self.sleep_until(self.clocks().monotonic.after(duration)).await;
+    }
+
+    /// Waits until this host's monotonic clock shows `until`.
+    pub async fn sleep_until(&self, until: MonotonicTime) {
+        self.clock_reaches(self.process.host, ClockKind::Monotonic, reading(until.0)).await;
+    }
+
+    /// Waits until a clock of any host shows at least `reading`. Reading another machine's clock is for the world's
+    /// observer; a host's own code uses [`Host::sleep_until`].
+    pub async fn clock_reaches(&self, host: HostId, clock: ClockKind, reading: i64) {
+        ClockReaches::new(self.clone(), host, clock, reading).await;
+    }
+
+    /// Runs an operation against a deadline on the monotonic clock. The operation is polled before the timer: after a
+    /// pause in which both came due, an answer that is already there wins. Fails when the deadline passes first; the
+    /// operation is then dropped, which recalls nothing that was already sent.
+    pub async fn race<F: Future>(
+        &self,
+        operation: F,
+        deadline: MonotonicTime,
+    ) -> Result<F::Output, DeadlinePassed> {
+        let mut operation = pin!(operation);
+        let mut timer = pin!(self.sleep_until(deadline));
+        poll_fn(|cx| match operation.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => timer.as_mut().poll(cx).map(|()| Err(DeadlinePassed)),
+        })
+        .await
+    }
+
+    /// Starts a task of this host's process. It dies with the process.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.kernel.spawn(self.process, task);
+    }
+
+    /// Fills `bytes` from this host's own random stream.
+    pub fn random(&self, bytes: &mut [u8]) {
+        self.kernel.state.borrow_mut().host_mut(self.process.host).random.fill(bytes);
+    }
+
+    /// Draws from a law with this host's own random stream.
+    pub fn draw(&self, law: &DelayLaw) -> Duration {
+        law.draw(&mut self.kernel.state.borrow_mut().host_mut(self.process.host).random)
+    }
+
+    /// Opens a connection. Takes a round trip; fails when nothing listens there, the other machine resets it, or no
+    /// answer comes within the connect timeout.
+    pub async fn connect(&self, to: HostId, port: u16) -> Result<SimStream, ConnectError> {
+        SimStream::connect(self.clone(), to, port).await
+    }
+
+    /// Listens on a port. The machine completes handshakes and queues connections also while the process is paused.
+    ///
+    /// # Panics
+    /// If the process already listens on this port.
+    pub fn listen(&self, port: u16) -> Incoming {
+        Incoming::open(self.clone(), port)
+    }
+
+    /// Appends to a file: visible at once, durable after an fsync.
+    pub fn append(&self, file: &str, bytes: &[u8]) {
+        self.on_disk(|disk| disk.append(file, bytes));
+    }
+
+    /// The file as written; empty if there is none.
+    pub fn read_file(&self, file: &str) -> Vec<u8> {
+        self.kernel.state.borrow().host(self.process.host).disk.read(file)
+    }
+
+    /// Cuts a file to its first `len` bytes.
+    pub fn truncate(&self, file: &str, len: usize) {
+        self.on_disk(|disk| disk.truncate(file, len));
+    }
+
+    /// Replaces a file's content.
+    pub fn replace(&self, file: &str, bytes: &[u8]) {
+        self.on_disk(|disk| disk.replace(file, bytes));
+    }
+
+    fn on_disk(&self, action: impl FnOnce(&mut crate::disk::Disk)) {
+        self.kernel.enter(|state| {
+            let host = state.host_mut(self.process.host);
+            if host.incarnation == self.process.incarnation {
+                action(&mut host.disk);
+            }
+        });
+    }
+
+    /// Makes durable what the file holds now. Takes the disk's fsync time.
+    pub async fn fsync(&self, file: &str) {
+        crate::fsync::Fsync::new(self.clone(), file.to_owned()).await;
+    }
+
+    /// Waits for the next signal to this host's process and takes it.
+    pub async fn signal(&self) -> String {
+        poll_fn(|cx| {
+            if self.holds_back(cx) {
+                return Poll::Pending;
+            }
+            self.kernel.enter(|state| {
+                let host = state.host_mut(self.process.host);
+                if host.signals.is_empty() {
+                    host.signal_waker = Some(cx.waker().clone());
+                    return Poll::Pending;
+                }
+                Poll::Ready(host.signals.remove(0))
+            })
+        })
+        .await
+    }
+
+    /// True time. Only the world's observer may know it.
+    ///
+    /// # Panics
+    /// If any other host asks: its code would see what no real machine can.
+    pub fn true_time(&self) -> SimTime {
+        assert_eq!(self.process.host, HostId(0), "only the world's observer knows true time");
+        self.kernel.state.borrow().true_time()
+    }
+
+    /// What another host's clocks show. For the world's observer.
+    ///
+    /// # Panics
+    /// If any other host asks.
+    pub fn clocks_of(&self, host: HostId) -> Readings {
+        assert_eq!(self.process.host, HostId(0), "only the world's observer reads other machines' clocks");
+        let state = self.kernel.state.borrow();
+        state.host(host).clocks.read(state.now)
+    }
+
+    pub(crate) fn main_finished(&self) {
+        self.kernel.enter(|state| state.main_finished(self.process));
+    }
+}
+
+/// A monotonic reading as the signed number clocks compare by; later than any clock will show if it does not fit.
+fn reading(nanoseconds: u64) -> i64 {
+    i64::try_from(nanoseconds).unwrap_or(i64::MAX)
+}
+
+/// Boxes a boot function's future.
+pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -1,0 +1,309 @@
+//! The heart: one true time, one heap of events, one queue of ready tasks.
+//!
+//! Time is event-driven: it jumps to the next event, so an idle hour costs nothing. Between two events every ready
+//! task runs until none is left. Tasks that become ready together run in an order drawn from the seed's *schedule*
+//! stream; events at the same instant keep the order in which they were scheduled.
+//!
+//! [`Kernel`] is what handles point to. Its two halves are borrowed apart on purpose: waking a task while the state
+//! is borrowed only pushes onto the ready queue. Code under test runs only while neither is borrowed.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use async_task::Runnable;
+use send_wrapper::SendWrapper;
+use slab::Slab;
+
+use crate::fault::{FaultBook, Matched};
+use crate::fsync::PendingSync;
+use crate::host_state::{Gate, HostState};
+use crate::net::Network;
+use crate::random::{Seed, Stream};
+use crate::time::SimTime;
+use crate::timer::Timer;
+use crate::trace::{Event, HostId, Trace};
+
+/// How handles hold the kernel: checked to stay on one thread, because the futures of real client libraries must be
+/// `Send` although the kernel, being deterministic, is single-threaded.
+pub(crate) type Shared = SendWrapper<Rc<Kernel>>;
+
+/// Which process of which host a task belongs to. A process that died has another incarnation than its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) host: HostId,
+    pub(crate) incarnation: u32,
+}
+
+pub(crate) struct Kernel {
+    pub(crate) state: RefCell<State>,
+    pub(crate) ready: RefCell<Vec<Runnable<Process>>>,
+}
+
+/// How far a run may go before it is stopped with a named outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Events, each step of a task counted as one. A task that spins without letting time pass ends here.
+    pub events: u64,
+    /// True time.
+    pub time: Duration,
+}
+
+impl Default for Budget {
+    /// Ten million events and one day: far beyond any scenario, and less than half a minute of computing.
+    fn default() -> Budget {
+        Budget { events: 10_000_000, time: Duration::from_secs(86_400) }
+    }
+}
+
+/// How a run ended. Only the first is an end; the others say why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every essential host's main task finished, or its host is down for good.
+    Completed,
+    /// Nothing is left that could ever happen, and an essential task still waits.
+    Stalled,
+    /// The event budget ran out.
+    EventBudget,
+    /// The time budget ran out.
+    TimeBudget,
+}
+
+impl Kernel {
+    pub(crate) fn new(seed: Seed, keep_trace: bool) -> Shared {
+        let state = State::new(seed, keep_trace);
+        SendWrapper::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
+    }
+
+    /// The one door to the state for handles: faults that an event brought down strike before the caller goes on.
+    pub(crate) fn enter<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = self.state.borrow_mut();
+        let result = action(&mut state);
+        state.strike_due_faults();
+        result
+    }
+
+    /// Runs until the essential tasks are done, nothing is left to happen, or the budget is spent.
+    pub(crate) fn run(self: &Rc<Self>, budget: Budget) -> Outcome {
+        let end = SimTime::ZERO.after(budget.time);
+        loop {
+            if !self.drain_ready(budget.events) {
+                return Outcome::EventBudget;
+            }
+            let mut state = self.state.borrow_mut();
+            if state.essential_left == 0 {
+                return Outcome::Completed;
+            }
+            let Some(next) = state.next_event() else { return Outcome::Stalled };
+            if next.at > end {
+                state.now = end;
+                return Outcome::TimeBudget;
+            }
+            state.dispatch(next);
+            state.strike_due_faults();
+            let boots = std::mem::take(&mut state.boots);
+            drop(state);
+            boots.into_iter().for_each(|host| self.boot(host));
+        }
+    }
+
+    /// Runs ready tasks until none is left; false when the event budget ran out first.
+    fn drain_ready(self: &Rc<Self>, events_max: u64) -> bool {
+        loop {
+            let Some((runnable, gate)) = self.pick(events_max) else {
+                return self.ready.borrow().is_empty();
+            };
+            match gate {
+                Gate::Run => {
+                    runnable.run();
+                }
+                Gate::Park => {
+                    let host = runnable.metadata().host;
+                    self.state.borrow_mut().host_mut(host).parked.push(runnable);
+                }
+            }
+            let boots = std::mem::take(&mut self.state.borrow_mut().boots);
+            boots.into_iter().for_each(|host| self.boot(host));
+        }
+    }
+
+    /// Takes one ready task, chosen by the schedule stream when there is a choice.
+    fn pick(&self, events_max: u64) -> Option<(Runnable<Process>, Gate)> {
+        let mut ready = self.ready.borrow_mut();
+        let mut state = self.state.borrow_mut();
+        if ready.is_empty() || state.trace.count() >= events_max {
+            return None;
+        }
+        let choice = match ready.len() {
+            1 => 0,
+            n => state.schedule.below(n as u64) as usize,
+        };
+        let runnable = ready.swap_remove(choice);
+        let process = *runnable.metadata();
+        let gate = state.hosts[process.host.0 as usize].gate(process.incarnation);
+        if gate == Gate::Run {
+            state.emit(Event::Ran { host: process.host });
+        }
+        Some((runnable, gate))
+    }
+
+    /// Ends every process, so that tasks let go of the kernel they hold: a world that is dropped leaks nothing.
+    pub(crate) fn shut_down(&self) {
+        let hosts = self.state.borrow().hosts.len();
+        for host in 0..hosts {
+            self.state.borrow_mut().end_process(HostId(host as u32));
+        }
+        loop {
+            let Some(runnable) = self.ready.borrow_mut().pop() else { break };
+            runnable.run(); // cancelled above: this drops the future without polling it
+        }
+        let boots: Vec<_> = self.state.borrow_mut().hosts.iter_mut().map(|host| host.boot.take()).collect();
+        drop(boots);
+    }
+}
+
+/// Everything that changes in a run, except the ready queue.
+pub(crate) struct State {
+    pub(crate) now: SimTime,
+    /// Breaks ties in time: events at one instant keep the order in which they were scheduled.
+    sequence: u64,
+    heap: BinaryHeap<Reverse<Scheduled>>,
+    pub(crate) hosts: Vec<HostState>,
+    pub(crate) timers: Slab<Timer>,
+    /// Distinguishes armings, also of timers that share a slot one after the other.
+    pub(crate) timer_generations: u32,
+    pub(crate) syncs: Slab<PendingSync>,
+    pub(crate) net: Network,
+    pub(crate) trace: Trace,
+    pub(crate) faults: FaultBook,
+    pub(crate) schedule: Stream,
+    pub(crate) network: Stream,
+    pub(crate) seed: Seed,
+    /// Essential hosts whose main task has neither finished nor died for good.
+    pub(crate) essential_left: usize,
+    /// Hosts whose process must be started as soon as the state is no longer borrowed.
+    pub(crate) boots: Vec<HostId>,
+}
+
+/// An event that will happen. Ordered by time, then by the order of scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Scheduled {
+    at: SimTime,
+    sequence: u64,
+    what: Coming,
+}
+
+/// What can be scheduled. Small and `Copy`: the heap moves these around all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Coming {
+    /// A timer may be due; stale if its generation is not the timer's.
+    Timer { key: u32, generation: u32 },
+    /// A segment reaches the receiver's machine.
+    Segment { key: u32 },
+    /// A connection request reaches the other machine.
+    Request { key: u32 },
+    /// The answer to a connection request reaches the asker.
+    Answer { key: u32, accepted: bool },
+    /// The sender of a held segment may have waited for its user timeout.
+    UserTimeout { key: u32, end: u8, serial: u64 },
+    /// An fsync is done.
+    Synced { key: u32 },
+    /// A planned fault strikes.
+    Strike { number: u32 },
+    /// A planned fault is taken back.
+    TakeBack { number: u32 },
+}
+
+impl State {
+    fn new(seed: Seed, keep_trace: bool) -> State {
+        State {
+            now: SimTime::ZERO,
+            sequence: 0,
+            heap: BinaryHeap::new(),
+            hosts: Vec::new(),
+            timers: Slab::new(),
+            timer_generations: 0,
+            syncs: Slab::new(),
+            net: Network::default(),
+            trace: Trace::new(keep_trace),
+            faults: FaultBook::default(),
+            schedule: Stream::new(seed, "schedule"),
+            network: Stream::new(seed, "network"),
+            seed,
+            essential_left: 0,
+            boots: Vec::new(),
+        }
+    }
+
+    pub(crate) fn host_mut(&mut self, host: HostId) -> &mut HostState {
+        &mut self.hosts[host.0 as usize]
+    }
+
+    pub(crate) fn host(&self, host: HostId) -> &HostState {
+        &self.hosts[host.0 as usize]
+    }
+
+    /// Writes an event into the trace and shows it to the faults that wait for one.
+    #[inline]
+    pub(crate) fn emit(&mut self, event: Event) {
+        if self.faults.watches() {
+            self.match_faults(&event);
+        }
+        self.trace.push(self.now, event);
+    }
+
+    fn match_faults(&mut self, event: &Event) {
+        let mut later = Vec::new();
+        let mut due = std::mem::take(&mut self.faults.due);
+        self.faults.observe(event, |matched| match matched {
+            Matched::Now(number) => due.push(number),
+            Matched::Later(number, offset) => later.push((number, offset)),
+        });
+        self.faults.due = due;
+        for (number, offset) in later {
+            self.schedule(self.now.after(offset), Coming::Strike { number: number as u32 });
+        }
+    }
+
+    pub(crate) fn schedule(&mut self, at: SimTime, what: Coming) {
+        self.sequence += 1;
+        self.heap.push(Reverse(Scheduled { at, sequence: self.sequence, what }));
+    }
+
+    /// The next event that is not stale. Stale ones do not move time.
+    fn next_event(&mut self) -> Option<Scheduled> {
+        while let Some(Reverse(next)) = self.heap.pop() {
+            match next.what {
+                Coming::Timer { key, generation } if !self.timer_is_live(key, generation) => {}
+                Coming::UserTimeout { key, end, serial } if !self.user_timeout_is_live(key, end, serial) => {}
+                _ => return Some(next),
+            }
+        }
+        None
+    }
+
+    fn dispatch(&mut self, next: Scheduled) {
+        debug_assert!(next.at >= self.now, "time ran backwards");
+        self.now = next.at;
+        match next.what {
+            Coming::Timer { key, .. } => self.timer_due(key),
+            Coming::Segment { key } => self.segment_arrives(key),
+            Coming::Request { key } => self.request_arrives(key),
+            Coming::Answer { key, accepted } => self.answer_arrives(key, accepted),
+            Coming::UserTimeout { key, end, .. } => self.user_timeout(key, end),
+            Coming::Synced { key } => self.fsync_done(key),
+            Coming::Strike { number } => self.strike(number as usize),
+            Coming::TakeBack { number } => self.take_back(number as usize),
+        }
+    }
+
+    /// Applies the faults that events brought down, and those that their own events bring down in turn.
+    pub(crate) fn strike_due_faults(&mut self) {
+        while !self.faults.due.is_empty() {
+            let number = self.faults.due.remove(0);
+            self.strike(number);
+        }
+    }
+}

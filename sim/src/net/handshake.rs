@@ -1,0 +1,156 @@
+//! How a connection comes to be: a request, an answer, or silence.
+//!
+//! The machine answers, not the process: a paused server's machine completes handshakes and queues the connections,
+//! a crashed server's machine refuses, a machine that is off, suspended or cut off says nothing, and the asker repeats
+//! its request with a doubling wait until it gives up.
+
+use std::collections::VecDeque;
+use std::io;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::connection::{Connection, Endpoint, Side};
+use super::link;
+use crate::host_state::Power;
+use crate::kernel::{Coming, Process, State};
+use crate::trace::{ConnectionId, End, Event, HostId};
+
+/// The first wait before a connection request is repeated (Linux: one second, doubling).
+const REPEAT_AFTER: Duration = Duration::from_secs(1);
+/// When the asker gives up: after `tcp_syn_retries = 6` repetitions, 1 + 2 + … + 64 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(127);
+
+/// Why a connection could not be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// The machine is there and nothing listens on the port.
+    #[error("connection refused")]
+    Refused,
+    /// The other machine reset the connection before it was used.
+    #[error("connection reset")]
+    Reset,
+    /// No answer within the connect timeout (127 s).
+    #[error("connection timed out")]
+    TimedOut,
+}
+
+impl From<ConnectError> for io::Error {
+    fn from(error: ConnectError) -> io::Error {
+        let kind = match error {
+            ConnectError::Refused => io::ErrorKind::ConnectionRefused,
+            ConnectError::Reset => io::ErrorKind::ConnectionReset,
+            ConnectError::TimedOut => io::ErrorKind::TimedOut,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// A process's open port.
+pub(crate) struct Listener {
+    pub(crate) port: u16,
+    /// Connections the machine took and the process has not.
+    pub(crate) waiting: VecDeque<u32>,
+    pub(crate) waker: Option<Waker>,
+}
+
+/// A connection request under way, beside the connection it is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) port: u16,
+    pub(crate) asked: crate::time::SimTime,
+    pub(crate) established: bool,
+}
+
+impl State {
+    /// Asks for a connection. Returns its key; the asker's end tells how it went.
+    pub(crate) fn request(&mut self, asker: Process, to: HostId, port: u16) -> usize {
+        self.net.opened += 1;
+        let id = ConnectionId(self.net.opened);
+        let other = Process { host: to, incarnation: self.host(to).incarnation };
+        let request = Request { port, asked: self.now, established: false };
+        let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
+        let key = self.net.connections.insert(Connection { id, ends, coming: 1, request });
+        self.emit(Event::Connecting { connection: id, from: asker.host, to });
+        let arrival = self.arrival(asker.host, to, REPEAT_AFTER);
+        self.schedule(arrival, Coming::Request { key: key as u32 });
+        key
+    }
+
+    pub(crate) fn request_arrives(&mut self, key: u32) {
+        let (asker, to, port) = self.request_parts(key);
+        if !self.end_of(key as usize, Side::Opener).open {
+            return self.drop_handshake(key);
+        }
+        if self.net.link(asker, to).cuts > 0 || !self.host(to).is_reachable() {
+            return self.repeat(key, asker, to, Coming::Request { key });
+        }
+        let accepted = self.queue_at_listener(key, to, port);
+        let arrival = self.arrival(to, asker, REPEAT_AFTER);
+        self.schedule(arrival, Coming::Answer { key, accepted });
+    }
+
+    fn queue_at_listener(&mut self, key: u32, to: HostId, port: u16) -> bool {
+        let host = self.host_mut(to);
+        let incarnation = host.incarnation;
+        let Some(listener) = host.listeners.iter_mut().find(|l| l.port == port) else { return false };
+        listener.waiting.push_back(key);
+        listener.waker.take().into_iter().for_each(Waker::wake);
+        let end = self.end_of(key as usize, Side::Accepter);
+        end.process.incarnation = incarnation;
+        end.open = true;
+        let connection = self.net.connections[key as usize].id;
+        self.emit(Event::Accepted { connection, host: to });
+        true
+    }
+
+    pub(crate) fn answer_arrives(&mut self, key: u32, accepted: bool) {
+        let (asker, to, _) = self.request_parts(key);
+        if !self.end_of(key as usize, Side::Opener).open {
+            return self.drop_handshake(key);
+        }
+        if self.net.link(to, asker).cuts > 0 || !self.host(asker).is_reachable() {
+            return self.repeat(key, to, asker, Coming::Answer { key, accepted });
+        }
+        if accepted {
+            let connection = &mut self.net.connections[key as usize];
+            connection.request.established = true;
+            connection.ends[Side::Opener as usize].reader.take().into_iter().for_each(Waker::wake);
+        } else {
+            self.fail_request(key, End::Refused);
+        }
+        self.drop_handshake(key);
+    }
+
+    /// Tries again at the next repetition, or gives up when that is too late.
+    fn repeat(&mut self, key: u32, from: HostId, to: HostId, what: Coming) {
+        let asked = self.net.connections[key as usize].request.asked;
+        let again = link::retransmission(asked, REPEAT_AFTER, crate::time::SimTime(self.now.0 + 1));
+        if again.since(asked) > CONNECT_TIMEOUT || self.host(from).power == Power::Off {
+            self.fail_request(key, End::TimedOut);
+            return self.drop_handshake(key);
+        }
+        let waits = again.since(self.now);
+        let arrival = self.arrival(from, to, REPEAT_AFTER).after(waits);
+        self.schedule(arrival, what);
+    }
+
+    fn fail_request(&mut self, key: u32, how: End) {
+        let connection = &mut self.net.connections[key as usize];
+        let (id, end) = (connection.id, &mut connection.ends[Side::Opener as usize]);
+        end.ended = Some(how);
+        end.reader.take().into_iter().for_each(Waker::wake);
+        let host = end.process.host;
+        self.emit(Event::Ended { connection: id, host, how });
+    }
+
+    fn drop_handshake(&mut self, key: u32) {
+        self.net.connections[key as usize].coming -= 1;
+        self.free_if_over(key as usize);
+    }
+
+    fn request_parts(&self, key: u32) -> (HostId, HostId, u16) {
+        let connection = &self.net.connections[key as usize];
+        let [opener, accepter] = &connection.ends;
+        (opener.process.host, accepter.process.host, connection.request.port)
+    }
+}

@@ -1,0 +1,83 @@
+//! The network: connections that are ordered byte streams, over links that delay, lose and cut.
+//!
+//! - [`link`]: one direction between two hosts: its delay law, its loss, how often it is cut.
+//! - [`connection`]: one connection's two ends and the segments between them.
+//! - [`handshake`]: how a connection comes to be, or does not.
+//! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
+//!
+//! The model is TCP's, at the level where locks can tell the difference. Order is kept inside one connection and not
+//! across connections. What was sent is never recalled: a client that gives up on a request does not undo it. A lost
+//! transmission is a delay (the retransmission back-off), and what cannot be delivered is held and retransmitted until
+//! it can, or until the sender's user timeout ends the connection.
+//!
+//! Not modelled: bandwidth and congestion, window updates taking time, corruption, address changes, and keep-alive
+//! probes (an idle half-open connection stays half-open).
+
+pub(crate) mod connection;
+pub(crate) mod handshake;
+pub(crate) mod link;
+pub(crate) mod stream;
+
+use std::time::Duration;
+
+use slab::Slab;
+
+use connection::{Connection, Segment};
+pub use handshake::ConnectError;
+pub(crate) use handshake::Listener;
+use link::Link;
+pub use link::LinkSpec;
+pub use stream::{Incoming, SimStream};
+
+use crate::kernel::State;
+use crate::time::SimTime;
+use crate::trace::HostId;
+
+/// How long a sender keeps retransmitting before it gives the connection up. Linux's `tcp_retries2 = 15` comes to
+/// about 924 s with the retransmission timer used here.
+pub(crate) const USER_TIMEOUT: Duration = Duration::from_secs(924);
+
+/// All links, connections and segments of the world.
+#[derive(Default)]
+pub(crate) struct Network {
+    /// `links[from][to]`.
+    pub(crate) links: Vec<Vec<Link>>,
+    pub(crate) connections: Slab<Connection>,
+    pub(crate) segments: Slab<Segment>,
+    /// Buffers of delivered segments, used again: a message costs no allocation in steady state.
+    pub(crate) spare: Vec<Vec<u8>>,
+    pub(crate) opened: u64,
+    pub(crate) sent: u64,
+}
+
+impl Network {
+    /// Makes room for one more host, linked to every other and to itself.
+    pub(crate) fn add_host(&mut self, spec: &LinkSpec) {
+        let hosts = self.links.len();
+        for (from, row) in self.links.iter_mut().enumerate() {
+            debug_assert_ne!(from, hosts);
+            row.push(Link::new(spec.clone()));
+        }
+        let mut row = vec![Link::new(spec.clone()); hosts];
+        row.push(Link::new(LinkSpec::loopback()));
+        self.links.push(row);
+    }
+
+    pub(crate) fn link(&mut self, from: HostId, to: HostId) -> &mut Link {
+        &mut self.links[from.0 as usize][to.0 as usize]
+    }
+}
+
+impl State {
+    /// When what leaves `from` now reaches `to`: the link's delay, and a retransmission for each lost transmission.
+    fn arrival(&mut self, from: HostId, to: HostId, first_timeout: Duration) -> SimTime {
+        let link = &self.net.links[from.0 as usize][to.0 as usize];
+        let mut departs = self.now;
+        // Past the user timeout nobody cares any more; the bound keeps a link that loses everything from looping.
+        while departs.since(self.now) < USER_TIMEOUT && self.network.chance(link.loss) {
+            departs = link::retransmission(self.now, first_timeout, SimTime(departs.0 + 1));
+        }
+        let delay = link.spec.delay.draw(&mut self.network);
+        departs.after(delay).after(link.extra)
+    }
+}

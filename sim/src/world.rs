@@ -1,0 +1,205 @@
+//! A world: hosts, links and planned faults, put together and run.
+
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+use slab::Slab;
+
+use crate::clock::{Clocks, RatePpb};
+use crate::delay::DelayLaw;
+use crate::disk::Disk;
+use crate::fault::{PlannedFault, Struck};
+use crate::host::Host;
+use crate::host_state::{Boot, HostState, Power};
+use crate::kernel::{Budget, Kernel, Outcome, Process, Shared};
+use crate::net::LinkSpec;
+use crate::random::{Seed, Stream};
+use crate::time::{SimTime, WallTime};
+use crate::trace::{HostId, Record, TraceHash};
+
+/// A host before the world starts.
+#[derive(Clone, Debug)]
+pub struct HostSpec {
+    /// Its name: unique in the world, and the label of its random stream.
+    pub name: String,
+    /// What its wall clock shows when the world begins.
+    pub wall: WallTime,
+    /// How fast its clocks run.
+    pub rate: RatePpb,
+    /// How long its disk takes for an fsync.
+    pub fsync_time: DelayLaw,
+    /// The run lasts until the main tasks of all essential hosts are done.
+    pub essential: bool,
+}
+
+impl HostSpec {
+    /// A host whose clocks are right (the epoch, at the world's beginning) and whose fsync takes a millisecond.
+    pub fn new(name: impl Into<String>) -> HostSpec {
+        HostSpec {
+            name: name.into(),
+            wall: WallTime(0),
+            rate: RatePpb(0),
+            fsync_time: DelayLaw::Fixed(Duration::from_millis(1)),
+            essential: false,
+        }
+    }
+
+    /// The same host, for whose main task the run waits.
+    pub fn essential(self) -> HostSpec {
+        HostSpec { essential: true, ..self }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// True time at the end.
+    pub ended: SimTime,
+    /// How many events there were.
+    pub events: u64,
+    /// The digest of all of them.
+    pub hash: TraceHash,
+    /// What became of each planned fault, in the order in which they were planned.
+    pub faults: Vec<Struck>,
+}
+
+/// A world under construction, then running, then over.
+///
+/// ```
+/// use doublehold_sim::{Budget, DelayLaw, HostSpec, LinkSpec, Outcome, Seed, World};
+/// use std::time::Duration;
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(2))));
+/// let server = world.add_host(HostSpec::new("server"), |host| async move {
+///     let mut incoming = host.listen(7);
+///     loop {
+///         let mut stream = incoming.accept().await;
+///         let mut word = [0; 5];
+///         if stream.read_exact(&mut word).await.is_ok() {
+///             let _ = stream.write_all(&word).await;
+///         }
+///     }
+/// });
+/// world.add_host(HostSpec::new("client").essential(), move |host| async move {
+///     let mut stream = host.connect(server, 7).await.expect("the server listens");
+///     stream.write_all(b"hello").await.expect("nothing is cut");
+///     let mut echo = [0; 5];
+///     stream.read_exact(&mut echo).await.expect("the server answers");
+///     assert_eq!(&echo, b"hello");
+/// });
+/// let run = world.run(Budget::default());
+/// assert_eq!(run.outcome, Outcome::Completed);
+/// assert_eq!(run.ended.0, 8_000_000); // a handshake and an echo: four one-way delays
+/// ```
+pub struct World {
+    kernel: Shared,
+    links: LinkSpec,
+}
+
+impl World {
+    /// An empty world. Hosts added to it are linked to each other by `links`.
+    pub fn new(seed: Seed, links: LinkSpec) -> World {
+        World::build(seed, links, false)
+    }
+
+    /// The same, keeping the trace: see [`World::take_trace`].
+    pub fn traced(seed: Seed, links: LinkSpec) -> World {
+        World::build(seed, links, true)
+    }
+
+    fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
+        let kernel = Kernel::new(seed, keep_trace);
+        let mut world = World { kernel, links };
+        world.insert(HostSpec::new("world"), None);
+        world
+    }
+
+    /// Adds a host. `boot` makes its process: it is called when the world starts and at each restart after a crash.
+    ///
+    /// # Panics
+    /// If the name is taken: names are labels of random streams, and two hosts must not share one.
+    pub fn add_host<F>(&mut self, spec: HostSpec, boot: impl Fn(Host) -> F + 'static) -> HostId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.insert(spec, Some(Rc::new(move |host| Box::pin(boot(host)) as crate::host::BoxFuture)))
+    }
+
+    fn insert(&mut self, spec: HostSpec, boot: Option<Boot>) -> HostId {
+        let mut state = self.kernel.state.borrow_mut();
+        assert!(state.hosts.iter().all(|h| h.name != spec.name), "two hosts are named `{}`", spec.name);
+        let id = HostId(state.hosts.len() as u32);
+        let mut clocks = Clocks::new(spec.wall);
+        clocks.change_rate(SimTime::ZERO, spec.rate);
+        let random = Stream::new(state.seed, &format!("host/{}", spec.name));
+        state.essential_left += usize::from(spec.essential);
+        state.hosts.push(HostState {
+            name: spec.name,
+            clocks,
+            random,
+            disk: Disk::default(),
+            fsync_time: spec.fsync_time,
+            boot,
+            essential: spec.essential,
+            main_done: false,
+            up: true,
+            power: Power::On,
+            incarnation: 0,
+            pauses: 0,
+            suspensions: 0,
+            parked: Vec::new(),
+            late_timers: Vec::new(),
+            tasks: Slab::new(),
+            listeners: Vec::new(),
+            signals: Vec::new(),
+            signal_waker: None,
+        });
+        state.net.add_host(&self.links);
+        id
+    }
+
+    /// Changes the quality of one direction between two hosts.
+    pub fn set_link(&mut self, from: HostId, to: HostId, spec: LinkSpec) {
+        *self.kernel.state.borrow_mut().net.link(from, to) = crate::net::link::Link::new(spec);
+    }
+
+    /// Plans a fault. Its number, by which [`Run::faults`] reports on it, is the count of those planned before.
+    pub fn plan(&mut self, fault: PlannedFault) {
+        self.kernel.state.borrow_mut().plan(fault);
+    }
+
+    /// The world's observer: host zero, with a perfect clock and beyond all faults. For code that watches the run.
+    pub fn observer(&self) -> Host {
+        Host::new(self.kernel.clone(), Process { host: HostId(0), incarnation: 0 })
+    }
+
+    /// Starts every process and runs until the essential ones are done or the budget is spent.
+    pub fn run(&mut self, budget: Budget) -> Run {
+        let hosts = self.kernel.state.borrow().hosts.len() as u32;
+        (1..hosts).for_each(|host| self.kernel.boot(HostId(host)));
+        let outcome = self.kernel.run(budget);
+        let state = self.kernel.state.borrow();
+        Run {
+            outcome,
+            ended: state.now,
+            events: state.trace.count(),
+            hash: state.trace.hash(),
+            faults: state.faults.outcomes(),
+        }
+    }
+
+    /// The kept trace, once, if the world keeps one.
+    pub fn take_trace(&mut self) -> Vec<Record> {
+        self.kernel.state.borrow_mut().trace.take_kept()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.kernel.shut_down();
+    }
+}
