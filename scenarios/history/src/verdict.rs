@@ -4,6 +4,7 @@
 //! reads as a sentence is `words.rs`.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -45,10 +46,34 @@ impl Verdict {
             Verdict::Holds | Verdict::Inconclusive(_) => &[],
         }
     }
+}
 
-    /// [`Verdict::Holds`] if there is no evidence, else [`Verdict::Violated`].
-    pub(crate) fn from_evidence(evidence: Vec<Evidence>) -> Self {
-        if evidence.is_empty() { Verdict::Holds } else { Verdict::Violated(evidence) }
+/// Evidence as a check collects it: stops at [`Verdict::MAX_EVIDENCE`].
+pub(crate) struct Findings {
+    predicate: Predicate,
+    evidence: Vec<Evidence>,
+}
+
+impl Findings {
+    pub(crate) fn new(predicate: Predicate) -> Self {
+        Self { predicate, evidence: Vec::new() }
+    }
+
+    /// Adds one piece; breaks once no more is wanted.
+    pub(crate) fn push(&mut self, evidence: Evidence) -> ControlFlow<()> {
+        if self.evidence.len() == Verdict::MAX_EVIDENCE {
+            let listed = self.evidence.len();
+            self.evidence.push(Evidence::Omitted { predicate: self.predicate, listed });
+        }
+        if self.evidence.len() > Verdict::MAX_EVIDENCE {
+            return ControlFlow::Break(());
+        }
+        self.evidence.push(evidence);
+        ControlFlow::Continue(())
+    }
+
+    pub(crate) fn into_verdict(self) -> Verdict {
+        if self.evidence.is_empty() { Verdict::Holds } else { Verdict::Violated(self.evidence) }
     }
 }
 
@@ -246,11 +271,11 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dependency {
-    /// `before` wrote a version, `after` wrote the next.
+    /// `before` wrote a version, `after` wrote a later one.
     WriteWrite,
-    /// `before` wrote a version, `after` read it.
+    /// `before` wrote a version, `after` read it or a later one.
     WriteRead,
-    /// `before` read a version, `after` wrote the next.
+    /// `before` read a version, `after` wrote a later one.
     ReadWrite,
 }
 
@@ -264,7 +289,7 @@ pub enum Anomaly {
     WriteSkew,
     /// One grant saw part of what another wrote.
     InconsistentRead,
-    /// Two grants' writes to one object, or to several, are interleaved.
+    /// Each grant came in between the other's writes.
     InterleavedWrites,
     /// A cycle with no common name.
     Other,
@@ -309,7 +334,7 @@ pub struct WrongKey {
 pub struct Waited {
     /// The lock waited for.
     pub lock: LockId,
-    /// Who waited at some moment of it, in order of id.
+    /// Who waited at some moment of it, in order of id; the first [`Waited::MAX_CLIENTS`] to be found.
     pub clients: Vec<ClientId>,
     /// Since when somebody waited and nobody claimed the lock; for an endless wait, since the wait began.
     pub from: TrueNs,
@@ -319,6 +344,11 @@ pub struct Waited {
     pub bound_ns: u64,
     /// Why it stopped being a wait, if it did.
     pub end: WaitEnd,
+}
+
+impl Waited {
+    /// How many waiting clients evidence names: a sentence with more is no sentence.
+    pub const MAX_CLIENTS: usize = 16;
 }
 
 /// How a wait that was too long ended.

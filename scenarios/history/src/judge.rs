@@ -1,0 +1,85 @@
+//! All six verdicts on one history, and what becomes of *holds* when the run showed too little.
+//!
+//! A violation is one however the run ended. *Holds* becomes *inconclusive* if the history was cut short, if the
+//! run used up a budget, if the world stalled, or if a fault the scenario is about never fired: a vacuous pass
+//! is not a pass. A stalled world is also a liveness violation if somebody was waiting and a bound was stated.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::event::{RunOutcome, What};
+use crate::history::History;
+use crate::verdict::{Predicate, Verdict};
+use crate::{claim_overlap, data_anomaly, liveness, stale_effect, valid_overlap, wrong_release};
+
+/// One verdict for each predicate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Verdicts(BTreeMap<Predicate, Verdict>);
+
+impl Verdicts {
+    /// The verdict on one predicate.
+    pub fn get(&self, predicate: Predicate) -> &Verdict {
+        self.0.get(&predicate).expect("`judge` fills in every predicate")
+    }
+
+    /// All six, in the order of [`Predicate::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (Predicate, &Verdict)> {
+        self.0.iter().map(|(&predicate, verdict)| (predicate, verdict))
+    }
+}
+
+/// Judges one history by every predicate.
+///
+/// ```
+/// use doublehold_history::{judge, Header, History, Predicate, RunOutcome, TrueNs, What};
+///
+/// let mut history = History::new(Header::new("quiet", 7, &["c1"], &["stock"]));
+/// history.push(TrueNs(9), What::RunEnded { outcome: RunOutcome::Completed });
+/// let verdicts = judge(&history);
+/// assert_eq!(verdicts.get(Predicate::P1).as_str(), "holds");
+/// assert_eq!(verdicts.get(Predicate::LV).as_str(), "inconclusive"); // no bound stated
+/// ```
+pub fn judge(history: &History) -> Verdicts {
+    let doubt = doubt(history);
+    let judged = Predicate::ALL.map(|predicate| {
+        let verdict = match (check(predicate, history), &doubt) {
+            (Verdict::Holds, Some(reason)) => Verdict::Inconclusive(reason.clone()),
+            (verdict, _) => verdict,
+        };
+        (predicate, verdict)
+    });
+    Verdicts(judged.into())
+}
+
+/// Judges one history by one predicate, whatever way the run ended.
+pub fn check(predicate: Predicate, history: &History) -> Verdict {
+    match predicate {
+        Predicate::P1 => claim_overlap(history),
+        Predicate::P2 => valid_overlap(history),
+        Predicate::P3 => stale_effect(history),
+        Predicate::P4 => data_anomaly(history),
+        Predicate::WR => wrong_release(history),
+        Predicate::LV => liveness(history),
+    }
+}
+
+/// Why nothing can be said to hold in this history, if so.
+fn doubt(history: &History) -> Option<String> {
+    let reason = match history.outcome() {
+        Some(RunOutcome::Completed) => return never_fired(history),
+        Some(RunOutcome::Stalled) => "the world stalled: nothing could happen any more, with work unfinished",
+        Some(RunOutcome::EventBudget) => "the run used up its budget of events",
+        Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
+        None => "the history was cut short: it has no `run_ended`",
+    };
+    Some(reason.to_owned())
+}
+
+fn never_fired(history: &History) -> Option<String> {
+    history.events().iter().find_map(|event| match &event.what {
+        What::FaultNeverFired { fault } => Some(format!("the fault `{fault}` never fired")),
+        _ => None,
+    })
+}

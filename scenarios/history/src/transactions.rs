@@ -1,0 +1,108 @@
+//! What each grant did to the data, as a database would see it: a transaction of reads and writes.
+//!
+//! Which reads count? Those that fed a write that was applied: for a write that names the version it is
+//! `based_on`, that version, and what its grant had last read of every other object when the write was sent.
+//! Reading again replaces what was read before. A write without `based_on` is blind and uses no read. A grant
+//! that sent no write counts as a reader once it calls release without having noticed its own expiry.
+//! All other reads led to nothing at the resource and are left out: those of a grant that died, gave up, or
+//! whose writes were all refused.
+//!
+//! Not modelled: what a client does with a value outside the resource.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::event::{ClientId, GrantId, ObjectId, What};
+use crate::history::History;
+
+/// One grant's reads and writes.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    pub(crate) client: ClientId,
+    pub(crate) grant: GrantId,
+    /// Versions read that count.
+    pub(crate) reads: BTreeSet<(ObjectId, u64)>,
+    /// Versions written.
+    pub(crate) writes: BTreeSet<(ObjectId, u64)>,
+}
+
+/// Every grant that read or wrote anything that counts, in the order of its first such event.
+pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut place: HashMap<GrantId, usize> = HashMap::new();
+    for event in history.events() {
+        let (Some(client), Some(grant)) = (event.what.client(), event.what.grant()) else { continue };
+        let index = *place.entry(grant).or_insert_with(|| {
+            drafts.push(Draft::new(client, grant));
+            drafts.len() - 1
+        });
+        drafts[index].see(&event.what);
+    }
+    drafts.into_iter().filter_map(Draft::finish).collect()
+}
+
+/// A transaction as far as the history has been read.
+struct Draft {
+    client: ClientId,
+    grant: GrantId,
+    /// Every read, in order.
+    log: Vec<(ObjectId, u64)>,
+    /// How long the log was when a write was sent. A write sent again was sent when it was last sent.
+    sent: HashMap<(ObjectId, Option<u64>), usize>,
+    /// Lengths of the log whose latest reads count.
+    uses: Vec<usize>,
+    reads: BTreeSet<(ObjectId, u64)>,
+    writes: BTreeSet<(ObjectId, u64)>,
+    wrote_or_expired: bool,
+}
+
+impl Draft {
+    fn new(client: ClientId, grant: GrantId) -> Self {
+        Self {
+            client,
+            grant,
+            log: Vec::new(),
+            sent: HashMap::new(),
+            uses: Vec::new(),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+            wrote_or_expired: false,
+        }
+    }
+
+    fn see(&mut self, what: &What) {
+        match what {
+            What::ReadDone { object, version, .. } => self.log.push((*object, *version)),
+            What::WriteSent { object, based_on, .. } => {
+                self.wrote_or_expired = true;
+                self.sent.insert((*object, *based_on), self.log.len());
+            }
+            What::WriteApplied { object, version, based_on, .. } => {
+                self.wrote_or_expired = true;
+                self.writes.insert((*object, *version));
+                if let Some(read) = based_on {
+                    self.reads.insert((*object, *read));
+                    let sent = self.sent.get(&(*object, *based_on)).copied();
+                    self.uses.push(sent.unwrap_or(self.log.len()));
+                }
+            }
+            What::WriteRefused { .. } | What::ExpiryNoticed { .. } => self.wrote_or_expired = true,
+            What::ReleaseCalled { .. } if !self.wrote_or_expired => self.uses.push(self.log.len()),
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Option<Transaction> {
+        // In ascending order each stretch of the log is looked at once: what was the latest read of an object
+        // at a later use, but was made in an earlier stretch, was also the latest at the end of that stretch.
+        self.uses.sort_unstable();
+        let mut done = 0;
+        for used in self.uses {
+            let latest: BTreeMap<ObjectId, u64> = self.log[done..used].iter().copied().collect();
+            self.reads.extend(latest);
+            done = used;
+        }
+        let Self { client, grant, reads, writes, .. } = self;
+        let counts = !(reads.is_empty() && writes.is_empty());
+        counts.then_some(Transaction { client, grant, reads, writes })
+    }
+}

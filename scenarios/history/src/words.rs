@@ -1,0 +1,270 @@
+//! Evidence as sentences. Times are true time unless a clock is named; three decimals, rounded.
+//!
+//! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
+
+use crate::event::{ClientId, ClockKind, GrantId, KeyOp, TrueNs};
+use crate::history::Header;
+use crate::verdict::{
+    Anomaly, ClockSpan, Cycle, Dependency, Evidence, Overlap, Predicate, StaleWrite, Step, WaitEnd, Waited,
+    WrongKey,
+};
+
+impl Evidence {
+    /// The evidence as one sentence, without a full stop.
+    ///
+    /// ```
+    /// # use doublehold_history::*;
+    /// let header = Header::new("example", 7, &["c1", "c2"], &["stock"]);
+    /// let evidence = Evidence::Overlap(Overlap {
+    ///     predicate: Predicate::P1,
+    ///     lock: LockId(0),
+    ///     clients: [ClientId(0), ClientId(1)],
+    ///     grants: [GrantId(1), GrantId(2)],
+    ///     from: TrueNs(12_031_000_000),
+    ///     to: TrueNs(18_843_000_000),
+    ///     open_ended: false,
+    ///     clocks: [ClockSpan { clock: ClockKind::Monotonic, from: None, to: None }; 2],
+    /// });
+    /// assert_eq!(
+    ///     evidence.in_words(&header),
+    ///     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s"#,
+    /// );
+    /// ```
+    pub fn in_words(&self, header: &Header) -> String {
+        match self {
+            Evidence::Overlap(it) => overlap(it, header),
+            Evidence::StaleWrite(it) => stale_write(it, header),
+            Evidence::Cycle(it) => cycle(it, header),
+            Evidence::WrongKey(it) => wrong_key(it, header),
+            Evidence::Waited(it) => waited(it, header),
+            Evidence::Omitted { predicate, listed } => {
+                format!("{predicate} was violated more often than the {listed} times listed")
+            }
+        }
+    }
+}
+
+/// A duration or a point in time as people write it: `6.812 s`, `41.000 ms`, `0.250 µs`.
+pub fn duration(ns: u64) -> String {
+    let (unit, per_unit): (_, u128) = match ns {
+        0 => return "0 s".to_owned(),
+        // What would round to 1000.000 of a unit is one of the next.
+        1..1_000_000 => ("µs", 1_000),
+        1_000_000..999_999_500 => ("ms", 1_000_000),
+        _ => ("s", 1_000_000_000),
+    };
+    let per_thousandth = per_unit / 1_000;
+    let thousandths = (u128::from(ns) + per_thousandth / 2) / per_thousandth;
+    format!("{}.{:03} {unit}", thousandths / 1_000, thousandths % 1_000)
+}
+
+fn overlap(it: &Overlap, header: &Header) -> String {
+    let [first, second] = it.clients.map(|client| header.client(client));
+    let lock = header.lock(it.lock);
+    let how = match it.predicate {
+        Predicate::P2 => "both validly held",
+        _ => "both held",
+    };
+    let long = duration(it.to.since(it.from));
+    let until = if it.open_ended { "until the run ended at" } else { "to" };
+    let (from, to) = (instant(it.from), instant(it.to));
+    let mut words =
+        format!(r#"{first} and {second} {how} "{lock}" for {long} of true time, from {from} {until} {to}"#);
+    for (client, clocks) in it.clients.iter().zip(&it.clocks) {
+        words.push_str(&on_own_clock(*client, clocks, header));
+    }
+    words
+}
+
+fn on_own_clock(client: ClientId, clocks: &ClockSpan, header: &Header) -> String {
+    let (client, clock) = (header.client(client), clocks.clock.as_str());
+    let read =
+        |reading: Option<crate::Reading>| reading.map(|it| on_clock(clocks.clock, it.on(clocks.clock)));
+    match (read(clocks.from), read(clocks.to)) {
+        (Some(from), Some(to)) => format!("; on {client}'s {clock} clock from {from} to {to}"),
+        (Some(from), None) => format!("; {client}'s {clock} clock read {from} when it began"),
+        (None, Some(to)) => format!("; {client}'s {clock} clock read {to} when it ended"),
+        (None, None) => String::new(),
+    }
+}
+
+fn stale_write(it: &StaleWrite, header: &Header) -> String {
+    let (client, object, lock) = (header.client(it.client), header.object(it.object), header.lock(it.lock));
+    let later = other(it.later_client, it.client, header);
+    format!(
+        r#"{client}'s write of "{object}" (version {}) was applied at {}, {} after {later} had been granted "{lock}" at {}; {client} wrote under its grant of {}"#,
+        it.version,
+        instant(it.at),
+        duration(it.at.since(it.later_granted_at)),
+        instant(it.later_granted_at),
+        instant(it.granted_at),
+    )
+}
+
+/// A client's name, or `c1 itself` where the sentence is already about it.
+fn other(client: ClientId, subject: ClientId, header: &Header) -> String {
+    let name = header.client(client);
+    if client == subject { format!("{name} itself") } else { name }
+}
+
+fn cycle(it: &Cycle, header: &Header) -> String {
+    let name = it.anomaly.name();
+    if let (Anomaly::LostUpdate, [read, write]) = (it.anomaly, it.steps.as_slice()) {
+        let object = header.object(read.object);
+        let (first, second) =
+            (who(read.before_client, read.before, header), who(read.after_client, read.after, header));
+        return format!(
+            r#"{name} on "{object}": {first} read version {}, {second} wrote version {}, and {} overwrote it with version {} without having seen it"#,
+            read.version,
+            read.then,
+            header.client(read.before_client),
+            write.then,
+        );
+    }
+    let steps: Vec<String> = it.steps.iter().map(|step| in_order(step, header)).collect();
+    format!("{name}: no serial order explains that {}", steps.join(", and "))
+}
+
+fn in_order(step: &Step, header: &Header) -> String {
+    let object = header.object(step.object);
+    let before = who(step.before_client, step.before, header);
+    let after = who(step.after_client, step.after, header);
+    let (did, then_did) = match step.dependency {
+        Dependency::WriteWrite => ("wrote", "wrote"),
+        Dependency::WriteRead => ("wrote", "read"),
+        Dependency::ReadWrite => ("read", "wrote"),
+    };
+    let (version, then) = (step.version, step.then);
+    format!(r#"{before} {did} version {version} of "{object}" before {after} {then_did} version {then}"#)
+}
+
+fn who(client: ClientId, grant: GrantId, header: &Header) -> String {
+    format!("{} (grant {})", header.client(client), grant.0)
+}
+
+fn wrong_key(it: &WrongKey, header: &Header) -> String {
+    let (client, lock, node) = (header.client(it.client), header.lock(it.lock), header.node(it.node));
+    let what = match it.op {
+        KeyOp::Release => "release",
+        KeyOp::Extend => "extension",
+    };
+    let held = match it.held_client {
+        Some(held) => who(held, it.held, header),
+        None => format!("grant {}", it.held.0),
+    };
+    let did = match it.op {
+        KeyOp::Release => "deleted",
+        KeyOp::Extend => "moved the expiry of",
+    };
+    let (by, at) = (it.by.0, instant(it.at));
+    format!(
+        r#"{client}'s {what} of grant {by} {did} the key of "{lock}" on {node} at {at}, while it held the token of {held}"#
+    )
+}
+
+fn waited(it: &Waited, header: &Header) -> String {
+    let clients = list(it.clients.iter().map(|&client| header.client(client)).collect());
+    let lock = header.lock(it.lock);
+    let (from, to) = (instant(it.from), instant(it.to));
+    let (long, bound) = (duration(it.to.since(it.from)), duration(it.bound_ns));
+    let idle = format!(r#"{clients} waited {long} for "{lock}" while nobody claimed it, from {from}"#);
+    match it.end {
+        WaitEnd::Obtained => format!("{idle} until it was obtained at {to}; the bound is {bound}"),
+        WaitEnd::Abandoned => format!("{idle} until nobody waited any more at {to}; the bound is {bound}"),
+        WaitEnd::RunEnded => format!("{idle} until the run ended at {to}; the bound is {bound}"),
+        WaitEnd::Never => {
+            format!(
+                r#"{clients} waits for "{lock}" since {from} and will for ever: the world stalled at {to}"#
+            )
+        }
+    }
+}
+
+/// `c1`, `c1 and c2`, `c1, c2 and c3`.
+fn list(mut names: Vec<String>) -> String {
+    let last = names.pop().unwrap_or_else(|| "nobody".to_owned());
+    if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
+}
+
+/// A point in true time: always in seconds, so that two of them compare at a glance.
+fn instant(at: TrueNs) -> String {
+    seconds(at.0.into())
+}
+
+fn seconds(ns: i128) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let thousandths = (ns.unsigned_abs() + 500_000) / 1_000_000;
+    format!("{sign}{}.{:03} s", thousandths / 1_000, thousandths % 1_000)
+}
+
+fn on_clock(clock: ClockKind, ns: i128) -> String {
+    match clock {
+        ClockKind::Wall => utc(ns),
+        ClockKind::Monotonic | ClockKind::Boot => seconds(ns),
+    }
+}
+
+/// Nanoseconds since the Unix epoch as `2026-01-31 23:59:59.000 UTC`.
+fn utc(ns: i128) -> String {
+    const MS_PER_DAY: i128 = 86_400_000;
+    let ms = (ns + 500_000).div_euclid(1_000_000);
+    let (year, month, day) = civil(ms.div_euclid(MS_PER_DAY));
+    let ms = ms.rem_euclid(MS_PER_DAY);
+    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:03} UTC", ms % 1_000)
+}
+
+/// Year, month and day of a day counted from 1970-01-01. Counts years from March, so that leap days come last
+/// (Hinnant, *chrono-compatible low-level date algorithms*).
+fn civil(days: i128) -> (i128, i128, i128) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i128::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_decimals_in_the_unit_that_fits() {
+        let cases = [
+            (0, "0 s"),
+            (5, "0.005 µs"),
+            (1_500, "1.500 µs"),
+            (999_999, "999.999 µs"),
+            (1_000_000, "1.000 ms"),
+            (41_000_499, "41.000 ms"),
+            (41_000_500, "41.001 ms"),
+            (999_999_499, "999.999 ms"),
+            (999_999_500, "1.000 s"),
+            (6_812_000_000, "6.812 s"),
+            (u64::MAX, "18446744073.710 s"),
+        ];
+        for (ns, expected) in cases {
+            assert_eq!(duration(ns), expected, "{ns} ns");
+        }
+    }
+
+    #[test]
+    fn wall_readings_are_dates_before_and_after_the_epoch() {
+        let cases = [
+            (0, "1970-01-01 00:00:00.000 UTC"),
+            (-1_000_000, "1969-12-31 23:59:59.999 UTC"),
+            (951_782_400_000_000_000, "2000-02-29 00:00:00.000 UTC"),
+            (1_798_761_599_999_600_000, "2027-01-01 00:00:00.000 UTC"),
+            (i64::MAX.into(), "2262-04-11 23:47:16.855 UTC"),
+            (i64::MIN.into(), "1677-09-21 00:12:43.145 UTC"),
+        ];
+        for (ns, expected) in cases {
+            assert_eq!(utc(ns), expected, "{ns} ns");
+        }
+    }
+}
