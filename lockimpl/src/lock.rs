@@ -120,9 +120,9 @@ pub enum Refusal {
     /// The node answered with an error.
     #[error(transparent)]
     ErrorReply(ErrorReply),
-    /// None of the nodes says that it is a master.
-    #[error("no reachable node is a master")]
-    NoMaster,
+    /// The fencing counter is below zero, where no number is a fencing number.
+    #[error("the fencing counter stands at `{0}`: set it above every number given out")]
+    CounterBelowZero(i64),
     /// The master agreed, but not enough replicas have the key.
     #[error("{acknowledged} of the {wanted} replicas wanted have it")]
     TooFewReplicas {
@@ -139,9 +139,12 @@ pub enum Doubt {
     /// No reply in time; the request may still be executed, also later.
     #[error("no reply in time")]
     Timeout,
-    /// The connection broke, or could not be opened to ask.
+    /// The connection broke before the reply came.
     #[error("connection lost: {0}")]
     ConnectionLost(String),
+    /// Nobody could be asked: nothing was sent.
+    #[error("unreachable: {0}")]
+    Unreachable(String),
     /// The node answered with an error.
     #[error(transparent)]
     ErrorReply(ErrorReply),

@@ -1,0 +1,130 @@
+//! One client's way to one node: a connection opened when it is first needed, replaced when it broke,
+//! and a limit on how long a request may take.
+//!
+//! Does not retry: a request that was sent and not answered may have been executed.
+
+use std::future::Future;
+use std::time::Duration;
+
+use redis::{ErrorKind, RedisError, RedisResult, Value};
+
+use crate::clock::MonotonicTime;
+use crate::env::{DeadlinePassed, Env, NodeName};
+use crate::lock::{Doubt, ErrorReply};
+use crate::request::Request;
+
+/// What happens to a connection on which a reply did not come in time. Either way the request is
+/// not recalled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnTimeout {
+    /// Close it and open a new one for the next request, as the reference implementation's driver
+    /// does. What is sent on the new connection may overtake the request that is stuck in the old
+    /// one: a release can arrive before the claim it is meant to undo, which then stays for a lease.
+    #[default]
+    Reconnect,
+    /// Keep using it, as redis-rs does by itself. The driver discards the late reply, and the node
+    /// executes what follows in order, after the stuck request and as late.
+    Keep,
+}
+
+/// A request without a usable reply.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// It was never sent.
+    Unsent(String),
+    /// It was sent, and what became of it is not known.
+    Lost(Doubt),
+    /// The node answered with an error.
+    ErrorReply(ErrorReply),
+}
+
+impl Failure {
+    /// As the doubt of a caller who wanted to know whether it still owns a key.
+    pub(crate) fn into_doubt(self) -> Doubt {
+        match self {
+            Self::Unsent(why) => Doubt::Unreachable(why),
+            Self::Lost(doubt) => doubt,
+            Self::ErrorReply(error) => Doubt::ErrorReply(error),
+        }
+    }
+}
+
+/// The way to one node.
+pub(crate) struct Link<E: Env> {
+    node: NodeName,
+    timeout: Option<Duration>,
+    on_timeout: OnTimeout,
+    conn: Option<E::Conn>,
+}
+
+impl<E: Env> Link<E> {
+    pub(crate) fn new(node: NodeName, timeout: Option<Duration>, on_timeout: OnTimeout) -> Self {
+        Self { node, timeout, on_timeout, conn: None }
+    }
+
+    /// Sends `request` and waits for its reply, within the link's timeout if it has one. The time it
+    /// takes to open a connection counts.
+    pub(crate) async fn ask(&mut self, env: &E, request: &Request<'_>) -> Result<Value, Failure> {
+        let deadline = match self.timeout {
+            Some(timeout) => {
+                let limit = timeout.saturating_add(request.served_in());
+                Some(env.monotonic().await.saturating_add(limit))
+            }
+            None => None,
+        };
+        let conn = match &mut self.conn {
+            Some(conn) => conn,
+            unopened => match within(env, deadline, env.connect(&self.node)).await {
+                Ok(Ok(conn)) => unopened.insert(conn),
+                Ok(Err(error)) => return Err(Failure::Unsent(error.to_string())),
+                Err(DeadlinePassed) => return Err(Failure::Unsent("no connection in time".into())),
+            },
+        };
+        let reply = within(env, deadline, request.send(conn)).await;
+        self.settle(reply)
+    }
+
+    /// Decides what a missing or bad reply means for the request and for the connection.
+    fn settle(&mut self, reply: Result<RedisResult<Value>, DeadlinePassed>) -> Result<Value, Failure> {
+        match reply {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => match error_reply(&error) {
+                Some(reply) => Err(Failure::ErrorReply(reply)),
+                None => {
+                    self.conn = None;
+                    Err(Failure::Lost(Doubt::ConnectionLost(error.to_string())))
+                }
+            },
+            Err(DeadlinePassed) => {
+                if self.on_timeout == OnTimeout::Reconnect {
+                    self.conn = None;
+                }
+                Err(Failure::Lost(Doubt::Timeout))
+            }
+        }
+    }
+}
+
+async fn within<E: Env, F>(
+    env: &E,
+    deadline: Option<MonotonicTime>,
+    operation: F,
+) -> Result<F::Output, DeadlinePassed>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    match deadline {
+        Some(deadline) => env.race(operation, deadline).await,
+        None => Ok(operation.await),
+    }
+}
+
+/// The error a node replied with, unless the error is the connection's or the driver's own.
+fn error_reply(error: &RedisError) -> Option<ErrorReply> {
+    let from_node = matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension);
+    from_node.then(|| ErrorReply {
+        code: error.code().unwrap_or("ERR").to_owned(),
+        message: error.detail().unwrap_or_default().to_owned(),
+    })
+}

@@ -1,0 +1,358 @@
+//! Redlock, as published on the Redis "Distributed locks" page: the same key on a majority of
+//! independent nodes. Every switch is at its published value by default.
+//!
+//! Assumes that nodes do not forget a key before its time and that all clocks run at about the same
+//! rate; those are the assumptions the debate is about. Does not make fencing numbers: there is no
+//! counter that a majority agrees on. The delayed restart the page asks of crashed nodes is the
+//! nodes' affair.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::algorithm::draw_token;
+use crate::clock::Timing;
+use crate::env::{Env, NodeName};
+use crate::join::join_in_order;
+use crate::link::{Failure, Link, OnTimeout};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::request::{ReleaseMethod, Request, says_yes};
+
+/// The switches of Redlock.
+///
+/// ```
+/// use doublehold_lockimpl::{Clock, RedlockConfig, Timing};
+///
+/// // node-redlock: measures with the wall clock and hands out locks that have already expired.
+/// let timing = Timing { clock: Clock::Wall, unchecked_deadline: true, ..Timing::unchecked() };
+/// let node_redlock = RedlockConfig { timing, ..RedlockConfig::default() };
+/// assert!(!node_redlock.timing.elapsed_check);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedlockConfig {
+    /// Whether replies can come too late, and who measures it: published with the check.
+    pub timing: Timing,
+    /// How many nodes must say yes.
+    pub quorum: Quorum,
+    /// Whether nodes are asked one after another or all at once.
+    pub order: Order,
+    /// How long one node may take, connecting included; none waits for ever. Published: small beside
+    /// the lease, "5–50 ms" for 10 s; default 50 ms. Too long, and dead nodes eat the lease.
+    pub node_timeout: Option<Duration>,
+    /// What happens to a connection on which a reply did not come in time.
+    pub on_timeout: OnTimeout,
+    /// Whether a retry is a new owner.
+    pub token: TokenScope,
+    /// How many attempts one call makes, at least 1. Default 3, as the reference implementation.
+    pub tries: u32,
+    /// The longest wait between two attempts. Default 200 ms.
+    pub retry_delay: Duration,
+    /// Draw each wait uniformly from zero to `retry_delay`, as published; without it every wait is
+    /// `retry_delay`, and clients that split the vote once may go on splitting it for ever.
+    pub jitter: bool,
+    /// How keys are given back.
+    pub release: ReleaseMethod,
+    /// Which nodes are told that a lock was given back or not obtained.
+    pub release_on: ReleaseOn,
+    /// What a failed extension does. The page does not say.
+    pub on_failed_extension: OnFailedExtension,
+    /// Let an extension set keys again that are absent, as redsync offers and RedLock.net does.
+    /// Another client may have held the lock in the gap, and nobody is told. Off.
+    pub extend_if_missing: bool,
+}
+
+impl Default for RedlockConfig {
+    fn default() -> Self {
+        Self {
+            timing: Timing::checked(),
+            quorum: Quorum::default(),
+            order: Order::default(),
+            node_timeout: Some(Duration::from_millis(50)),
+            on_timeout: OnTimeout::default(),
+            token: TokenScope::default(),
+            tries: 3,
+            retry_delay: Duration::from_millis(200),
+            jitter: true,
+            release: ReleaseMethod::default(),
+            release_on: ReleaseOn::default(),
+            on_failed_extension: OnFailedExtension::default(),
+            extend_if_missing: false,
+        }
+    }
+}
+
+/// How many of N nodes must say yes. Division drops the remainder, as in the programs this is about.
+///
+/// | N | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+/// |---|---|---|---|---|---|---|---|
+/// | `Majority` | 1 | 2 | 2 | 3 | 3 | 4 | 4 |
+/// | `HalfOfOthers` | 1 | **1** | 2 | **2** | 3 | **3** | 4 |
+/// | `MoreThanMajority` | *2* | *3* | 3 | 4 | 4 | 5 | 5 |
+///
+/// Bold: two clients can both have it. Italic: nobody ever can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quorum {
+    /// `N / 2 + 1`, as published.
+    #[default]
+    Majority,
+    /// `(N - 1) / 2 + 1`, as some articles print it: no majority when N is even.
+    HalfOfOthers,
+    /// More than `N / 2 + 1`, as others print it: one node more than needed.
+    MoreThanMajority,
+    /// That many, whatever N is.
+    Fixed(usize),
+}
+
+impl Quorum {
+    /// The votes needed among `nodes`.
+    pub fn votes(self, nodes: usize) -> usize {
+        match self {
+            Self::Majority => nodes / 2 + 1,
+            Self::HalfOfOthers => nodes.saturating_sub(1) / 2 + 1,
+            Self::MoreThanMajority => nodes / 2 + 2,
+            Self::Fixed(votes) => votes,
+        }
+    }
+}
+
+/// Whether nodes are asked one after another or all at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One after another, in node order, as published. Every slow node eats into the lease, and the
+    /// window in which clients split the vote is as long as the walk.
+    #[default]
+    Sequential,
+    /// All at once, sent in node order; waits for every reply or timeout. The page recommends it.
+    Parallel,
+}
+
+/// Whether a retry is a new owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TokenScope {
+    /// One token for all attempts of a call, as the reference implementation and most libraries. A
+    /// request of an earlier attempt that arrives late counts for the later one, or against it.
+    #[default]
+    Call,
+    /// A new token for each attempt.
+    Attempt,
+}
+
+/// Which nodes are told that a lock was given back or not obtained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReleaseOn {
+    /// All, also those that said no or nothing: as published, and antirez insists on it. A node
+    /// whose yes was lost would otherwise keep the key for a lease.
+    #[default]
+    All,
+    /// Only those whose yes arrived.
+    Answered,
+}
+
+/// What a failed extension does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailedExtension {
+    /// Nothing: the grant stays valid until its old deadline. redsync and most others do this.
+    #[default]
+    Keep,
+    /// Release the lock, as rslock and redis-plus-plus do: a lease that was still good is given up,
+    /// whether or not the holder has noticed.
+    Release,
+}
+
+/// Redlock; see [`RedlockConfig`].
+pub struct RedlockLock<E: Env> {
+    env: E,
+    config: RedlockConfig,
+    links: Vec<Link<E>>,
+}
+
+impl<E: Env> RedlockLock<E> {
+    /// A lock on `nodes`, which are independent masters. Connects when it is first used. A quorum
+    /// that cannot be met, or no tries, gives a lock that is never granted;
+    /// [`Algorithm::build`](crate::Algorithm::build) refuses them.
+    pub fn new(env: E, nodes: Vec<NodeName>, config: RedlockConfig) -> Self {
+        let links =
+            nodes.into_iter().map(|node| Link::new(node, config.node_timeout, config.on_timeout)).collect();
+        Self { env, config, links }
+    }
+
+    fn needed(&self) -> usize {
+        self.config.quorum.votes(self.links.len())
+    }
+
+    /// One attempt: T1 is read right before the first request and T2 right after the last reply.
+    async fn attempt(&mut self, resource: &str, ttl: Duration, token: Token) -> Result<Grant, Refusal> {
+        let lease = self.config.timing.start(&self.env, ttl).await;
+        let ballot = self.ask_all(&Request::Claim { key: resource, token: &token, ttl }).await;
+        let in_time = lease.in_time(&self.env, None).await;
+        let (votes, needed) = (ballot.yes(), self.needed());
+        let refusal = if votes < needed {
+            Refusal::TooFewVotes { votes, needed }
+        } else if !in_time {
+            Refusal::TooLate
+        } else {
+            return Ok(Grant {
+                resource: resource.to_owned(),
+                token,
+                fencing: None,
+                deadline: lease.deadline(),
+                votes: ballot.votes(),
+            });
+        };
+        self.release_where(resource, &token, &ballot.votes()).await;
+        Err(refusal)
+    }
+
+    /// Sleeps between two attempts.
+    async fn wait_to_retry(&self) {
+        let delay = if self.config.jitter {
+            let mut bytes = [0; 8];
+            self.env.random(&mut bytes);
+            uniform(self.config.retry_delay, u64::from_le_bytes(bytes))
+        } else {
+            self.config.retry_delay
+        };
+        let now = self.env.monotonic().await;
+        self.env.sleep_until(now.saturating_add(delay)).await;
+    }
+
+    async fn ask_all(&mut self, request: &Request<'_>) -> Ballot {
+        let everyone = vec![true; self.links.len()];
+        self.ask(request, &everyone).await
+    }
+
+    async fn release_where(&mut self, resource: &str, token: &Token, said_yes: &[bool]) -> Ballot {
+        let request = Request::Release { key: resource, token, method: self.config.release };
+        match self.config.release_on {
+            ReleaseOn::All => self.ask_all(&request).await,
+            ReleaseOn::Answered => self.ask(&request, said_yes).await,
+        }
+    }
+
+    /// Puts `request` to the nodes `chosen`, in the configured order.
+    async fn ask(&mut self, request: &Request<'_>, chosen: &[bool]) -> Ballot {
+        let env = &self.env;
+        let asked = self.links.iter_mut().zip(chosen);
+        let answers = match self.config.order {
+            Order::Sequential => {
+                let mut answers = Vec::with_capacity(chosen.len());
+                for (link, chosen) in asked {
+                    answers.push(answer(env, link, request, *chosen).await);
+                }
+                answers
+            }
+            Order::Parallel => {
+                join_in_order(asked.map(|(link, chosen)| answer(env, link, request, *chosen))).await
+            }
+        };
+        Ballot(answers)
+    }
+}
+
+impl<E: Env> Lock for RedlockLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        let mut token = draw_token(&self.env);
+        let mut refusal = Refusal::TooFewVotes { votes: 0, needed: self.needed() };
+        for attempt in 0..self.config.tries {
+            if attempt > 0 {
+                self.wait_to_retry().await;
+                if self.config.token == TokenScope::Attempt {
+                    token = draw_token(&self.env);
+                }
+            }
+            match self.attempt(resource, ttl, token).await {
+                Ok(grant) => return Acquired::Granted(grant),
+                Err(why) => refusal = why,
+            }
+        }
+        Acquired::Refused(refusal)
+    }
+
+    /// The extension script on all nodes; kept if a quorum renewed it before the new lease and the
+    /// old promise ran out.
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let lease = self.config.timing.start(&self.env, ttl).await;
+        let (key, or_set) = (&grant.resource, self.config.extend_if_missing);
+        let ballot = self.ask_all(&Request::Extend { key, token: &grant.token, ttl, or_set }).await;
+        let in_time = lease.in_time(&self.env, grant.deadline).await;
+        for (held, renewed) in grant.votes.iter_mut().zip(ballot.votes()) {
+            *held |= renewed;
+        }
+        let failed = if ballot.yes() < self.needed() {
+            ballot.undecided(self.needed()).map_or(Extended::NotOwner, Extended::Unknown)
+        } else if !in_time {
+            Extended::TooLate
+        } else {
+            grant.deadline = lease.deadline();
+            return Extended::Extended { deadline: grant.deadline };
+        };
+        if self.config.on_failed_extension == OnFailedExtension::Release {
+            self.release_where(&grant.resource, &grant.token, &grant.votes).await;
+        }
+        failed
+    }
+
+    /// Tells every node. Released if as many as make a quorum gave their key up, not the owner if so
+    /// many said that there was none that a quorum was no longer held.
+    async fn release(&mut self, grant: &Grant) -> Released {
+        let ballot = self.release_where(&grant.resource, &grant.token, &grant.votes).await;
+        if ballot.yes() >= self.needed() {
+            return Released::Released;
+        }
+        ballot.undecided(self.needed()).map_or(Released::NotOwner, Released::Unknown)
+    }
+}
+
+/// What one node said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Yes,
+    No,
+    /// No reply, an error reply, or it could not be reached: no vote.
+    Silent,
+    /// It was not asked.
+    NotAsked,
+}
+
+async fn answer<E: Env>(env: &E, link: &mut Link<E>, request: &Request<'_>, asked: bool) -> Answer {
+    if !asked {
+        return Answer::NotAsked;
+    }
+    match link.ask(env, request).await {
+        Ok(reply) if says_yes(&reply) => Answer::Yes,
+        Ok(Value::Nil | Value::Int(_)) => Answer::No,
+        Ok(_) | Err(Failure::Unsent(_) | Failure::Lost(_) | Failure::ErrorReply(_)) => Answer::Silent,
+    }
+}
+
+/// The answers of all nodes, in node order.
+struct Ballot(Vec<Answer>);
+
+impl Ballot {
+    fn yes(&self) -> usize {
+        self.count(Answer::Yes)
+    }
+
+    fn votes(&self) -> Vec<bool> {
+        self.0.iter().map(|answer| *answer == Answer::Yes).collect()
+    }
+
+    /// Why nobody can say whether `needed` nodes would have agreed; nothing if they would not.
+    fn undecided(&self, needed: usize) -> Option<Doubt> {
+        let silent = self.count(Answer::Silent);
+        let nodes = self.0.len() - self.count(Answer::NotAsked);
+        (self.yes() + silent >= needed).then_some(Doubt::TooFewAnswers { answers: nodes - silent, nodes })
+    }
+
+    fn count(&self, what: Answer) -> usize {
+        self.0.iter().filter(|answer| **answer == what).count()
+    }
+}
+
+/// Scales 64 random bits to zero up to and including `longest`.
+fn uniform(longest: Duration, random: u64) -> Duration {
+    let longest = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
+    let scaled = (u128::from(random) * (u128::from(longest) + 1)) >> 64;
+    // The product is below 2^64 * (longest + 1), so that what is left of it fits in `longest`.
+    Duration::from_nanos(u64::try_from(scaled).unwrap_or(longest))
+}

@@ -1,0 +1,167 @@
+//! The lock on a replicated master: the lock on a single node, taken on whichever node says that it
+//! is the master, and followed when another is promoted.
+//!
+//! Assumes that somebody else promotes a replica when the master is gone. Does not model Sentinel: a
+//! client asks the nodes themselves (`ROLE`), so that it believes an isolated old master that has not
+//! been told, as clients with stale knowledge do.
+
+use std::time::Duration;
+
+use crate::env::{Env, NodeName};
+use crate::link::Link;
+use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
+use crate::request::{Request, is_master};
+use crate::single::{Exchange, ReplicaWait, SingleConfig};
+
+const NO_MASTER: &str = "no node says that it is the master";
+
+/// The switches of the lock on a replicated master.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplicatedConfig {
+    /// The lock on the master.
+    pub lock: SingleConfig,
+    /// Have writes acknowledged by replicas. Off by default: replication is asynchronous, and a lock
+    /// that was granted can be lost with its master.
+    pub wait: Option<ReplicaWait>,
+}
+
+/// The lock on a replicated master; see [`ReplicatedConfig`].
+///
+/// The master is looked for in node order, at first from the first node and later from the one after
+/// the node that failed. It is looked for again after a timeout, a broken connection, and the error
+/// replies of a node that is no master (`READONLY`, `MASTERDOWN`) or not ready (`LOADING`). A request
+/// that certainly had no effect is then repeated on the new master, at most once per node; one whose
+/// reply was lost never is.
+///
+/// A demoted master refuses every `SET`, but a script that finds no key of its grant writes nothing
+/// and is answered there as well: an extension or release sent to it can hear `NotOwner`.
+pub struct ReplicatedLock<E: Env> {
+    env: E,
+    config: ReplicatedConfig,
+    links: Vec<Link<E>>,
+    master: Option<usize>,
+    look_from: usize,
+}
+
+impl<E: Env> ReplicatedLock<E> {
+    /// A lock on the master among `nodes`. Connects when it is first used.
+    pub fn new(env: E, nodes: Vec<NodeName>, config: ReplicatedConfig) -> Self {
+        let SingleConfig { request_timeout, on_timeout, .. } = config.lock;
+        let links = nodes.into_iter().map(|node| Link::new(node, request_timeout, on_timeout)).collect();
+        Self { env, config, links, master: None, look_from: 0 }
+    }
+
+    /// The protocol with the master, if there is one to be found.
+    async fn with_master(&mut self) -> Option<Exchange<'_, E>> {
+        if self.master.is_none() {
+            self.master = self.find_master().await;
+        }
+        let link = self.links.get_mut(self.master?)?;
+        Some(Exchange { env: &self.env, config: &self.config.lock, wait: self.config.wait, link })
+    }
+
+    async fn find_master(&mut self) -> Option<usize> {
+        let count = self.links.len();
+        for index in (0..count).map(|step| (self.look_from + step) % count) {
+            let reply = self.links.get_mut(index)?.ask(&self.env, &Request::Role).await;
+            if reply.is_ok_and(|role| is_master(&role)) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn forget_master(&mut self) {
+        if let Some(master) = self.master.take() {
+            self.look_from = (master + 1) % self.links.len();
+        }
+    }
+
+    /// Forgets a master that is not to be relied on. True if the call can be repeated on another.
+    fn repeat_elsewhere(&mut self, trouble: Trouble) -> bool {
+        if trouble != Trouble::None {
+            self.forget_master();
+        }
+        trouble == Trouble::WithoutEffect
+    }
+}
+
+impl<E: Env> Lock for ReplicatedLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        let mut outcome = Acquired::Refused(Refusal::Unreachable(NO_MASTER.into()));
+        for _ in 0..self.links.len() {
+            let Some(mut master) = self.with_master().await else { break };
+            outcome = master.acquire(resource, ttl).await;
+            if !self.repeat_elsewhere(Trouble::of_acquire(&outcome)) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let mut outcome = Extended::Unknown(Doubt::Unreachable(NO_MASTER.into()));
+        for _ in 0..self.links.len() {
+            let Some(mut master) = self.with_master().await else { break };
+            outcome = master.extend(grant, ttl).await;
+            let Extended::Unknown(doubt) = &outcome else { break };
+            if !self.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn release(&mut self, grant: &Grant) -> Released {
+        let mut outcome = Released::Unknown(Doubt::Unreachable(NO_MASTER.into()));
+        for _ in 0..self.links.len() {
+            let Some(mut master) = self.with_master().await else { break };
+            outcome = master.release(&grant.resource, &grant.token).await;
+            let Released::Unknown(doubt) = &outcome else { break };
+            if !self.repeat_elsewhere(Trouble::of_doubt(doubt)) {
+                break;
+            }
+        }
+        outcome
+    }
+}
+
+/// What an outcome says about the node it came from.
+#[derive(PartialEq)]
+enum Trouble {
+    /// It is the master and answers.
+    None,
+    /// It is not to be relied on, and the request may have been executed.
+    Lost,
+    /// It is not to be relied on, and the request was certainly not executed.
+    WithoutEffect,
+}
+
+impl Trouble {
+    fn of_acquire(outcome: &Acquired) -> Self {
+        match outcome {
+            Acquired::Refused(Refusal::Unreachable(_)) => Self::WithoutEffect,
+            Acquired::Refused(Refusal::ErrorReply(error)) => Self::of_error(error),
+            Acquired::Unknown(doubt) => Self::of_doubt(doubt),
+            Acquired::Granted(_) | Acquired::Refused(_) => Self::None,
+        }
+    }
+
+    fn of_doubt(doubt: &Doubt) -> Self {
+        match doubt {
+            Doubt::ErrorReply(error) => Self::of_error(error),
+            Doubt::Unreachable(_) => Self::WithoutEffect,
+            Doubt::Timeout | Doubt::ConnectionLost(_) => Self::Lost,
+            Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas { .. } => Self::None,
+        }
+    }
+
+    fn of_error(error: &ErrorReply) -> Self {
+        match error.code.as_str() {
+            "READONLY" | "MASTERDOWN" | "LOADING" => Self::WithoutEffect,
+            // The reply to a WAIT or a script that a demotion cut short: its writes were made.
+            "UNBLOCKED" => Self::Lost,
+            _ => Self::None,
+        }
+    }
+}

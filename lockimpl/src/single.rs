@@ -1,0 +1,252 @@
+//! The lock on a single node: `SET key token NX PX ttl` takes it, a script that compares the token
+//! gives it back. The published form of it checks no time at all; the switches add what was asked of
+//! it since.
+//!
+//! Assumes a node that does not forget. Does not retry: asking again is the caller's decision.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::algorithm::draw_token;
+use crate::clock::{Lease, Timing};
+use crate::env::{Env, NodeName};
+use crate::link::{Failure, Link, OnTimeout};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::request::{ReleaseMethod, Request, says_yes};
+
+/// The switches of the lock on one node. The default is the lock of the Redis documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SingleConfig {
+    /// Whether replies can come too late, and who measures it. Published without any check: an OK
+    /// that arrives after the lease has ended is a grant. antirez: any lock that expires should
+    /// check. A grant has a deadline only if it is computed here.
+    pub timing: Timing,
+    /// How long one request may take, connecting included; none waits for ever. Default 1 s. A
+    /// request that was given up may still be executed.
+    pub request_timeout: Option<Duration>,
+    /// What happens to a connection on which a reply did not come in time.
+    pub on_timeout: OnTimeout,
+    /// How the key is given back.
+    pub release: ReleaseMethod,
+    /// Take the lock by a script that also increments the counter at key `{resource}:fencing` (the
+    /// braces are part of it), whose value becomes the grant's fencing number. Off as published.
+    /// Kleppmann asks for such a number, and objects that a counter on one node is only as durable
+    /// as the node: lost increments make numbers go backwards.
+    pub fencing: bool,
+    /// Let an extension set the key again when it is absent, as redsync offers and RedLock.net
+    /// does. Another client may have held the lock in the gap, and nobody is told. Off.
+    pub extend_if_missing: bool,
+    /// After a claim that may have set the key without a grant (no reply, a reply too late, too few
+    /// replicas), try once to release it. Default on, as Redlock does; off, the key locks everybody
+    /// out for a lease.
+    pub release_on_failure: bool,
+}
+
+impl Default for SingleConfig {
+    fn default() -> Self {
+        Self {
+            timing: Timing::unchecked(),
+            request_timeout: Some(Duration::from_secs(1)),
+            on_timeout: OnTimeout::default(),
+            release: ReleaseMethod::default(),
+            fencing: false,
+            extend_if_missing: false,
+            release_on_failure: true,
+        }
+    }
+}
+
+/// A write counts only if that many replicas have it: `WAIT` after every claim and extension, on the
+/// same connection. The time it takes is part of the lease.
+///
+/// Redisson relies on it. It makes a lost lock rarer: the replicas acknowledge from memory, and the
+/// one that is promoted need not be one that acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaWait {
+    /// How many replicas must acknowledge.
+    pub replicas: u64,
+    /// How long the master waits for them, rounded up to whole milliseconds, at least one.
+    pub timeout: Duration,
+}
+
+/// The lock on one node; see [`SingleConfig`].
+pub struct SingleLock<E: Env> {
+    env: E,
+    config: SingleConfig,
+    link: Link<E>,
+}
+
+impl<E: Env> SingleLock<E> {
+    /// A lock on `node`. Connects when it is first used.
+    pub fn new(env: E, node: NodeName, config: SingleConfig) -> Self {
+        let link = Link::new(node, config.request_timeout, config.on_timeout);
+        Self { env, config, link }
+    }
+
+    fn exchange(&mut self) -> Exchange<'_, E> {
+        Exchange { env: &self.env, config: &self.config, wait: None, link: &mut self.link }
+    }
+}
+
+impl<E: Env> Lock for SingleLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        self.exchange().acquire(resource, ttl).await
+    }
+
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        self.exchange().extend(grant, ttl).await
+    }
+
+    async fn release(&mut self, grant: &Grant) -> Released {
+        self.exchange().release(&grant.resource, &grant.token).await
+    }
+}
+
+/// The protocol with one node, for the lock on a single node and for the one on whichever node is
+/// master.
+pub(crate) struct Exchange<'a, E: Env> {
+    pub(crate) env: &'a E,
+    pub(crate) config: &'a SingleConfig,
+    pub(crate) wait: Option<ReplicaWait>,
+    pub(crate) link: &'a mut Link<E>,
+}
+
+impl<E: Env> Exchange<'_, E> {
+    pub(crate) async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        let token = draw_token(self.env);
+        let lease = self.config.timing.start(self.env, ttl).await;
+        match self.claim(resource, &token, ttl, &lease).await {
+            Ok(fencing) => Acquired::Granted(Grant {
+                resource: resource.to_owned(),
+                token,
+                fencing,
+                deadline: lease.deadline(),
+                votes: Vec::new(),
+            }),
+            Err(failed) => {
+                if failed.may_have_set_the_key() && self.config.release_on_failure {
+                    self.release(resource, &token).await;
+                }
+                failed.into_acquired()
+            }
+        }
+    }
+
+    async fn claim(
+        &mut self,
+        key: &str,
+        token: &Token,
+        ttl: Duration,
+        lease: &Lease,
+    ) -> Result<Option<u64>, FailedClaim> {
+        let reply = if self.config.fencing {
+            let counter = format!("{{{key}}}:fencing");
+            self.link.ask(self.env, &Request::ClaimFenced { key, counter: &counter, token, ttl }).await
+        } else {
+            self.link.ask(self.env, &Request::Claim { key, token, ttl }).await
+        };
+        let fencing = match reply? {
+            Value::Okay => None,
+            Value::Int(number) => match u64::try_from(number) {
+                Ok(number) => Some(number),
+                Err(_) => return Err(FailedClaim::Key(Refusal::CounterBelowZero(number))),
+            },
+            _ => return Err(FailedClaim::NoKey(Refusal::Taken)),
+        };
+        match self.replicated().await {
+            Ok(()) => {}
+            Err(Doubt::TooFewReplicas { acknowledged, wanted }) => {
+                return Err(FailedClaim::Key(Refusal::TooFewReplicas { acknowledged, wanted }));
+            }
+            Err(doubt) => return Err(FailedClaim::Doubt(doubt)),
+        }
+        if lease.in_time(self.env, None).await {
+            Ok(fencing)
+        } else {
+            Err(FailedClaim::Key(Refusal::TooLate))
+        }
+    }
+
+    pub(crate) async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let lease = self.config.timing.start(self.env, ttl).await;
+        let request = Request::Extend {
+            key: &grant.resource,
+            token: &grant.token,
+            ttl,
+            or_set: self.config.extend_if_missing,
+        };
+        match self.link.ask(self.env, &request).await {
+            Ok(reply) if says_yes(&reply) => {}
+            Ok(_) => return Extended::NotOwner,
+            Err(failure) => return Extended::Unknown(failure.into_doubt()),
+        }
+        if let Err(doubt) = self.replicated().await {
+            return Extended::Unknown(doubt);
+        }
+        if !lease.in_time(self.env, grant.deadline).await {
+            return Extended::TooLate;
+        }
+        grant.deadline = lease.deadline();
+        Extended::Extended { deadline: grant.deadline }
+    }
+
+    pub(crate) async fn release(&mut self, resource: &str, token: &Token) -> Released {
+        let request = Request::Release { key: resource, token, method: self.config.release };
+        match self.link.ask(self.env, &request).await {
+            Ok(reply) if says_yes(&reply) => Released::Released,
+            Ok(_) => Released::NotOwner,
+            Err(failure) => Released::Unknown(failure.into_doubt()),
+        }
+    }
+
+    /// Waits for as many replicas as are asked for. `WAIT` speaks of the writes of the connection it
+    /// is sent on, which is the one the write just went through: a link changes its connection only
+    /// after a failure.
+    async fn replicated(&mut self) -> Result<(), Doubt> {
+        let Some(ReplicaWait { replicas: wanted, timeout }) = self.wait else { return Ok(()) };
+        let request = Request::Wait { replicas: wanted, timeout };
+        match self.link.ask(self.env, &request).await {
+            Ok(Value::Int(count)) => {
+                let acknowledged = u64::try_from(count).unwrap_or(0);
+                if acknowledged >= wanted {
+                    Ok(())
+                } else {
+                    Err(Doubt::TooFewReplicas { acknowledged, wanted })
+                }
+            }
+            Ok(_) => Err(Doubt::TooFewReplicas { acknowledged: 0, wanted }),
+            Err(failure) => Err(failure.into_doubt()),
+        }
+    }
+}
+
+/// A claim that did not become a grant, by what it left behind.
+enum FailedClaim {
+    NoKey(Refusal),
+    Key(Refusal),
+    Doubt(Doubt),
+}
+
+impl From<Failure> for FailedClaim {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unsent(why) => Self::NoKey(Refusal::Unreachable(why)),
+            Failure::ErrorReply(error) => Self::NoKey(Refusal::ErrorReply(error)),
+            Failure::Lost(doubt) => Self::Doubt(doubt),
+        }
+    }
+}
+
+impl FailedClaim {
+    fn may_have_set_the_key(&self) -> bool {
+        matches!(self, Self::Key(_) | Self::Doubt(_))
+    }
+
+    fn into_acquired(self) -> Acquired {
+        match self {
+            Self::NoKey(refusal) | Self::Key(refusal) => Acquired::Refused(refusal),
+            Self::Doubt(doubt) => Acquired::Unknown(doubt),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The environment of a real machine: tokio's timers and sockets, the system's clocks and randomness.
+//! The one place in this crate that may use them.
+//!
+//! Assumes a tokio runtime with time and I/O enabled. Off Linux there is no `CLOCK_BOOTTIME`: the
+//! boot clock is then the monotonic one, whatever that does there while the machine is suspended.
+
+use std::time::{Duration, SystemTime};
+
+use redis::aio::MultiplexedConnection;
+use redis::{Client, IntoConnectionInfo, RedisResult};
+use tokio::time::Instant;
+
+use crate::clock::{BootTime, MonotonicTime, WallTime};
+use crate::driver::connection_config;
+use crate::env::{Env, NodeName};
+
+/// The machine this program runs on. A node's name is its address: `redis://127.0.0.1:6379`.
+#[derive(Clone, Debug)]
+pub struct TokioEnv {
+    /// Where tokio's clock stood when `started_at` was read: timers wait on it, and it cannot be set
+    /// to a number.
+    started: Instant,
+    started_at: MonotonicTime,
+}
+
+impl TokioEnv {
+    /// The machine this program runs on.
+    #[expect(clippy::disallowed_methods, reason = "on a real machine the host's clock is the real one")]
+    pub fn new() -> Self {
+        let started = Instant::now();
+        Self { started, started_at: system::monotonic(started) }
+    }
+}
+
+impl Default for TokioEnv {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Env for TokioEnv {
+    type Conn = MultiplexedConnection;
+
+    #[expect(clippy::disallowed_methods, reason = "on a real machine the host's clock is the real one")]
+    async fn wall(&self) -> WallTime {
+        let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        WallTime(match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => nanos(since),
+            Err(before) => -nanos(before.duration()),
+        })
+    }
+
+    async fn monotonic(&self) -> MonotonicTime {
+        system::monotonic(self.started)
+    }
+
+    async fn boot(&self) -> BootTime {
+        system::boot(self.started)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "on a real machine tokio's timer is the host's")]
+    async fn sleep_until(&self, at: MonotonicTime) {
+        let after_start = Duration::from_nanos(at.0.saturating_sub(self.started_at.0));
+        match self.started.checked_add(after_start) {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "on a real machine the system draws the tokens")]
+    fn random(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("every supported system hands out random bytes");
+    }
+
+    async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
+        let info = node.as_str().into_connection_info()?;
+        let silent = info.redis_settings().clone().set_skip_set_lib_name();
+        let client = Client::open(info.set_redis_settings(silent))?;
+        client.get_multiplexed_async_connection_with_config(&connection_config()).await
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{BootTime, Instant, MonotonicTime};
+    use rustix::time::{ClockId, clock_gettime};
+
+    pub(super) fn monotonic(_started: Instant) -> MonotonicTime {
+        MonotonicTime(nanos(ClockId::Monotonic))
+    }
+
+    pub(super) fn boot(_started: Instant) -> BootTime {
+        BootTime(nanos(ClockId::Boottime))
+    }
+
+    /// Both clocks count from boot, so that they are never negative and fit for 584 years.
+    fn nanos(clock: ClockId) -> u64 {
+        let now = clock_gettime(clock);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+        seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{BootTime, Instant, MonotonicTime};
+
+    pub(super) fn monotonic(started: Instant) -> MonotonicTime {
+        MonotonicTime(u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn boot(started: Instant) -> BootTime {
+        BootTime(monotonic(started).0)
+    }
+}
