@@ -1,0 +1,119 @@
+//! What a run came to: everything a renderer needs and nothing it would have to compute from the world.
+//!
+//! Pure data. Verdicts come from the history alone; the lanes beside it (faults, keys on nodes) are there to be drawn.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{GrantId, History, Predicate, TrueNs, Verdict, Verdicts};
+use doublehold_sim::{Outcome, Record, TraceHash};
+
+use crate::scenario::{Expected, FaultKind, HostIndex, Scenario};
+
+/// One run of one scenario.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What was run.
+    pub scenario: Scenario,
+    /// The seed.
+    pub seed: u64,
+    /// What executed it: `sim`.
+    pub engine: &'static str,
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// What clients and resource did.
+    pub history: History,
+    /// What each predicate came to.
+    pub verdicts: Verdicts,
+    /// What became of each fault of the scenario, in the scenario's order (starts of clients left out).
+    pub faults: Vec<FaultReport>,
+    /// Which lock keys the nodes held over time, in the order in which they began.
+    pub keys: Vec<KeySpan>,
+    /// True time at the end.
+    pub ended: TrueNs,
+    /// Kernel events.
+    pub events: u64,
+    /// The digest of the whole trace.
+    pub trace_hash: TraceHash,
+    /// The trace itself, if it was asked for.
+    pub trace: Option<Vec<Record>>,
+    /// Things a reader must know that no verdict says, such as a script stopped at its limit.
+    pub notes: Vec<String>,
+}
+
+/// A fault and whether it struck.
+#[derive(Clone, Debug)]
+pub struct FaultReport {
+    /// In words.
+    pub words: String,
+    /// When, in words.
+    pub when: String,
+    /// Its kind.
+    pub kind: FaultKind,
+    /// The hosts it strikes.
+    pub hosts: Vec<HostIndex>,
+    /// When it struck; `None`: never.
+    pub from: Option<TrueNs>,
+    /// When it was taken back, if it lasts and was.
+    pub until: Option<TrueNs>,
+}
+
+/// A stretch of time in which a node held a lock's key with one grant's token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySpan {
+    /// The node.
+    pub node: HostIndex,
+    /// The grant whose token it was.
+    pub grant: GrantId,
+    /// The client that asked for that grant.
+    pub client: HostIndex,
+    /// When the key was set.
+    pub from: TrueNs,
+    /// When it was gone, and why.
+    pub until: Option<(TrueNs, KeyEnd)>,
+}
+
+/// Why a node no longer held a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyEnd {
+    /// Its time was up by the node's wall clock.
+    Expired,
+    /// A command deleted it.
+    Deleted,
+    /// A command overwrote it with another token.
+    Overwritten,
+    /// The node lost it in a crash, or forgot it when it started to follow another master.
+    Forgotten,
+}
+
+/// Whether a run showed what its scenario expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// Every expected verdict came out as expected.
+    AsExpected,
+    /// At least one verdict contradicts the expectation.
+    Contradicted,
+    /// No verdict contradicts, but at least one expected verdict is inconclusive.
+    Inconclusive,
+}
+
+impl Report {
+    /// Compares the verdicts with the scenario's expectation.
+    pub fn judgement(&self) -> Judgement {
+        let mut judgement = Judgement::AsExpected;
+        for (&predicate, &expected) in &self.scenario.expect {
+            match (self.verdicts.get(predicate), expected) {
+                (Verdict::Holds, Expected::Holds) | (Verdict::Violated(_), Expected::Violated) => {}
+                (Verdict::Inconclusive(_), _) => judgement = Judgement::Inconclusive,
+                (Verdict::Holds, Expected::Violated) | (Verdict::Violated(_), Expected::Holds) => {
+                    return Judgement::Contradicted;
+                }
+            }
+        }
+        judgement
+    }
+
+    /// The verdicts in words, by predicate.
+    pub fn verdict_words(&self) -> BTreeMap<Predicate, &'static str> {
+        self.verdicts.iter().map(|(predicate, verdict)| (predicate, verdict.as_str())).collect()
+    }
+}

@@ -1,0 +1,271 @@
+//! A scenario as meant: everything checked, every name resolved to an index, every text a value.
+//!
+//! A file is first read as typed and then turned into this, once; nothing after it has to
+//! doubt a name or a unit. Hosts are named here and numbered only by the engine that runs them.
+//!
+//! Not modelled: random faults. A scenario lists the faults it is about.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doublehold_history::{Predicate, ResourceRules};
+use doublehold_lockimpl::Algorithm;
+use doublehold_sim::{DelayLaw, Fault, PlannedFault, Probability, RatePpb};
+
+/// A scenario, ready to be run from a seed.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name, unique in the catalogue; a file's name without the ending.
+    pub name: String,
+    /// The claim of the debate it tests, in words a reader of the blog posts knows.
+    pub claim: String,
+    /// Who makes the claim, and where.
+    pub source: String,
+    /// What happens, in one or two sentences.
+    pub story: String,
+    /// What it should show. A predicate that is not named is reported and not compared.
+    pub expect: BTreeMap<Predicate, Expected>,
+    /// All hosts: nodes first, then the resource, then clients. An index into this list is a [`HostIndex`].
+    pub hosts: Vec<HostPlan>,
+    /// The lock under test.
+    pub lock: LockPlan,
+    /// How the Redis nodes are set up.
+    pub nodes: NodesPlan,
+    /// What the lock protects.
+    pub resource: ResourcePlan,
+    /// What each client does.
+    pub clients: Vec<ClientPlan>,
+    /// Delay and loss where nothing else is said.
+    pub link: LinkPlan,
+    /// Delay and loss of single directions.
+    pub links: Vec<(HostIndex, HostIndex, LinkPlan)>,
+    /// The faults, in file order.
+    pub faults: Vec<FaultPlan>,
+    /// When the run must end, and what counts as waiting too long.
+    pub limits: Limits,
+}
+
+/// What a predicate should come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// No violation.
+    Holds,
+    /// At least one violation.
+    Violated,
+}
+
+impl Expected {
+    /// The word scenario files and reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Expected::Holds => "holds",
+            Expected::Violated => "violated",
+        }
+    }
+}
+
+/// A host, by its place in [`Scenario::hosts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostIndex(pub usize);
+
+impl HostIndex {
+    /// The number the simulated world gives this host: the world's own observer is number zero.
+    pub fn in_world(self) -> doublehold_sim::HostId {
+        doublehold_sim::HostId(self.0 as u32 + 1)
+    }
+}
+
+/// A host and its clocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPlan {
+    /// Its name.
+    pub name: String,
+    /// What it is there for.
+    pub role: Role,
+    /// How far its wall clock is ahead of true time (negative: behind), in nanoseconds.
+    pub wall_offset_ns: i64,
+    /// How fast its three clocks run.
+    pub drift: RatePpb,
+}
+
+/// What a host is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Runs Redis.
+    Node,
+    /// Guards the data the lock protects.
+    Resource,
+    /// Runs lock code.
+    Client,
+}
+
+/// The lock under test.
+#[derive(Clone, Debug)]
+pub struct LockPlan {
+    /// Its name, which is also its key on the nodes.
+    pub name: String,
+    /// How long each grant lasts.
+    pub ttl: Duration,
+    /// The algorithm and its switches.
+    pub algorithm: Algorithm,
+}
+
+/// How the Redis nodes are set up.
+#[derive(Clone, Debug)]
+pub struct NodesPlan {
+    /// What survives a restart.
+    pub persistence: Persistence,
+    /// How long an fsync takes.
+    pub fsync_time: DelayLaw,
+    /// How long a command keeps a node busy; zero costs nothing.
+    pub command_time: DelayLaw,
+    /// The node all others replicate; `None` if each stands alone.
+    pub master: Option<HostIndex>,
+}
+
+/// A node's persistence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// None: a restart is empty.
+    None,
+    /// Append-only file, fsynced once a second.
+    Everysec,
+    /// Append-only file, fsynced before each reply to a write.
+    Always,
+}
+
+/// What the lock protects: a host that reads and writes one object for its clients.
+#[derive(Clone, Debug)]
+pub struct ResourcePlan {
+    /// Its host.
+    pub host: HostIndex,
+    /// The object's name.
+    pub object: String,
+    /// How it treats fencing numbers and versions.
+    pub rules: ResourceRules,
+}
+
+/// What one client does.
+#[derive(Clone, Debug)]
+pub struct ClientPlan {
+    /// Its host.
+    pub host: HostIndex,
+    /// Whether its program waits for [`START_SIGNAL`] (planned as a fault of [`FaultKind::Start`]), or begins at once.
+    pub waits_for_start: bool,
+    /// Its program.
+    pub program: Vec<Step>,
+    /// How often it runs the program.
+    pub rounds: u32,
+    /// How long it waits after a refusal before it asks again.
+    pub retry: DelayLaw,
+    /// After how long without success it gives up, on its monotonic clock.
+    pub give_up_after: Duration,
+}
+
+/// One step of a client's program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Ask for the lock until it is granted.
+    Acquire,
+    /// Ask once; without a grant the round is over.
+    Try,
+    /// Read the object.
+    Read,
+    /// Be busy for a while.
+    Work(DelayLaw),
+    /// Look whether the lease has expired by the client's own clock; if so, stop here without writing.
+    Check,
+    /// Write the object: one more than what was read, or a blind write if nothing was.
+    Write,
+    /// Extend the lease.
+    Extend,
+    /// Release the lock.
+    Release,
+}
+
+/// The quality of one direction of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkPlan {
+    /// One-way delay.
+    pub delay: DelayLaw,
+    /// Chance that a transmission is lost.
+    pub loss: Probability,
+}
+
+/// A fault as the file names it, and what the kernel is to do.
+#[derive(Clone, Debug)]
+pub struct FaultPlan {
+    /// In words, for reports: "c1 pauses for 12 s".
+    pub words: String,
+    /// When, in words: "at c1's check".
+    pub when: String,
+    /// The hosts it strikes, for the picture's lanes.
+    pub hosts: Vec<HostIndex>,
+    /// What kind of thing happens, for the picture.
+    pub kind: FaultKind,
+    /// What the kernel does, and when. Hosts are numbered by [`HostIndex::in_world`].
+    pub planned: PlannedFault,
+    /// Whether the scenario still says something if it never strikes.
+    pub optional: bool,
+}
+
+/// The kinds of faults a file can name, as lanes show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Not a fault: the scenario's hand that starts a client. Never drawn, never counted.
+    Start,
+    /// A wall clock was stepped.
+    ClockStep,
+    /// A host's clocks changed their rate.
+    ClockDrift,
+    /// A clock stands still.
+    ClockFreeze,
+    /// A process is paused.
+    Pause,
+    /// A machine is suspended.
+    Suspend,
+    /// A process crashed.
+    Crash,
+    /// A machine lost power.
+    PowerLoss,
+    /// A direction is cut.
+    Cut,
+    /// A direction is slow.
+    Slow,
+    /// One message is late.
+    PacketDelay,
+    /// A direction loses transmissions.
+    Loss,
+    /// A disk lies, is remembered or rolled back.
+    Disk,
+    /// A replica is made master.
+    Promote,
+}
+
+/// When a run ends, whatever happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// True time.
+    pub time: Duration,
+    /// Kernel events.
+    pub events: u64,
+    /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.
+    pub obtain_within: Option<Duration>,
+}
+
+/// The name of the fault that starts a client's program, delivered as a signal to its host.
+pub const START_SIGNAL: &str = "start";
+/// The signal that makes a node a master.
+pub const PROMOTE_SIGNAL: &str = "promote";
+
+/// The signal that makes a node a replica of `master`.
+pub fn replicate_signal(master: &str) -> String {
+    format!("replicate {master}")
+}
+
+impl FaultPlan {
+    /// The concrete faults, in the order in which they strike.
+    pub fn faults(&self) -> &[Fault] {
+        &self.planned.faults
+    }
+}
