@@ -13,7 +13,7 @@
 //! | `clock` | the three clocks, deadlines, drift, the elapsed check |
 //! | `single`, `replicated`, `redlock` | the algorithms and their switches |
 //! | `algorithm` | [`Algorithm`]: any of them, chosen at run time |
-//! | `request`, `link` | what is said to one node, and the way to it |
+//! | `request`, `link`, `wire` | what is said to one node, and the way to it |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
 //! ```no_run
@@ -50,6 +50,7 @@ mod single;
 mod tests;
 #[cfg(feature = "tokio")]
 mod tokio_env;
+mod wire;
 
 pub use algorithm::{Algorithm, AnyLock, ConfigError};
 pub use clock::{BootTime, Clock, Deadline, Drift, MonotonicTime, Ratio, Timing, WallTime};

@@ -1,17 +1,16 @@
 //! One client's way to one node: a connection opened when it is first needed, replaced when it broke,
-//! and a limit on how long a request may take.
+//! and what a missing reply means.
 //!
 //! Does not retry: a request that was sent and not answered may have been executed.
 
-use std::future::Future;
 use std::time::Duration;
 
-use redis::{ErrorKind, RedisError, RedisResult, Value};
+use redis::{ErrorKind, RedisError, Value};
 
-use crate::clock::MonotonicTime;
 use crate::env::{DeadlinePassed, Env, NodeName};
 use crate::lock::{Doubt, ErrorReply};
 use crate::request::Request;
+use crate::wire::{NoReply, Wire, deadline_after, within};
 
 /// What happens to a connection on which a reply did not come in time. Either way the request is
 /// not recalled.
@@ -62,16 +61,11 @@ impl<E: Env> Link<E> {
         Self { node, timeout, on_timeout, conn: None }
     }
 
-    /// Sends `request` and waits for its reply, within the link's timeout if it has one. The time it
-    /// takes to open a connection counts.
+    /// Makes `request` and waits for what came of it. Each command of it may take as long as the link's
+    /// timeout says, the first one including the time it takes to open a connection.
     pub(crate) async fn ask(&mut self, env: &E, request: &Request<'_>) -> Result<Value, Failure> {
-        let deadline = match self.timeout {
-            Some(timeout) => {
-                let limit = timeout.saturating_add(request.served_in());
-                Some(env.monotonic().await.saturating_add(limit))
-            }
-            None => None,
-        };
+        let timeout = self.timeout.map(|timeout| timeout.saturating_add(request.served_in()));
+        let deadline = deadline_after(env, timeout).await;
         let conn = match &mut self.conn {
             Some(conn) => conn,
             unopened => match within(env, deadline, env.connect(&self.node)).await {
@@ -80,43 +74,27 @@ impl<E: Env> Link<E> {
                 Err(DeadlinePassed) => return Err(Failure::Unsent("no connection in time".into())),
             },
         };
-        let reply = within(env, deadline, request.send(conn)).await;
-        self.settle(reply)
+        let reply = request.send(&mut Wire::new(env, conn, timeout, deadline)).await;
+        reply.map_err(|trouble| self.settle(trouble))
     }
 
     /// Decides what a missing or bad reply means for the request and for the connection.
-    fn settle(&mut self, reply: Result<RedisResult<Value>, DeadlinePassed>) -> Result<Value, Failure> {
-        match reply {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => match error_reply(&error) {
-                Some(reply) => Err(Failure::ErrorReply(reply)),
-                None => {
-                    self.conn = None;
-                    Err(Failure::Lost(Doubt::ConnectionLost(error.to_string())))
-                }
-            },
-            Err(DeadlinePassed) => {
+    fn settle(&mut self, trouble: NoReply) -> Failure {
+        match trouble {
+            NoReply::Late => {
                 if self.on_timeout == OnTimeout::Reconnect {
                     self.conn = None;
                 }
-                Err(Failure::Lost(Doubt::Timeout))
+                Failure::Lost(Doubt::Timeout)
             }
+            NoReply::Error(error) => match error_reply(&error) {
+                Some(reply) => Failure::ErrorReply(reply),
+                None => {
+                    self.conn = None;
+                    Failure::Lost(Doubt::ConnectionLost(error.to_string()))
+                }
+            },
         }
-    }
-}
-
-async fn within<E: Env, F>(
-    env: &E,
-    deadline: Option<MonotonicTime>,
-    operation: F,
-) -> Result<F::Output, DeadlinePassed>
-where
-    F: Future + Send,
-    F::Output: Send,
-{
-    match deadline {
-        Some(deadline) => env.race(operation, deadline).await,
-        None => Ok(operation.await),
     }
 }
 

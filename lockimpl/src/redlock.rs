@@ -36,8 +36,9 @@ pub struct RedlockConfig {
     pub quorum: Quorum,
     /// Whether nodes are asked one after another or all at once.
     pub order: Order,
-    /// How long one node may take, connecting included; none waits for ever. Published: small beside
-    /// the lease, "5–50 ms" for 10 s; default 50 ms. Too long, and dead nodes eat the lease.
+    /// How long one command may take on one node, connecting included; none waits for ever. Published:
+    /// small beside the lease, "5–50 ms" for 10 s; default 50 ms. Too long, and dead nodes eat the
+    /// lease.
     pub node_timeout: Option<Duration>,
     /// What happens to a connection on which a reply did not come in time.
     pub on_timeout: OnTimeout,
@@ -350,7 +351,7 @@ impl Ballot {
 }
 
 /// Scales 64 random bits to zero up to and including `longest`.
-fn uniform(longest: Duration, random: u64) -> Duration {
+pub(crate) fn uniform(longest: Duration, random: u64) -> Duration {
     let longest = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
     let scaled = (u128::from(random) * (u128::from(longest) + 1)) >> 64;
     // The product is below 2^64 * (longest + 1), so that what is left of it fits in `longest`.

@@ -7,10 +7,11 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use redis::aio::ConnectionLike;
-use redis::{Cmd, ErrorKind, RedisResult, Script, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 
+use crate::env::Env;
 use crate::lock::Token;
+use crate::wire::{NoReply, Wire};
 
 /// How a key is given back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +43,26 @@ pub(crate) enum Request<'a> {
     Wait { replicas: u64, timeout: Duration },
 }
 
+/// A script and the name Redis knows it by once it has seen it.
+pub(crate) struct Script {
+    source: &'static str,
+    hash: String,
+}
+
+impl Script {
+    fn new(source: &'static str) -> Self {
+        Self { source, hash: redis::Script::new(source).get_hash().to_owned() }
+    }
+
+    /// The SHA-1 of the source, in hexadecimal.
+    pub(crate) fn hash(&self) -> &str {
+        &self.hash
+    }
+}
+
 // INCR comes before SET: a script's writes stay when it fails later, and a counter that ran ahead
 // does no harm, while a key without a grant locks everybody out for a lease.
-static CLAIM_FENCED: LazyLock<Script> = LazyLock::new(|| {
+pub(crate) static CLAIM_FENCED: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "if redis.call('EXISTS', KEYS[1]) == 1 then return false end \
          local number = redis.call('INCR', KEYS[2]) \
@@ -53,14 +71,14 @@ static CLAIM_FENCED: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-static COMPARE_AND_DELETE: LazyLock<Script> = LazyLock::new(|| {
+pub(crate) static COMPARE_AND_DELETE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end \
          return 0",
     )
 });
 
-static EXTEND: LazyLock<Script> = LazyLock::new(|| {
+pub(crate) static EXTEND: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "if redis.call('GET', KEYS[1]) == ARGV[1] then \
          return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
@@ -68,7 +86,7 @@ static EXTEND: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
+pub(crate) static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local value = redis.call('GET', KEYS[1]) \
          if value == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
@@ -79,25 +97,25 @@ static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
 });
 
 impl Request<'_> {
-    /// Sends the request and returns the reply. An error reply is an `Err`.
-    pub(crate) async fn send<C: ConnectionLike + Send>(&self, conn: &mut C) -> RedisResult<Value> {
+    /// Sends what the request takes and returns the last reply. An error reply is an `Err`.
+    pub(crate) async fn send<E: Env>(&self, wire: &mut Wire<'_, E>) -> Result<Value, NoReply> {
         match *self {
             Self::Claim { key, token, ttl } => {
                 let mut set = Cmd::with_capacity(6, 64 + key.len());
                 set.arg("SET").arg(key).arg(&token.0).arg("NX").arg("PX").arg(millis(ttl));
-                set.query_async(conn).await
+                wire.call(&set).await
             }
             Self::ClaimFenced { key, counter, token, ttl } => {
-                run(&CLAIM_FENCED, conn, &[key, counter], token, Some(ttl)).await
+                run(&CLAIM_FENCED, wire, &[key, counter], token, Some(ttl)).await
             }
             Self::Extend { key, token, ttl, or_set } => {
                 let script = if or_set { &EXTEND_OR_SET } else { &EXTEND };
-                run(script, conn, &[key], token, Some(ttl)).await
+                run(script, wire, &[key], token, Some(ttl)).await
             }
-            Self::Release { key, token, method } => release(conn, key, token, method).await,
-            Self::Role => command("ROLE").query_async(conn).await,
+            Self::Release { key, token, method } => release(wire, key, token, method).await,
+            Self::Role => wire.call(&command("ROLE")).await,
             Self::Wait { replicas, timeout } => {
-                command("WAIT").arg(replicas).arg(millis(timeout)).query_async(conn).await
+                wire.call(command("WAIT").arg(replicas).arg(millis(timeout))).await
             }
         }
     }
@@ -130,45 +148,40 @@ pub(crate) fn is_master(reply: &Value) -> bool {
     }
 }
 
-async fn release<C: ConnectionLike + Send>(
-    conn: &mut C,
+async fn release<E: Env>(
+    wire: &mut Wire<'_, E>,
     key: &str,
     token: &Token,
     method: ReleaseMethod,
-) -> RedisResult<Value> {
+) -> Result<Value, NoReply> {
     match method {
-        ReleaseMethod::CompareAndDelete => run(&COMPARE_AND_DELETE, conn, &[key], token, None).await,
-        ReleaseMethod::PlainDelete => command("DEL").arg(key).query_async(conn).await,
-        ReleaseMethod::GetThenDelete => {
-            let value: Value = command("GET").arg(key).query_async(conn).await?;
-            match value {
-                Value::BulkString(value) if value == token.0 => {
-                    command("DEL").arg(key).query_async(conn).await
-                }
-                _ => Ok(Value::Int(0)),
-            }
-        }
+        ReleaseMethod::CompareAndDelete => run(&COMPARE_AND_DELETE, wire, &[key], token, None).await,
+        ReleaseMethod::PlainDelete => wire.call(command("DEL").arg(key)).await,
+        ReleaseMethod::GetThenDelete => match wire.call(command("GET").arg(key)).await? {
+            Value::BulkString(value) if value == token.0 => wire.call(command("DEL").arg(key)).await,
+            _ => Ok(Value::Int(0)),
+        },
     }
 }
 
 /// EVALSHA; if the node does not know the script (it forgets them all when it restarts), SCRIPT LOAD
-/// and once more.
-async fn run<C: ConnectionLike + Send>(
+/// and once more, as redis-rs' own `Script` does it.
+async fn run<E: Env>(
     script: &Script,
-    conn: &mut C,
+    wire: &mut Wire<'_, E>,
     keys: &[&str],
     token: &Token,
     ttl: Option<Duration>,
-) -> RedisResult<Value> {
+) -> Result<Value, NoReply> {
     let mut call = Cmd::with_capacity(6, 128 + keys.iter().map(|key| key.len()).sum::<usize>());
-    call.arg("EVALSHA").arg(script.get_hash()).arg(keys.len()).arg(keys).arg(&token.0);
+    call.arg("EVALSHA").arg(script.hash()).arg(keys.len()).arg(keys).arg(&token.0);
     if let Some(ttl) = ttl {
         call.arg(millis(ttl));
     }
-    match call.query_async(conn).await {
-        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            script.load_async(conn).await?;
-            call.query_async(conn).await
+    match wire.call(&call).await {
+        Err(NoReply::Error(error)) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+            wire.call(command("SCRIPT").arg("LOAD").arg(script.source)).await?;
+            wire.call(&call).await
         }
         reply => reply,
     }
@@ -182,7 +195,7 @@ fn command(name: &str) -> Cmd {
 
 /// Whole milliseconds, rounded up: `PEXPIRE key 0` would delete the key, and a lease rounded down
 /// would end before its holder thinks.
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     let millis = duration.as_nanos().div_ceil(1_000_000).max(1);
     u64::try_from(millis).unwrap_or(u64::MAX)
 }

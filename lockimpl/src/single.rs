@@ -22,8 +22,8 @@ pub struct SingleConfig {
     /// that arrives after the lease has ended is a grant. antirez: any lock that expires should
     /// check. A grant has a deadline only if it is computed here.
     pub timing: Timing,
-    /// How long one request may take, connecting included; none waits for ever. Default 1 s. A
-    /// request that was given up may still be executed.
+    /// How long one command may take, connecting included; none waits for ever. Default 1 s. A
+    /// command that was given up may still be executed.
     pub request_timeout: Option<Duration>,
     /// What happens to a connection on which a reply did not come in time.
     pub on_timeout: OnTimeout,

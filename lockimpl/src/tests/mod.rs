@@ -1,1 +1,9 @@
-//! Tests.
+//! The locks against a fake world: see `fake`. What a rule is worth on a real node's Lua and bytes is
+//! tested where those are.
+
+mod arithmetic;
+mod fake;
+mod node;
+mod redlock;
+mod replicated;
+mod single;

@@ -1,0 +1,262 @@
+//! A world small enough to read: one true time, one client machine whose clocks can be set wrong, and
+//! nodes that know the commands a lock sends.
+//!
+//! Nothing happens but by [`World::run`], which polls the code under test and, when it waits, moves
+//! time to the next thing due. Does not model Lua (scripts are recognised by their hash) nor bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use redis::aio::ConnectionLike;
+use redis::{Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+
+use super::node::Node;
+use crate::clock::{BootTime, MonotonicTime, WallTime};
+use crate::env::{Env, NodeName};
+
+pub(super) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// The wall clock of a world that has just begun.
+pub(super) const WALL_START: i64 = 1_700_000_000_000_000_000;
+
+/// The handle to everything; also the client's environment.
+#[derive(Clone, Default)]
+pub(super) struct World(Arc<Mutex<State>>);
+
+type Change = Box<dyn FnOnce(&mut State) + Send>;
+
+/// The world's state. Times are true times in nanoseconds.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) now: u64,
+    /// What the wall clock is wrong by.
+    pub(super) wall_error: i64,
+    /// How long the machine has been suspended: the monotonic clock stood still.
+    suspended: u64,
+    pub(super) nodes: BTreeMap<String, Node>,
+    stop: Option<Stop>,
+    timers: BTreeSet<u64>,
+    due: BTreeMap<(u64, u64), Change>,
+    counter: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Stop {
+    from: u64,
+    to: u64,
+    clocks_too: bool,
+}
+
+impl World {
+    /// A world with these nodes, 1 ms away each way.
+    pub(super) fn with_nodes(names: &[&str]) -> Self {
+        let world = Self::default();
+        world.state().nodes = names.iter().map(|name| ((*name).to_owned(), Node::default())).collect();
+        world
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test panics while it holds the world")
+    }
+
+    /// Changes one node now.
+    pub(super) fn node<T>(&self, name: &str, change: impl FnOnce(&mut Node) -> T) -> T {
+        change(self.state().nodes.get_mut(name).expect("the test names a node of its world"))
+    }
+
+    /// Does something at a true time.
+    pub(super) fn at(&self, time: Duration, change: impl FnOnce(&mut State) + Send + 'static) {
+        self.state().schedule(nanos(time), Box::new(change));
+    }
+
+    /// Stops the client's code between two true times. Its clocks run.
+    pub(super) fn pause(&self, from: Duration, to: Duration) {
+        self.state().stop = Some(Stop { from: nanos(from), to: nanos(to), clocks_too: false });
+    }
+
+    /// Stops the client's machine between two true times, and its monotonic clock with it.
+    pub(super) fn suspend(&self, from: Duration, to: Duration) {
+        self.state().stop = Some(Stop { from: nanos(from), to: nanos(to), clocks_too: true });
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        Duration::from_nanos(self.state().now)
+    }
+
+    /// Lets true time pass with the client idle.
+    pub(super) fn sleep(&self, by: Duration) {
+        let until = self.state().now + nanos(by);
+        self.state().timers.insert(until);
+        while self.state().now < until {
+            self.state().advance();
+        }
+    }
+
+    /// Runs the code under test to its end.
+    pub(super) fn run<F: Future>(&self, code: F) -> F::Output {
+        let mut code = pin!(code);
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            if let Poll::Ready(output) = code.as_mut().poll(&mut cx) {
+                return output;
+            }
+            self.state().advance();
+        }
+    }
+}
+
+impl State {
+    fn schedule(&mut self, at: u64, change: Change) {
+        self.counter += 1;
+        self.due.insert((at, self.counter), change);
+    }
+
+    fn monotonic(&self) -> u64 {
+        self.now - self.suspended
+    }
+
+    /// Moves time to whatever comes next, or to the end of a pause that would begin before it.
+    fn advance(&mut self) {
+        let timer = self.timers.range(self.now + 1..).next().copied();
+        let event = self.due.keys().next().map(|(at, _)| *at);
+        let next =
+            timer.into_iter().chain(event).min().expect("the lock waits for something that never comes");
+        let next = match self.stop.filter(|stop| next >= stop.from) {
+            Some(stop) => {
+                self.stop = None;
+                self.suspended += if stop.clocks_too { stop.to - stop.from } else { 0 };
+                stop.to
+            }
+            None => next,
+        };
+        while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= next) {
+            let ((at, _), change) = entry.remove_entry();
+            self.now = self.now.max(at);
+            change(self);
+        }
+        self.now = self.now.max(next);
+    }
+}
+
+impl Env for World {
+    type Conn = Conn;
+
+    async fn wall(&self) -> WallTime {
+        let state = self.state();
+        WallTime(WALL_START + i64::try_from(state.now).expect("tests are short") + state.wall_error)
+    }
+
+    async fn monotonic(&self) -> MonotonicTime {
+        MonotonicTime(self.state().monotonic())
+    }
+
+    async fn boot(&self) -> BootTime {
+        BootTime(self.state().now)
+    }
+
+    async fn sleep_until(&self, at: MonotonicTime) {
+        poll_fn(|_| {
+            let mut state = self.state();
+            if state.monotonic() >= at.0 {
+                return Poll::Ready(());
+            }
+            let due = at.0 + state.suspended;
+            state.timers.insert(due);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        let mut state = self.state();
+        state.counter += 1;
+        bytes.fill(u8::try_from(state.counter % 251).expect("below 251"));
+    }
+
+    async fn connect(&self, node: &NodeName) -> RedisResult<Conn> {
+        let name = node.as_str().to_owned();
+        if self.node(&name, |node| node.refuses_connections) {
+            return Err(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
+        }
+        Ok(Conn { world: self.clone(), node: name, order: Arc::default() })
+    }
+}
+
+/// A connection: requests arrive in the order sent, and so do replies.
+#[derive(Clone)]
+pub(super) struct Conn {
+    world: World,
+    node: String,
+    /// When the last request arrives and the last reply is read, at the earliest.
+    order: Arc<Mutex<(u64, u64)>>,
+}
+
+type Slot = Arc<Mutex<Option<RedisResult<Value>>>>;
+
+impl Conn {
+    fn send(&self, cmd: &Cmd) -> Slot {
+        let args: Vec<Vec<u8>> = cmd
+            .args_iter()
+            .map(|arg| match arg {
+                redis::Arg::Simple(bytes) => bytes.to_vec(),
+                _ => panic!("a lock sends no cursors"),
+            })
+            .collect();
+        let (slot, conn) = (Slot::default(), self.clone());
+        let mut state = self.world.state();
+        let delay = state.nodes[&self.node].request_delay;
+        let arrival = in_order(&mut self.order.lock().expect("not poisoned").0, state.now + nanos(delay));
+        let reply_to = slot.clone();
+        state.schedule(arrival, Box::new(move |state| conn.arrive(state, &args, reply_to)));
+        slot
+    }
+
+    fn arrive(&self, state: &mut State, args: &[Vec<u8>], reply_to: Slot) {
+        let now = state.now;
+        let node = state.nodes.get_mut(&self.node).expect("the node was there when the request was sent");
+        let Some((reply, after)) = node.serve(args, now) else { return };
+        let at = in_order(&mut self.order.lock().expect("not poisoned").1, now + nanos(after));
+        state.schedule(at, Box::new(move |_| *reply_to.lock().expect("not poisoned") = Some(reply)));
+    }
+}
+
+impl ConnectionLike for Conn {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        Box::pin(async move {
+            let slot = self.send(cmd);
+            poll_fn(|_| match slot.lock().expect("not poisoned").take() {
+                Some(reply) => Poll::Ready(reply),
+                None => Poll::Pending,
+            })
+            .await
+        })
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        _: &'a Pipeline,
+        _: usize,
+        _: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        Box::pin(async { Err(RedisError::from((redis::ErrorKind::Client, "a lock sends no pipelines"))) })
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}
+
+fn in_order(last: &mut u64, at: u64) -> u64 {
+    *last = at.max(*last);
+    *last
+}
+
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).expect("tests are short")
+}

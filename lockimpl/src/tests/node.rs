@@ -1,0 +1,159 @@
+//! A fake Redis node: string keys that expire, the lock scripts by their hash, ROLE and WAIT.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use redis::{RedisResult, Value};
+
+use super::fake::ms;
+use crate::request::{CLAIM_FENCED, COMPARE_AND_DELETE, EXTEND, EXTEND_OR_SET};
+
+/// What becomes of the next reply.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Replies {
+    Arrive,
+    /// They get lost, and the connection stays.
+    Vanish,
+    /// The connection breaks instead.
+    Break,
+}
+
+pub(super) struct Node {
+    pub(super) request_delay: Duration,
+    pub(super) reply_delay: Duration,
+    pub(super) replies: Replies,
+    pub(super) refuses_connections: bool,
+    /// Requests vanish before they are executed.
+    pub(super) unreachable: bool,
+    pub(super) replica: bool,
+    pub(super) acknowledging: i64,
+    pub(super) keys: BTreeMap<String, Key>,
+    pub(super) counters: BTreeMap<String, i64>,
+    pub(super) scripts: BTreeSet<String>,
+    /// Every command executed: when, and its words (tokens as their first byte).
+    pub(super) log: Vec<(Duration, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub(super) value: Vec<u8>,
+    pub(super) expires_at: u64,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            request_delay: ms(1),
+            reply_delay: ms(1),
+            replies: Replies::Arrive,
+            refuses_connections: false,
+            unreachable: false,
+            replica: false,
+            acknowledging: 0,
+            keys: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            scripts: BTreeSet::new(),
+            log: Vec::new(),
+        }
+    }
+}
+
+impl Node {
+    /// Executes a request and says when the reply arrives; nothing if none ever does.
+    pub(super) fn serve(&mut self, args: &[Vec<u8>], now: u64) -> Option<(RedisResult<Value>, Duration)> {
+        if self.unreachable {
+            return None;
+        }
+        self.keys.retain(|_, key| key.expires_at >= now);
+        let words: Vec<String> = args.iter().map(|arg| readable(arg)).collect();
+        self.log.push((Duration::from_nanos(now), words.join(" ")));
+        let served = if words[0] == "WAIT" { ms(words[2].parse().expect("a timeout")) } else { ms(0) };
+        let reply = self.execute(args, &words, now);
+        match self.replies {
+            Replies::Arrive => Some((Ok(reply), self.reply_delay + served)),
+            Replies::Vanish => None,
+            Replies::Break => {
+                let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+                Some((Err(broken.into()), self.reply_delay))
+            }
+        }
+    }
+
+    fn execute(&mut self, args: &[Vec<u8>], words: &[String], now: u64) -> Value {
+        match words[0].as_str() {
+            "SET" if self.replica => error("-READONLY You can't write against a read only replica.\r\n"),
+            "SET" if self.keys.contains_key(&words[1]) => Value::Nil,
+            "SET" => self.set(&words[1], &args[2], &words[5], now),
+            "GET" => self.keys.get(&words[1]).map_or(Value::Nil, |key| Value::BulkString(key.value.clone())),
+            "DEL" => Value::Int(i64::from(self.keys.remove(&words[1]).is_some())),
+            "SCRIPT" => {
+                let hash = redis::Script::new(&words[2]).get_hash().to_owned();
+                self.scripts.insert(hash.clone());
+                Value::BulkString(hash.into())
+            }
+            "EVALSHA" if !self.scripts.contains(&words[1]) => error("-NOSCRIPT No matching script.\r\n"),
+            "EVALSHA" => self.run_script(args, words, now),
+            "ROLE" => {
+                let role = if self.replica { "slave" } else { "master" };
+                Value::Array(vec![Value::BulkString(role.into()), Value::Int(0)])
+            }
+            "WAIT" => Value::Int(self.acknowledging),
+            other => panic!("no lock sends {other}"),
+        }
+    }
+
+    fn run_script(&mut self, args: &[Vec<u8>], words: &[String], now: u64) -> Value {
+        let (hash, key) = (words[1].as_str(), words[3].as_str());
+        let owner = self.keys.get(key).map(|key| key.value.clone());
+        if hash == CLAIM_FENCED.hash() {
+            if owner.is_some() {
+                return Value::Nil;
+            }
+            self.set(key, &args[5], &words[6], now);
+            let counter = self.counters.entry(words[4].clone()).or_default();
+            *counter += 1;
+            return Value::Int(*counter);
+        }
+        let ours = owner.as_ref() == Some(&args[4]);
+        if hash == COMPARE_AND_DELETE.hash() {
+            Value::Int(i64::from(ours && self.keys.remove(key).is_some()))
+        } else if hash == EXTEND.hash() || (hash == EXTEND_OR_SET.hash() && owner.is_some()) {
+            if ours {
+                self.set(key, &args[4], &words[5], now);
+            }
+            Value::Int(i64::from(ours))
+        } else if hash == EXTEND_OR_SET.hash() {
+            self.set(key, &args[4], &words[5], now);
+            Value::Int(1)
+        } else {
+            panic!("no lock has the script {hash}")
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &[u8], millis: &str, now: u64) -> Value {
+        let lease: u64 = millis.parse().expect("a lease in milliseconds");
+        let expires_at = now.saturating_add(lease.saturating_mul(1_000_000));
+        self.keys.insert(key.to_owned(), Key { value: value.to_vec(), expires_at });
+        Value::Okay
+    }
+
+    /// Makes the node know every script, so that running one takes a single command.
+    pub(super) fn learn_scripts(&mut self) {
+        let scripts = [&CLAIM_FENCED, &COMPARE_AND_DELETE, &EXTEND, &EXTEND_OR_SET];
+        self.scripts.extend(scripts.map(|script| script.hash().to_owned()));
+    }
+
+    /// How often a command was executed.
+    pub(super) fn count(&self, command: &str) -> usize {
+        self.log.iter().filter(|(_, words)| words.starts_with(command)).count()
+    }
+}
+
+fn error(reply: &str) -> Value {
+    redis::parse_redis_value(reply.as_bytes()).expect("an error reply parses")
+}
+
+fn readable(arg: &[u8]) -> String {
+    let token = arg.len() == 20 && arg.iter().all(|byte| *byte == arg[0]);
+    if token { format!("#{}", arg[0]) } else { String::from_utf8_lossy(arg).into_owned() }
+}

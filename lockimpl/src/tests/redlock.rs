@@ -1,0 +1,284 @@
+//! Redlock on up to five nodes.
+
+use std::time::Duration;
+
+use super::fake::{World, ms};
+use super::node::{Node, Replies};
+use crate::clock::Timing;
+use crate::{
+    Acquired, Algorithm, AnyLock, ConfigError, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime,
+    NodeName, OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod,
+    ReleaseOn, Released, SingleConfig, TokenScope,
+};
+
+const TTL: Duration = ms(10_000);
+const NODES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+fn world() -> World {
+    World::with_nodes(&NODES)
+}
+
+fn lock_on(world: &World, nodes: &[&str], config: RedlockConfig) -> RedlockLock<World> {
+    RedlockLock::new(world.clone(), nodes.iter().map(|name| NodeName::new(name)).collect(), config)
+}
+
+fn lock(world: &World, config: RedlockConfig) -> RedlockLock<World> {
+    lock_on(world, &NODES, config)
+}
+
+fn one_try() -> RedlockConfig {
+    RedlockConfig { tries: 1, ..RedlockConfig::default() }
+}
+
+fn on_each(world: &World, names: &[&str], change: impl Fn(&mut Node)) {
+    names.iter().for_each(|name| world.node(name, &change));
+}
+
+fn acquire(world: &World, lock: &mut RedlockLock<World>) -> Acquired {
+    world.run(lock.acquire("stock", TTL))
+}
+
+fn granted(outcome: Acquired) -> Grant {
+    match outcome {
+        Acquired::Granted(grant) => grant,
+        other => panic!("not granted: {other:?}"),
+    }
+}
+
+/// The nodes that hold a key, as a word.
+fn holding(world: &World) -> String {
+    NODES.into_iter().filter(|name| world.node(name, |node| node.keys.contains_key("stock"))).collect()
+}
+
+fn too_few(votes: usize) -> Acquired {
+    Acquired::Refused(Refusal::TooFewVotes { votes, needed: 3 })
+}
+
+#[test]
+fn a_majority_of_five_grants_and_two_are_too_few() {
+    for (down, enough) in [(&NODES[..0], true), (&NODES[3..], true), (&NODES[2..], false)] {
+        let world = world();
+        on_each(&world, down, |node| node.refuses_connections = true);
+        let outcome = acquire(&world, &mut lock(&world, one_try()));
+        if enough {
+            granted(outcome);
+        } else {
+            assert_eq!(outcome, too_few(2));
+            assert_eq!(holding(&world), "", "a failed attempt cleans up");
+        }
+    }
+}
+
+#[test]
+fn a_second_client_is_refused_and_the_first_keeps_its_keys() {
+    let world = world();
+    let (mut c1, mut c2) = (lock(&world, one_try()), lock(&world, one_try()));
+    let grant = granted(acquire(&world, &mut c1));
+    assert_eq!(acquire(&world, &mut c2), too_few(0));
+    assert_eq!(holding(&world), "abcde");
+    assert_eq!(world.run(c1.release(&grant)), Released::Released);
+    assert_eq!(holding(&world), "");
+}
+
+#[test]
+fn cleaning_up_with_a_plain_delete_frees_the_real_holders_lock() {
+    let world = world();
+    let config = RedlockConfig { release: ReleaseMethod::PlainDelete, ..one_try() };
+    let (mut c1, mut c2) = (lock(&world, config.clone()), lock(&world, config));
+    granted(acquire(&world, &mut c1));
+    assert_eq!(acquire(&world, &mut c2), too_few(0));
+    assert_eq!(holding(&world), "");
+}
+
+#[test]
+fn the_deadline_counts_from_before_the_first_request() {
+    let world = world();
+    world.sleep(ms(7));
+    let grant = granted(acquire(&world, &mut lock(&world, one_try())));
+    assert_eq!(grant.deadline, Some(Deadline::Monotonic(MonotonicTime(7_000_000 + 9_898_000_000))));
+}
+
+#[test]
+fn the_elapsed_check_refuses_what_came_too_late_and_without_it_anything_goes() {
+    for (timing, accepted) in [(Timing::checked(), false), (Timing::unchecked(), true)] {
+        let world = world();
+        // Kleppmann's case: every node has said yes when a pause of 12 s begins, and the replies wait.
+        world.pause(Duration::from_micros(1_500), ms(12_000));
+        let config = RedlockConfig { timing, order: Order::Parallel, ..one_try() };
+        let outcome = acquire(&world, &mut lock(&world, config));
+        if accepted {
+            assert_eq!(granted(outcome).deadline, None);
+        } else {
+            assert_eq!(outcome, Acquired::Refused(Refusal::TooLate));
+        }
+    }
+}
+
+#[test]
+fn nodes_are_asked_one_after_another_or_all_at_once() {
+    let times = |order| {
+        let world = world();
+        granted(acquire(&world, &mut lock(&world, RedlockConfig { order, ..one_try() })));
+        NODES.map(|name| world.node(name, |node| node.log[0].0.as_millis()))
+    };
+    assert_eq!(times(Order::Sequential), [1, 3, 5, 7, 9]);
+    assert_eq!(times(Order::Parallel), [1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn a_silent_node_costs_its_timeout_once_per_node_or_once_in_all() {
+    for (order, taken) in [(Order::Sequential, 50 + 50 + 3 * 2), (Order::Parallel, 50)] {
+        let world = world();
+        on_each(&world, &["a", "c"], |node| node.unreachable = true);
+        granted(acquire(&world, &mut lock(&world, RedlockConfig { order, ..one_try() })));
+        assert_eq!(world.now(), ms(taken), "{order:?}");
+    }
+}
+
+#[test]
+fn a_lost_yes_keeps_its_key_unless_the_release_goes_to_all_nodes() {
+    for (release_on, left) in [(ReleaseOn::All, ""), (ReleaseOn::Answered, "abc")] {
+        let world = world();
+        on_each(&world, &["a", "b", "c"], |node| {
+            node.learn_scripts();
+            node.replies = Replies::Vanish;
+        });
+        world.at(ms(150), |state| state.nodes.values_mut().for_each(|node| node.replies = Replies::Arrive));
+        assert_eq!(acquire(&world, &mut lock(&world, RedlockConfig { release_on, ..one_try() })), too_few(2));
+        assert_eq!(holding(&world), left, "{release_on:?}");
+    }
+}
+
+#[test]
+fn a_token_lasts_for_a_call_or_for_an_attempt() {
+    for (token, distinct) in [(TokenScope::Call, 1), (TokenScope::Attempt, 3)] {
+        let world = world();
+        on_each(&world, &NODES[2..], |node| node.refuses_connections = true);
+        let config = RedlockConfig { token, ..RedlockConfig::default() };
+        assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(2));
+        let mut claims: Vec<String> = world.node("a", |node| {
+            node.log.iter().map(|(_, words)| words.clone()).filter(|words| words.starts_with("SET")).collect()
+        });
+        assert_eq!(claims.len(), 3, "one per try");
+        claims.dedup();
+        assert_eq!(claims.len(), distinct, "{token:?}: {claims:?}");
+    }
+}
+
+#[test]
+fn retries_wait_a_drawn_delay_or_always_the_longest() {
+    let waited = |jitter| {
+        let world = world();
+        on_each(&world, &NODES, |node| node.refuses_connections = true);
+        let config = RedlockConfig { jitter, ..RedlockConfig::default() };
+        assert_eq!(acquire(&world, &mut lock(&world, config)), too_few(0));
+        world.now()
+    };
+    assert_eq!(waited(false), ms(400), "two delays between three tries");
+    let drawn = waited(true);
+    assert!(drawn > Duration::ZERO && drawn < ms(400), "{drawn:?}");
+}
+
+#[test]
+fn half_the_other_nodes_grants_the_lock_twice_when_they_are_even() {
+    let grants = |quorum| {
+        let world = World::with_nodes(&NODES[..4]);
+        let config = RedlockConfig { quorum, ..one_try() };
+        let (mut c1, mut c2) =
+            (lock_on(&world, &NODES[..4], config.clone()), lock_on(&world, &NODES[..4], config));
+        on_each(&world, &["c", "d"], |node| node.refuses_connections = true);
+        let first = acquire(&world, &mut c1);
+        on_each(&world, &["c", "d"], |node| node.refuses_connections = false);
+        let second = acquire(&world, &mut c2);
+        [first, second].iter().filter(|outcome| matches!(outcome, Acquired::Granted(_))).count()
+    };
+    assert_eq!(grants(Quorum::HalfOfOthers), 2);
+    assert!(grants(Quorum::Majority) < 2);
+}
+
+#[test]
+fn an_extension_needs_a_quorum_in_time() {
+    let extend = |trouble: fn(&mut Node), names: &[&str]| {
+        let world = world();
+        on_each(&world, &NODES, Node::learn_scripts);
+        let mut lock = lock(&world, RedlockConfig { node_timeout: None, ..one_try() });
+        let mut grant = granted(acquire(&world, &mut lock));
+        let promised = grant.deadline;
+        world.sleep(ms(5_000));
+        on_each(&world, names, trouble);
+        let outcome = world.run(lock.extend(&mut grant, TTL));
+        assert_eq!(grant.deadline == promised, !matches!(outcome, Extended::Extended { .. }));
+        outcome
+    };
+    let forget: fn(&mut Node) = |node| node.keys.clear();
+    assert!(matches!(extend(forget, &["a", "b"]), Extended::Extended { deadline: Some(_) }));
+    assert_eq!(extend(forget, &["a", "b", "c"]), Extended::NotOwner);
+    assert_eq!(
+        extend(|node| node.replies = Replies::Break, &["a", "b", "c"]),
+        Extended::Unknown(Doubt::TooFewAnswers { answers: 2, nodes: 5 })
+    );
+    // The last node asked: a slow first one would let the keys on the others expire unasked.
+    assert_eq!(extend(|node| node.reply_delay = ms(6_000), &["e"]), Extended::TooLate);
+}
+
+#[test]
+fn a_failed_extension_keeps_what_is_left_or_releases_it() {
+    for (on_failed_extension, left) in [(OnFailedExtension::Keep, "de"), (OnFailedExtension::Release, "")] {
+        let world = world();
+        let mut lock = lock(&world, RedlockConfig { on_failed_extension, ..one_try() });
+        let mut grant = granted(acquire(&world, &mut lock));
+        on_each(&world, &["a", "b", "c"], |node| node.keys.clear());
+        assert_eq!(world.run(lock.extend(&mut grant, TTL)), Extended::NotOwner);
+        assert_eq!(holding(&world), left, "{on_failed_extension:?}");
+    }
+}
+
+#[test]
+fn an_extension_that_may_set_absent_keys_revives_a_lost_lock() {
+    for (extend_if_missing, left) in [(false, ""), (true, "abcde")] {
+        let world = world();
+        let mut lock =
+            lock(&world, RedlockConfig { extend_if_missing, timing: Timing::unchecked(), ..one_try() });
+        let mut grant = granted(acquire(&world, &mut lock));
+        world.sleep(2 * TTL);
+        let outcome = world.run(lock.extend(&mut grant, TTL));
+        assert_eq!(matches!(outcome, Extended::Extended { .. }), extend_if_missing);
+        assert_eq!(holding(&world), left);
+    }
+}
+
+#[test]
+fn a_release_says_what_a_quorum_of_nodes_said() {
+    let release = |trouble: fn(&mut Node), names: &[&str]| {
+        let world = world();
+        let mut lock = lock(&world, one_try());
+        let grant = granted(acquire(&world, &mut lock));
+        on_each(&world, names, trouble);
+        world.run(lock.release(&grant))
+    };
+    let forget: fn(&mut Node) = |node| node.keys.clear();
+    assert_eq!(release(forget, &["a", "b"]), Released::Released);
+    assert_eq!(release(forget, &["a", "b", "c"]), Released::NotOwner);
+    let break_off: fn(&mut Node) = |node| node.replies = Replies::Break;
+    assert_eq!(release(break_off, &["a", "b"]), Released::Released);
+    let unknown = Released::Unknown(Doubt::TooFewAnswers { answers: 2, nodes: 5 });
+    assert_eq!(release(break_off, &["a", "b", "c"]), unknown);
+}
+
+#[test]
+fn what_cannot_work_is_refused_with_the_way_out() {
+    let build = |algorithm: Algorithm, nodes: usize| {
+        let nodes = NODES[..nodes].iter().map(|name| NodeName::new(name)).collect();
+        algorithm.build(World::default(), nodes).map(|lock| matches!(lock, AnyLock::Redlock(_)))
+    };
+    let redlock = |config| Algorithm::Redlock(config);
+    assert_eq!(build(redlock(RedlockConfig::default()), 5), Ok(true));
+    assert_eq!(build(redlock(RedlockConfig::default()), 0), Err(ConfigError::NoNodes));
+    assert_eq!(build(redlock(RedlockConfig { tries: 0, ..one_try() }), 5), Err(ConfigError::NoTries));
+    for votes in [0, 6] {
+        let config = RedlockConfig { quorum: Quorum::Fixed(votes), ..one_try() };
+        assert_eq!(build(redlock(config), 5), Err(ConfigError::Quorum { votes, nodes: 5 }));
+    }
+    let single = Algorithm::Single(SingleConfig::default());
+    assert_eq!(build(single, 2), Err(ConfigError::NotOneNode(2)));
+}

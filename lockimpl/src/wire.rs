@@ -1,0 +1,81 @@
+//! One open connection and the time limit on each command sent over it.
+//!
+//! Every command has the whole limit to itself: a limit on a group of them would, after a pause,
+//! give up on the second because the first was late, and redis-rs does not even send a command
+//! whose caller is gone by then.
+
+use std::future::Future;
+use std::time::Duration;
+
+use redis::{Cmd, RedisError, Value};
+
+use crate::clock::MonotonicTime;
+use crate::env::{DeadlinePassed, Env};
+
+/// A command without a usable reply.
+#[derive(Debug)]
+pub(crate) enum NoReply {
+    /// None came in time.
+    Late,
+    /// An error reply, or the connection failed.
+    Error(RedisError),
+}
+
+impl From<DeadlinePassed> for NoReply {
+    fn from(DeadlinePassed: DeadlinePassed) -> Self {
+        Self::Late
+    }
+}
+
+/// An open connection with a time limit.
+pub(crate) struct Wire<'a, E: Env> {
+    env: &'a E,
+    conn: &'a mut E::Conn,
+    timeout: Option<Duration>,
+    /// Set as long as nothing was sent: the first command shares its limit with connecting.
+    first_deadline: Option<MonotonicTime>,
+}
+
+impl<'a, E: Env> Wire<'a, E> {
+    pub(crate) fn new(
+        env: &'a E,
+        conn: &'a mut E::Conn,
+        timeout: Option<Duration>,
+        first_deadline: Option<MonotonicTime>,
+    ) -> Self {
+        Self { env, conn, timeout, first_deadline }
+    }
+
+    /// Sends a command and waits for its reply.
+    pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, NoReply> {
+        let deadline = match self.first_deadline.take() {
+            Some(deadline) => Some(deadline),
+            None => deadline_after(self.env, self.timeout).await,
+        };
+        within(self.env, deadline, command.query_async(self.conn)).await?.map_err(NoReply::Error)
+    }
+}
+
+/// Reads the monotonic clock, if there is a limit to be set by it.
+pub(crate) async fn deadline_after<E: Env>(env: &E, timeout: Option<Duration>) -> Option<MonotonicTime> {
+    match timeout {
+        Some(timeout) => Some(env.monotonic().await.saturating_add(timeout)),
+        None => None,
+    }
+}
+
+/// Runs `operation` up to the deadline, or to its end if there is none.
+pub(crate) async fn within<E: Env, F>(
+    env: &E,
+    deadline: Option<MonotonicTime>,
+    operation: F,
+) -> Result<F::Output, DeadlinePassed>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    match deadline {
+        Some(deadline) => env.race(operation, deadline).await,
+        None => Ok(operation.await),
+    }
+}
