@@ -1,4 +1,43 @@
 //! What clients and resource did in a run, and the checks that read it.
+//!
+//! A [`History`] is the account of one run: who was granted which lock when, what was read and written under
+//! it, how it ended. The checks are pure functions from a history to a [`Verdict`]: it *holds*, it is
+//! *violated* because of these events, or it is *inconclusive* because of this. Six [`Predicate`]s are judged
+//! and never merged, for the people who argue about locks argue about different ones.
+//!
+//! ```
+//! use doublehold_history::{judge, ClientId, GrantId, Header, History, LockId, Predicate, Reading, TrueNs, What};
+//!
+//! let mut history = History::new(Header::new("example", 7, &["c1", "c2"], &["stock"]));
+//! for (at, client, grant) in [(2_000_000_000, ClientId(0), GrantId(1)), (12_031_000_000, ClientId(1), GrantId(2))] {
+//!     let reading = Reading { wall_ns: 0, monotonic_ns: at, boot_ns: at };
+//!     history.push(
+//!         TrueNs(at),
+//!         What::Granted { client, grant, lock: LockId(0), token: "2a".into(), fencing: None, deadline: None, reading },
+//!     );
+//! }
+//! history.push(TrueNs(18_843_000_000), What::ReleaseCalled { client: ClientId(0), grant: GrantId(1) });
+//!
+//! let verdicts = judge(&history);
+//! let overlap = &verdicts.get(Predicate::P1).evidence()[0];
+//! assert_eq!(
+//!     overlap.in_words(history.header()),
+//!     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s; c2's monotonic clock read 12.031 s when it began"#,
+//! );
+//! ```
+//!
+//! # Map, in reading order
+//!
+//! - `event`, `history`: what a history says; `jsonl`: how it is read from and written to a file
+//! - `verdict`: what a check says; `words`: how evidence reads as a sentence
+//! - `claims`: when a client believed in its grant, and when it was entitled to
+//! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
+//!   `liveness`: LV
+//! - `judge`: all of them, and what a run that ended badly can still say
+//! - `resource`: the thing a lock protects, with its checks of fencing numbers and versions
+//!
+//! Nothing here knows how a run is made: a history of a real system, written down in this form, is judged the
+//! same.
 
 mod anomaly;
 mod claims;

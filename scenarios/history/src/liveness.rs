@@ -117,8 +117,8 @@ struct Idle {
     waiting: BTreeMap<ClientId, TrueNs>,
     claims: u64,
     since: Option<TrueNs>,
-    /// Some of those who have waited since then.
-    clients: BTreeSet<ClientId>,
+    /// Some of those who have waited since then, and when they joined.
+    clients: BTreeMap<ClientId, TrueNs>,
     too_long: Vec<Waited>,
 }
 
@@ -130,7 +130,7 @@ impl Idle {
             waiting: BTreeMap::new(),
             claims: 0,
             since: None,
-            clients: BTreeSet::new(),
+            clients: BTreeMap::new(),
             too_long: Vec::new(),
         }
     }
@@ -168,7 +168,7 @@ impl Idle {
 
     fn open(&mut self, at: TrueNs) {
         self.since = Some(at);
-        self.clients = self.waiting.keys().take(Waited::MAX_CLIENTS).copied().collect();
+        self.clients = self.waiting.keys().take(Waited::MAX_CLIENTS).map(|&client| (client, at)).collect();
     }
 
     fn join(&mut self, at_once: &[Change]) {
@@ -177,7 +177,7 @@ impl Idle {
                 && self.waiting.contains_key(&client)
                 && self.clients.len() < Waited::MAX_CLIENTS
             {
-                self.clients.insert(client);
+                self.clients.entry(client).or_insert(change.at);
             }
         }
     }
@@ -186,7 +186,9 @@ impl Idle {
         let Some(from) = self.since.take() else { return };
         let clients = std::mem::take(&mut self.clients);
         if to.since(from) > self.bound_ns {
-            self.report(from, to, clients, end);
+            // Who joined at the last instant did not wait.
+            let waited = clients.into_iter().filter(|&(_, joined)| joined < to);
+            self.report(from, to, waited.map(|(client, _)| client).collect(), end);
         }
     }
 
@@ -200,8 +202,7 @@ impl Idle {
         }
     }
 
-    fn report(&mut self, from: TrueNs, to: TrueNs, clients: BTreeSet<ClientId>, end: WaitEnd) {
-        let clients = clients.into_iter().collect();
+    fn report(&mut self, from: TrueNs, to: TrueNs, clients: Vec<ClientId>, end: WaitEnd) {
         let (lock, bound_ns) = (self.lock, self.bound_ns);
         self.too_long.push(Waited { lock, clients, from, to, bound_ns, end });
     }

@@ -201,7 +201,7 @@ pub enum Refusal {
     #[error("the request has no fencing number")]
     NoFencing,
     /// The object is not at the version the write is based on.
-    #[error("the object is at version {current}, the write is based on {}", version(*.based_on))]
+    #[error("the object is at version {current}, the write is {}", basis(*.based_on))]
     VersionChanged {
         /// The version the write is based on.
         based_on: Option<u64>,
@@ -213,6 +213,6 @@ pub enum Refusal {
     UnknownObject(ObjectId),
 }
 
-fn version(version: Option<u64>) -> String {
-    version.map_or_else(|| "none".to_owned(), |version| version.to_string())
+fn basis(based_on: Option<u64>) -> String {
+    based_on.map_or_else(|| "blind".to_owned(), |version| format!("based on version {version}"))
 }

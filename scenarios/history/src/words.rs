@@ -173,8 +173,9 @@ fn waited(it: &Waited, header: &Header) -> String {
         WaitEnd::Abandoned => format!("{idle} until nobody waited any more at {to}; the bound is {bound}"),
         WaitEnd::RunEnded => format!("{idle} until the run ended at {to}; the bound is {bound}"),
         WaitEnd::Never => {
+            let have = if it.clients.len() == 1 { "has" } else { "have" };
             format!(
-                r#"{clients} waits for "{lock}" since {from} and will for ever: the world stalled at {to}"#
+                r#"{clients} {have} waited for "{lock}" since {from} and always will: the world stalled at {to}"#
             )
         }
     }

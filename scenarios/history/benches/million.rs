@@ -1,0 +1,76 @@
+//! A million operations: how long reading them from a file and each check takes. Prints, asserts nothing about
+//! time.
+//!
+//! Half a million grants of one lock among ten clients, each given back when the next is taken, with every
+//! thousandth claim held too long: overlaps to find, but few.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's output is its purpose")]
+
+use std::time::Instant;
+
+use doublehold_history::{
+    ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs, What, check,
+};
+
+const GRANTS: u64 = 500_000;
+
+fn main() {
+    let history = history();
+    println!("{} events", history.events().len());
+    for predicate in Predicate::ALL {
+        let start = Instant::now();
+        let verdict = check(predicate, &history);
+        let (found, took) = (verdict.evidence().len(), start.elapsed());
+        println!(
+            "{predicate}  {:9.3} ms  {} ({found} pieces of evidence)",
+            took.as_secs_f64() * 1e3,
+            verdict.as_str()
+        );
+    }
+    let mut file = Vec::new();
+    let start = Instant::now();
+    history.write_jsonl(&mut file).expect("a Vec takes everything");
+    println!("write {:7.3} ms  {} MB", start.elapsed().as_secs_f64() * 1e3, file.len() / 1_000_000);
+    let start = Instant::now();
+    let read = History::read_jsonl(file.as_slice()).expect("we wrote it");
+    println!("read  {:7.3} ms", start.elapsed().as_secs_f64() * 1e3);
+    assert!(read == history, "what was written must be read back");
+}
+
+fn history() -> History {
+    let names: Vec<String> = (1..=10).map(|number| format!("c{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut header = Header::new("million", 1, &names, &["stock"]);
+    header.objects = vec!["x".to_owned()];
+    header.bounds.obtain_within_ns = Some(1_000);
+    let mut history = History::new(header);
+    let (lock, object) = (LockId(0), ObjectId(0));
+    let mut late = None;
+    for number in 0..GRANTS {
+        let at = |offset: u64| TrueNs(number * 100 + offset);
+        let (client, grant) = (ClientId((number % 10) as u32), GrantId(number));
+        let reading = Reading { wall_ns: at(1).0 as i64, monotonic_ns: at(1).0, boot_ns: at(1).0 };
+        let token = format!("{number:040x}");
+        history.push(at(0), What::AcquireStarted { client, grant, lock });
+        history.push(
+            at(1),
+            What::Granted { client, grant, lock, token, fencing: None, deadline: None, reading },
+        );
+        if let Some((client, grant)) = late.take() {
+            history.push(at(2), What::ReleaseCalled { client, grant });
+        }
+        history.push(at(3), What::ReadDone { client, grant, object, version: number, value: number });
+        let (version, based_on) = (number + 1, Some(number));
+        history.push(
+            at(4),
+            What::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None },
+        );
+        if number % 1_000 == 0 {
+            late = Some((client, grant));
+        } else {
+            history.push(at(99), What::ReleaseCalled { client, grant });
+        }
+    }
+    history.push(TrueNs(GRANTS * 100), What::RunEnded { outcome: RunOutcome::Completed });
+    history
+}

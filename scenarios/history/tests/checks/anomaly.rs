@@ -1,0 +1,175 @@
+//! P4 against every serial order of the grants.
+
+use std::collections::BTreeSet;
+
+use doublehold_history::{
+    Anomaly, Cycle, Dependency, Evidence, GrantId, History, ObjectId, Step, What, data_anomaly,
+};
+use proptest::prelude::*;
+
+use crate::random::{GRANTS, cases, histories};
+
+proptest! {
+    #![proptest_config(cases(4_000))]
+
+    #[test]
+    fn data_is_anomalous_exactly_when_no_serial_order_explains_it(history in histories(90)) {
+        let transactions: Vec<Grant> = (0..GRANTS).map(|id| Grant::of(&history, GrantId(id))).collect();
+        let cycles: Vec<Cycle> = data_anomaly(&history).evidence().iter().map(cycle).collect();
+        prop_assert_eq!(cycles.is_empty(), has_serial_order(&transactions));
+        for cycle in &cycles {
+            prop_assert!(is_proof(cycle, &transactions), "no proof: {:?}", cycle);
+        }
+        let lost: BTreeSet<[Step; 2]> = cycles.iter()
+            .filter(|cycle| cycle.anomaly == Anomaly::LostUpdate)
+            .map(|cycle| [cycle.steps[0], cycle.steps[1]])
+            .collect();
+        let lost: BTreeSet<_> = lost.iter().map(|[read, write]| {
+            (read.before, read.after, read.object, read.version, read.then, write.then)
+        }).collect();
+        prop_assert_eq!(lost, lost_updates(&transactions));
+    }
+}
+
+fn cycle(evidence: &Evidence) -> Cycle {
+    match evidence {
+        Evidence::Cycle(it) => it.clone(),
+        other => panic!("not a cycle: {other:?}"),
+    }
+}
+
+type Version = (ObjectId, u64);
+
+#[derive(Debug)]
+struct Grant {
+    id: GrantId,
+    reads: BTreeSet<Version>,
+    writes: BTreeSet<Version>,
+}
+
+impl Grant {
+    /// The reads that count and the writes, straight from the definition.
+    fn of(history: &History, id: GrantId) -> Self {
+        let own: Vec<&What> = history
+            .events()
+            .iter()
+            .map(|event| &event.what)
+            .filter(|what| what.grant() == Some(id))
+            .collect();
+        let mut grant = Self { id, reads: BTreeSet::new(), writes: BTreeSet::new() };
+        for (place, what) in own.iter().enumerate() {
+            match **what {
+                What::WriteApplied { object, version, based_on, .. } => {
+                    grant.writes.insert((object, version));
+                    if let Some(read) = based_on {
+                        grant.reads.insert((object, read));
+                        let is_it = |what: &&What| matches!(**what, What::WriteSent { object: o, based_on: b, .. } if o == object && b == based_on);
+                        let sent = own[..place].iter().rposition(is_it).unwrap_or(place);
+                        grant.reads.extend(latest_reads(&own[..sent]));
+                    }
+                }
+                What::ReleaseCalled { .. } if !own[..place].iter().any(|what| is_write_or_expiry(what)) => {
+                    grant.reads.extend(latest_reads(&own[..place]));
+                }
+                _ => {}
+            }
+        }
+        grant
+    }
+}
+
+fn is_write_or_expiry(what: &What) -> bool {
+    matches!(
+        what,
+        What::WriteSent { .. }
+            | What::WriteApplied { .. }
+            | What::WriteRefused { .. }
+            | What::ExpiryNoticed { .. }
+    )
+}
+
+fn latest_reads(own: &[&What]) -> Vec<Version> {
+    let latest = |object| {
+        own.iter().rev().find_map(|what| match **what {
+            What::ReadDone { object: this, version, .. } if this == object => Some((object, version)),
+            _ => None,
+        })
+    };
+    [ObjectId(0), ObjectId(1)].into_iter().filter_map(latest).collect()
+}
+
+/// Tries orders one grant at a time; a grant may come next if nothing it did says that one of those left came
+/// before it.
+fn has_serial_order(grants: &[Grant]) -> bool {
+    fn extend(left: &[&Grant]) -> bool {
+        let rest = |out: usize| left.iter().enumerate().filter(move |(at, _)| *at != out).map(|(_, it)| *it);
+        left.is_empty()
+            || (0..left.len()).any(|next| {
+                let rest: Vec<&Grant> = rest(next).collect();
+                rest.iter().all(|later| fits(left[next], later)) && extend(&rest)
+            })
+    }
+    let busy: Vec<&Grant> =
+        grants.iter().filter(|it| !(it.reads.is_empty() && it.writes.is_empty())).collect();
+    extend(&busy)
+}
+
+/// Whether a serial run could have done all of `first` before all of `second`.
+fn fits(first: &Grant, second: &Grant) -> bool {
+    let lower = |a: &Version, b: &Version| a.0 != b.0 || a.1 < b.1;
+    let writes_in_order = first.writes.iter().all(|a| second.writes.iter().all(|b| lower(a, b)));
+    let first_saw_none = first.reads.iter().all(|read| second.writes.iter().all(|write| lower(read, write)));
+    let second_saw_all = second
+        .reads
+        .iter()
+        .all(|read| first.writes.iter().all(|write| read.0 != write.0 || write.1 <= read.1));
+    writes_in_order && first_saw_none && second_saw_all
+}
+
+fn is_proof(cycle: &Cycle, grants: &[Grant]) -> bool {
+    let linked = |(place, step): (usize, &Step)| {
+        let next = &cycle.steps[(place + 1) % cycle.steps.len()];
+        step.after == next.before && step.before != step.after
+    };
+    let by = |id: GrantId| grants.iter().find(|it| it.id == id).expect("the grant exists");
+    let holds = |step: &Step| {
+        let (before, after) = (by(step.before), by(step.after));
+        let (version, then) = ((step.object, step.version), (step.object, step.then));
+        match step.dependency {
+            Dependency::WriteWrite => {
+                before.writes.contains(&version) && after.writes.contains(&then) && version < then
+            }
+            Dependency::WriteRead => {
+                before.writes.contains(&version) && after.reads.contains(&then) && version <= then
+            }
+            Dependency::ReadWrite => {
+                before.reads.contains(&version) && after.writes.contains(&then) && version < then
+            }
+        }
+    };
+    cycle.steps.len() > 1 && cycle.steps.iter().enumerate().all(linked) && cycle.steps.iter().all(holds)
+}
+
+type LostUpdate = (GrantId, GrantId, ObjectId, u64, u64, u64);
+
+/// Who read a version, missed the next one, another's, and then overwrote it.
+fn lost_updates(grants: &[Grant]) -> BTreeSet<LostUpdate> {
+    let mut lost = BTreeSet::new();
+    for loser in grants {
+        for winner in grants.iter().filter(|it| it.id != loser.id) {
+            for &(object, read) in &winner.reads {
+                let newer = |grant: &Grant, than: u64| {
+                    grant.writes.iter().filter(|it| it.0 == object && it.1 > than).map(|it| it.1).min()
+                };
+                let next = grants.iter().filter_map(|grant| newer(grant, read)).min();
+                let Some(missed) = newer(loser, read).filter(|&it| Some(it) == next) else { continue };
+                let Some(own) = newer(winner, missed) else { continue };
+                let saw_it = winner.reads.iter().any(|it| it.0 == object && (missed..own).contains(&it.1));
+                if !saw_it {
+                    lost.insert((winner.id, loser.id, object, read, missed, own));
+                }
+            }
+        }
+    }
+    lost
+}

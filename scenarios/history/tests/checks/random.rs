@@ -1,0 +1,218 @@
+//! Random histories: valid (they could be read from a file), small, and dense in ties, so that few of them
+//! are boring. True time is a handful of instants; the naive checks look at each cell `[t, t + 1)` by itself.
+
+use doublehold_history::{
+    Bounds, ClientId, ClockKind, Deadline, Event, GrantId, Header, History, KeyOp, LockId, NodeId, ObjectId,
+    Reading, ReleaseOutcome, RunOutcome, TrueNs, What,
+};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The last instant of a random history.
+pub(crate) const END: u64 = 14;
+/// How many acquire calls a random history may have.
+pub(crate) const GRANTS: u64 = 9;
+const CLIENTS: u64 = 3;
+const LOCKS: u64 = 2;
+const OBJECTS: u64 = 2;
+
+/// So many cases, the same ones every time unless `PROPTEST_RNG_SEED` asks for others. A failure prints the
+/// whole shrunk history, which is worth more than its seed in a file.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
+    match config.rng_seed {
+        RngSeed::Random => ProptestConfig { rng_seed: RngSeed::Fixed(20_160_208), ..config },
+        RngSeed::Fixed(_) => config,
+    }
+}
+
+pub(crate) fn client_of(grant: GrantId) -> ClientId {
+    ClientId((grant.0 % CLIENTS) as u32)
+}
+
+pub(crate) fn lock_of(grant: GrantId) -> LockId {
+    LockId((grant.0 / CLIENTS % LOCKS) as u32)
+}
+
+/// What one event is made from. `pick` says what kind it is, the rest what is in it, if that makes sense.
+#[derive(Clone, Debug)]
+struct Raw {
+    at: u64,
+    pick: u8,
+    grant: u64,
+    object: u32,
+    other: u64,
+    flag: bool,
+}
+
+prop_compose! {
+    fn raw()(at in 0..END, pick in 0..100u8, grant in 0..GRANTS, object in 0..OBJECTS as u32, other in 0..8u64, flag: bool)
+        -> Raw { Raw { at, pick, grant, object, other, flag } }
+}
+
+/// Histories about everything, of up to `events` events, with and without a bound, ended in any way.
+pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
+    let outcome = prop::sample::select(vec![
+        None,
+        Some(RunOutcome::Completed),
+        Some(RunOutcome::Stalled),
+        Some(RunOutcome::TimeBudget),
+    ]);
+    let bound = prop::option::of(0..6u64);
+    (prop::collection::vec(raw(), 0..events), outcome, bound).prop_map(|(mut raws, outcome, bound)| {
+        raws.sort_by_key(|raw| raw.at);
+        let mut builder = Builder::new(bound);
+        for raw in &raws {
+            let what = builder.make(raw);
+            builder.history.push(TrueNs(raw.at), what);
+        }
+        if let Some(outcome) = outcome {
+            builder.history.push(TrueNs(END), What::RunEnded { outcome });
+        }
+        builder.history
+    })
+}
+
+struct Builder {
+    history: History,
+    started: Vec<GrantId>,
+    granted: Vec<GrantId>,
+    versions: [u64; OBJECTS as usize],
+    /// What each grant last read of each object.
+    read: [[Option<u64>; OBJECTS as usize]; GRANTS as usize],
+}
+
+impl Builder {
+    fn new(obtain_within_ns: Option<u64>) -> Self {
+        let mut header = Header::new("random", 1, &["c1", "c2", "c3"], &["stock", "till"]);
+        header.nodes = vec!["A".to_owned()];
+        header.objects = vec!["x".to_owned(), "y".to_owned()];
+        header.bounds = Bounds { obtain_within_ns };
+        Self {
+            history: History::new(header),
+            started: Vec::new(),
+            granted: Vec::new(),
+            versions: [0; OBJECTS as usize],
+            read: [[None; OBJECTS as usize]; GRANTS as usize],
+        }
+    }
+
+    fn make(&mut self, raw: &Raw) -> What {
+        let grant = GrantId(raw.grant);
+        let client = client_of(grant);
+        if raw.pick < 5 {
+            return if raw.flag { What::Died { client } } else { What::Restarted { client } };
+        }
+        if raw.pick < 10 {
+            return What::Clocks { client, reading: reading(raw.other) };
+        }
+        if !self.started.contains(&grant) {
+            self.started.push(grant);
+            return What::AcquireStarted { client, grant, lock: lock_of(grant) };
+        }
+        let why = "because".to_owned();
+        match raw.pick {
+            10..40 if !self.granted.contains(&grant) => self.grant(raw, grant),
+            10..13 => What::Refused { client, grant, why },
+            13..16 => What::AcquireUnknown { client, grant, why },
+            16..24 => What::DeadlinePassed { client, grant },
+            24..28 => What::ExpiryNoticed { client, grant },
+            28..36 => What::Extended { client, grant, deadline: deadline(raw) },
+            36..38 => What::ExtendFailed { client, grant, why },
+            38..50 => What::ReleaseCalled { client, grant },
+            50..52 => What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
+            52..57 => What::GaveUp { client, grant },
+            57..62 => self.touch(raw, grant),
+            _ => self.data(raw, grant),
+        }
+    }
+
+    fn grant(&mut self, raw: &Raw, grant: GrantId) -> What {
+        self.granted.push(grant);
+        What::Granted {
+            client: client_of(grant),
+            grant,
+            lock: lock_of(grant),
+            token: format!("{:02x}", grant.0),
+            fencing: raw.flag.then_some(raw.other),
+            deadline: deadline(raw),
+            reading: reading(raw.at),
+        }
+    }
+
+    fn touch(&self, raw: &Raw, by: GrantId) -> What {
+        let held = self.started[raw.other as usize % self.started.len()];
+        let op = if raw.flag { KeyOp::Release } else { KeyOp::Extend };
+        What::KeyTouched { client: client_of(by), node: NodeId(0), lock: lock_of(by), by, held, op }
+    }
+
+    fn data(&mut self, raw: &Raw, grant: GrantId) -> What {
+        let (client, object, slot) = (client_of(grant), ObjectId(raw.object), raw.object as usize);
+        let read = self.read[raw.grant as usize][slot];
+        let based_on = if raw.other == 0 { None } else { read };
+        match raw.pick {
+            62..78 => {
+                // Mostly the current version, sometimes an old one, as a stale replica would answer.
+                let version =
+                    if raw.other == 1 { self.versions[slot].saturating_sub(1) } else { self.versions[slot] };
+                self.read[raw.grant as usize][slot] = Some(version);
+                What::ReadDone { client, grant, object, version, value: raw.other }
+            }
+            78..84 => What::WriteSent { client, grant, object, based_on },
+            84..97 => {
+                self.versions[slot] += 1;
+                let version = self.versions[slot];
+                What::WriteApplied {
+                    client,
+                    grant,
+                    object,
+                    version,
+                    based_on,
+                    value: raw.other,
+                    fencing: None,
+                }
+            }
+            _ => {
+                let why = "stale".to_owned();
+                What::WriteRefused { client, grant, object, why, fencing: Some(1), highest_seen: Some(2) }
+            }
+        }
+    }
+}
+
+fn deadline(raw: &Raw) -> Option<Deadline> {
+    let clocks = [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot];
+    let clock = *clocks.get(raw.other as usize)?;
+    // Sometimes already past when acquire returns.
+    Some(Deadline { clock, reading_ns: if raw.flag { raw.at as i64 } else { END as i64 } })
+}
+
+fn reading(at: u64) -> Reading {
+    Reading { wall_ns: at as i64 - 2, monotonic_ns: at, boot_ns: at + 2 }
+}
+
+/// The event that granted this grant, with its place.
+pub(crate) fn granted(events: &[Event], grant: GrantId) -> Option<(usize, TrueNs)> {
+    events.iter().enumerate().find_map(|(place, event)| match event.what {
+        What::Granted { grant: this, .. } if this == grant => Some((place, event.at)),
+        _ => None,
+    })
+}
+
+/// The place of the event that ended this grant's claim, if one did.
+pub(crate) fn claim_end(events: &[Event], grant: GrantId) -> Option<usize> {
+    let (start, _) = granted(events, grant)?;
+    (start + 1..events.len()).find(|&place| match events[place].what {
+        What::ReleaseCalled { grant: this, .. } | What::ExpiryNoticed { grant: this, .. } => this == grant,
+        What::Died { client } | What::Restarted { client } => client == client_of(grant),
+        _ => false,
+    })
+}
+
+/// Whether the claim covers the cell `[t, t + 1)`.
+pub(crate) fn claims_cell(history: &History, grant: GrantId, t: u64) -> bool {
+    let events = history.events();
+    let Some((_, from)) = granted(events, grant) else { return false };
+    let to = claim_end(events, grant).map_or(history.end(), |place| events[place].at);
+    from.0 <= t && t < to.0
+}

@@ -1,0 +1,119 @@
+//! The resource's rules, and what each of them does for two clients that both believe they hold the lock.
+
+use doublehold_history::{
+    Content, FencingCheck, LockId, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest,
+};
+
+const STOCK: LockId = LockId(0);
+const X: ObjectId = ObjectId(0);
+const Y: ObjectId = ObjectId(1);
+
+const FENCED: ResourceRules =
+    ResourceRules { fencing: FencingCheck::RejectLower, fence_reads: false, version_check: false };
+
+fn read(fencing: u64) -> ReadRequest {
+    ReadRequest { lock: STOCK, object: X, fencing: Some(fencing) }
+}
+
+fn write(object: ObjectId, fencing: u64, based_on: u64) -> WriteRequest {
+    WriteRequest { lock: STOCK, object, fencing: Some(fencing), based_on: Some(based_on), value: fencing }
+}
+
+#[test]
+fn an_unguarded_resource_applies_everything() {
+    let mut resource = Resource::new(2, ResourceRules::default());
+    assert_eq!(resource.write(write(X, 34, 0)), Ok(1));
+    assert_eq!(resource.write(WriteRequest { fencing: None, ..write(X, 33, 0) }), Ok(2));
+    assert_eq!(resource.read(read(0)), Ok(Content { version: 2, value: 33 }));
+    assert_eq!(resource.highest_seen(STOCK), None);
+}
+
+#[test]
+fn a_late_write_with_a_lower_number_is_refused_at_every_object() {
+    let mut resource = Resource::new(2, FENCED);
+    assert_eq!(resource.write(write(X, 34, 0)), Ok(1));
+    let stale = Err(Refusal::StaleFencing { got: 33, highest_seen: 34 });
+    assert_eq!(resource.write(write(X, 33, 0)), stale);
+    assert_eq!(resource.write(write(Y, 33, 0)), stale);
+    assert_eq!(resource.read(read(0)), Ok(Content { version: 1, value: 34 }));
+}
+
+#[test]
+fn numbers_of_another_lock_are_not_compared() {
+    let mut resource = Resource::new(2, FENCED);
+    assert_eq!(resource.write(write(X, 34, 0)), Ok(1));
+    assert_eq!(resource.write(WriteRequest { lock: LockId(1), ..write(Y, 3, 0) }), Ok(1));
+}
+
+#[test]
+fn a_request_without_a_number_is_refused_once_numbers_are_checked() {
+    let mut resource = Resource::new(1, FENCED);
+    assert_eq!(resource.write(WriteRequest { fencing: None, ..write(X, 0, 0) }), Err(Refusal::NoFencing));
+}
+
+#[test]
+fn the_strict_check_allows_a_holder_only_one_write() {
+    let mut lenient = Resource::new(1, FENCED);
+    let mut strict = Resource::new(1, ResourceRules { fencing: FencingCheck::RejectLowerOrEqual, ..FENCED });
+    assert_eq!((lenient.write(write(X, 33, 0)), strict.write(write(X, 33, 0))), (Ok(1), Ok(1)));
+    let stale = Refusal::StaleFencing { got: 33, highest_seen: 33 };
+    assert_eq!((lenient.write(write(X, 33, 1)), strict.write(write(X, 33, 1))), (Ok(2), Err(stale)));
+}
+
+#[test]
+fn two_unfenced_reads_and_writes_in_order_lose_an_update_that_fenced_reads_or_versions_save() {
+    // c1 (33) and c2 (34) both read; then c1 writes, then c2.
+    let both_write = |rules| {
+        let mut resource = Resource::new(1, rules);
+        let seen = [33, 34].map(|number| resource.read(read(number)).map(|content| content.version));
+        assert_eq!(seen, [Ok(0), Ok(0)]);
+        [33, 34].map(|number| resource.write(write(X, number, 0)).is_ok())
+    };
+    assert_eq!(both_write(FENCED), [true, true], "both are applied: c1's update is lost");
+    assert_eq!(both_write(ResourceRules { fence_reads: true, ..FENCED }), [false, true]);
+    assert_eq!(both_write(ResourceRules { version_check: true, ..FENCED }), [true, false]);
+}
+
+#[test]
+fn compare_and_set_refuses_a_blind_write_and_an_old_version() {
+    let mut resource = Resource::new(1, ResourceRules { version_check: true, ..ResourceRules::default() });
+    assert_eq!(resource.write(write(X, 1, 0)), Ok(1));
+    let changed = |based_on| Err(Refusal::VersionChanged { based_on, current: 1 });
+    assert_eq!(resource.write(write(X, 2, 0)), changed(Some(0)));
+    assert_eq!(resource.write(WriteRequest { based_on: None, ..write(X, 2, 0) }), changed(None));
+}
+
+#[test]
+fn a_number_counts_as_seen_even_if_the_version_check_refuses_its_write() {
+    let mut resource = Resource::new(1, ResourceRules { version_check: true, ..FENCED });
+    assert!(resource.write(write(X, 34, 9)).is_err());
+    assert_eq!(resource.write(write(X, 33, 0)), Err(Refusal::StaleFencing { got: 33, highest_seen: 34 }));
+}
+
+#[test]
+fn an_object_that_does_not_exist_is_refused() {
+    let mut resource = Resource::new(0, FENCED);
+    assert_eq!(resource.write(write(X, 1, 0)), Err(Refusal::UnknownObject(X)));
+    assert_eq!(resource.read(read(1)), Err(Refusal::UnknownObject(X)));
+    assert_eq!(resource.highest_seen(STOCK), None);
+}
+
+#[test]
+fn refusals_say_what_they_compared() {
+    let cases = [
+        (Refusal::StaleFencing { got: 33, highest_seen: 34 }, "fencing number 33 is stale: 34 has been seen"),
+        (Refusal::NoFencing, "the request has no fencing number"),
+        (
+            Refusal::VersionChanged { based_on: Some(0), current: 1 },
+            "the object is at version 1, the write is based on version 0",
+        ),
+        (
+            Refusal::VersionChanged { based_on: None, current: 1 },
+            "the object is at version 1, the write is blind",
+        ),
+        (Refusal::UnknownObject(X), "there is no object 0"),
+    ];
+    for (refusal, expected) in cases {
+        assert_eq!(refusal.to_string(), expected);
+    }
+}

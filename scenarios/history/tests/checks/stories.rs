@@ -1,0 +1,471 @@
+//! Small histories with a story: the rules at their edges, and evidence as a reader sees it.
+
+use doublehold_history::{
+    Bounds, ClientId, ClockKind, Deadline, Evidence, GrantId, Header, History, KeyOp, LockId, NodeId,
+    ObjectId, Predicate, Reading, RunOutcome, TrueNs, Verdict, What, check, judge,
+};
+
+const STOCK: LockId = LockId(0);
+const X: ObjectId = ObjectId(0);
+const C1: ClientId = ClientId(0);
+const C2: ClientId = ClientId(1);
+const C3: ClientId = ClientId(2);
+
+/// A history whose times are milliseconds. Each grant is a client with a number: `(C1, 1)`.
+struct Story(History);
+
+type Grant = (ClientId, u64);
+
+impl Story {
+    fn new() -> Self {
+        let mut header = Header::new("story", 7, &["c1", "c2", "c3"], &["stock"]);
+        header.nodes = vec!["A".to_owned()];
+        header.objects = vec!["x".to_owned(), "y".to_owned()];
+        Self(History::new(header))
+    }
+
+    fn bound(obtain_within_ms: u64) -> Self {
+        let mut header = Story::new().0.header().clone();
+        header.bounds = Bounds { obtain_within_ns: Some(obtain_within_ms * 1_000_000) };
+        Self(History::new(header))
+    }
+
+    fn at(mut self, ms: u64, what: What) -> Self {
+        self.0.push(TrueNs(ms * 1_000_000), what);
+        self
+    }
+
+    fn waits(self, ms: u64, (client, id): Grant) -> Self {
+        self.at(ms, What::AcquireStarted { client, grant: GrantId(id), lock: STOCK })
+    }
+
+    fn granted(self, ms: u64, grant: Grant) -> Self {
+        self.granted_until(ms, grant, None)
+    }
+
+    fn granted_until(self, ms: u64, (client, id): Grant, deadline_ms: Option<i64>) -> Self {
+        let deadline =
+            deadline_ms.map(|ms| Deadline { clock: ClockKind::Monotonic, reading_ns: ms * 1_000_000 });
+        let (grant, token) = (GrantId(id), format!("{id:02x}"));
+        self.at(
+            ms,
+            What::Granted {
+                client,
+                grant,
+                lock: STOCK,
+                token,
+                fencing: None,
+                deadline,
+                reading: reading(ms),
+            },
+        )
+    }
+
+    fn deadline_passes(self, ms: u64, (client, id): Grant) -> Self {
+        self.at(ms, What::DeadlinePassed { client, grant: GrantId(id) })
+    }
+
+    fn extended(self, ms: u64, (client, id): Grant) -> Self {
+        self.at(ms, What::Extended { client, grant: GrantId(id), deadline: None })
+    }
+
+    fn releases(self, ms: u64, (client, id): Grant) -> Self {
+        self.at(ms, What::ReleaseCalled { client, grant: GrantId(id) })
+    }
+
+    fn clocks(self, ms: u64, client: ClientId) -> Self {
+        self.at(ms, What::Clocks { client, reading: reading(ms) })
+    }
+
+    fn reads(self, ms: u64, (client, id): Grant, object: ObjectId, version: u64) -> Self {
+        self.at(ms, What::ReadDone { client, grant: GrantId(id), object, version, value: 0 })
+    }
+
+    fn writes(
+        self,
+        ms: u64,
+        (client, id): Grant,
+        object: ObjectId,
+        version: u64,
+        based_on: Option<u64>,
+    ) -> Self {
+        let grant = GrantId(id);
+        self.at(ms, What::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None })
+    }
+
+    fn ends(self, ms: u64, outcome: RunOutcome) -> History {
+        self.at(ms, What::RunEnded { outcome }).0
+    }
+
+    fn completes(self, ms: u64) -> History {
+        self.ends(ms, RunOutcome::Completed)
+    }
+}
+
+/// A clock that is 100 s ahead of true time, like c1's machine that booted earlier.
+fn reading(ms: u64) -> Reading {
+    let ns = (ms + 100_000) * 1_000_000;
+    Reading { wall_ns: ns as i64, monotonic_ns: ns, boot_ns: ns }
+}
+
+fn verdicts(history: &History) -> Vec<&'static str> {
+    judge(history).iter().map(|(_, verdict)| verdict.as_str()).collect()
+}
+
+fn words(predicate: Predicate, history: &History) -> Vec<String> {
+    check(predicate, history).evidence().iter().map(|it| it.in_words(history.header())).collect()
+}
+
+fn intervals(predicate: Predicate, history: &History) -> Vec<(u64, u64)> {
+    let interval = |evidence: &Evidence| match evidence {
+        Evidence::Overlap(it) => (it.from.0 / 1_000_000, it.to.0 / 1_000_000),
+        other => panic!("not an overlap: {other:?}"),
+    };
+    check(predicate, history).evidence().iter().map(interval).collect()
+}
+
+#[test]
+fn a_holder_paused_between_check_and_write_breaks_everything_but_its_deadline() {
+    // c1  [== check |--- paused ---------------| write ]
+    // c2                   [== read, write ==============]
+    let history = Story::new()
+        .granted_until(2_000, (C1, 1), Some(111_890))
+        .reads(2_010, (C1, 1), X, 0)
+        .deadline_passes(11_890, (C1, 1))
+        .clocks(12_031, C1)
+        .granted_until(12_031, (C2, 2), Some(121_921))
+        .reads(12_040, (C2, 2), X, 0)
+        .writes(12_050, (C2, 2), X, 1, Some(0))
+        .writes(18_842, (C1, 1), X, 2, Some(0))
+        .clocks(18_843, C1)
+        .clocks(18_843, C2)
+        .releases(18_843, (C1, 1))
+        .releases(19_000, (C2, 2))
+        .completes(20_000);
+
+    assert_eq!(verdicts(&history), ["violated", "holds", "violated", "violated", "holds", "inconclusive"]);
+    assert_eq!(
+        words(Predicate::P1, &history),
+        [
+            r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s; on c1's monotonic clock from 112.031 s to 118.843 s; on c2's monotonic clock from 112.031 s to 118.843 s"#
+        ]
+    );
+    assert_eq!(
+        words(Predicate::P3, &history),
+        [
+            r#"c1's write of "x" (version 2) was applied at 18.842 s, 6.811 s after c2 had been granted "stock" at 12.031 s; c1 wrote under its grant of 2.000 s"#
+        ]
+    );
+    assert_eq!(
+        words(Predicate::P4, &history),
+        [
+            r#"lost update on "x": c1 (grant 1) read version 0, c2 (grant 2) wrote version 1, and c1 overwrote it with version 2 without having seen it"#
+        ]
+    );
+}
+
+#[test]
+fn a_release_that_deletes_the_next_holders_key_lets_a_third_in() {
+    let delete = What::KeyTouched {
+        client: C1,
+        node: NodeId(0),
+        lock: STOCK,
+        by: GrantId(1),
+        held: GrantId(2),
+        op: KeyOp::Release,
+    };
+    let history = Story::new()
+        .waits(0, (C1, 1))
+        .granted(1, (C1, 1))
+        .waits(2, (C2, 2))
+        .granted(30_001, (C2, 2))
+        .releases(35_000, (C1, 1))
+        .at(35_001, delete)
+        .granted(35_002, (C3, 3))
+        .releases(40_001, (C2, 2))
+        .releases(41_000, (C3, 3))
+        .completes(50_000);
+    assert_eq!(intervals(Predicate::P1, &history), [(30_001, 35_000), (35_002, 40_001)]);
+    assert_eq!(
+        words(Predicate::WR, &history),
+        [
+            r#"c1's release of grant 1 deleted the key of "stock" on A at 35.001 s, while it held the token of c2 (grant 2)"#
+        ]
+    );
+}
+
+#[test]
+fn a_release_and_a_grant_at_one_instant_do_not_overlap_in_either_order() {
+    let grant_first = Story::new().granted(0, (C1, 1)).granted(5, (C2, 2)).releases(5, (C1, 1)).completes(9);
+    let release_first =
+        Story::new().granted(0, (C1, 1)).releases(5, (C1, 1)).granted(5, (C2, 2)).completes(9);
+    assert_eq!(check(Predicate::P1, &grant_first), Verdict::Holds);
+    assert_eq!(check(Predicate::P1, &release_first), Verdict::Holds);
+}
+
+#[test]
+fn one_clients_own_two_grants_do_not_overlap_each_other_but_both_overlap_anothers() {
+    let history = Story::new()
+        .granted(0, (C1, 1))
+        .granted(1, (C1, 2))
+        .granted(2, (C2, 3))
+        .releases(4, (C1, 1))
+        .completes(9);
+    assert_eq!(intervals(Predicate::P1, &history), [(2, 4), (2, 9)]);
+}
+
+#[test]
+fn a_dead_client_claims_nothing() {
+    let history =
+        Story::new().granted(0, (C1, 1)).at(3, What::Died { client: C1 }).granted(3, (C2, 2)).completes(9);
+    assert_eq!(check(Predicate::P1, &history), Verdict::Holds);
+}
+
+#[test]
+fn a_deadline_that_passed_before_acquire_returned_leaves_no_valid_claim() {
+    let observed =
+        Story::new().deadline_passes(4, (C1, 1)).granted(5, (C1, 1)).granted(6, (C2, 2)).completes(9);
+    let read_off = Story::new().granted_until(5, (C1, 1), Some(100_005)).granted(6, (C2, 2)).completes(9);
+    for history in [observed, read_off] {
+        assert_eq!(intervals(Predicate::P1, &history), [(6, 9)]);
+        assert_eq!(intervals(Predicate::P2, &history), []);
+    }
+}
+
+#[test]
+fn a_late_extension_makes_a_claim_valid_again_but_not_for_the_time_in_between() {
+    let history = Story::new()
+        .granted(0, (C1, 1))
+        .granted(0, (C2, 2))
+        .deadline_passes(3, (C1, 1))
+        .extended(5, (C1, 1))
+        .deadline_passes(7, (C1, 1))
+        .completes(9);
+    assert_eq!(intervals(Predicate::P2, &history), [(0, 3), (5, 7)]);
+}
+
+#[test]
+fn a_claim_that_never_ends_lasts_until_the_run_ends() {
+    let history = Story::new().granted(0, (C1, 1)).granted(1_000, (C2, 2)).completes(9_000);
+    let words = words(Predicate::P1, &history);
+    let expected = r#"c1 and c2 both held "stock" for 8.000 s of true time, from 1.000 s until the run ended at 9.000 s; c2's monotonic clock read 101.000 s when it began"#;
+    assert_eq!(words, [expected]);
+}
+
+#[test]
+fn a_late_write_of_a_lock_that_was_properly_released_is_stale() {
+    let history = Story::new().granted(0, (C1, 1)).releases(2, (C1, 1)).granted(3, (C2, 2)).writes(
+        4,
+        (C1, 1),
+        X,
+        1,
+        None,
+    );
+    let history = history.completes(9);
+    assert_eq!(verdicts(&history), ["holds", "holds", "violated", "holds", "holds", "inconclusive"]);
+}
+
+#[test]
+fn blind_writes_in_any_order_are_no_anomaly() {
+    let history = Story::new().writes(1, (C2, 2), X, 1, None).writes(2, (C1, 1), X, 2, None).completes(9);
+    assert_eq!(check(Predicate::P4, &history), Verdict::Holds);
+}
+
+#[test]
+fn a_holder_that_writes_first_and_reads_again_loses_nothing() {
+    // The fence write comes after a late write of the last holder, and replaces what was read before it.
+    let history = Story::new()
+        .reads(1, (C2, 2), X, 0)
+        .writes(2, (C1, 1), X, 1, Some(0))
+        .writes(3, (C2, 2), X, 2, None)
+        .reads(4, (C2, 2), X, 2)
+        .writes(5, (C2, 2), X, 3, Some(2))
+        .completes(9);
+    assert_eq!(check(Predicate::P4, &history), Verdict::Holds);
+}
+
+#[test]
+fn a_reader_whose_writes_were_all_refused_lost_nothing() {
+    let refused = What::WriteRefused {
+        client: C1,
+        grant: GrantId(1),
+        object: X,
+        why: "stale".to_owned(),
+        fencing: Some(33),
+        highest_seen: Some(34),
+    };
+    let y = ObjectId(1);
+    let history = Story::new()
+        .reads(1, (C1, 1), X, 0)
+        .writes(2, (C2, 2), X, 1, None)
+        .writes(3, (C2, 2), y, 1, None)
+        .reads(4, (C1, 1), y, 1)
+        .at(5, refused)
+        .releases(6, (C1, 1))
+        .completes(9);
+    assert_eq!(check(Predicate::P4, &history), Verdict::Holds);
+}
+
+#[test]
+fn other_anomalies_are_named_and_explained() {
+    let y = ObjectId(1);
+    let skew = Story::new()
+        .reads(1, (C1, 1), X, 0)
+        .reads(1, (C2, 2), y, 0)
+        .reads(2, (C1, 1), y, 0)
+        .reads(2, (C2, 2), X, 0)
+        .writes(3, (C1, 1), X, 1, Some(0))
+        .writes(4, (C2, 2), y, 1, Some(0))
+        .completes(9);
+    let torn = Story::new()
+        .writes(1, (C2, 2), X, 1, None)
+        .reads(2, (C1, 1), X, 1)
+        .reads(3, (C1, 1), y, 0)
+        .writes(4, (C2, 2), y, 1, None)
+        .releases(5, (C1, 1))
+        .completes(9);
+    let interleaved = Story::new()
+        .writes(1, (C1, 1), X, 1, None)
+        .writes(2, (C2, 2), X, 2, None)
+        .writes(3, (C1, 1), X, 3, None)
+        .completes(9);
+    let cases = [
+        (
+            skew,
+            r#"write skew: no serial order explains that c1 (grant 1) read version 0 of "y" before c2 (grant 2) wrote version 1, and c2 (grant 2) read version 0 of "x" before c1 (grant 1) wrote version 1"#,
+        ),
+        (
+            torn,
+            r#"inconsistent read: no serial order explains that c2 (grant 2) wrote version 1 of "x" before c1 (grant 1) read version 1, and c1 (grant 1) read version 0 of "y" before c2 (grant 2) wrote version 1"#,
+        ),
+        (
+            interleaved,
+            r#"interleaved writes: no serial order explains that c1 (grant 1) wrote version 1 of "x" before c2 (grant 2) wrote version 2, and c2 (grant 2) wrote version 2 of "x" before c1 (grant 1) wrote version 3"#,
+        ),
+    ];
+    for (history, expected) in cases {
+        assert_eq!(words(Predicate::P4, &history), [expected]);
+    }
+}
+
+#[test]
+fn a_free_lock_nobody_obtains_in_time_is_a_liveness_violation_and_retries_are_one_wait() {
+    let refused = What::Refused { client: C2, grant: GrantId(2), why: "held".to_owned() };
+    let story = || {
+        Story::bound(10_000)
+            .granted(0, (C1, 1))
+            .waits(1_000, (C2, 2))
+            .at(1_500, refused.clone())
+            .at(2_000, What::Died { client: C1 })
+            .waits(8_000, (C2, 3))
+    };
+    let in_time = story().granted(12_000, (C2, 3)).completes(20_000);
+    assert_eq!(check(Predicate::LV, &in_time), Verdict::Holds);
+    let late = story().waits(9_000, (C3, 4)).granted(12_001, (C2, 3)).completes(20_000);
+    assert_eq!(
+        words(Predicate::LV, &late),
+        [
+            r#"c2 and c3 waited 10.001 s for "stock" while nobody claimed it, from 2.000 s until it was obtained at 12.001 s; the bound is 10.000 s"#
+        ]
+    );
+    let gave_up = story().at(12_500, What::GaveUp { client: C2, grant: GrantId(3) }).completes(20_000);
+    assert_eq!(
+        words(Predicate::LV, &gave_up),
+        [
+            r#"c2 waited 10.500 s for "stock" while nobody claimed it, from 2.000 s until nobody waited any more at 12.500 s; the bound is 10.000 s"#
+        ]
+    );
+    let never = story().completes(20_000);
+    assert_eq!(
+        words(Predicate::LV, &never),
+        [
+            r#"c2 waited 18.000 s for "stock" while nobody claimed it, from 2.000 s until the run ended at 20.000 s; the bound is 10.000 s"#
+        ]
+    );
+}
+
+#[test]
+fn a_stalled_world_is_no_pass_and_its_waits_never_end() {
+    let waiting = Story::bound(10_000).granted(0, (C1, 1)).waits(1_000, (C2, 2));
+    let history = waiting.ends(2_000, RunOutcome::Stalled);
+    assert_eq!(
+        verdicts(&history),
+        ["inconclusive", "inconclusive", "inconclusive", "inconclusive", "inconclusive", "violated"]
+    );
+    assert_eq!(
+        words(Predicate::LV, &history),
+        [r#"c2 has waited for "stock" since 1.000 s and always will: the world stalled at 2.000 s"#]
+    );
+}
+
+#[test]
+fn a_run_that_used_up_its_budget_proves_violations_but_nothing_else() {
+    let overlap = || Story::bound(1).granted(0, (C1, 1)).granted(1, (C2, 2));
+    for outcome in [RunOutcome::EventBudget, RunOutcome::TimeBudget] {
+        let history = overlap().ends(9, outcome);
+        let rest = ["inconclusive"; 4];
+        assert_eq!(verdicts(&history), [&["violated", "violated"], &rest[..]].concat());
+    }
+}
+
+#[test]
+fn a_fault_that_never_fired_makes_holding_inconclusive() {
+    let fault = "pause c1".to_owned();
+    let history = Story::new().at(1, What::FaultNeverFired { fault }).completes(9);
+    let expected = Verdict::Inconclusive("the fault `pause c1` never fired".to_owned());
+    assert_eq!(judge(&history).get(Predicate::P1), &expected);
+}
+
+#[test]
+fn evidence_is_listed_up_to_a_limit_and_says_so() {
+    // 500 clients hold at once: 124,750 pairs.
+    let mut history = History::new(Header::new("crowd", 7, &[], &["stock"]));
+    for id in 0..500 {
+        let story = Story(history).granted(u64::from(id), (ClientId(id), u64::from(id)));
+        history = story.0;
+    }
+    let verdict = check(Predicate::P1, &history);
+    let evidence = verdict.evidence();
+    assert_eq!(evidence.len(), Verdict::MAX_EVIDENCE + 1);
+    let last = evidence.last().map(|it| it.in_words(history.header()));
+    assert_eq!(last.as_deref(), Some("P1 was violated more often than the 100000 times listed"));
+}
+
+#[test]
+fn ids_the_header_does_not_name_still_make_a_sentence() {
+    let mut history = History::new(Header::new("nameless", 7, &[], &[]));
+    history = Story(history).granted(0, (C1, 1)).granted(1, (C2, 2)).completes(2);
+    assert!(
+        words(Predicate::P1, &history)[0]
+            .starts_with(r#"client 0 and client 1 both held "lock 0" for 1.000 ms"#)
+    );
+}
+
+#[test]
+fn an_event_recorded_late_takes_its_place_in_time_after_those_of_its_instant() {
+    let history = Story::new().clocks(1, C1).clocks(5, C1).clocks(9, C1).clocks(5, C2).0;
+    let order: Vec<_> =
+        history.events().iter().map(|event| (event.at.0 / 1_000_000, event.what.client())).collect();
+    assert_eq!(order, [(1, Some(C1)), (5, Some(C1)), (5, Some(C2)), (9, Some(C1))]);
+}
+
+#[test]
+fn predicates_are_read_by_name_and_unknown_ones_are_told_the_known() {
+    for predicate in Predicate::ALL {
+        assert_eq!(predicate.as_str().parse(), Ok(predicate));
+        assert_eq!(predicate.as_str().to_lowercase().parse(), Ok(predicate));
+    }
+    let error = "P5".parse::<Predicate>().expect_err("there is no P5");
+    assert_eq!(error.to_string(), "unknown predicate `P5`: it is one of `P1`, `P2`, `P3`, `P4`, `WR`, `LV`");
+}
+
+#[test]
+fn verdicts_serialise_under_the_names_reports_use() {
+    let history = Story::new().granted(0, (C1, 1)).granted(1, (C2, 2)).completes(2);
+    let json = serde_json::to_value(judge(&history)).expect("verdicts are plain data");
+    assert_eq!(json["P1"]["verdict"], "violated");
+    assert_eq!(json["P1"]["because"][0]["kind"], "overlap");
+    assert_eq!(json["P1"]["because"][0]["from"], 1_000_000);
+    assert_eq!(json["P3"]["verdict"], "holds");
+    assert_eq!(json["LV"]["because"], "no bound stated");
+}
