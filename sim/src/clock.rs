@@ -53,11 +53,6 @@ impl RatePpb {
     pub const SLOWEST: RatePpb = RatePpb(-ONE / 2);
     /// The fastest clock: ten times true time, far beyond any real oscillator.
     pub const FASTEST: RatePpb = RatePpb(9 * ONE);
-
-    /// This rate error with another added to it, kept between [`RatePpb::SLOWEST`] and [`RatePpb::FASTEST`].
-    fn plus(self, other: RatePpb) -> RatePpb {
-        RatePpb(self.0.saturating_add(other.0).clamp(Self::SLOWEST.0, Self::FASTEST.0))
-    }
 }
 
 /// What all three clocks show at one instant.
@@ -88,7 +83,8 @@ pub struct Clocks {
     /// Where the current straight lines begin.
     anchor: SimTime,
     at_anchor: Readings,
-    rate: RatePpb,
+    /// The sum of all rate errors asked for. Not kept within bounds here, so that taking one back leaves the others.
+    rate_asked: i128,
     /// How many freezes hold each clock, by [`ClockKind`]. Counted, so that overlapping freezes compose.
     frozen: [u32; 3],
     suspended: bool,
@@ -98,7 +94,7 @@ impl Clocks {
     /// Clocks that run true, on a machine that booted at the world's first instant with this wall time.
     pub fn new(wall: WallTime) -> Clocks {
         let at_anchor = Readings { wall, monotonic: MonotonicTime(0), boot: BootTime(0) };
-        Clocks { anchor: SimTime::ZERO, at_anchor, rate: RatePpb(0), frozen: [0; 3], suspended: false }
+        Clocks { anchor: SimTime::ZERO, at_anchor, rate_asked: 0, frozen: [0; 3], suspended: false }
     }
 
     /// What the clocks show at `now`, which must not be before the last change.
@@ -131,21 +127,23 @@ impl Clocks {
         }
         // floor(d × rate) ≥ gap exactly when d ≥ gap ÷ rate, so rounding up gives the first such nanosecond.
         let gap = (i128::from(reading) - i128::from(self.base(clock))) as u128;
-        let rate = (ONE + self.rate.0) as u128;
+        let rate = (ONE + self.rate()) as u128;
         let elapsed = (gap * ONE as u128).div_ceil(rate);
         u64::try_from(elapsed).ok().and_then(|e| self.anchor.0.checked_add(e)).map(SimTime)
     }
 
     /// Steps the wall clock by a signed number of nanoseconds, as an administrator or NTP does.
     pub fn step(&mut self, now: SimTime, by_ns: i64) {
-        self.rebase(now);
+        debug_assert!(now >= self.anchor, "a clock was stepped before its last change");
+        // The lines only shift: a new anchor would round the other two clocks.
         self.at_anchor.wall.0 = self.at_anchor.wall.0.saturating_add(by_ns);
     }
 
-    /// Adds to the rate error of all three clocks, from `now` on.
+    /// Adds to the rate error of all three clocks, from `now` on. What they run at stays between
+    /// [`RatePpb::SLOWEST`] and [`RatePpb::FASTEST`].
     pub fn change_rate(&mut self, now: SimTime, by: RatePpb) {
         self.rebase(now);
-        self.rate = self.rate.plus(by);
+        self.rate_asked += i128::from(by.0);
     }
 
     /// Stops one clock where it is. Freezes count: it runs again when each has been thawed.
@@ -186,11 +184,16 @@ impl Clocks {
         }
     }
 
+    fn rate(&self) -> i64 {
+        let (slowest, fastest) = (RatePpb::SLOWEST.0, RatePpb::FASTEST.0);
+        self.rate_asked.clamp(slowest.into(), fastest.into()) as i64
+    }
+
     fn scaled(&self, elapsed: u64) -> i64 {
-        if self.rate.0 == 0 {
+        if self.rate_asked == 0 {
             return i64::try_from(elapsed).unwrap_or(i64::MAX);
         }
-        let scaled = u128::from(elapsed) * (ONE + self.rate.0) as u128 / ONE as u128;
+        let scaled = u128::from(elapsed) * (ONE + self.rate()) as u128 / ONE as u128;
         i64::try_from(scaled).unwrap_or(i64::MAX)
     }
 

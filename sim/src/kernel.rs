@@ -164,11 +164,16 @@ impl Kernel {
     }
 }
 
+/// Ordinary events are numbered from here on, so that those below come first. No run has that many.
+const FIRST_ORDINARY: u64 = 1 << 63;
+
 /// Everything that changes in a run, except the ready queue.
 pub(crate) struct State {
     pub(crate) now: SimTime,
     /// Breaks ties in time: events at one instant keep the order in which they were scheduled.
     sequence: u64,
+    /// The same for events that come before all others of their instant.
+    first_sequence: u64,
     heap: BinaryHeap<Reverse<Scheduled>>,
     pub(crate) hosts: Vec<HostState>,
     pub(crate) timers: Slab<Timer>,
@@ -220,7 +225,8 @@ impl State {
     fn new(seed: Seed, keep_trace: bool) -> State {
         State {
             now: SimTime::ZERO,
-            sequence: 0,
+            sequence: FIRST_ORDINARY,
+            first_sequence: 0,
             heap: BinaryHeap::new(),
             hosts: Vec::new(),
             timers: Slab::new(),
@@ -270,6 +276,12 @@ impl State {
     pub(crate) fn schedule(&mut self, at: SimTime, what: Coming) {
         self.sequence += 1;
         self.heap.push(Reverse(Scheduled { at, sequence: self.sequence, what }));
+    }
+
+    /// Schedules for this instant, before everything else that is still to happen in it.
+    pub(crate) fn schedule_first(&mut self, what: Coming) {
+        self.first_sequence += 1;
+        self.heap.push(Reverse(Scheduled { at: self.now, sequence: self.first_sequence, what }));
     }
 
     /// The next event that is not stale. Stale ones do not move time.

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use crate::clock::ClockKind;
 use crate::host::Host;
 use crate::kernel::{Coming, Process, State};
+use crate::time::SimTime;
 use crate::trace::{Event, HostId};
 
 /// A registered wait.
@@ -23,8 +24,19 @@ pub(crate) struct Timer {
     reading: i64,
     /// Counts re-armings: an event of an older arming is stale.
     generation: u32,
-    fired: bool,
+    /// The true time for which it is armed; `None` while its clock stands still.
+    armed_for: Option<SimTime>,
+    progress: Progress,
     waker: Waker,
+}
+
+/// How far a timer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    /// It came due while its owner was stopped. A change of the clock no longer matters to it.
+    Late,
+    Fired,
 }
 
 /// Waits until a host's clock shows at least a reading.
@@ -53,12 +65,15 @@ impl Future for ClockReaches {
                 return (Poll::Pending, key);
             }
             match key {
-                Some(key) if state.timers[key].fired => (Poll::Ready(()), Some(key)),
+                Some(key) if state.timers[key].progress == Progress::Fired => (Poll::Ready(()), Some(key)),
                 Some(key) => {
                     state.timers[key].waker.clone_from(cx.waker());
                     (Poll::Pending, Some(key))
                 }
-                None if state.clock_value(host, clock) >= reading => (Poll::Ready(()), None),
+                None if state.clock_value(host, clock) >= reading => {
+                    state.emit(Event::TimerFired { host: owner.host });
+                    (Poll::Ready(()), None)
+                }
                 None => {
                     (Poll::Pending, Some(state.set_timer(owner, host, clock, reading, cx.waker().clone())))
                 }
@@ -90,52 +105,77 @@ impl State {
         reading: i64,
         waker: Waker,
     ) -> usize {
-        let timer =
-            Timer { owner, host, clock, reading, generation: self.timer_generation(), fired: false, waker };
+        let timer = Timer {
+            owner,
+            host,
+            clock,
+            reading,
+            generation: 0,
+            armed_for: None,
+            progress: Progress::Waiting,
+            waker,
+        };
+        let at = self.due(&timer);
         let key = self.timers.insert(timer);
-        self.arm(key);
+        self.arm(key, at);
         key
     }
 
-    fn arm(&mut self, key: usize) {
-        let timer = &self.timers[key];
-        let (generation, host) = (timer.generation, self.host(timer.host));
-        if let Some(at) = host.clocks.reaches(timer.clock, timer.reading, self.now) {
+    fn due(&self, timer: &Timer) -> Option<SimTime> {
+        self.host(timer.host).clocks.reaches(timer.clock, timer.reading, self.now)
+    }
+
+    fn arm(&mut self, key: usize, at: Option<SimTime>) {
+        let generation = self.timer_generation();
+        let timer = &mut self.timers[key];
+        timer.generation = generation;
+        timer.armed_for = at;
+        if let Some(at) = at {
             self.schedule(at, Coming::Timer { key: key as u32, generation });
         }
     }
 
-    /// Re-arms everything that waits on a clock of `host`, after it changed.
+    /// Re-arms what waits on a clock of `host` and comes due at another time than before, after it changed. In the
+    /// order in which it was armed, so that timers due at one instant keep their order.
     pub(crate) fn rearm(&mut self, host: HostId) {
-        let waiting: Vec<usize> =
-            self.timers.iter().filter(|(_, t)| t.host == host && !t.fired).map(|(key, _)| key).collect();
-        for key in waiting {
-            self.timers[key].generation = self.timer_generation();
-            self.arm(key);
+        let waits = |timer: &Timer| timer.host == host && timer.progress == Progress::Waiting;
+        let mut moved: Vec<(u32, usize, Option<SimTime>)> = self
+            .timers
+            .iter()
+            .filter(|(_, timer)| waits(timer))
+            .map(|(key, timer)| (timer.generation, key, self.due(timer)))
+            .filter(|&(_, key, due)| due != self.timers[key].armed_for)
+            .collect();
+        moved.sort_unstable();
+        for (_, key, due) in moved {
+            self.arm(key, due);
         }
     }
 
     pub(crate) fn timer_is_live(&self, key: u32, generation: u32) -> bool {
-        self.timers.get(key as usize).is_some_and(|t| t.generation == generation && !t.fired)
+        let timer = self.timers.get(key as usize);
+        timer.is_some_and(|t| t.generation == generation && t.progress != Progress::Fired)
     }
 
     pub(crate) fn timer_due(&mut self, key: u32) {
         let timer = &mut self.timers[key as usize];
         let owner = timer.owner.host;
         if self.hosts[owner.0 as usize].is_stopped() {
+            timer.progress = Progress::Late;
             let late = (key, timer.generation);
             self.host_mut(owner).late_timers.push(late);
             return;
         }
-        timer.fired = true;
+        timer.progress = Progress::Fired;
         timer.waker.wake_by_ref();
         self.emit(Event::TimerFired { host: owner });
     }
 
-    /// Schedules what came due during a stop, to fire now in the order in which it came due.
+    /// Schedules what came due during a stop, to fire now in the order in which it came due, and before what comes
+    /// due at this very instant.
     pub(crate) fn fire_late_timers(&mut self, host: HostId) {
         for (key, generation) in std::mem::take(&mut self.host_mut(host).late_timers) {
-            self.schedule(self.now, Coming::Timer { key, generation });
+            self.schedule_first(Coming::Timer { key, generation });
         }
     }
 
