@@ -1,0 +1,375 @@
+//! One Redis process: the command core, its file, its replication links and its background work on one machine.
+//!
+//! [`Node::boot`] is the process' start and may be called again on the same machine after a crash; [`Node::serve`] is one
+//! client's connection. Nothing here runs while nothing is due: an idle node has no timer but its next key's expiry and,
+//! with replicas or a master, the replication heartbeat.
+//!
+//! Not modelled: `maxclients`, `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
+
+use crate::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
+use crate::machine::{Machine, TICK};
+use crate::persistence::{self, Aof, Persistence};
+use crate::replication::{self, Links};
+use crate::server;
+use crate::wait::{First, Wakers, first};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`.
+    pub core: CoreConfig,
+    /// What is kept on disk.
+    pub persistence: Persistence,
+    /// `replicaof`: the master's address, if the node starts as a replica.
+    pub replica_of: Option<(String, u16)>,
+    /// `repl-backlog-size`: bytes of history kept for replicas that come back.
+    pub repl_backlog_bytes: usize,
+    /// `repl-ping-replica-period`: how often a master with replicas writes a PING into the stream.
+    pub repl_ping_period: Duration,
+    /// `repl-timeout`: a replication link that is silent for longer is dropped, by either end.
+    pub repl_timeout: Duration,
+}
+
+impl Default for NodeConfig {
+    fn default() -> NodeConfig {
+        NodeConfig {
+            core: CoreConfig::default(),
+            persistence: Persistence::None,
+            replica_of: None,
+            repl_backlog_bytes: 1 << 20,
+            repl_ping_period: Duration::from_secs(10),
+            repl_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Why a node did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BootError {
+    /// The disk did not give the file back.
+    #[error("cannot read `appendonly.aof`: {0}")]
+    ReadAof(#[source] io::Error),
+    /// The file holds something that no crash leaves behind.
+    #[error(
+        "bad file format in `appendonly.aof` at byte {offset}: {cause}; cut the file there or remove it, then start again"
+    )]
+    BadAof {
+        /// Where the first command begins that cannot be read.
+        offset: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// A running node. Clones are handles to the same process.
+pub struct Node<M: Machine> {
+    pub(crate) shared: Arc<Shared<M>>,
+}
+
+impl<M: Machine> Clone for Node<M> {
+    fn clone(&self) -> Node<M> {
+        Node { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<M: Machine> Node<M> {
+    /// Starts a process: loads the append-only file, drops keys that have expired by the machine's wall clock, and starts
+    /// the background work.
+    ///
+    /// # Errors
+    /// When the append-only file cannot be read or is damaged in a way that no crash causes.
+    pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
+        config.core.append_only = config.persistence != Persistence::None;
+        config.core.append_fsync = config.persistence.append_fsync();
+        let mut core = Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
+        if config.persistence != Persistence::None {
+            persistence::load(&machine, &mut core)?;
+            core.drop_expired(machine.wall());
+            // The file may end in any database.
+            core.propagate_select_again();
+        }
+        core.replication_mut().backlog_size = config.repl_backlog_bytes as u64;
+        let node = Node { shared: Arc::new(Shared::new(machine, config, core)) };
+        node.start_background();
+        Ok(node)
+    }
+
+    /// Serves one client until either side closes. `peer` is handed to the observer, `addr` (`ip:port`) is what CLIENT
+    /// LIST shows. A replica's connection is served here too, once it has sent PSYNC.
+    pub async fn serve<S>(&self, stream: S, peer: Peer, addr: String)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        server::serve(&self.shared, stream, peer, addr).await;
+    }
+
+    /// Ends when the node has shut down (SHUTDOWN, or a disk that failed): stop accepting connections.
+    pub async fn closed(&self) {
+        poll_fn(|cx| self.shared.poll_closed(cx)).await;
+    }
+
+    /// Looks at the node's memory, between two commands.
+    pub fn inspect<R>(&self, look: impl FnOnce(&Core) -> R) -> R {
+        look(&self.shared.lock().core)
+    }
+
+    fn start_background(&self) {
+        let (shared, config) = (&self.shared, &self.shared.config);
+        if matches!(config.persistence, Persistence::AofEverysec | Persistence::AofAlways) {
+            shared.spawn(persistence::keep_synced(Arc::clone(shared), config.persistence));
+        }
+        shared.spawn(expire_keys(Arc::clone(shared)));
+        if let Some((host, port)) = config.replica_of.clone() {
+            replication::follow_from_boot(shared, &mut shared.lock(), host, port);
+        }
+    }
+}
+
+/// One process, shared by its connections and background tasks.
+pub(crate) struct Shared<M: Machine> {
+    pub(crate) machine: M,
+    pub(crate) config: NodeConfig,
+    /// Held by whoever keeps the node busy while time passes. First come, first served.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    /// Set once, under the lock.
+    closed: AtomicBool,
+    booted: Duration,
+}
+
+/// What changes. Locked for moments only, never while time passes.
+pub(crate) struct State {
+    pub(crate) core: Core,
+    pub(crate) aof: Option<Aof>,
+    pub(crate) links: Links,
+    /// Connections whose request waits for a script that is overrunning.
+    pub(crate) held: Wakers,
+    expiry: ExpiryTimer,
+    propagated: Vec<u8>,
+    last_session: u64,
+    connections: BTreeMap<u64, Waker>,
+    watchers: Wakers,
+}
+
+/// When the next background expiry is due, so that an idle node has one timer and not ten per second.
+struct ExpiryTimer {
+    armed_ms: i64,
+    rearm: Wakers,
+}
+
+impl<M: Machine> Shared<M> {
+    fn new(machine: M, config: NodeConfig, core: Core) -> Shared<M> {
+        let state = State {
+            core,
+            aof: Aof::open(config.persistence, machine.wall()),
+            links: Links::new(config.repl_backlog_bytes),
+            held: Wakers::default(),
+            expiry: ExpiryTimer { armed_ms: i64::MAX, rearm: Wakers::default() },
+            propagated: Vec::new(),
+            last_session: 0,
+            connections: BTreeMap::new(),
+            watchers: Wakers::default(),
+        };
+        let booted = machine.monotonic();
+        Shared {
+            machine,
+            config,
+            turn: tokio::sync::Mutex::new(()),
+            state: Mutex::new(state),
+            closed: AtomicBool::new(false),
+            booted,
+        }
+    }
+
+    /// The state. A panic elsewhere is our bug, and no reason to hide the state from whoever looks into it.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts background work that ends with the node.
+    pub(crate) fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let shared = Arc::clone(self);
+        self.machine.spawn(async move {
+            first(poll_fn(|cx| shared.poll_closed(cx)), work).await;
+        });
+    }
+
+    /// The node's turn to do one thing.
+    pub(crate) async fn take_turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        match self.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(_) => self.turn.lock().await,
+        }
+    }
+
+    /// Hands what was written since the last call to the file and to the replicas. Must be called before the lock is
+    /// let go after any command.
+    pub(crate) fn settle(&self, state: &mut State) {
+        let State { core, aof, links, propagated, .. } = state;
+        propagated.clear();
+        if core.take_propagated(propagated) {
+            if let Some(aof) = aof {
+                aof.append(&self.machine, propagated);
+            }
+            links.feed(core.replication_mut(), propagated);
+            state.arm_expiry();
+        }
+    }
+
+    /// Ends the process: connections close, [`Node::closed`] ends.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        self.closed.store(true, Ordering::Release);
+        state.links.stop();
+        state.watchers.wake();
+        state.held.wake();
+        std::mem::take(&mut state.connections).into_values().for_each(Waker::wake);
+    }
+
+    /// SHUTDOWN: everything written goes to the file and is fsynced, whatever the policy.
+    pub(crate) async fn shut_down(&self) {
+        let has_file = {
+            let mut state = self.lock();
+            self.settle(&mut state);
+            state.aof.as_mut().map(|aof| aof.write_postponed(&self.machine)).is_some()
+        };
+        if has_file {
+            // Whether the disk keeps its promise or not, the process ends here.
+            let _ = self.machine.fsync(persistence::AOF_FILE).await;
+        }
+        self.close();
+    }
+
+    /// Whether the process has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Ready when the process has ended.
+    pub(crate) fn poll_closed(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if self.is_closed() {
+            return Poll::Ready(());
+        }
+        state.watchers.register(cx);
+        Poll::Pending
+    }
+
+    fn until_next_tick(&self) -> Duration {
+        let age = self.machine.monotonic().saturating_sub(self.booted).as_nanos();
+        let into_tick = (age % TICK.as_nanos()) as u64;
+        TICK - Duration::from_nanos(into_tick)
+    }
+}
+
+impl State {
+    /// A connection or link begins.
+    pub(crate) fn open_session(&mut self, peer: Peer, addr: String, now: WallMicros) -> Session {
+        self.last_session += 1;
+        let session = Session::new(self.last_session, peer, addr, now);
+        self.core.connected(&session);
+        session
+    }
+
+    /// A connection ended.
+    pub(crate) fn end_session(&mut self, session: &mut Session) {
+        self.connections.remove(&session.id());
+        self.core.disconnected(session);
+    }
+
+    /// Wakes connection `session` when the node closes.
+    pub(crate) fn wake_on_close(&mut self, session: u64, waker: &Waker) {
+        self.connections.insert(session, waker.clone());
+    }
+
+    /// Brings up to date what INFO and the write checks read about replicas.
+    pub(crate) fn refresh_links<M: Machine>(&mut self, machine: &M) {
+        let max_lag = Duration::from_secs(u64::from(self.core.config().min_replicas_max_lag));
+        self.links.refresh(self.core.replication_mut(), machine, max_lag);
+    }
+
+    /// Lets held requests go on when the script they wait for has ended.
+    pub(crate) fn release_held(&mut self) {
+        if !self.core.script_is_overrunning() {
+            self.held.wake();
+        }
+    }
+
+    /// Ready when no script is overrunning.
+    pub(crate) fn poll_script_ended(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if !self.core.script_is_overrunning() {
+            return Poll::Ready(());
+        }
+        self.held.register(cx);
+        Poll::Pending
+    }
+
+    /// Makes background expiry look again: a key may expire earlier than it thinks, or the role changed.
+    pub(crate) fn arm_expiry(&mut self) {
+        if self.next_expiry_ms() < self.expiry.armed_ms {
+            self.expiry.rearm.wake();
+        }
+    }
+
+    /// Replicas wait for their master's DEL.
+    fn next_expiry_ms(&self) -> i64 {
+        if self.core.replication().is_replica() {
+            return i64::MAX;
+        }
+        self.core.next_expiry_ms().unwrap_or(i64::MAX)
+    }
+}
+
+/// Deletes expired keys in the background, as Redis' timer does every 100 ms: a key goes at the first tick after its
+/// expiry. Ticks at which nothing can expire are skipped.
+async fn expire_keys<M: Machine>(shared: Arc<Shared<M>>) {
+    loop {
+        let due_ms = poll_fn(|cx| poll_next_expiry(&shared, cx)).await;
+        // A key is gone when the clock's millisecond is past its own.
+        let due = WallMicros(due_ms.saturating_add(1).saturating_mul(1000));
+        let earlier = poll_fn(|cx| {
+            let mut state = shared.lock();
+            if state.next_expiry_ms() < due_ms {
+                return Poll::Ready(());
+            }
+            state.expiry.rearm.register(cx);
+            Poll::Pending
+        });
+        if let First::Right(()) = first(shared.machine.wall_reaches(due), earlier).await {
+            continue;
+        }
+        shared.machine.sleep(shared.until_next_tick()).await;
+        let _turn = shared.take_turn().await;
+        let mut state = shared.lock();
+        if !state.core.replication().is_replica() && !state.core.script_is_overrunning() {
+            state.core.expire_cycle(shared.machine.wall());
+            shared.settle(&mut state);
+        }
+    }
+}
+
+fn poll_next_expiry<M: Machine>(shared: &Shared<M>, cx: &Context<'_>) -> Poll<i64> {
+    let mut state = shared.lock();
+    let due = state.next_expiry_ms();
+    state.expiry.armed_ms = due;
+    if due < i64::MAX {
+        return Poll::Ready(due);
+    }
+    state.expiry.rearm.register(cx);
+    Poll::Pending
+}
+
+pub(crate) fn random_id<M: Machine>(machine: &M) -> [u8; 20] {
+    let mut id = [0; 20];
+    machine.random(&mut id);
+    id
+}

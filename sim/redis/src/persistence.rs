@@ -1,0 +1,250 @@
+//! The append-only file: when it is written, when it is fsynced, and how a new process reads it back.
+//!
+//! One file of RESP commands with absolute expiry times, as Redis writes them. Bytes are appended before the reply to
+//! their command leaves, under every policy; what a crash or a power loss takes is the machine's business.
+//!
+//! - `no`: never fsynced by the node.
+//! - `everysec`: at most one fsync per second of the wall clock, in the background, as Redis times it: the first write
+//!   after a quiet second is fsynced at once, and only what follows within the same second waits. While an fsync runs,
+//!   new bytes stay in the process (for at most two seconds), so even a process crash can take them.
+//! - `always`: the node does nothing else until an fsync has covered everything it executed; then the replies leave.
+//!
+//! Not modelled: RDB files, the multi-part layout and rewriting of Redis 7 (the file only grows, except when a full
+//! resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under every
+//! policy, where Redis under `everysec` would go on and refuse writes.
+
+use crate::core::{Core, Session, WallMicros};
+use crate::machine::Machine;
+use crate::node::{BootError, Shared};
+use crate::resp::RequestBuffer;
+use crate::wait::Wakers;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The file's name on the node's disk.
+pub(crate) const AOF_FILE: &str = "appendonly.aof";
+
+/// Redis gives up waiting for a background fsync after two seconds and writes anyway.
+const LONGEST_POSTPONEMENT_SECONDS: i64 = 2;
+
+/// Loading feeds the parser in pieces, so that a file of any size fits its bound on unparsed bytes.
+const LOAD_PIECE_BYTES: usize = 64 << 10;
+
+/// Whether and how a node keeps its data on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Persistence {
+    /// Nothing is kept: a restarted node is empty.
+    #[default]
+    None,
+    /// `appendonly yes`, `appendfsync no`.
+    AofNo,
+    /// `appendonly yes`, `appendfsync everysec`.
+    AofEverysec,
+    /// `appendonly yes`, `appendfsync always`.
+    AofAlways,
+}
+
+impl Persistence {
+    /// The value of `appendfsync`, for CONFIG GET and INFO.
+    pub(crate) fn append_fsync(self) -> &'static str {
+        match self {
+            Persistence::AofNo => "no",
+            Persistence::AofAlways => "always",
+            Persistence::None | Persistence::AofEverysec => "everysec",
+        }
+    }
+}
+
+/// The open file of a running node.
+#[derive(Debug)]
+pub(crate) struct Aof {
+    policy: Persistence,
+    /// Bytes propagated since the process started, and how many of them an fsync has covered.
+    written: u64,
+    durable: u64,
+    /// `everysec`: bytes that wait in the process because an fsync is running, and the second since when.
+    postponed: Vec<u8>,
+    postponed_since: i64,
+    syncing: bool,
+    last_sync_second: i64,
+    dirty: Wakers,
+    synced: Wakers,
+}
+
+impl Aof {
+    /// The file of a node that has loaded it; `None` if the node keeps nothing.
+    pub(crate) fn open(policy: Persistence, now: WallMicros) -> Option<Aof> {
+        (policy != Persistence::None).then(|| Aof {
+            policy,
+            written: 0,
+            durable: 0,
+            postponed: Vec::new(),
+            postponed_since: 0,
+            syncing: false,
+            last_sync_second: second(now),
+            dirty: Wakers::default(),
+            synced: Wakers::default(),
+        })
+    }
+
+    /// Appends propagated commands.
+    pub(crate) fn append<M: Machine>(&mut self, machine: &M, bytes: &[u8]) {
+        self.written += bytes.len() as u64;
+        self.dirty.wake();
+        if self.policy == Persistence::AofEverysec && self.syncing {
+            let now = second(machine.wall());
+            if self.postponed.is_empty() {
+                self.postponed_since = now;
+            }
+            self.postponed.extend_from_slice(bytes);
+            if now.saturating_sub(self.postponed_since) >= LONGEST_POSTPONEMENT_SECONDS {
+                self.write_postponed(machine);
+            }
+            return;
+        }
+        machine.append(AOF_FILE, bytes);
+    }
+
+    /// Replaces the file by commands that rebuild the data set (after a full resynchronisation).
+    pub(crate) fn replace<M: Machine>(&mut self, machine: &M, dump: &[u8]) {
+        self.postponed.clear();
+        self.written += dump.len() as u64;
+        machine.replace(AOF_FILE, dump);
+        self.dirty.wake();
+    }
+
+    /// Ready when a reply computed now may leave: under `always`, when everything executed so far is durable.
+    pub(crate) fn poll_covered(&mut self, up_to: u64, cx: &Context<'_>) -> Poll<()> {
+        if self.policy != Persistence::AofAlways || self.durable >= up_to {
+            return Poll::Ready(());
+        }
+        self.synced.register(cx);
+        Poll::Pending
+    }
+
+    /// Bytes that a reply computed now depends on.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Puts everything into the file, whatever the policy would wait for (before a shutdown).
+    pub(crate) fn write_postponed<M: Machine>(&mut self, machine: &M) {
+        if !self.postponed.is_empty() {
+            machine.append(AOF_FILE, &self.postponed);
+            self.postponed.clear();
+        }
+    }
+
+    fn begin_sync(&mut self, now: WallMicros) -> u64 {
+        self.syncing = true;
+        self.last_sync_second = second(now);
+        self.written
+    }
+
+    fn end_sync<M: Machine>(&mut self, machine: &M, covered: u64) {
+        self.syncing = false;
+        self.durable = self.durable.max(covered);
+        self.write_postponed(machine);
+        self.synced.wake();
+    }
+}
+
+/// Fsyncs as the policy says, for as long as the process lives. Waits for nothing while nothing is dirty.
+pub(crate) async fn keep_synced<M: Machine>(shared: Arc<Shared<M>>, policy: Persistence) {
+    loop {
+        poll_fn(|cx| poll_dirty(&shared, cx)).await;
+        match policy {
+            Persistence::None | Persistence::AofNo => return,
+            Persistence::AofEverysec => {
+                wait_for_next_second(&shared).await;
+                sync(&shared).await;
+            }
+            Persistence::AofAlways => {
+                // Connections that queued for the node before this point execute first and share the fsync, as all
+                // requests that Redis' event loop finds at once do.
+                let _turn = shared.turn.lock().await;
+                sync(&shared).await;
+            }
+        }
+    }
+}
+
+fn poll_dirty<M: Machine>(shared: &Shared<M>, cx: &Context<'_>) -> Poll<()> {
+    let mut state = shared.lock();
+    match &mut state.aof {
+        Some(aof) if aof.written == aof.durable => {
+            aof.dirty.register(cx);
+            Poll::Pending
+        }
+        _ => Poll::Ready(()),
+    }
+}
+
+async fn wait_for_next_second<M: Machine>(shared: &Shared<M>) {
+    loop {
+        let now = shared.machine.wall();
+        let Some(last) = shared.lock().aof.as_ref().map(|aof| aof.last_sync_second) else { return };
+        if second(now) > last {
+            return;
+        }
+        // A clock that was set back stops Redis' fsyncs until it has caught up; look again every second.
+        let missing = 1_000_000 - now.0.rem_euclid(1_000_000) as u64;
+        shared.machine.sleep(Duration::from_micros(missing)).await;
+    }
+}
+
+async fn sync<M: Machine>(shared: &Shared<M>) {
+    let covered = {
+        let mut state = shared.lock();
+        let Some(aof) = &mut state.aof else { return };
+        aof.begin_sync(shared.machine.wall())
+    };
+    match shared.machine.fsync(AOF_FILE).await {
+        Ok(()) => {
+            if let Some(aof) = &mut shared.lock().aof {
+                aof.end_sync(&shared.machine, covered);
+            }
+        }
+        Err(_) => shared.close(),
+    }
+}
+
+/// Replays the file into an empty core.
+///
+/// A command or transaction that is cut off at the end is what a crash leaves: it is cut from the file, as
+/// `aof-load-truncated yes` does.
+pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootError> {
+    let file = machine.read(AOF_FILE).map_err(BootError::ReadAof)?;
+    let mut input = RequestBuffer::new();
+    let mut session = Session::master_link(0);
+    let mut transaction = false;
+    let mut whole_commands_end = 0;
+    for piece in file.chunks(LOAD_PIECE_BYTES) {
+        input.tail().extend_from_slice(piece);
+        loop {
+            let at = input.consumed();
+            let bad = |cause: String| BootError::BadAof { offset: at, cause };
+            let Some(args) = input.next_request().map_err(|error| bad(error.to_string()))? else { break };
+            let name = args.at(0);
+            transaction = name.eq_ignore_ascii_case(b"MULTI")
+                || transaction && !name.eq_ignore_ascii_case(b"EXEC");
+            core.apply(&mut session, machine.wall(), &args);
+            if input.last_raw().first() != Some(&b'*') {
+                return Err(bad("expected a command that starts with `*`".to_owned()));
+            }
+            if !transaction {
+                whole_commands_end = input.consumed();
+            }
+        }
+    }
+    if whole_commands_end < file.len() as u64 {
+        machine.truncate(AOF_FILE, whole_commands_end);
+    }
+    Ok(())
+}
+
+fn second(wall: WallMicros) -> i64 {
+    wall.0.div_euclid(1_000_000)
+}

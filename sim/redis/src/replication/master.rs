@@ -1,0 +1,343 @@
+//! The sending end: answers PSYNC, streams the history to a replica, takes its acknowledgements.
+//!
+//! A replica that reads slowly holds the backlog open, up to a limit; then its link is dropped, as
+//! `client-output-buffer-limit replica` does.
+
+use super::Links;
+use crate::core::{ReplicaState, Replication, ReplicationId, Session};
+use crate::machine::Machine;
+use crate::node::{Shared, State, random_id};
+use crate::pipe::Pipe;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// `client-output-buffer-limit replica`: Redis' hard limit.
+const REPLICA_LAG_LIMIT_BYTES: u64 = 256 << 20;
+
+/// How much of the backlog is copied for one write.
+const PIECE_BYTES: usize = 64 << 10;
+
+const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
+const GETACK: &[u8] = b"*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n";
+
+/// A replica that is served now.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    session: u64,
+    ip: String,
+    port: u16,
+    /// How much of the history was handed to the connection.
+    pub(crate) position: u64,
+    /// Past the transfer of the data set.
+    online: bool,
+    acknowledged: u64,
+    acknowledged_at: Duration,
+    waker: Option<Waker>,
+}
+
+impl Attached {
+    pub(crate) fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Links {
+    /// How many replicas acknowledged `offset`.
+    pub(crate) fn acknowledged(&self, offset: u64) -> usize {
+        self.attached.iter().filter(|replica| replica.online && replica.acknowledged >= offset).count()
+    }
+
+    /// Ready with the number of acknowledgements once it reaches `replicas`; with `None` if the node was demoted since
+    /// `demotions` was read.
+    pub(crate) fn poll_acknowledged(
+        &mut self,
+        replicas: usize,
+        offset: u64,
+        demotions: u64,
+        cx: &Context<'_>,
+    ) -> Poll<Option<usize>> {
+        if self.demotions != demotions {
+            return Poll::Ready(None);
+        }
+        let acknowledged = self.acknowledged(offset);
+        if acknowledged >= replicas {
+            return Poll::Ready(Some(acknowledged));
+        }
+        self.waiting.register(cx);
+        Poll::Pending
+    }
+
+    /// Brings the core's view of the replicas up to date.
+    pub(crate) fn refresh<M: Machine>(&mut self, replication: &mut Replication, machine: &M, max_lag: Duration) {
+        if self.attached.is_empty() {
+            return;
+        }
+        let now = machine.monotonic();
+        let mut good = 0;
+        for (reported, replica) in replication.replicas.iter_mut().zip(&self.attached) {
+            reported.online = replica.online;
+            reported.acked = replica.acknowledged;
+            reported.lag = now.saturating_sub(replica.acknowledged_at);
+            good += u32::from(replica.online && reported.lag <= max_lag);
+        }
+        replication.good_replicas = good;
+    }
+
+    /// Lists the replicas anew for the core.
+    pub(super) fn report_replicas(&self, replication: &mut Replication) {
+        replication.good_replicas = self.attached.iter().filter(|replica| replica.online).count() as u32;
+        let reported = self.attached.iter().map(|replica| ReplicaState {
+            session: replica.session,
+            ip: replica.ip.clone(),
+            port: replica.port,
+            online: replica.online,
+            acked: replica.acknowledged,
+            lag: Duration::ZERO,
+        });
+        replication.replicas = reported.collect();
+    }
+
+    pub(super) fn drop_laggards(&mut self, replication: &mut Replication) {
+        let end = replication.offset;
+        let known = self.attached.len();
+        self.attached.retain_mut(|replica| {
+            let keep = end.saturating_sub(replica.position) <= REPLICA_LAG_LIMIT_BYTES;
+            if !keep {
+                replica.wake();
+            }
+            keep
+        });
+        if self.attached.len() != known {
+            self.report_replicas(replication);
+        }
+    }
+
+    fn find(&mut self, session: u64) -> Option<&mut Attached> {
+        self.attached.iter_mut().find(|replica| replica.session == session)
+    }
+}
+
+/// Asks every replica how far it is (`REPLCONF GETACK *`, in the stream).
+pub(crate) fn ask_for_acknowledgements<M: Machine>(shared: &Shared<M>, state: &mut State) {
+    shared.settle(state);
+    if !state.links.attached.is_empty() {
+        state.links.feed_own(state.core.replication_mut(), GETACK);
+    }
+}
+
+/// PSYNC: the connection carries the stream from here to its end.
+pub(crate) async fn serve_replica<M, S>(
+    shared: &Arc<Shared<M>>,
+    pipe: &mut Pipe<S>,
+    session: &Session,
+    id: &[u8],
+    offset: i64,
+) where
+    M: Machine,
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    open(shared, &mut shared.lock(), &mut pipe.out, session, id, offset);
+    stream(shared, pipe, session.id()).await;
+    let mut state = shared.lock();
+    let State { core, links, .. } = &mut *state;
+    links.attached.retain(|replica| replica.session != session.id());
+    links.report_replicas(core.replication_mut());
+}
+
+/// Decides between going on and starting over, and attaches the replica.
+fn open<M: Machine>(
+    shared: &Arc<Shared<M>>,
+    state: &mut State,
+    out: &mut Vec<u8>,
+    session: &Session,
+    id: &[u8],
+    offset: i64,
+) {
+    shared.settle(state);
+    let (position, online) = match can_continue(state, id, offset) {
+        Some(position) => {
+            out.extend_from_slice(format!("+CONTINUE {}\r\n", state.core.replication().id).as_bytes());
+            (position, true)
+        }
+        None => (start_over(shared, state, out), false),
+    };
+    let State { core, links, .. } = state;
+    links.attached.push(Attached {
+        session: session.id(),
+        ip: session.announced_ip().unwrap_or_else(|| ip_of(session.addr())).to_owned(),
+        port: session.listening_port().unwrap_or(0),
+        position,
+        online,
+        acknowledged: 0,
+        acknowledged_at: shared.machine.monotonic(),
+        waker: None,
+    });
+    links.report_replicas(core.replication_mut());
+    if !std::mem::replace(&mut links.pinging, true) {
+        shared.spawn(ping_replicas(Arc::clone(shared)));
+    }
+}
+
+fn ip_of(addr: &str) -> &str {
+    addr.rsplit_once(':').map_or(addr, |(ip, _)| ip)
+}
+
+/// The offset to go on from, if the replica's history is a part of this node's and the backlog reaches back to it.
+fn can_continue(state: &State, id: &[u8], first_missing: i64) -> Option<u64> {
+    let replication = state.core.replication();
+    let is = |known: &ReplicationId| known.to_string().as_bytes().eq_ignore_ascii_case(id);
+    let shared_past = replication.second_id.as_ref().is_some_and(is) && first_missing <= replication.second_offset;
+    if !is(&replication.id) && !shared_past {
+        return None;
+    }
+    let position = u64::try_from(first_missing).ok()?.checked_sub(1)?;
+    (replication.counting && state.links.backlog.covers(position)).then_some(position)
+}
+
+/// Writes the data set into `out`; returns the offset at which the stream goes on.
+fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, out: &mut Vec<u8>) -> u64 {
+    let State { core, links, .. } = state;
+    if !core.replication().counting {
+        // A backlog from scratch has no past: nobody may go on with what was before it.
+        let replication = core.replication_mut();
+        replication.id = ReplicationId(random_id(&shared.machine));
+        replication.second_id = None;
+        replication.second_offset = -1;
+        links.begin_history(replication);
+    }
+    let mut payload = Vec::new();
+    core.dump(&mut payload);
+    if core.replication().is_replica() {
+        // The stream goes on in the database that this node's own master selected last.
+        super::command(&mut payload, &["SELECT", &links.upstream.session.selected_db().to_string()]);
+    }
+    core.propagate_select_again();
+    let replication = core.replication();
+    let head = format!("+FULLRESYNC {} {}\r\n${}\r\n", replication.id, replication.offset, payload.len());
+    out.extend_from_slice(head.as_bytes());
+    out.append(&mut payload);
+    replication.offset
+}
+
+/// Streams until the link ends.
+async fn stream<M, S>(shared: &Shared<M>, pipe: &mut Pipe<S>, session: u64)
+where
+    M: Machine,
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let mut timer = pin!(shared.machine.sleep(shared.config.repl_timeout));
+    loop {
+        match poll_fn(|cx| poll_link(shared, pipe, session, timer.as_mut(), cx)).await {
+            Event::Gone => return,
+            Event::Input => {
+                if !take_acknowledgements(shared, pipe, session) {
+                    return;
+                }
+            }
+            Event::Quiet => {
+                let heard_at = shared.lock().links.find(session).map(|replica| replica.acknowledged_at);
+                let silent = heard_at.map(|at| shared.machine.monotonic().saturating_sub(at));
+                match silent.and_then(|silent| shared.config.repl_timeout.checked_sub(silent)) {
+                    Some(rest) if !rest.is_zero() => timer.set(shared.machine.sleep(rest)),
+                    _ => return,
+                }
+            }
+        }
+    }
+}
+
+enum Event {
+    Gone,
+    Input,
+    Quiet,
+}
+
+fn poll_link<M, S>(
+    shared: &Shared<M>,
+    pipe: &mut Pipe<S>,
+    session: u64,
+    timer: Pin<&mut impl Future<Output = ()>>,
+    cx: &mut Context<'_>,
+) -> Poll<Event>
+where
+    M: Machine,
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    loop {
+        match pipe.poll_send(cx) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(_)) => return Poll::Ready(Event::Gone),
+            Poll::Pending => break,
+        }
+        let mut state = shared.lock();
+        let State { links, .. } = &mut *state;
+        let Some(replica) = links.attached.iter_mut().find(|replica| replica.session == session) else {
+            return Poll::Ready(Event::Gone);
+        };
+        replica.online = true;
+        match links.backlog.read(replica.position, PIECE_BYTES, &mut pipe.out) {
+            Some(position) if position > replica.position => replica.position = position,
+            Some(_) => break,
+            None => return Poll::Ready(Event::Gone),
+        }
+    }
+    match shared.lock().links.find(session) {
+        Some(replica) => replica.waker = Some(cx.waker().clone()),
+        None => return Poll::Ready(Event::Gone),
+    }
+    match pipe.poll_fill(cx) {
+        Poll::Ready(Ok(1..)) => Poll::Ready(Event::Input),
+        Poll::Ready(_) => Poll::Ready(Event::Gone),
+        Poll::Pending => timer.poll(cx).map(|()| Event::Quiet),
+    }
+}
+
+/// Reads `REPLCONF ACK offset`; false if the replica speaks nonsense.
+fn take_acknowledgements<M, S>(shared: &Shared<M>, pipe: &mut Pipe<S>, session: u64) -> bool
+where
+    M: Machine,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut state = shared.lock();
+    loop {
+        let args = match pipe.input.next_request() {
+            Ok(Some(args)) => args,
+            Ok(None) => return true,
+            Err(_) => return false,
+        };
+        let is = |index: usize, word: &[u8]| args.get(index).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
+        if !is(0, b"REPLCONF") || !is(1, b"ACK") {
+            continue;
+        }
+        let offset = args.get(2).and_then(|text| std::str::from_utf8(text).ok()).and_then(|text| text.parse().ok());
+        if let (Some(offset), Some(replica)) = (offset, state.links.find(session)) {
+            replica.acknowledged = replica.acknowledged.max(offset);
+            replica.acknowledged_at = shared.machine.monotonic();
+            state.links.waiting.wake();
+        }
+    }
+}
+
+/// Writes a PING into the stream now and then, for as long as there are replicas.
+async fn ping_replicas<M: Machine>(shared: Arc<Shared<M>>) {
+    loop {
+        shared.machine.sleep(shared.config.repl_ping_period).await;
+        let mut state = shared.lock();
+        if state.links.attached.is_empty() {
+            state.links.pinging = false;
+            return;
+        }
+        // A replica passes on its own master's PINGs.
+        if !state.core.replication().is_replica() {
+            shared.settle(&mut state);
+            let State { core, links, .. } = &mut *state;
+            links.feed_own(core.replication_mut(), PING);
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! One client's connection: read what is there, execute every complete request, send the replies, in this order.
+//!
+//! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and costs
+//! one buffer. Nothing is allocated or spawned per command.
+
+use crate::core::{Next, Peer, Session};
+use crate::machine::Machine;
+use crate::node::{Shared, State};
+use crate::persistence::Persistence;
+use crate::pipe::Pipe;
+use crate::replication;
+use crate::resp::reply;
+use std::future::{pending, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// Replies are sent before the next pipelined request is executed once this much waits: a pipeline of large reads must
+/// not collect its replies in memory. Large enough that lock traffic never notices.
+const OUT_LIMIT_BYTES: usize = 256 << 10;
+
+/// A blocked client's further requests are read, so that its leaving is noticed, but only up to here.
+const BLOCKED_INPUT_BYTES: usize = 64 << 10;
+
+/// Serves one client until either side closes.
+pub(crate) async fn serve<M, S>(shared: &Arc<Shared<M>>, stream: S, peer: Peer, addr: String)
+where
+    M: Machine,
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let session = shared.lock().open_session(peer, addr, shared.machine.wall());
+    let mut connection =
+        Connection { shared, session, pipe: Pipe::new(stream), retry: false, known_waker: None };
+    connection.run().await;
+    connection.pipe.shut().await;
+    shared.lock().end_session(&mut connection.session);
+}
+
+struct Connection<'a, M: Machine, S> {
+    shared: &'a Arc<Shared<M>>,
+    session: Session,
+    pipe: Pipe<S>,
+    /// The last request was held back by an overrunning script and is executed again.
+    retry: bool,
+    /// The waker the node has for this connection, so that waiting for input does not lock the node each time.
+    known_waker: Option<Waker>,
+}
+
+/// Why executing stopped.
+enum Stop {
+    /// Every complete request is executed.
+    NeedInput,
+    /// Enough replies are waiting.
+    OutputFull,
+    /// The last command keeps the node busy for so long.
+    Busy(Duration),
+    /// The core wants something done that takes time.
+    Ask(Next),
+}
+
+/// How a blocked wait ended.
+enum Unblocked<T> {
+    Done(T),
+    TimedOut,
+    Gone,
+}
+
+impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> {
+    async fn run(&mut self) {
+        loop {
+            let (stop, covered) = self.execute().await;
+            if self.send(covered).await.is_err() {
+                return;
+            }
+            let go_on = match stop {
+                Stop::OutputFull | Stop::Busy(_) => true,
+                Stop::NeedInput => self.fill().await,
+                Stop::Ask(next) => self.carry_out(next).await,
+            };
+            if !go_on {
+                return;
+            }
+        }
+    }
+
+    /// Executes what has been received. Also returns how far the file must be durable before the replies may leave.
+    async fn execute(&mut self) -> (Stop, u64) {
+        let shared = self.shared;
+        let _turn = shared.take_turn().await;
+        loop {
+            match self.execute_at_once(&mut shared.lock()) {
+                (Stop::Busy(time), _) => shared.machine.sleep(time).await,
+                stopped => return stopped,
+            }
+        }
+    }
+
+    fn execute_at_once(&mut self, state: &mut State) -> (Stop, u64) {
+        if self.shared.is_closed() {
+            return (Stop::Ask(Next::Close), 0);
+        }
+        state.refresh_links(&self.shared.machine);
+        let stop = self.execute_until_stopped(state);
+        if !matches!(stop, Stop::Busy(_)) {
+            self.shared.settle(state);
+            state.release_held();
+        }
+        (stop, state.aof.as_ref().map_or(0, |aof| aof.written()))
+    }
+
+    fn execute_until_stopped(&mut self, state: &mut State) -> Stop {
+        let machine = &self.shared.machine;
+        while self.pipe.out.len() < OUT_LIMIT_BYTES {
+            let args = match std::mem::take(&mut self.retry) {
+                true => self.pipe.input.last_args(),
+                false => match self.pipe.input.next_request() {
+                    Ok(Some(args)) => args,
+                    Ok(None) => return Stop::NeedInput,
+                    Err(error) => {
+                        error.reply(&mut self.pipe.out);
+                        return Stop::Ask(Next::Close);
+                    }
+                },
+            };
+            let time = args.get(0).and_then(|name| machine.command_time(name));
+            let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
+            match next {
+                Next::Reply => {}
+                Next::ReplicaOf(target) => {
+                    self.shared.settle(state);
+                    replication::follow(self.shared, state, target);
+                }
+                ask => return Stop::Ask(ask),
+            }
+            if let Some(time) = time {
+                return Stop::Busy(time);
+            }
+        }
+        Stop::OutputFull
+    }
+
+    /// Sends the replies, once the file covers what they tell.
+    async fn send(&mut self, covered: u64) -> io::Result<()> {
+        if self.pipe.is_sent() {
+            return Ok(());
+        }
+        let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
+        let known_waker = &mut self.known_waker;
+        let mut is_covered = shared.config.persistence != Persistence::AofAlways;
+        poll_fn(|cx| {
+            is_covered = is_covered || poll_covered(&mut shared.lock(), covered, cx).is_ready();
+            if is_covered && let Poll::Ready(sent) = pipe.poll_send(cx) {
+                return Poll::Ready(sent);
+            }
+            let closed = poll_close(shared, session, known_waker, cx);
+            closed.map(|()| Err(io::ErrorKind::ConnectionAborted.into()))
+        })
+        .await
+    }
+
+    /// Waits for input; false when there will be none.
+    async fn fill(&mut self) -> bool {
+        let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
+        let known_waker = &mut self.known_waker;
+        poll_fn(|cx| match pipe.poll_fill(cx) {
+            Poll::Ready(read) => Poll::Ready(read.is_ok_and(|bytes| bytes > 0)),
+            Poll::Pending => poll_close(shared, session, known_waker, cx).map(|()| false),
+        })
+        .await
+    }
+
+    /// Does what the core cannot do by itself; false when the connection is over.
+    async fn carry_out(&mut self, next: Next) -> bool {
+        match next {
+            Next::Reply | Next::ReplicaOf(_) => true,
+            Next::Close => false,
+            Next::Wait { replicas, timeout, offset } => {
+                self.wait_for_replicas(replicas as usize, timeout, offset).await
+            }
+            Next::Psync { id, offset } => {
+                replication::serve_replica(self.shared, &mut self.pipe, &self.session, &id, offset).await;
+                false
+            }
+            Next::Shutdown { .. } => {
+                let _turn = self.shared.take_turn().await;
+                self.shared.shut_down().await;
+                false
+            }
+            Next::Held => self.wait_for_script().await,
+        }
+    }
+
+    /// WAIT: answers with the number of replicas that acknowledged `offset`.
+    async fn wait_for_replicas(&mut self, replicas: usize, timeout: Duration, offset: u64) -> bool {
+        let demotions = {
+            let mut state = self.shared.lock();
+            if state.links.acknowledged(offset) < replicas {
+                replication::ask_for_acknowledgements(self.shared, &mut state);
+            }
+            state.links.demotions()
+        };
+        let limit = (!timeout.is_zero()).then_some(timeout);
+        let unblocked = self.blocked(limit, |state, cx| state.links.poll_acknowledged(replicas, offset, demotions, cx));
+        let acknowledged = match unblocked.await {
+            Unblocked::Gone => return false,
+            Unblocked::TimedOut => self.shared.lock().links.acknowledged(offset),
+            Unblocked::Done(Some(acknowledged)) => acknowledged,
+            Unblocked::Done(None) => {
+                let text = b"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+                reply::error(&mut self.pipe.out, text);
+                // Redis closes such a connection after the reply.
+                let _ = self.send(0).await;
+                return false;
+            }
+        };
+        reply::integer(&mut self.pipe.out, acknowledged as i64);
+        true
+    }
+
+    /// Waits until the overrunning script has ended, or until it is time to answer BUSY.
+    async fn wait_for_script(&mut self) -> bool {
+        let until = self.shared.lock().core.held_until();
+        // Past that time only the script's own client is still held.
+        let limit = until.and_then(|until| match until.0.saturating_sub(self.shared.machine.wall().0) {
+            missing @ 1.. => Some(Duration::from_micros(missing.unsigned_abs())),
+            _ => None,
+        });
+        let unblocked = self.blocked(limit, |state, cx| state.poll_script_ended(cx)).await;
+        self.retry = true;
+        !matches!(unblocked, Unblocked::Gone)
+    }
+
+    /// Waits for the node's state, a time limit, or the end of the connection.
+    async fn blocked<T>(
+        &mut self,
+        limit: Option<Duration>,
+        mut look: impl FnMut(&mut State, &mut Context<'_>) -> Poll<T>,
+    ) -> Unblocked<T> {
+        let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
+        let known_waker = &mut self.known_waker;
+        let mut timer = pin!(async {
+            match limit {
+                Some(limit) => shared.machine.sleep(limit).await,
+                None => pending().await,
+            }
+        });
+        poll_fn(|cx| {
+            if let Poll::Ready(value) = look(&mut shared.lock(), cx) {
+                return Poll::Ready(Unblocked::Done(value));
+            }
+            if timer.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Unblocked::TimedOut);
+            }
+            while pipe.input.tail().len() < BLOCKED_INPUT_BYTES {
+                match pipe.poll_fill(cx) {
+                    Poll::Ready(Ok(1..)) => {}
+                    Poll::Ready(_) => return Poll::Ready(Unblocked::Gone),
+                    Poll::Pending => break,
+                }
+            }
+            poll_close(shared, session, known_waker, cx).map(|()| Unblocked::Gone)
+        })
+        .await
+    }
+}
+
+fn poll_covered(state: &mut State, up_to: u64, cx: &Context<'_>) -> Poll<()> {
+    match &mut state.aof {
+        Some(aof) => aof.poll_covered(up_to, cx),
+        None => Poll::Ready(()),
+    }
+}
+
+/// Ready when the node has closed. A task's waker rarely changes, so the node is asked only when it did.
+fn poll_close<M: Machine>(
+    shared: &Shared<M>,
+    session: u64,
+    known_waker: &mut Option<Waker>,
+    cx: &Context<'_>,
+) -> Poll<()> {
+    if known_waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) && !shared.is_closed() {
+        return Poll::Pending;
+    }
+    let mut state = shared.lock();
+    if shared.is_closed() {
+        return Poll::Ready(());
+    }
+    state.wake_on_close(session, cx.waker());
+    *known_waker = Some(cx.waker().clone());
+    Poll::Pending
+}
