@@ -2,6 +2,7 @@
 //! tested where those are.
 
 mod arithmetic;
+mod driver;
 mod fake;
 mod node;
 mod redlock;
