@@ -112,17 +112,22 @@ impl Graph {
     fn short_cycle(&self, knot: &[usize]) -> Option<Cycle> {
         // Trying every member would be quadratic, and the first few are as good to read as any.
         const STARTS: usize = 16;
-        let steps =
-            knot.iter().take(STARTS).filter_map(|&start| self.cycle_through(start)).min_by_key(Vec::len)?;
+        let steps = knot
+            .iter()
+            .take(STARTS)
+            .filter_map(|&start| self.cycle_through(start, knot))
+            .min_by_key(Vec::len)?;
         Some(Cycle { anomaly: classify(&steps), steps })
     }
 
-    /// The shortest cycle through `start`, by breadth-first search.
-    fn cycle_through(&self, start: usize) -> Option<Vec<Step>> {
+    /// The shortest cycle through `start`, by breadth-first search that never leaves its knot.
+    fn cycle_through(&self, start: usize, knot: &[usize]) -> Option<Vec<Step>> {
         let mut came_by: HashMap<usize, (usize, Step)> = HashMap::new();
         let mut queue = VecDeque::from([start]);
         while let Some(here) = queue.pop_front() {
-            for &(after, step) in &self.edges[here] {
+            for &(after, step) in
+                self.edges[here].iter().filter(|(after, _)| knot.binary_search(after).is_ok())
+            {
                 if after == start {
                     return Some(way_back(&came_by, here, start, step));
                 }

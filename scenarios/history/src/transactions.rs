@@ -29,7 +29,7 @@ pub(crate) struct Transaction {
 pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut place: HashMap<GrantId, usize> = HashMap::new();
-    for event in history.events() {
+    for event in history.events().iter().filter(|event| matters(&event.what)) {
         let (Some(client), Some(grant)) = (event.what.client(), event.what.grant()) else { continue };
         let index = *place.entry(grant).or_insert_with(|| {
             drafts.push(Draft::new(client, grant));
@@ -38,6 +38,18 @@ pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
         drafts[index].see(&event.what);
     }
     drafts.into_iter().filter_map(Draft::finish).collect()
+}
+
+fn matters(what: &What) -> bool {
+    matches!(
+        what,
+        What::ReadDone { .. }
+            | What::WriteSent { .. }
+            | What::WriteApplied { .. }
+            | What::WriteRefused { .. }
+            | What::ExpiryNoticed { .. }
+            | What::ReleaseCalled { .. }
+    )
 }
 
 /// A transaction as far as the history has been read.

@@ -10,3 +10,4 @@ mod overlap;
 mod random;
 mod resource;
 mod stories;
+mod story;

@@ -112,7 +112,8 @@ impl Builder {
         }
         let why = "because".to_owned();
         match raw.pick {
-            10..40 if !self.granted.contains(&grant) => self.grant(raw, grant),
+            // Not always: a deadline may pass, or a client give up, before the grant.
+            10..40 if !self.granted.contains(&grant) && raw.other < 6 => self.grant(raw, grant),
             10..13 => What::Refused { client, grant, why },
             13..16 => What::AcquireUnknown { client, grant, why },
             16..24 => What::DeadlinePassed { client, grant },
