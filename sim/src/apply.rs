@@ -1,10 +1,11 @@
 //! The one place where a fault changes the world.
 
+use std::time::Duration;
+
 use crate::fault::Fault;
 use crate::host_state::Power;
 use crate::kernel::{Coming, State};
 use crate::net::link::Link;
-use crate::random::Probability;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
 
@@ -52,16 +53,24 @@ impl State {
             Fault::Slow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_add(by_ns)),
             Fault::Unslow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_sub(by_ns)),
             Fault::DelayNext { from, to, by_ns } => {
-                self.net.link(from, to).extra_once = std::time::Duration::from_nanos(by_ns);
+                let link = self.net.link(from, to);
+                link.extra_once = link.extra_once.saturating_add(Duration::from_nanos(by_ns));
             }
             Fault::Lose { from, to, probability } => {
-                let link = self.net.link(from, to);
-                // Never is how such a fault is taken back: the link's own loss applies again.
-                link.loss = if probability == Probability::NEVER { link.spec.loss } else { probability };
+                self.net.link(from, to).losses.push(probability);
+            }
+            Fault::Unlose { from, to, probability } => {
+                let losses = &mut self.net.link(from, to).losses;
+                if let Some(last) = losses.iter().rposition(|&loss| loss == probability) {
+                    losses.remove(last);
+                }
             }
             Fault::LieOnFsync { host } => self.host_mut(host).disk.lying = true,
             Fault::SnapshotDisk { host } => self.host_mut(host).disk.snapshot(),
-            Fault::RollBackDisk { host } => self.host_mut(host).disk.roll_back(),
+            Fault::RollBackDisk { host } => {
+                self.host_mut(host).disk.roll_back();
+                self.abandon_fsyncs(host); // they would cover what is written to the restored files
+            }
             Fault::Signal { host, ref signal } => self.deliver_signal(host, signal),
         }
     }
@@ -147,7 +156,7 @@ impl State {
         link.cuts = link.cuts.saturating_sub(1);
         if link.cuts == 0 {
             self.retransmit_held(from, to);
-            self.acknowledge(to, from);
+            self.acknowledge(from, to);
         }
     }
 
@@ -161,7 +170,7 @@ impl State {
 
     fn slow(&mut self, from: HostId, to: HostId, change: impl FnOnce(u64) -> u64) {
         let link: &mut Link = self.net.link(from, to);
-        link.extra = std::time::Duration::from_nanos(change(crate::time::nanos(link.extra)));
+        link.extra = Duration::from_nanos(change(crate::time::nanos(link.extra)));
     }
 
     fn deliver_signal(&mut self, host: HostId, signal: &str) {

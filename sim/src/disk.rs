@@ -64,7 +64,8 @@ impl Disk {
         self.files.get(name).map_or(0, |file| file.written.len())
     }
 
-    /// An fsync that covered the first `covered` bytes finished. Returns how many bytes are durable now.
+    /// An fsync that covered the first `covered` bytes of what the file holds finished. Returns how many bytes are
+    /// durable now.
     pub(crate) fn sync(&mut self, name: &str, covered: usize) -> usize {
         let lying = self.lying;
         let Some(file) = self.files.get_mut(name) else { return 0 };

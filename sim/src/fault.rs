@@ -2,7 +2,7 @@
 //!
 //! One enum says what; [`Trigger`] says when: at a true time, or at an event (the third mark "SET" about host 4,
 //! plus an offset), so that a counterexample does not depend on tuned milliseconds. The kernel's one `apply` is in
-//! [`crate::world`]; nothing else ever changes a clock, a link or a host's state.
+//! `apply.rs`; nothing else ever changes a clock, a link or a host's state.
 //!
 //! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never
 //! undo an explicit one.
@@ -117,7 +117,8 @@ pub enum Fault {
         /// The extra one-way delay in nanoseconds.
         by_ns: u64,
     },
-    /// Delays the next bytes sent in one direction, and with them the rest of that connection, but no other.
+    /// Delays the next bytes sent in one direction, and with them the rest of that connection, but no other. Adds up
+    /// with others that wait for the same bytes.
     DelayNext {
         /// The sending side.
         from: HostId,
@@ -126,8 +127,18 @@ pub enum Fault {
         /// The extra one-way delay in nanoseconds.
         by_ns: u64,
     },
-    /// Sets the chance that a transmission in one direction is lost, and so comes a retransmission later.
+    /// Sets the chance that a transmission in one direction is lost, and so comes a retransmission later. Of several
+    /// that overlap the latest counts.
     Lose {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// Chance per transmission.
+        probability: Probability,
+    },
+    /// Undoes one [`Fault::Lose`] of the same chance.
+    Unlose {
         /// The sending side.
         from: HostId,
         /// The receiving side.
@@ -171,13 +182,14 @@ impl Fault {
             Fault::Crash { host } | Fault::LosePower { host, .. } => Fault::Start { host },
             Fault::Cut { from, to } => Fault::Heal { from, to },
             Fault::Slow { from, to, by_ns } => Fault::Unslow { from, to, by_ns },
-            Fault::Lose { from, to, .. } => Fault::Lose { from, to, probability: Probability::NEVER },
+            Fault::Lose { from, to, probability } => Fault::Unlose { from, to, probability },
             Fault::Thaw { .. }
             | Fault::Resume { .. }
             | Fault::Wake { .. }
             | Fault::Start { .. }
             | Fault::Heal { .. }
             | Fault::Unslow { .. }
+            | Fault::Unlose { .. }
             | Fault::DelayNext { .. }
             | Fault::LieOnFsync { .. }
             | Fault::SnapshotDisk { .. }

@@ -1,4 +1,7 @@
 //! Waiting for the disk: an fsync takes its law's time and covers what the file held when it began.
+//!
+//! Bytes written meanwhile are not covered, also where they take the place of bytes that were: what a file is cut to
+//! stays covered, and a replaced file's new content is not.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,13 +9,14 @@ use std::task::{Context, Poll, Waker};
 
 use crate::host::Host;
 use crate::kernel::{Coming, Process, State};
-use crate::trace::Event;
+use crate::trace::{Event, HostId};
 
 /// An fsync under way.
 pub(crate) struct PendingSync {
     process: Process,
     file: String,
-    covered: usize,
+    /// How many leading bytes it will make durable; `None` if nothing that it began with is left.
+    covered: Option<usize>,
     done: bool,
     waker: Option<Waker>,
 }
@@ -76,6 +80,7 @@ impl State {
         let covered = host.disk.len(&file);
         let law = host.fsync_time.clone();
         let takes = law.draw(&mut host.random);
+        let covered = Some(covered);
         let key = self.syncs.insert(PendingSync { process, file, covered, done: false, waker: Some(waker) });
         self.schedule(self.now.after(takes), Coming::Synced { key: key as u32 });
         key
@@ -90,16 +95,29 @@ impl State {
             Some(waker) => waker.wake(),
             None => drop(self.syncs.remove(key as usize)),
         }
+        let Some(covered) = covered else { return };
         let durable = self.host_mut(host).disk.sync(&file, covered) as u64;
         self.emit(Event::Synced { host, durable });
     }
 
-    /// The machine lost power: what was being synced will not be.
-    pub(crate) fn abandon_fsyncs(&mut self, host: crate::trace::HostId) {
-        for (_, sync) in self.syncs.iter_mut() {
-            if sync.process.host == host {
-                sync.covered = 0;
-            }
+    /// A file was cut short: what is written there from now on is not covered by fsyncs that began before.
+    pub(crate) fn fsyncs_cover_at_most(&mut self, host: HostId, file: &str, len: usize) {
+        for sync in self.fsyncs_of(host).filter(|sync| sync.file == file) {
+            sync.covered = sync.covered.map(|covered| covered.min(len));
         }
+    }
+
+    /// A file was replaced: what fsyncs under way began with is no longer there.
+    pub(crate) fn fsyncs_miss(&mut self, host: HostId, file: &str) {
+        self.fsyncs_of(host).filter(|sync| sync.file == file).for_each(|sync| sync.covered = None);
+    }
+
+    /// The machine lost power: what was being synced will not be.
+    pub(crate) fn abandon_fsyncs(&mut self, host: HostId) {
+        self.fsyncs_of(host).for_each(|sync| sync.covered = None);
+    }
+
+    fn fsyncs_of(&mut self, host: HostId) -> impl Iterator<Item = &mut PendingSync> {
+        self.syncs.iter_mut().map(|(_, sync)| sync).filter(move |sync| sync.process.host == host)
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::clock::{ClockKind, Readings};
 use crate::delay::DelayLaw;
-use crate::kernel::{Kernel, Process, Shared};
+use crate::kernel::{Kernel, Process, Shared, State};
 use crate::net::{ConnectError, Incoming, SimStream};
 use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
 use crate::timer::ClockReaches;
@@ -98,12 +98,12 @@ impl Host {
 
     /// Notes something in the trace without a step point: for servers and for callbacks that cannot wait.
     pub fn note(&self, label: impl Into<Cow<'static, str>>, about: Option<HostId>) {
-        let (host, label) = (self.process.host, label.into());
-        self.kernel.enter(|state| state.emit(Event::Mark { host, label, about }));
+        let label = label.into();
+        self.on_host(|state, host| state.emit(Event::Mark { host, label, about }));
     }
 
     /// Does `action` once, then waits while the host is stopped.
-    async fn step<R>(&self, mut action: impl FnMut(&mut crate::kernel::State) -> R) -> R {
+    async fn step<R>(&self, mut action: impl FnMut(&mut State) -> R) -> R {
         let mut done = None;
         poll_fn(|cx| {
             if self.holds_back(cx) {
@@ -191,7 +191,7 @@ impl Host {
 
     /// Appends to a file: visible at once, durable after an fsync.
     pub fn append(&self, file: &str, bytes: &[u8]) {
-        self.on_disk(|disk| disk.append(file, bytes));
+        self.on_host(|state, host| state.host_mut(host).disk.append(file, bytes));
     }
 
     /// The file as written; empty if there is none.
@@ -201,19 +201,27 @@ impl Host {
 
     /// Cuts a file to its first `len` bytes.
     pub fn truncate(&self, file: &str, len: usize) {
-        self.on_disk(|disk| disk.truncate(file, len));
+        self.on_host(|state, host| {
+            state.host_mut(host).disk.truncate(file, len);
+            state.fsyncs_cover_at_most(host, file, len);
+        });
     }
 
-    /// Replaces a file's content.
+    /// Replaces a file's content, all or nothing: until an fsync that began later is done, a power loss brings the old
+    /// content back.
     pub fn replace(&self, file: &str, bytes: &[u8]) {
-        self.on_disk(|disk| disk.replace(file, bytes));
+        self.on_host(|state, host| {
+            state.host_mut(host).disk.replace(file, bytes);
+            state.fsyncs_miss(host, file);
+        });
     }
 
-    fn on_disk(&self, action: impl FnOnce(&mut crate::disk::Disk)) {
+    /// Acts for this process; does nothing once it died.
+    fn on_host(&self, action: impl FnOnce(&mut State, HostId)) {
+        let Process { host, incarnation } = self.process;
         self.kernel.enter(|state| {
-            let host = state.host_mut(self.process.host);
-            if host.incarnation == self.process.incarnation {
-                action(&mut host.disk);
+            if state.host(host).incarnation == incarnation {
+                action(state, host);
             }
         });
     }

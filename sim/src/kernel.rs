@@ -207,10 +207,14 @@ pub(crate) enum Coming {
     Timer { key: u32, generation: u32 },
     /// A segment reaches the receiver's machine.
     Segment { key: u32 },
+    /// A connection request leaves, for the first time or again.
+    Ask { key: u32 },
     /// A connection request reaches the other machine.
     Request { key: u32 },
     /// The answer to a connection request reaches the asker.
     Answer { key: u32, accepted: bool },
+    /// What one end of a connection holds leaves again; stale if its timer is set for another time.
+    Retransmit { key: u32, end: u8 },
     /// The sender of a held segment may have waited for its user timeout.
     UserTimeout { key: u32, end: u8, serial: u64 },
     /// An fsync is done.
@@ -289,6 +293,7 @@ impl State {
         while let Some(Reverse(next)) = self.heap.pop() {
             match next.what {
                 Coming::Timer { key, generation } if !self.timer_is_live(key, generation) => {}
+                Coming::Retransmit { key, end } if !self.retransmission_is_live(key, end, next.at) => {}
                 Coming::UserTimeout { key, end, serial } if !self.user_timeout_is_live(key, end, serial) => {}
                 _ => return Some(next),
             }
@@ -302,9 +307,11 @@ impl State {
         match next.what {
             Coming::Timer { key, .. } => self.timer_due(key),
             Coming::Segment { key } => self.segment_arrives(key),
+            Coming::Ask { key } => self.ask(key),
             Coming::Request { key } => self.request_arrives(key),
             Coming::Answer { key, accepted } => self.answer_arrives(key, accepted),
-            Coming::UserTimeout { key, end, .. } => self.user_timeout(key, end),
+            Coming::Retransmit { key, end } => self.retransmit(key, end),
+            Coming::UserTimeout { key, end, serial } => self.user_timeout(key, end, serial),
             Coming::Synced { key } => self.fsync_done(key),
             Coming::Strike { number } => self.strike(number as usize),
             Coming::TakeBack { number } => self.take_back(number as usize),

@@ -60,7 +60,9 @@ pub struct Run {
     pub ended: SimTime,
     /// How many events there were.
     pub events: u64,
-    /// The digest of all of them.
+    /// How many times bytes were handed to the network.
+    pub messages: u64,
+    /// The digest of all events.
     pub hash: TraceHash,
     /// What became of each planned fault, in the order in which they were planned.
     pub faults: Vec<Struck>,
@@ -187,6 +189,7 @@ impl World {
             outcome,
             ended: state.now,
             events: state.trace.count(),
+            messages: state.net.messages,
             hash: state.trace.hash(),
             faults: state.faults.outcomes(),
         }

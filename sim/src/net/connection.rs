@@ -1,23 +1,18 @@
 //! One connection: two ends, and the segments travelling between them.
 //!
-//! Segments are numbered per direction and delivered in that order, whatever their own delays. A segment that arrives
-//! at a cut link or at a machine that does not answer is *held*; when the way is free again it leaves at the sender's
-//! next retransmission. Ends of stream and resets are segments too, so what a process wrote before it died still
-//! arrives before the news of its death.
+//! Segments are numbered per direction and delivered in that order, whatever their own delays. A segment that is lost,
+//! or arrives at a cut link or at a machine that does not answer, is *held* (see [`super::retransmit`]). Ends of stream
+//! and resets are segments too, so what a process wrote before it died still arrives before the news of its death.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
 use super::handshake::Request;
-use super::{USER_TIMEOUT, link};
 use crate::host_state::Power;
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId, digest};
-
-/// The first wait before a retransmission (Linux's `TCP_RTO_MIN`): below any round trip worth simulating, TCP waits this long.
-pub(super) const RETRANSMIT_AFTER: Duration = Duration::from_millis(200);
 
 /// How many bytes one direction may have sent and the receiver not yet read: the usual default of a socket's receive
 /// buffer. A sender beyond it waits, which is all the back-pressure there is.
@@ -71,10 +66,18 @@ pub(crate) struct Endpoint {
     next_delivery: u64,
     /// Segments of this side that arrived before an earlier one.
     early: BTreeMap<u64, u32>,
-    /// Segments of this side that could not be delivered, in order of arrival.
-    held: VecDeque<u32>,
-    /// What was delivered while acknowledgements could not come back: since when, and which segment.
-    unacknowledged: Option<(SimTime, u64)>,
+    /// Segments of this side that could not be delivered, in the order in which that turned out.
+    pub(super) held: VecDeque<u32>,
+    /// When what is held leaves again, if that is settled.
+    pub(super) retransmit_at: Option<SimTime>,
+    /// Names the user timeout of the oldest segment that was delivered and could not be acknowledged.
+    pub(super) unacknowledged: Option<u64>,
+    /// The machine still knows this side and repeats what was lost: not after a reset, a power loss or a timeout.
+    pub(super) repeats: bool,
+    /// A segment of this side is gone for good. What follows it is no use; only a reset still gets through.
+    gap: bool,
+    /// The machine answered data for this socket, which nobody held any more, with a reset.
+    refused: bool,
 }
 
 impl Endpoint {
@@ -93,8 +96,17 @@ impl Endpoint {
             next_delivery: 0,
             early: BTreeMap::new(),
             held: VecDeque::new(),
+            retransmit_at: None,
             unacknowledged: None,
+            repeats: true,
+            gap: false,
+            refused: false,
         }
+    }
+
+    /// Whether the process still gets what arrives.
+    fn takes_data(&self) -> bool {
+        self.open && self.ended.is_none_or(|how| how == End::Finished)
     }
 
     fn wake_all(&mut self) {
@@ -104,20 +116,33 @@ impl Endpoint {
 
 /// Something on its way from one side to the other.
 pub(crate) struct Segment {
-    connection: u32,
+    pub(super) connection: u32,
     /// The sending side.
-    from: Side,
+    pub(super) from: Side,
     number: u64,
     /// Unique in the run: tells a user timeout whether it is still about this segment.
-    serial: u64,
-    first_sent: SimTime,
-    content: Content,
+    pub(super) serial: u64,
+    pub(super) first_sent: SimTime,
+    /// Added to the delay of the next transmission that is not lost.
+    pub(super) extra: Duration,
+    pub(super) content: Content,
 }
 
-enum Content {
+pub(super) enum Content {
     Data(Vec<u8>),
     Fin,
+    /// The process died, or closed with bytes unread. Sent once: a machine does not repeat it.
     Reset,
+    /// A reset in answer to data for a socket that nobody holds. The data's retransmissions bring forth another, so
+    /// for the sender of the data it is as if this were repeated.
+    Refusal,
+}
+
+impl Content {
+    /// Whether only an unbroken stream before it makes sense of it.
+    fn is_stream(&self) -> bool {
+        matches!(self, Content::Data(_) | Content::Fin)
+    }
 }
 
 /// What a read or write on a socket found.
@@ -173,17 +198,21 @@ impl State {
     /// Hands bytes to the network.
     pub(crate) fn send(&mut self, key: usize, side: Side, bytes: &[u8], waker: &Waker) -> Transfer {
         let end = self.end_of(key, side);
+        if bytes.is_empty() {
+            return Transfer::Done(0);
+        }
         match end.ended {
             None | Some(End::Finished) if !end.fin_sent => {}
             Some(how) => return Transfer::Broken(how),
             None => return Transfer::Broken(End::Finished),
         }
         let room = WINDOW.saturating_sub(end.in_flight).min(bytes.len());
-        if room == 0 && !bytes.is_empty() {
+        if room == 0 {
             end.writer = Some(waker.clone());
             return Transfer::Wait;
         }
         end.in_flight += room;
+        self.net.messages += 1;
         let mut buffer = self.net.spare.pop().unwrap_or_default();
         buffer.extend_from_slice(&bytes[..room]);
         let (from, to) = self.hosts_of(key, side);
@@ -209,13 +238,28 @@ impl State {
         if !end.open {
             return;
         }
-        end.open = false;
         if end.inbox.len() > end.read {
-            self.transmit(key, side, Content::Reset);
-        } else {
-            self.finish(key, side);
+            return self.abort(key, side);
         }
+        end.open = false;
+        self.finish(key, side);
         self.free_if_over(key);
+    }
+
+    /// Ends this side at once: a reset to the peer, and nothing is repeated any more.
+    pub(crate) fn abort(&mut self, key: usize, side: Side) {
+        self.forget_side(key, side);
+        self.transmit(key, side, Content::Reset);
+        self.free_if_over(key);
+    }
+
+    /// The machine knows nothing of this side any more.
+    fn forget_side(&mut self, key: usize, side: Side) {
+        let end = self.end_of(key, side);
+        end.open = false;
+        end.ended = Some(End::Reset);
+        (end.reader, end.writer) = (None, None);
+        self.stop_repeating(key, side);
     }
 
     /// The process of `host` is gone: its sockets close, with a reset to each peer if the machine can still send one.
@@ -223,34 +267,43 @@ impl State {
         let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
         for key in keys {
             for side in [Side::Opener, Side::Accepter] {
-                let power = self.host(host).power;
+                let (power, suspended) = (self.host(host).power, self.host(host).suspensions > 0);
                 let end = self.end_of(key, side);
-                if end.process.host != host || !end.open {
+                if end.process.host != host {
                     continue;
                 }
-                end.open = false;
-                end.ended = Some(End::Reset);
-                let held = std::mem::take(&mut end.held);
-                self.forget(key, held);
-                if power == Power::On {
-                    self.transmit(key, side, Content::Reset);
+                match power {
+                    Power::Off => self.forget_side(key, side),
+                    // Closed properly before: the machine goes on delivering what was written.
+                    Power::On if !end.open => {}
+                    Power::On => {
+                        self.forget_side(key, side);
+                        let reset = self.new_segment(key, side, Content::Reset);
+                        // A suspended machine sends nothing; its peers learn of the death after it woke.
+                        if suspended { self.hold(reset) } else { self.transmit_segment(reset) }
+                    }
                 }
             }
             self.free_if_over(key);
         }
     }
 
-    fn hosts_of(&self, key: usize, side: Side) -> (HostId, HostId) {
+    pub(super) fn hosts_of(&self, key: usize, side: Side) -> (HostId, HostId) {
         let ends = &self.net.connections[key].ends;
         (ends[side as usize].process.host, ends[side.other() as usize].process.host)
     }
 
     fn transmit(&mut self, key: usize, side: Side, content: Content) {
+        let segment = self.new_segment(key, side, content);
+        self.transmit_segment(segment);
+    }
+
+    fn new_segment(&mut self, key: usize, side: Side, content: Content) -> u32 {
         let (from, to) = self.hosts_of(key, side);
-        let mut arrival = self.arrival(from, to, RETRANSMIT_AFTER);
-        if matches!(content, Content::Data(_)) {
-            arrival = arrival.after(std::mem::take(&mut self.net.link(from, to).extra_once));
-        }
+        let extra = match content {
+            Content::Data(_) => std::mem::take(&mut self.net.link(from, to).extra_once),
+            _ => Duration::ZERO,
+        };
         self.net.sent += 1;
         let (serial, first_sent) = (self.net.sent, self.now);
         let connection = &mut self.net.connections[key];
@@ -258,9 +311,25 @@ impl State {
         let end = &mut connection.ends[side as usize];
         let number = end.next_number;
         end.next_number += 1;
-        let segment = Segment { connection: key as u32, from: side, number, serial, first_sent, content };
-        let segment = self.net.segments.insert(segment) as u32;
-        self.schedule(arrival, Coming::Segment { key: segment });
+        let connection = key as u32;
+        let segment = Segment { connection, from: side, number, serial, first_sent, extra, content };
+        self.net.segments.insert(segment) as u32
+    }
+
+    /// One transmission leaves: it arrives after the link's delay, or is lost.
+    pub(super) fn transmit_segment(&mut self, segment: u32) {
+        let Segment { connection, from: side, .. } = self.net.segments[segment as usize];
+        let (from, to) = self.hosts_of(connection as usize, side);
+        match self.arrival(from, to) {
+            Some(arrival) => {
+                let extra = std::mem::take(&mut self.net.segments[segment as usize].extra);
+                self.schedule(arrival.after(extra), Coming::Segment { key: segment });
+            }
+            None => {
+                self.hold(segment);
+                self.arm_retransmission(connection as usize, side, SimTime(self.now.0 + 1));
+            }
+        }
     }
 
     /// A segment reached the receiver's machine, or would have.
@@ -269,22 +338,61 @@ impl State {
         let key = connection as usize;
         let (sender, receiver) = self.hosts_of(key, from);
         if self.net.link(sender, receiver).cuts > 0 || !self.host(receiver).is_reachable() {
-            self.hold(key, from, segment);
-            return;
+            self.hold(segment);
+            return self.free_if_over(key);
         }
-        let end = self.end_of(key, from);
-        if number != end.next_delivery {
-            end.early.insert(number, segment);
-            return;
-        }
-        self.deliver(key, from, segment);
-        while let Some(next) = self.next_early(key, from) {
-            self.deliver(key, from, next);
+        let first_sent = self.net.segments[segment as usize].first_sent;
+        let end = &mut self.net.connections[key].ends[from as usize];
+        end.early.insert(number, segment);
+        if end.gap {
+            self.deliver_past_gap(key, from);
+        } else {
+            while let Some(next) = self.next_early(key, from) {
+                self.deliver(key, from, next);
+            }
         }
         if self.net.link(receiver, sender).cuts > 0 {
-            self.miss_acknowledgement(key, from);
+            self.miss_acknowledgement(key, from, first_sent);
         }
         self.free_if_over(key);
+    }
+
+    /// The machine of this side repeats nothing any more: what it held is gone.
+    pub(super) fn stop_repeating(&mut self, key: usize, side: Side) {
+        let end = self.end_of(key, side);
+        end.repeats = false;
+        (end.retransmit_at, end.unacknowledged) = (None, None);
+        for segment in std::mem::take(&mut end.held) {
+            self.lose(key, side, segment);
+        }
+    }
+
+    /// A segment will never arrive.
+    pub(super) fn lose(&mut self, key: usize, side: Side, segment: u32) {
+        let is_stream = self.net.segments[segment as usize].content.is_stream();
+        self.forget(key, segment);
+        if is_stream {
+            self.end_of(key, side).gap = true;
+            self.deliver_past_gap(key, side);
+        }
+    }
+
+    /// After a gap a receiver waits for no order: a reset counts at once, anything else never.
+    fn deliver_past_gap(&mut self, key: usize, from: Side) {
+        for (_, segment) in std::mem::take(&mut self.end_of(key, from).early) {
+            if self.net.segments[segment as usize].content.is_stream() {
+                self.forget(key, segment);
+            } else {
+                self.deliver(key, from, segment);
+            }
+        }
+    }
+
+    fn forget(&mut self, key: usize, segment: u32) {
+        self.net.connections[key].coming -= 1;
+        if let Content::Data(bytes) = self.net.segments.remove(segment as usize).content {
+            self.recycle(bytes);
+        }
     }
 
     fn next_early(&mut self, key: usize, from: Side) -> Option<u32> {
@@ -304,11 +412,11 @@ impl State {
         let ended = match content {
             Content::Data(bytes) => {
                 let count = bytes.len() as u32;
-                if end.open {
+                let refused = !end.takes_data();
+                if !refused {
                     end.inbox.extend_from_slice(&bytes);
                     end.reader.take().into_iter().for_each(Waker::wake);
                 }
-                let refused = !end.open;
                 self.recycle(bytes);
                 self.emit(Event::Delivered { connection: id, from: sender, to: receiver, bytes: count });
                 if refused {
@@ -317,9 +425,9 @@ impl State {
                 return;
             }
             Content::Fin => End::Finished,
-            Content::Reset => End::Reset,
+            Content::Reset | Content::Refusal => End::Reset,
         };
-        if end.open && end.ended.is_none_or(|how| how == End::Finished) {
+        if end.takes_data() {
             self.end_connection(key, from.other(), ended);
         }
     }
@@ -327,13 +435,13 @@ impl State {
     /// Data for a socket nobody holds: the machine answers with a reset, once.
     fn refuse_data(&mut self, key: usize, side: Side) {
         let peer_open = self.end_of(key, side.other()).open;
-        if peer_open && self.end_of(key, side).ended != Some(End::Refused) {
-            self.end_of(key, side).ended = Some(End::Refused);
-            self.transmit(key, side, Content::Reset);
+        if peer_open && !self.end_of(key, side).refused {
+            self.end_of(key, side).refused = true;
+            self.transmit(key, side, Content::Refusal);
         }
     }
 
-    fn end_connection(&mut self, key: usize, side: Side, how: End) {
+    pub(super) fn end_connection(&mut self, key: usize, side: Side, how: End) {
         let connection = &mut self.net.connections[key];
         let (id, end) = (connection.id, &mut connection.ends[side as usize]);
         end.ended = Some(how);
@@ -349,112 +457,6 @@ impl State {
     fn recycle(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();
         self.net.spare.push(buffer);
-    }
-
-    // What cannot be delivered now.
-
-    fn hold(&mut self, key: usize, from: Side, segment: u32) {
-        let Segment { serial, first_sent, ref content, .. } = self.net.segments[segment as usize];
-        let (sender, receiver) = self.hosts_of(key, from);
-        // A reset is sent once and never again; a dead process's machine retransmits nothing.
-        if matches!(content, Content::Reset)
-            || !self.end_of(key, from).open && !self.end_of(key, from).fin_sent
-        {
-            self.forget(key, [segment].into());
-            return self.free_if_over(key);
-        }
-        let connection = &mut self.net.connections[key];
-        connection.ends[from as usize].held.push_back(segment);
-        connection.coming += 1;
-        let id = connection.id;
-        self.emit(Event::Held { connection: id, from: sender, to: receiver });
-        self.schedule(
-            first_sent.after(USER_TIMEOUT).max(self.now),
-            Coming::UserTimeout { key: key as u32, end: from as u8, serial },
-        );
-    }
-
-    fn forget(&mut self, key: usize, segments: VecDeque<u32>) {
-        for segment in segments {
-            self.net.connections[key].coming -= 1;
-            if let Content::Data(bytes) = self.net.segments.remove(segment as usize).content {
-                self.recycle(bytes);
-            }
-        }
-    }
-
-    /// Sends again what `from`'s connections hold for `to`, if the way is free now.
-    pub(crate) fn retransmit_held(&mut self, from: HostId, to: HostId) {
-        if self.net.link(from, to).cuts > 0
-            || !self.host(to).is_reachable()
-            || !self.host(from).is_reachable()
-        {
-            return;
-        }
-        let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            for side in [Side::Opener, Side::Accepter] {
-                if self.hosts_of(key, side) != (from, to) {
-                    continue;
-                }
-                let held = std::mem::take(&mut self.end_of(key, side).held);
-                let Some(&oldest) = held.front() else { continue };
-                let first_sent = self.net.segments[oldest as usize].first_sent;
-                let departs = link::retransmission(first_sent, RETRANSMIT_AFTER, self.now);
-                let waits = departs.since(self.now);
-                let arrival = self.arrival(from, to, RETRANSMIT_AFTER).after(waits);
-                held.into_iter().for_each(|key| self.schedule(arrival, Coming::Segment { key }));
-            }
-        }
-    }
-
-    fn miss_acknowledgement(&mut self, key: usize, from: Side) {
-        self.net.sent += 1;
-        let (serial, now) = (self.net.sent, self.now);
-        let end = self.end_of(key, from);
-        if end.unacknowledged.is_none() {
-            end.unacknowledged = Some((now, serial));
-            self.net.connections[key].coming += 1;
-            let what = Coming::UserTimeout { key: key as u32, end: from as u8, serial };
-            self.schedule(now.after(USER_TIMEOUT), what);
-        }
-    }
-
-    /// The way back is free again: retransmissions get acknowledged.
-    pub(crate) fn acknowledge(&mut self, sender: HostId, receiver: HostId) {
-        let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            for side in [Side::Opener, Side::Accepter] {
-                if self.hosts_of(key, side) == (sender, receiver) {
-                    self.end_of(key, side).unacknowledged = None;
-                }
-            }
-        }
-    }
-
-    pub(crate) fn user_timeout_is_live(&mut self, key: u32, end: u8, serial: u64) -> bool {
-        let key = key as usize;
-        let end = &self.net.connections[key].ends[end as usize];
-        let held = end.held.iter().any(|&segment| self.net.segments[segment as usize].serial == serial);
-        let live = held || end.unacknowledged.is_some_and(|(_, s)| s == serial);
-        if !live {
-            self.net.connections[key].coming -= 1;
-            self.free_if_over(key);
-        }
-        live
-    }
-
-    /// The sender gives up: its side ends, and what it could not deliver is lost.
-    pub(crate) fn user_timeout(&mut self, key: u32, end: u8) {
-        let (key, side) = (key as usize, Side::from_index(end));
-        self.net.connections[key].coming -= 1;
-        let held = std::mem::take(&mut self.end_of(key, side).held);
-        self.forget(key, held);
-        self.end_of(key, side).unacknowledged = None;
-        if self.end_of(key, side).open {
-            self.end_connection(key, side, End::TimedOut);
-        }
-        self.free_if_over(key);
     }
 
     pub(crate) fn free_if_over(&mut self, key: usize) {

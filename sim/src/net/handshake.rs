@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::connection::{Connection, Endpoint, Side};
 use super::link;
-use crate::host_state::Power;
 use crate::kernel::{Coming, Process, State};
+use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
 
 /// The first wait before a connection request is repeated (Linux: one second, doubling).
@@ -57,7 +57,9 @@ pub(crate) struct Listener {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) port: u16,
-    pub(crate) asked: crate::time::SimTime,
+    asked: SimTime,
+    /// The other machine took it.
+    queued: bool,
     pub(crate) established: bool,
 }
 
@@ -67,49 +69,80 @@ impl State {
         self.net.opened += 1;
         let id = ConnectionId(self.net.opened);
         let other = Process { host: to, incarnation: self.host(to).incarnation };
-        let request = Request { port, asked: self.now, established: false };
+        let request = Request { port, asked: self.now, queued: false, established: false };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
         let key = self.net.connections.insert(Connection { id, ends, coming: 1, request });
         self.emit(Event::Connecting { connection: id, from: asker.host, to });
-        let arrival = self.arrival(asker.host, to, REPEAT_AFTER);
-        self.schedule(arrival, Coming::Request { key: key as u32 });
+        self.ask(key as u32);
         key
+    }
+
+    /// Sends the request, or gives up when it was repeated often enough.
+    pub(crate) fn ask(&mut self, key: u32) {
+        let (asker, to, _) = self.request_parts(key);
+        if !self.asker_waits(key) {
+            return self.drop_handshake(key);
+        }
+        let asked = self.net.connections[key as usize].request.asked;
+        if self.now.since(asked) >= CONNECT_TIMEOUT {
+            self.fail_request(key, End::TimedOut);
+            return self.drop_handshake(key);
+        }
+        let sends = self.host(asker).is_reachable();
+        match self.arrival(asker, to).filter(|_| sends) {
+            Some(arrival) => self.schedule(arrival, Coming::Request { key }),
+            None => self.ask_again(key),
+        }
+    }
+
+    /// Nothing came of the request: it is repeated when its wait is over.
+    fn ask_again(&mut self, key: u32) {
+        let asked = self.net.connections[key as usize].request.asked;
+        let again = link::retransmission(asked, REPEAT_AFTER, SimTime(self.now.0 + 1));
+        self.schedule(again, Coming::Ask { key });
     }
 
     pub(crate) fn request_arrives(&mut self, key: u32) {
         let (asker, to, port) = self.request_parts(key);
-        if !self.end_of(key as usize, Side::Opener).open {
+        if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
         if self.net.link(asker, to).cuts > 0 || !self.host(to).is_reachable() {
-            return self.repeat(key, asker, to, Coming::Request { key });
+            return self.ask_again(key);
         }
         let accepted = self.queue_at_listener(key, to, port);
-        let arrival = self.arrival(to, asker, REPEAT_AFTER);
-        self.schedule(arrival, Coming::Answer { key, accepted });
+        match self.arrival(to, asker) {
+            Some(arrival) => self.schedule(arrival, Coming::Answer { key, accepted }),
+            None => self.ask_again(key),
+        }
     }
 
     fn queue_at_listener(&mut self, key: u32, to: HostId, port: u16) -> bool {
+        if self.net.connections[key as usize].request.queued {
+            // A repeated request, because the answer to an earlier one was lost. The taker may have died since.
+            return self.end_of(key as usize, Side::Accepter).ended != Some(End::Reset);
+        }
         let host = self.host_mut(to);
         let incarnation = host.incarnation;
         let Some(listener) = host.listeners.iter_mut().find(|l| l.port == port) else { return false };
         listener.waiting.push_back(key);
         listener.waker.take().into_iter().for_each(Waker::wake);
         let end = self.end_of(key as usize, Side::Accepter);
-        end.process.incarnation = incarnation;
-        end.open = true;
-        let connection = self.net.connections[key as usize].id;
+        *end = Endpoint::new(Process { host: to, incarnation }, true);
+        let connection = &mut self.net.connections[key as usize];
+        connection.request.queued = true;
+        let connection = connection.id;
         self.emit(Event::Accepted { connection, host: to });
         true
     }
 
     pub(crate) fn answer_arrives(&mut self, key: u32, accepted: bool) {
         let (asker, to, _) = self.request_parts(key);
-        if !self.end_of(key as usize, Side::Opener).open {
+        if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
         if self.net.link(to, asker).cuts > 0 || !self.host(asker).is_reachable() {
-            return self.repeat(key, to, asker, Coming::Answer { key, accepted });
+            return self.ask_again(key);
         }
         if accepted {
             let connection = &mut self.net.connections[key as usize];
@@ -121,17 +154,10 @@ impl State {
         self.drop_handshake(key);
     }
 
-    /// Tries again at the next repetition, or gives up when that is too late.
-    fn repeat(&mut self, key: u32, from: HostId, to: HostId, what: Coming) {
-        let asked = self.net.connections[key as usize].request.asked;
-        let again = link::retransmission(asked, REPEAT_AFTER, crate::time::SimTime(self.now.0 + 1));
-        if again.since(asked) > CONNECT_TIMEOUT || self.host(from).power == Power::Off {
-            self.fail_request(key, End::TimedOut);
-            return self.drop_handshake(key);
-        }
-        let waits = again.since(self.now);
-        let arrival = self.arrival(from, to, REPEAT_AFTER).after(waits);
-        self.schedule(arrival, what);
+    /// Whether the asker's process is still there and has not been reset meanwhile.
+    fn asker_waits(&mut self, key: u32) -> bool {
+        let end = self.end_of(key as usize, Side::Opener);
+        end.open && end.ended.is_none_or(|how| how == End::Finished)
     }
 
     fn fail_request(&mut self, key: u32, how: End) {

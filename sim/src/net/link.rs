@@ -31,7 +31,8 @@ impl LinkSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) spec: LinkSpec,
-    pub(crate) loss: Probability,
+    /// Chances of loss set by faults that last; the latest counts, and without any the link's own.
+    pub(crate) losses: Vec<Probability>,
     /// How many cuts hold it. Counted, so that overlapping cuts compose and none heals another.
     pub(crate) cuts: u32,
     /// Added to every delay.
@@ -42,8 +43,12 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(spec: LinkSpec) -> Link {
-        let loss = spec.loss;
-        Link { spec, loss, cuts: 0, extra: Duration::ZERO, extra_once: Duration::ZERO }
+        Link { spec, losses: Vec::new(), cuts: 0, extra: Duration::ZERO, extra_once: Duration::ZERO }
+    }
+
+    /// The chance that a transmission is lost now.
+    pub(crate) fn loss(&self) -> Probability {
+        self.losses.last().copied().unwrap_or(self.spec.loss)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`link`]: one direction between two hosts: its delay law, its loss, how often it is cut.
 //! - [`connection`]: one connection's two ends and the segments between them.
+//! - [`retransmit`]: what happens to segments that cannot be delivered.
 //! - [`handshake`]: how a connection comes to be, or does not.
 //! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
 //!
@@ -11,11 +12,12 @@
 //! it can, or until the sender's user timeout ends the connection.
 //!
 //! Not modelled: bandwidth and congestion, window updates taking time, corruption, address changes, and keep-alive
-//! probes (an idle half-open connection stays half-open).
+//! probes (an idle half-open connection stays half-open), probes of a full window, and the handshake's third step.
 
 pub(crate) mod connection;
 pub(crate) mod handshake;
 pub(crate) mod link;
+pub(crate) mod retransmit;
 pub(crate) mod stream;
 
 use std::time::Duration;
@@ -47,7 +49,10 @@ pub(crate) struct Network {
     /// Buffers of delivered segments, used again: a message costs no allocation in steady state.
     pub(crate) spare: Vec<Vec<u8>>,
     pub(crate) opened: u64,
+    /// Segments sent so far: also their serial numbers.
     pub(crate) sent: u64,
+    /// How many of them were data.
+    pub(crate) messages: u64,
 }
 
 impl Network {
@@ -69,15 +74,13 @@ impl Network {
 }
 
 impl State {
-    /// When what leaves `from` now reaches `to`: the link's delay, and a retransmission for each lost transmission.
-    fn arrival(&mut self, from: HostId, to: HostId, first_timeout: Duration) -> SimTime {
+    /// When what leaves `from` now reaches `to`; `None` if it is lost on the way.
+    fn arrival(&mut self, from: HostId, to: HostId) -> Option<SimTime> {
         let link = &self.net.links[from.0 as usize][to.0 as usize];
-        let mut departs = self.now;
-        // Past the user timeout nobody cares any more; the bound keeps a link that loses everything from looping.
-        while departs.since(self.now) < USER_TIMEOUT && self.network.chance(link.loss) {
-            departs = link::retransmission(self.now, first_timeout, SimTime(departs.0 + 1));
+        if self.network.chance(link.loss()) {
+            return None;
         }
         let delay = link.spec.delay.draw(&mut self.network);
-        departs.after(delay).after(link.extra)
+        Some(self.now.after(delay).after(link.extra))
     }
 }
