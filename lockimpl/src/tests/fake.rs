@@ -184,7 +184,7 @@ impl Env for World {
         if self.node(&name, |node| node.refuses_connections) {
             return Err(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
         }
-        Ok(Conn { world: self.clone(), node: name, order: Arc::default() })
+        Ok(Conn { world: self.clone(), node: name, stream: Arc::default() })
     }
 }
 
@@ -193,8 +193,14 @@ impl Env for World {
 pub(super) struct Conn {
     world: World,
     node: String,
-    /// When the last request arrives and the last reply is read, at the earliest.
-    order: Arc<Mutex<(u64, u64)>>,
+    stream: Arc<Mutex<Stream>>,
+}
+
+#[derive(Default)]
+struct Stream {
+    last_arrival: u64,
+    last_reply: u64,
+    broken: bool,
 }
 
 type Slot = Arc<Mutex<Option<RedisResult<Value>>>>;
@@ -211,7 +217,8 @@ impl Conn {
         let (slot, conn) = (Slot::default(), self.clone());
         let mut state = self.world.state();
         let delay = state.nodes[&self.node].request_delay;
-        let arrival = in_order(&mut self.order.lock().expect("not poisoned").0, state.now + nanos(delay));
+        let arrival =
+            in_order(&mut self.stream.lock().expect("not poisoned").last_arrival, state.now + nanos(delay));
         let reply_to = slot.clone();
         state.schedule(arrival, Box::new(move |state| conn.arrive(state, &args, reply_to)));
         slot
@@ -221,7 +228,9 @@ impl Conn {
         let now = state.now;
         let node = state.nodes.get_mut(&self.node).expect("the node was there when the request was sent");
         let Some((reply, after)) = node.serve(args, now) else { return };
-        let at = in_order(&mut self.order.lock().expect("not poisoned").1, now + nanos(after));
+        let mut stream = self.stream.lock().expect("not poisoned");
+        stream.broken |= reply.is_err();
+        let at = in_order(&mut stream.last_reply, now + nanos(after));
         state.schedule(at, Box::new(move |_| *reply_to.lock().expect("not poisoned") = Some(reply)));
     }
 }
@@ -229,6 +238,9 @@ impl Conn {
 impl ConnectionLike for Conn {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(async move {
+            if self.stream.lock().expect("not poisoned").broken {
+                return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+            }
             let slot = self.send(cmd);
             poll_fn(|_| match slot.lock().expect("not poisoned").take() {
                 Some(reply) => Poll::Ready(reply),

@@ -4,6 +4,7 @@
 mod arithmetic;
 mod driver;
 mod fake;
+mod join;
 mod node;
 mod redlock;
 mod replicated;

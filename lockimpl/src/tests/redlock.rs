@@ -222,6 +222,19 @@ fn an_extension_needs_a_quorum_in_time() {
 }
 
 #[test]
+fn a_node_whose_renewal_was_lost_is_still_told_of_the_release() {
+    let world = world();
+    on_each(&world, &NODES, Node::learn_scripts);
+    let mut lock = lock(&world, RedlockConfig { release_on: ReleaseOn::Answered, ..one_try() });
+    let mut grant = granted(acquire(&world, &mut lock));
+    on_each(&world, &["a", "b"], |node| node.replies = Replies::Vanish);
+    assert!(matches!(world.run(lock.extend(&mut grant, TTL)), Extended::Extended { .. }));
+    on_each(&world, &["a", "b"], |node| node.replies = Replies::Arrive);
+    assert_eq!(world.run(lock.release(&grant)), Released::Released);
+    assert_eq!(holding(&world), "");
+}
+
+#[test]
 fn a_failed_extension_keeps_what_is_left_or_releases_it() {
     for (on_failed_extension, left) in [(OnFailedExtension::Keep, "de"), (OnFailedExtension::Release, "")] {
         let world = world();
@@ -249,20 +262,21 @@ fn an_extension_that_may_set_absent_keys_revives_a_lost_lock() {
 
 #[test]
 fn a_release_says_what_a_quorum_of_nodes_said() {
-    let release = |trouble: fn(&mut Node), names: &[&str]| {
+    let release = |forgetful: &[&str], broken: &[&str]| {
         let world = world();
         let mut lock = lock(&world, one_try());
         let grant = granted(acquire(&world, &mut lock));
-        on_each(&world, names, trouble);
+        on_each(&world, forgetful, |node| node.keys.clear());
+        on_each(&world, broken, |node| node.replies = Replies::Break);
         world.run(lock.release(&grant))
     };
-    let forget: fn(&mut Node) = |node| node.keys.clear();
-    assert_eq!(release(forget, &["a", "b"]), Released::Released);
-    assert_eq!(release(forget, &["a", "b", "c"]), Released::NotOwner);
-    let break_off: fn(&mut Node) = |node| node.replies = Replies::Break;
-    assert_eq!(release(break_off, &["a", "b"]), Released::Released);
-    let unknown = Released::Unknown(Doubt::TooFewAnswers { answers: 2, nodes: 5 });
-    assert_eq!(release(break_off, &["a", "b", "c"]), unknown);
+    let unknown = |answers| Released::Unknown(Doubt::TooFewAnswers { answers, nodes: 5 });
+    assert_eq!(release(&["a", "b"], &[]), Released::Released);
+    assert_eq!(release(&["a", "b", "c"], &[]), Released::NotOwner);
+    assert_eq!(release(&["a", "b", "c"], &["d"]), Released::NotOwner);
+    assert_eq!(release(&[], &["a", "b"]), Released::Released);
+    assert_eq!(release(&[], &["a", "b", "c"]), unknown(2));
+    assert_eq!(release(&["a", "b"], &["c"]), unknown(4), "c's answer would decide");
 }
 
 #[test]

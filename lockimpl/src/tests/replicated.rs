@@ -89,7 +89,9 @@ fn a_lost_reply_is_not_repeated_and_the_next_call_looks_for_the_master() {
     world.node("b", |node| node.replica = false);
     assert_eq!(acquire(&world, &mut lock), Acquired::Unknown(Doubt::Timeout));
     assert!(!has_key(&world, "b"), "the claim may be on its way to `a`");
+    let gave_up_at = world.now();
     granted(acquire(&world, &mut lock));
+    assert!(world.now() - gave_up_at < ms(10), "the node that failed is asked last");
     assert!(has_key(&world, "b"));
 }
 

@@ -91,7 +91,7 @@ fn a_wall_clock_stepped_back_hides_that_the_reply_came_too_late() {
     for (clock, fooled) in [(Clock::Wall, true), (Clock::Monotonic, false), (Clock::Boot, false)] {
         let world = world();
         world.node("a", |node| node.reply_delay = ms(12_000));
-        world.at(ms(6_000), |state| state.wall_error -= 20_000_000_000);
+        world.at(ms(6_000), |state| state.wall_error -= 30_000_000_000);
         let outcome = acquire(&world, &mut lock(&world, checked(clock)));
         assert_eq!(matches!(outcome, Acquired::Granted(_)), fooled, "{clock:?}");
         if fooled {
@@ -199,6 +199,18 @@ fn get_then_delete_frees_the_next_holders_lock_if_it_changes_hands_in_between() 
     world.pause(now + Duration::from_micros(1_500), now + TTL + ms(2));
     assert_eq!(world.run(c1.release(&grant)), Released::Released);
     assert_eq!(owner(&world), None, "c2's key should have been deleted");
+}
+
+#[test]
+fn each_command_of_a_request_has_a_time_limit() {
+    let world = world();
+    let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::default() };
+    let mut lock = lock(&world, config);
+    let grant = granted(acquire(&world, &mut lock));
+    let after_get = world.now() + Duration::from_micros(1_500);
+    world.at(after_get, |state| state.nodes.values_mut().for_each(|node| node.replies = Replies::Vanish));
+    assert_eq!(world.run(lock.release(&grant)), Released::Unknown(Doubt::Timeout));
+    assert_eq!(owner(&world), None, "the DEL was executed all the same");
 }
 
 #[test]
