@@ -15,7 +15,9 @@ impl State {
         let planned = self.faults.entry(number).clone();
         self.faults.struck(number).from = Some(self.now);
         for fault in &planned.faults {
-            self.apply(fault, planned.lasting.is_some());
+            let stop = self.stop_hit_by(fault);
+            self.faults.remember_stop(number, stop);
+            self.apply(fault);
         }
         if let Some(lasting) = planned.lasting {
             self.schedule(self.now.after(lasting), Coming::TakeBack { number: number as u32 });
@@ -24,16 +26,31 @@ impl State {
 
     /// A planned fault's time is over: what it did is undone, last first.
     pub(crate) fn take_back(&mut self, number: usize) {
-        let undos: Vec<Fault> =
-            self.faults.entry(number).faults.iter().rev().filter_map(Fault::undo).collect();
         self.faults.struck(number).until = Some(self.now);
-        for fault in &undos {
-            self.apply(fault, false);
+        let done = self.faults.entry(number).faults.clone();
+        let stops = self.faults.stops(number).to_vec();
+        for (fault, stop) in done.iter().zip(stops).rev() {
+            // A death in between ended the stop. What stops the host now is another fault's.
+            if self.stop_hit_by(fault) != stop {
+                continue;
+            }
+            if let Some(undo) = fault.undo() {
+                self.apply(&undo);
+            }
         }
     }
 
-    /// Does one thing to the world. `to_be_undone`: a crash will be followed by a start.
-    fn apply(&mut self, fault: &Fault, to_be_undone: bool) {
+    /// Which of the host's lives a pause or a suspension stops.
+    fn stop_hit_by(&self, fault: &Fault) -> Option<u32> {
+        match *fault {
+            Fault::Pause { host } => Some(self.host(host).deaths),
+            Fault::Suspend { host } => Some(self.host(host).power_losses),
+            _ => None,
+        }
+    }
+
+    /// Does one thing to the world.
+    fn apply(&mut self, fault: &Fault) {
         self.emit(Event::Fault { fault: fault.clone() });
         let now = self.now;
         match *fault {
@@ -45,8 +62,8 @@ impl State {
             Fault::Resume { host } => self.resume(host),
             Fault::Suspend { host } => self.suspend(host),
             Fault::Wake { host } => self.wake(host),
-            Fault::Crash { host } => self.go_down(host, Power::On, to_be_undone),
-            Fault::LosePower { host, torn_tail } => self.lose_power(host, torn_tail, to_be_undone),
+            Fault::Crash { host } => self.crash(host),
+            Fault::LosePower { host, torn_tail } => self.lose_power(host, torn_tail),
             Fault::Start { host } => self.start(host),
             Fault::Cut { from, to } => self.net.link(from, to).cuts += 1,
             Fault::Heal { from, to } => self.heal(from, to),
@@ -83,7 +100,7 @@ impl State {
     fn resume(&mut self, host: HostId) {
         let state = self.host_mut(host);
         if state.pauses == 0 {
-            return; // a power loss in between ended the pause with everything else
+            return; // a death in between ended the pause with everything else
         }
         state.pauses -= 1;
         self.let_go(host);
@@ -110,26 +127,32 @@ impl State {
         self.reconnect(host);
     }
 
-    fn go_down(&mut self, host: HostId, power: Power, to_be_undone: bool) {
+    fn crash(&mut self, host: HostId) {
+        if self.host(host).up {
+            self.go_down(host);
+        }
+    }
+
+    fn go_down(&mut self, host: HostId) {
+        let will_start = self.faults.will_start(host);
         let state = self.host_mut(host);
-        let was_up = state.up;
-        state.power = power;
         state.pauses = 0;
-        if state.essential && !state.main_done && !to_be_undone {
+        state.deaths += 1;
+        if state.essential && !state.main_done && !will_start {
             state.main_done = true;
             self.essential_left -= 1;
         }
-        if was_up {
-            self.end_process(host);
-        }
+        self.end_process(host);
         self.drop_connections(host);
     }
 
-    fn lose_power(&mut self, host: HostId, torn_tail: bool, to_be_undone: bool) {
-        self.go_down(host, Power::Off, to_be_undone);
+    fn lose_power(&mut self, host: HostId, torn_tail: bool) {
+        self.host_mut(host).power = Power::Off;
+        self.go_down(host);
         self.abandon_fsyncs(host);
         let state = self.host_mut(host);
         state.suspensions = 0;
+        state.power_losses += 1;
         state.disk.lose_power(torn_tail.then_some(&mut state.random));
     }
 

@@ -5,7 +5,8 @@
 //! `apply.rs`; nothing else ever changes a clock, a link or a host's state.
 //!
 //! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never
-//! undo an explicit one.
+//! undo an explicit one. A death ends the pauses of its process, and taking one of them back then does nothing. Deaths
+//! themselves do not count: the first start ends them all.
 
 use std::time::Duration;
 
@@ -68,7 +69,7 @@ pub enum Fault {
         /// The host.
         host: HostId,
     },
-    /// Kills the process; the machine resets its connections, written file data survives.
+    /// Kills the process, if there is one; the machine resets its connections, written file data survives.
     Crash {
         /// The host.
         host: HostId,
@@ -80,7 +81,7 @@ pub enum Fault {
         /// Keep a random part of the bytes after the last fsync instead of none: a torn tail.
         torn_tail: bool,
     },
-    /// Starts the host's process again after a crash or a power loss. Does nothing to a host that is up.
+    /// Starts the host's process again, however many crashes and power losses it had. Does nothing to a host that is up.
     Start {
         /// The host.
         host: HostId,
@@ -327,6 +328,20 @@ struct Entry {
     stage: usize,
     seen: u32,
     struck: Struck,
+    /// For each fault that stops a host, which of the host's lives it stopped.
+    stops: Vec<Option<u32>>,
+}
+
+impl Entry {
+    /// Whether this entry has yet to start the host: by its faults, or by taking back a death.
+    fn will_start(&self, host: HostId) -> bool {
+        let starts = |fault: &Fault| *fault == Fault::Start { host };
+        match (self.struck.from, self.plan.lasting, self.struck.until) {
+            (None, ..) => self.plan.faults.iter().any(starts),
+            (Some(_), Some(_), None) => self.plan.faults.iter().filter_map(Fault::undo).any(|f| starts(&f)),
+            _ => false,
+        }
+    }
 }
 
 /// What the kernel must do because of a matched trigger.
@@ -345,7 +360,7 @@ impl FaultBook {
                 None
             }
         };
-        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default() });
+        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default(), stops: Vec::new() });
         (self.planned.len() - 1, at)
     }
 
@@ -384,6 +399,19 @@ impl FaultBook {
 
     pub(crate) fn struck(&mut self, number: usize) -> &mut Struck {
         &mut self.planned[number].struck
+    }
+
+    /// Whether the plan still has a start for this host; until then a dead one is not down for good.
+    pub(crate) fn will_start(&self, host: HostId) -> bool {
+        self.planned.iter().any(|entry| entry.will_start(host))
+    }
+
+    pub(crate) fn remember_stop(&mut self, number: usize, stop: Option<u32>) {
+        self.planned[number].stops.push(stop);
+    }
+
+    pub(crate) fn stops(&self, number: usize) -> &[Option<u32>] {
+        &self.planned[number].stops
     }
 
     pub(crate) fn outcomes(&self) -> Vec<Struck> {

@@ -124,7 +124,7 @@ impl Host {
     }
 
     pub(crate) fn holds_back(&self, cx: &Context<'_>) -> bool {
-        self.kernel.state.borrow().host(self.process.host).holds_back(self.process.incarnation, cx)
+        self.kernel.state.borrow_mut().holds_back(self.process, cx)
     }
 
     /// Waits for a duration of this host's monotonic clock.

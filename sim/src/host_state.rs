@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::task::Waker;
 
 use async_task::{Runnable, Task};
 use send_wrapper::SendWrapper;
@@ -56,6 +56,12 @@ pub(crate) struct HostState {
     pub(crate) power: Power,
     /// Counts processes: handles and tasks of an earlier one are dead.
     pub(crate) incarnation: u32,
+    /// The boot function was called for this incarnation.
+    pub(crate) booted: bool,
+    /// How often the process, or the place where one would run, died: each ends the pauses before it.
+    pub(crate) deaths: u32,
+    /// How often the machine lost power: each ends the suspensions before it.
+    pub(crate) power_losses: u32,
     pub(crate) pauses: u32,
     pub(crate) suspensions: u32,
     pub(crate) parked: Vec<Runnable<Process>>,
@@ -75,19 +81,6 @@ impl HostState {
         if incarnation == self.incarnation && self.is_stopped() { Gate::Park } else { Gate::Run }
     }
 
-    /// Whether a task of this process must wait before its next step, because the host is stopped or the process is
-    /// dead. A stopped one is woken at once, which parks it until the host resumes; a dead one never runs again.
-    pub(crate) fn holds_back(&self, incarnation: u32, cx: &Context<'_>) -> bool {
-        if incarnation != self.incarnation {
-            return true;
-        }
-        if self.is_stopped() {
-            cx.waker().wake_by_ref();
-            return true;
-        }
-        false
-    }
-
     /// Whether the machine takes what the network brings.
     pub(crate) fn is_reachable(&self) -> bool {
         self.power == Power::On && self.suspensions == 0
@@ -99,8 +92,12 @@ impl Kernel {
     pub(crate) fn boot(self: &Rc<Self>, host: HostId) {
         let booted = {
             let mut state = self.state.borrow_mut();
-            let process = Process { host, incarnation: state.host(host).incarnation };
-            let boot = state.host(host).boot.clone();
+            let HostState { incarnation, up, ref mut booted, ref boot, .. } = *state.host_mut(host);
+            if !up || std::mem::replace(booted, true) {
+                return; // it died, or was started twice, before this call could be made
+            }
+            let process = Process { host, incarnation };
+            let boot = boot.clone();
             state.emit(Event::Booted { host });
             state.strike_due_faults();
             boot.map(|boot| (boot, process))
@@ -153,6 +150,7 @@ impl State {
     pub(crate) fn end_process(&mut self, host: HostId) {
         let state = self.host_mut(host);
         state.up = false;
+        state.booted = false;
         state.incarnation += 1;
         state.late_timers.clear();
         state.listeners.clear();
@@ -181,7 +179,7 @@ impl State {
         self.fire_late_timers(host);
     }
 
-    /// The host's next start, if the plan has one: until then a dead essential host is not done.
+    /// The main task of a process finished.
     pub(crate) fn main_finished(&mut self, process: Process) {
         let host = self.host_mut(process.host);
         if host.incarnation == process.incarnation && host.essential && !host.main_done {

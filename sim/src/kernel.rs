@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
+use std::task::Context;
 use std::time::Duration;
 
 use async_task::Runnable;
@@ -45,7 +46,8 @@ pub(crate) struct Kernel {
 /// How far a run may go before it is stopped with a named outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Events, each step of a task counted as one. A task that spins without letting time pass ends here.
+    /// Events, each step of a task counted as one. A task that spins without letting time pass ends here, also one
+    /// whose awaits never wait: step points count too.
     pub events: u64,
     /// True time.
     pub time: Duration,
@@ -88,13 +90,17 @@ impl Kernel {
     /// Runs until the essential tasks are done, nothing is left to happen, or the budget is spent.
     pub(crate) fn run(self: &Rc<Self>, budget: Budget) -> Outcome {
         let end = SimTime::ZERO.after(budget.time);
+        self.state.borrow_mut().events_max = budget.events;
         loop {
-            if !self.drain_ready(budget.events) {
+            if !self.drain_ready() {
                 return Outcome::EventBudget;
             }
             let mut state = self.state.borrow_mut();
             if state.essential_left == 0 {
                 return Outcome::Completed;
+            }
+            if state.is_spent() {
+                return Outcome::EventBudget;
             }
             let Some(next) = state.next_event() else { return Outcome::Stalled };
             if next.at > end {
@@ -110,10 +116,10 @@ impl Kernel {
     }
 
     /// Runs ready tasks until none is left; false when the event budget ran out first.
-    fn drain_ready(self: &Rc<Self>, events_max: u64) -> bool {
+    fn drain_ready(self: &Rc<Self>) -> bool {
         loop {
-            let Some((runnable, gate)) = self.pick(events_max) else {
-                return self.ready.borrow().is_empty();
+            let Some((runnable, gate)) = self.pick() else {
+                return self.ready.borrow().is_empty() && !self.state.borrow().cut_short;
             };
             match gate {
                 Gate::Run => {
@@ -130,10 +136,10 @@ impl Kernel {
     }
 
     /// Takes one ready task, chosen by the schedule stream when there is a choice.
-    fn pick(&self, events_max: u64) -> Option<(Runnable<Process>, Gate)> {
+    fn pick(&self) -> Option<(Runnable<Process>, Gate)> {
         let mut ready = self.ready.borrow_mut();
         let mut state = self.state.borrow_mut();
-        if ready.is_empty() || state.trace.count() >= events_max {
+        if ready.is_empty() || state.is_spent() {
             return None;
         }
         let choice = match ready.len() {
@@ -159,8 +165,12 @@ impl Kernel {
             let Some(runnable) = self.ready.borrow_mut().pop() else { break };
             runnable.run(); // cancelled above: this drops the future without polling it
         }
-        let boots: Vec<_> = self.state.borrow_mut().hosts.iter_mut().map(|host| host.boot.take()).collect();
-        drop(boots);
+        let mut state = self.state.borrow_mut();
+        let boots: Vec<_> = state.hosts.iter_mut().map(|host| host.boot.take()).collect();
+        // Sockets of the dead may still hold wakers, and a waker holds its task's memory, which holds the kernel.
+        let net = std::mem::take(&mut state.net);
+        drop(state);
+        drop((boots, net));
     }
 }
 
@@ -182,6 +192,11 @@ pub(crate) struct State {
     pub(crate) syncs: Slab<PendingSync>,
     pub(crate) net: Network,
     pub(crate) trace: Trace,
+    events_max: u64,
+    /// Step points reached: most are part of a step that counts as an event, but a loop of them need not be.
+    step_points: u64,
+    /// A task was stopped in the middle of a step because the budget is spent.
+    cut_short: bool,
     pub(crate) faults: FaultBook,
     pub(crate) schedule: Stream,
     pub(crate) network: Stream,
@@ -238,6 +253,9 @@ impl State {
             syncs: Slab::new(),
             net: Network::default(),
             trace: Trace::new(keep_trace),
+            events_max: u64::MAX,
+            step_points: 0,
+            cut_short: false,
             faults: FaultBook::default(),
             schedule: Stream::new(seed, "schedule"),
             network: Stream::new(seed, "network"),
@@ -253,6 +271,31 @@ impl State {
 
     pub(crate) fn host(&self, host: HostId) -> &HostState {
         &self.hosts[host.0 as usize]
+    }
+
+    /// Whether the event budget is used up. No code takes another step then.
+    fn is_spent(&self) -> bool {
+        self.trace.count().max(self.step_points) >= self.events_max
+    }
+
+    /// A task of this process is at a step point: whether it must wait there, because the host is stopped, the process
+    /// is dead, or the budget is spent. A stopped one is woken at once, which parks it until the host resumes; the
+    /// others never run again.
+    pub(crate) fn holds_back(&mut self, process: Process, cx: &Context<'_>) -> bool {
+        self.step_points += 1;
+        let host = &self.hosts[process.host.0 as usize];
+        if process.incarnation != host.incarnation {
+            return true;
+        }
+        if self.is_spent() {
+            self.cut_short = true;
+            return true;
+        }
+        if host.is_stopped() {
+            cx.waker().wake_by_ref();
+            return true;
+        }
+        false
     }
 
     /// Writes an event into the trace and shows it to the faults that wait for one.

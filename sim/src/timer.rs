@@ -61,7 +61,7 @@ impl Future for ClockReaches {
         let owner = self.owner.process();
         let (host, clock, reading, key) = (self.host, self.clock, self.reading, self.key);
         let (poll, key) = self.owner.kernel().enter(|state| {
-            if state.host(owner.host).holds_back(owner.incarnation, cx) {
+            if state.holds_back(owner, cx) {
                 return (Poll::Pending, key);
             }
             match key {

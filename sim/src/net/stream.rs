@@ -64,13 +64,10 @@ impl SimStream {
         step: impl FnOnce(&mut crate::kernel::State) -> Transfer,
     ) -> Poll<io::Result<usize>> {
         let process = self.host.process();
-        let transfer = self.host.kernel().enter(|state| {
-            if state.host(process.host).holds_back(process.incarnation, cx) {
-                Transfer::Wait
-            } else {
-                step(state)
-            }
-        });
+        let transfer = self
+            .host
+            .kernel()
+            .enter(|state| if state.holds_back(process, cx) { Transfer::Wait } else { step(state) });
         match transfer {
             Transfer::Done(count) => Poll::Ready(Ok(count)),
             Transfer::Wait => Poll::Pending,
