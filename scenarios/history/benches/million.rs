@@ -1,21 +1,24 @@
-//! A million operations: how long reading them from a file and each check takes. Prints, asserts nothing about
-//! time.
+//! A million operations (half a million acquires and as many releases): how long each check takes, and reading
+//! them from a file; then all checks on the history of one short run, as a sweep does it. Prints, asserts
+//! nothing about time.
 //!
 //! Half a million grants of one lock among ten clients, each given back when the next is taken, with every
 //! thousandth claim held too long: overlaps to find, but few.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's output is its purpose")]
 
+use std::hint::black_box;
 use std::time::Instant;
 
 use doublehold_history::{
-    ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs, What, check,
+    ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs, What,
+    check, judge,
 };
 
 const GRANTS: u64 = 500_000;
 
 fn main() {
-    let history = history();
+    let history = history(GRANTS);
     println!("{} events", history.events().len());
     for predicate in Predicate::ALL {
         let start = Instant::now();
@@ -35,9 +38,24 @@ fn main() {
     let read = History::read_jsonl(file.as_slice()).expect("we wrote it");
     println!("read  {:7.3} ms", start.elapsed().as_secs_f64() * 1e3);
     assert!(read == history, "what was written must be read back");
+    one_run();
 }
 
-fn history() -> History {
+fn one_run() {
+    const TIMES: u32 = 20_000;
+    let history = history(10);
+    let start = Instant::now();
+    for _ in 0..TIMES {
+        black_box(judge(black_box(&history)));
+    }
+    println!(
+        "judge {:7.3} µs  {} events",
+        start.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES),
+        history.events().len()
+    );
+}
+
+fn history(grants: u64) -> History {
     let names: Vec<String> = (1..=10).map(|number| format!("c{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut header = Header::new("million", 1, &names, &["stock"]);
@@ -46,7 +64,7 @@ fn history() -> History {
     let mut history = History::new(header);
     let (lock, object) = (LockId(0), ObjectId(0));
     let mut late = None;
-    for number in 0..GRANTS {
+    for number in 0..grants {
         let at = |offset: u64| TrueNs(number * 100 + offset);
         let (client, grant) = (ClientId((number % 10) as u32), GrantId(number));
         let reading = Reading { wall_ns: at(1).0 as i64, monotonic_ns: at(1).0, boot_ns: at(1).0 };
@@ -71,6 +89,6 @@ fn history() -> History {
             history.push(at(99), What::ReleaseCalled { client, grant });
         }
     }
-    history.push(TrueNs(GRANTS * 100), What::RunEnded { outcome: RunOutcome::Completed });
+    history.push(TrueNs(grants * 100), What::RunEnded { outcome: RunOutcome::Completed });
     history
 }

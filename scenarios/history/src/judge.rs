@@ -8,10 +8,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::anomaly::data_anomaly;
+use crate::claims::{Claim, claims};
 use crate::event::{RunOutcome, What};
 use crate::history::History;
+use crate::liveness::liveness_of;
+use crate::overlap::{claim_overlap_of, valid_overlap_of};
+use crate::stale_effect::stale_effect;
 use crate::verdict::{Predicate, Verdict};
-use crate::{claim_overlap, data_anomaly, liveness, stale_effect, valid_overlap, wrong_release};
+use crate::wrong_release::wrong_release;
 
 /// One verdict for each predicate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,8 +48,10 @@ impl Verdicts {
 /// ```
 pub fn judge(history: &History) -> Verdicts {
     let doubt = doubt(history);
+    // Three predicates look at claims: a sweep judges thousands of histories, so they are built once.
+    let claims = claims(history);
     let judged = Predicate::ALL.map(|predicate| {
-        let verdict = match (check(predicate, history), &doubt) {
+        let verdict = match (check_with(predicate, history, &claims), &doubt) {
             (Verdict::Holds, Some(reason)) => Verdict::Inconclusive(reason.clone()),
             (verdict, _) => verdict,
         };
@@ -56,12 +63,19 @@ pub fn judge(history: &History) -> Verdicts {
 /// Judges one history by one predicate, whatever way the run ended.
 pub fn check(predicate: Predicate, history: &History) -> Verdict {
     match predicate {
-        Predicate::P1 => claim_overlap(history),
-        Predicate::P2 => valid_overlap(history),
+        Predicate::P1 | Predicate::P2 | Predicate::LV => check_with(predicate, history, &claims(history)),
+        Predicate::P3 | Predicate::P4 | Predicate::WR => check_with(predicate, history, &[]),
+    }
+}
+
+fn check_with(predicate: Predicate, history: &History, claims: &[Claim]) -> Verdict {
+    match predicate {
+        Predicate::P1 => claim_overlap_of(history, claims),
+        Predicate::P2 => valid_overlap_of(history, claims),
         Predicate::P3 => stale_effect(history),
         Predicate::P4 => data_anomaly(history),
         Predicate::WR => wrong_release(history),
-        Predicate::LV => liveness(history),
+        Predicate::LV => liveness_of(history, claims),
     }
 }
 

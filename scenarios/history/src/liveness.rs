@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::claims::claims;
+use crate::claims::{Claim, claims};
 use crate::event::{ClientId, GrantId, LockId, RunOutcome, TrueNs, What};
 use crate::history::History;
 use crate::verdict::{Evidence, Findings, Predicate, Verdict, WaitEnd, Waited};
@@ -21,12 +21,17 @@ use crate::verdict::{Evidence, Findings, Predicate, Verdict, WaitEnd, Waited};
 ///
 /// Inconclusive if the header states no bound.
 pub fn liveness(history: &History) -> Verdict {
+    liveness_of(history, &claims(history))
+}
+
+/// LV, given the history's claims.
+pub(crate) fn liveness_of(history: &History, claims: &[Claim]) -> Verdict {
     let Some(bound_ns) = history.header().bounds.obtain_within_ns else {
         return Verdict::Inconclusive("no bound stated".to_owned());
     };
     let stalled = history.outcome() == Some(RunOutcome::Stalled);
     let mut waited = Vec::new();
-    for (lock, changes) in changes(history) {
+    for (lock, changes) in changes(history, claims) {
         let mut idle = Idle::new(lock, bound_ns);
         for at_once in changes.chunk_by(|a, b| a.at == b.at) {
             idle.apply(at_once);
@@ -61,10 +66,10 @@ enum ChangeKind {
 }
 
 /// Each lock's changes, in order of time.
-fn changes(history: &History) -> BTreeMap<LockId, Vec<Change>> {
+fn changes(history: &History, claims: &[Claim]) -> BTreeMap<LockId, Vec<Change>> {
     let mut changes: BTreeMap<LockId, Vec<Change>> = BTreeMap::new();
     add_waits(history, &mut changes);
-    for claim in claims(history) {
+    for claim in claims {
         let changes = changes.entry(claim.lock).or_default();
         changes.push(Change { at: claim.span.from, kind: ChangeKind::Claimed });
         if !claim.span.open_ended {

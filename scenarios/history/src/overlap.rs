@@ -18,19 +18,27 @@ use crate::verdict::{ClockSpan, Evidence, Findings, Overlap, Predicate, Verdict}
 
 /// P1: two clients both believed they held the lock.
 pub fn claim_overlap(history: &History) -> Verdict {
-    let claims = claims(history);
-    let held = claims.iter().enumerate().map(|(claim, it)| Held { claim, span: it.span });
-    check(history, Predicate::P1, &claims, held.collect())
+    claim_overlap_of(history, &claims(history))
 }
 
 /// P2: as P1, but a claim counts only while its client's own deadline has not passed.
 pub fn valid_overlap(history: &History) -> Verdict {
-    let claims = claims(history);
-    let spans = |(claim, it): (usize, &Claim)| {
-        it.valid.iter().map(move |&span| Held { claim, span }).collect::<Vec<_>>()
-    };
-    let held = claims.iter().enumerate().flat_map(spans);
-    check(history, Predicate::P2, &claims, held.collect())
+    valid_overlap_of(history, &claims(history))
+}
+
+/// P1, given the history's claims.
+pub(crate) fn claim_overlap_of(history: &History, claims: &[Claim]) -> Verdict {
+    let held = claims.iter().enumerate().map(|(claim, it)| Held { claim, span: it.span });
+    check(history, Predicate::P1, claims, held.collect())
+}
+
+/// P2, given the history's claims.
+pub(crate) fn valid_overlap_of(history: &History, claims: &[Claim]) -> Verdict {
+    let mut held = Vec::with_capacity(claims.len());
+    for (claim, it) in claims.iter().enumerate() {
+        held.extend(it.valid.iter().map(|&span| Held { claim, span }));
+    }
+    check(history, Predicate::P2, claims, held)
 }
 
 /// A claim, or a valid part of one.
