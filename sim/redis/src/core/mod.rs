@@ -3,8 +3,15 @@
 //! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and carries out what
 //! [`Next`] asks for. One `Core` is one Redis process's memory; a restart is a new `Core`.
 
+mod command;
+mod commands;
 mod config;
+mod context;
+mod dispatch;
+mod keyspace;
+mod lua;
 mod observer;
+mod propagation;
 mod replication;
 mod session;
 
@@ -13,10 +20,19 @@ pub use observer::{KeyChange, Observer, Peer};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use session::Session;
 
-use crate::resp::Args;
+use crate::resp::{Args, reply};
+use dispatch::Overrun;
+use keyspace::{Database, Value};
+use lua::Script;
+use propagation::Propagation;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Wall clock of the node, microseconds since the Unix epoch. Expiry uses milliseconds: `0.div_euclid(1000)`.
+/// Redis' default number of databases.
+const DATABASES: usize = 16;
+
+/// Wall clock of the node, microseconds since the Unix epoch. Expiry counts in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallMicros(pub i64);
 
@@ -65,20 +81,64 @@ pub enum Next {
 }
 
 /// One Redis process's memory.
-#[derive(Debug)]
+///
+/// ```
+/// use doublehold_sim_redis::core::{Core, CoreConfig, Next, Peer, ReplicationId, Session, WallMicros};
+/// use doublehold_sim_redis::resp::OwnedArgs;
+///
+/// let mut core = Core::new(CoreConfig::default(), [1; 20], ReplicationId([2; 20]));
+/// let mut session = Session::new(1, Peer(1), "127.0.0.1:50000".into(), WallMicros(0));
+/// let set: OwnedArgs = ["SET", "stock", "token", "NX", "PX", "5"].into_iter().collect();
+/// let get: OwnedArgs = ["GET", "stock"].into_iter().collect();
+///
+/// let mut out = Vec::new();
+/// assert_eq!(core.execute(&mut session, WallMicros(0), &set.args(), &mut out), Next::Reply);
+/// core.execute(&mut session, WallMicros(5_999), &get.args(), &mut out);
+/// core.execute(&mut session, WallMicros(6_000), &get.args(), &mut out);
+/// assert_eq!(out, b"+OK\r\n$5\r\ntoken\r\n$-1\r\n", "5 ms on, the key lives; it is gone once they have passed");
+/// ```
+#[derive(Debug, Default)]
 pub struct Core {
     config: CoreConfig,
+    run_id: ReplicationId,
     replication: Replication,
+    databases: Vec<Database>,
+    propagation: Propagation,
+    scripts: BTreeMap<[u8; 20], Arc<Script>>,
+    overrun: Option<Overrun>,
+    /// Sessions whose next EXEC fails: a key they watch has changed.
+    dirty_sessions: BTreeSet<u64>,
+    /// Changes so far: how one sees whether a command wrote.
+    dirty: u64,
+    stats: Stats,
+}
+
+/// Counters that INFO shows.
+#[derive(Debug, Default)]
+struct Stats {
+    started_at: Option<WallMicros>,
+    commands: u64,
+    expired: u64,
+    connections: u64,
+    connected: u64,
 }
 
 impl Core {
-    /// An empty master. `run_id` and the first replication id come from the caller's randomness.
+    /// An empty master. Its run id and the first replication id come from the caller's randomness.
     pub fn new(config: CoreConfig, run_id: [u8; 20], replication_id: ReplicationId) -> Core {
-        let _ = run_id;
-        Core { config, replication: Replication::new(replication_id) }
+        Core {
+            propagation: Propagation::new(config.append_only),
+            config,
+            run_id: ReplicationId(run_id),
+            replication: Replication::new(replication_id),
+            databases: (0..DATABASES).map(|_| Database::default()).collect(),
+            ..Core::default()
+        }
     }
 
     /// Executes one request. Replies are appended to `out` in the session's protocol.
+    ///
+    /// A request must have at least one argument, as those of a [`RequestBuffer`](crate::resp::RequestBuffer) do.
     pub fn execute(
         &mut self,
         session: &mut Session,
@@ -86,70 +146,122 @@ impl Core {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
-        let _ = (session, now, args, out);
-        Next::Reply
+        self.dispatch(session, now, args, out)
     }
 
-    /// Applies one command of the master's stream or of an AOF: allowed on a replica, not propagated, not answered, and
-    /// never made to expire keys by this node's own clock. Anything but [`Next::Held`] means it is done.
+    /// Applies one command of the master's stream or of an AOF: allowed on a replica, never propagated (a chained replica
+    /// hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL comes.
+    ///
+    /// The session must come from [`Session::master_link`]. Anything but [`Next::Held`] means it is done.
     pub fn apply(&mut self, session: &mut Session, now: WallMicros, args: &Args<'_>) -> Next {
-        let _ = (session, now, args);
-        Next::Reply
+        let enabled = std::mem::replace(&mut self.propagation.enabled, false);
+        let mut unread = Vec::new();
+        let next = self.dispatch(session, now, args, &mut unread);
+        self.propagation.enabled = enabled;
+        next
     }
 
     /// Deletes expired keys as the background cycle does (masters only), propagating a DEL for each.
     pub fn expire_cycle(&mut self, now: WallMicros) {
-        let _ = now;
+        if self.replication.is_replica() || self.overrun.is_some() {
+            return;
+        }
+        for db in 0..self.databases.len() {
+            for key in self.databases[db].expired_keys(now.millis()) {
+                self.delete_expired(db, &key);
+                // Each is a unit of its own: nothing ties one expiry to another.
+                self.finish_unit();
+            }
+        }
     }
 
     /// A time before which [`expire_cycle`](Self::expire_cycle) has nothing to do; `None` while no key has a lifetime.
-    /// Milliseconds since the epoch.
+    /// Milliseconds since the epoch on the wall clock. It may be early, never late.
     pub fn next_expiry_ms(&self) -> Option<i64> {
-        None
+        self.databases.iter().filter_map(Database::next_expiry).min()
     }
 
-    /// Appends what was written since the last call as RESP commands (what AOF and replicas get) to `into`. False if
-    /// there was nothing. [`Replication::offset`] has already moved by these bytes.
+    /// Appends what was written since the last call as RESP commands (what AOF and replicas get) to `into`; false if that
+    /// is nothing. [`Replication::offset`] has already moved by these bytes, if it is counting.
+    ///
+    /// Nothing is recorded while there is neither an AOF ([`CoreConfig::append_only`]) nor a replica so far
+    /// ([`Replication::counting`]).
     pub fn take_propagated(&mut self, into: &mut Vec<u8>) -> bool {
-        let _ = into;
-        false
+        self.propagation.take(into)
     }
 
-    /// Makes the next propagated write start with a SELECT (a new replica does not know the selected database).
-    pub fn propagate_select_again(&mut self) {}
+    /// Makes the next propagated write start with a SELECT: a new replica does not know which database is selected.
+    pub fn propagate_select_again(&mut self) {
+        self.propagation.select_again();
+    }
 
-    /// Appends commands that rebuild the data set (a full resynchronisation, an AOF rewrite). Expired keys included, as
-    /// in Redis: whoever loads decides by their own clock.
+    /// Appends commands that rebuild the data set (a full resynchronisation, an AOF rewrite). Keys that have expired but
+    /// were not deleted yet are included, as in Redis: whoever loads decides by their own clock.
     pub fn dump(&self, into: &mut Vec<u8>) {
-        let _ = into;
+        for (number, database) in self.databases.iter().enumerate().filter(|(_, database)| database.len() > 0)
+        {
+            reply::command(into, [b"SELECT".as_slice(), number.to_string().as_bytes()].into_iter());
+            for (key, entry) in database.iter() {
+                match &entry.value {
+                    Value::String(bytes) => reply::command(into, [b"SET".as_slice(), key, bytes].into_iter()),
+                    Value::Hash(hash) => {
+                        reply::array(into, 2 + 2 * hash.len());
+                        reply::bulk(into, b"HSET");
+                        reply::bulk(into, key);
+                        hash.iter().for_each(|(field, value)| {
+                            reply::bulk(into, field);
+                            reply::bulk(into, value);
+                        });
+                    }
+                }
+                if let Some(when) = entry.expires_at {
+                    reply::command(
+                        into,
+                        [b"PEXPIREAT".as_slice(), key, when.to_string().as_bytes()].into_iter(),
+                    );
+                }
+            }
+        }
     }
 
-    /// Drops every key and marks every watching transaction dirty, propagating nothing (before a full resynchronisation).
-    pub fn clear_all(&mut self) {}
+    /// Drops every key and makes transactions that watched one fail, propagating nothing (before a full
+    /// resynchronisation).
+    pub fn clear_all(&mut self) {
+        (0..self.databases.len()).for_each(|db| self.clear_database(db));
+    }
 
-    /// Deletes every key that has expired by `now`, propagating nothing (after loading).
+    /// Deletes every key that has expired by `now`, propagating nothing: what a master does with what it loads.
     pub fn drop_expired(&mut self, now: WallMicros) {
-        let _ = now;
+        for database in &mut self.databases {
+            for key in database.expired_keys(now.millis()) {
+                database.remove(&key);
+            }
+        }
     }
 
-    /// Must be called when a connection opens, so that INFO counts it.
+    /// Must be called when a connection opens: INFO counts it.
     pub fn connected(&mut self, session: &Session) {
-        let _ = session;
+        self.stats.started_at.get_or_insert(session.connected_at);
+        self.stats.connections += 1;
+        self.stats.connected += 1;
     }
 
     /// Must be called when a connection ends: forgets what it watched.
-    pub fn disconnected(&mut self, session: &Session) {
-        let _ = session;
+    pub fn disconnected(&mut self, session: &mut Session) {
+        self.stats.connected = self.stats.connected.saturating_sub(1);
+        self.unwatch_all(session);
     }
 
-    /// Whether a script passed its limit and counts as still running.
+    /// Whether a script passed its limit and counts as still running. Held requests can go on once it turns false.
     pub fn script_is_overrunning(&self) -> bool {
-        false
+        self.overrun.as_ref().is_some_and(Overrun::is_running)
     }
 
-    /// When held requests turn into BUSY replies; `None` when no script is overrunning or it is already past.
+    /// When held requests turn into BUSY replies, on the wall clock; `None` when no script is overrunning. The request
+    /// that started the script stays held for as long as the script runs.
     pub fn held_until(&self) -> Option<WallMicros> {
-        None
+        let overrun = self.overrun.as_ref().filter(|overrun| overrun.is_running())?;
+        Some(overrun.busy_from)
     }
 
     /// Role, ids, offsets and links, for the node to read.
@@ -157,12 +269,12 @@ impl Core {
         &self.replication
     }
 
-    /// Role, ids, offsets and links, for the node to keep up to date (INFO, ROLE and NOREPLICAS are answered from them).
+    /// Role, ids, offsets and links, for the node to keep up to date: INFO, ROLE, READONLY and NOREPLICAS follow them.
     pub fn replication_mut(&mut self) -> &mut Replication {
         &mut self.replication
     }
 
-    /// What the core was told to be.
+    /// What the core was told to be, and what CONFIG SET made of it.
     pub fn config(&self) -> &CoreConfig {
         &self.config
     }

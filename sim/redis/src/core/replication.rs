@@ -93,6 +93,12 @@ pub struct Replication {
     pub good_replicas: u32,
 }
 
+impl Default for Replication {
+    fn default() -> Replication {
+        Replication::new(ReplicationId::default())
+    }
+}
+
 impl Replication {
     /// A master with no history.
     pub fn new(id: ReplicationId) -> Replication {
@@ -114,5 +120,10 @@ impl Replication {
     /// Whether this node follows a master.
     pub fn is_replica(&self) -> bool {
         matches!(self.role, Role::Replica { .. })
+    }
+
+    /// How many online replicas have acknowledged `offset`.
+    pub fn replicas_at(&self, offset: u64) -> usize {
+        self.replicas.iter().filter(|replica| replica.online && replica.acked >= offset).count()
     }
 }

@@ -1,34 +1,83 @@
 //! One connection, as the core sees it: selected database, protocol, transaction.
 
+use super::command::CommandSpec;
 use super::{Peer, WallMicros};
-use crate::resp::reply::Protocol;
+use crate::resp::{OwnedArgs, Protocol};
 
 /// One connection's state. The id must be unique among the connections of one [`Core`](super::Core).
 #[derive(Debug, Default)]
 pub struct Session {
-    /// Unique id, what CLIENT ID answers.
     pub(crate) id: u64,
     pub(crate) peer: Peer,
     pub(crate) addr: String,
     pub(crate) connected_at: WallMicros,
+    pub(crate) name: Vec<u8>,
     pub(crate) protocol: Protocol,
     pub(crate) db: usize,
     /// Replication offset after this connection's last command: what WAIT waits for.
     pub(crate) offset: u64,
     pub(crate) listening_port: Option<u16>,
-    /// The stream of a master or an AOF: replies are dropped, READONLY does not apply.
-    pub(crate) master_link: bool,
+    pub(crate) announced_ip: Option<String>,
+    pub(crate) kind: SessionKind,
+    pub(crate) replies: ReplyMode,
+    pub(crate) no_evict: bool,
+    /// The transaction between MULTI and EXEC.
+    pub(crate) multi: Option<Transaction>,
+    /// Keys watched, as (database, key): the databases hold the other end.
+    pub(crate) watching: Vec<(usize, Vec<u8>)>,
+}
+
+/// Who speaks on a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SessionKind {
+    /// An ordinary client.
+    #[default]
+    Client,
+    /// A running script's own commands.
+    Script,
+    /// The stream of a master or an AOF: obeyed without checks, never answered.
+    Master,
+}
+
+/// CLIENT REPLY.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ReplyMode {
+    #[default]
+    On,
+    Off,
+    /// The command that said SKIP is not answered, nor is the next.
+    SkipThisAndNext,
+    Skip,
+}
+
+/// Commands queued since MULTI.
+#[derive(Debug, Default)]
+pub(crate) struct Transaction {
+    pub(crate) queue: Vec<Queued>,
+    /// A command was refused while queueing: EXEC will abort.
+    pub(crate) aborted: bool,
+    /// One of them writes.
+    pub(crate) writes: bool,
+    /// Bytes held by the queue.
+    pub(crate) size: usize,
+}
+
+/// One queued command.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) spec: &'static CommandSpec,
+    pub(crate) args: OwnedArgs,
 }
 
 impl Session {
-    /// A fresh connection from `addr` (`ip:port`).
+    /// A fresh connection from `addr` (`ip:port`), opened at `connected_at`.
     pub fn new(id: u64, peer: Peer, addr: String, connected_at: WallMicros) -> Session {
         Session { id, peer, addr, connected_at, ..Session::default() }
     }
 
-    /// The session that applies a master's stream or an AOF.
+    /// The session for [`Core::apply`](super::Core::apply): a master's stream or an AOF.
     pub fn master_link(id: u64) -> Session {
-        Session { id, master_link: true, ..Session::default() }
+        Session { id, kind: SessionKind::Master, ..Session::default() }
     }
 
     /// The id given at [`new`](Self::new).
@@ -46,8 +95,24 @@ impl Session {
         &self.addr
     }
 
-    /// What it said with `REPLCONF listening-port`.
+    /// The port it announced with `REPLCONF listening-port`.
     pub fn listening_port(&self) -> Option<u16> {
         self.listening_port
+    }
+
+    /// The address it announced with `REPLCONF ip-address`.
+    pub fn announced_ip(&self) -> Option<&str> {
+        self.announced_ip.as_deref()
+    }
+
+    /// The database that is selected (a master's stream goes on in it after a reconnection).
+    pub fn selected_db(&self) -> usize {
+        self.db
+    }
+
+    pub(crate) fn abort_transaction(&mut self) {
+        if let Some(multi) = &mut self.multi {
+            multi.aborted = true;
+        }
     }
 }

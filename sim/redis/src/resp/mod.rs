@@ -1,8 +1,8 @@
-//! The Redis serialisation protocol: requests from bytes, replies to bytes.
-//!
-//! Nothing here knows what a command means.
+//! The Redis serialisation protocol: requests from bytes, replies to bytes. Nothing here knows what a command means.
 
+pub mod integer;
 pub mod reply;
 pub mod request;
 
-pub use request::{Args, ProtocolError, RequestBuffer};
+pub use reply::Protocol;
+pub use request::{Args, OwnedArgs, ProtocolError, RequestBuffer};

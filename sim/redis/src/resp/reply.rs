@@ -1,29 +1,30 @@
-//! Replies into bytes. Each function appends one RESP value to `out`.
+//! Replies into bytes. Each function appends one RESP value, or the head of one, to `out`.
 
-use std::io::Write as _;
+use super::integer as decimal;
 
-/// A RESP dialect: 2, or 3 after `HELLO 3`.
+/// A RESP dialect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
     /// RESP2, what a connection starts with.
     #[default]
     Two,
-    /// RESP3: maps, null, doubles.
+    /// RESP3, after `HELLO 3`: maps, null, doubles.
     Three,
 }
 
 /// `+text`.
-pub fn status(out: &mut Vec<u8>, text: &str) {
-    out.push(b'+');
-    out.extend_from_slice(text.as_bytes());
-    out.extend_from_slice(b"\r\n");
+pub fn status(out: &mut Vec<u8>, text: &[u8]) {
+    line(out, b'+', text);
 }
 
-/// `-text`, where `text` starts with its code (`ERR …`). Line breaks become spaces, as in Redis.
+/// `+OK`.
+pub fn ok(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"+OK\r\n");
+}
+
+/// `-text`, where `text` starts with its code (`ERR …`).
 pub fn error(out: &mut Vec<u8>, text: &[u8]) {
-    out.push(b'-');
-    out.extend(text.iter().map(|&byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
-    out.extend_from_slice(b"\r\n");
+    line(out, b'-', text);
 }
 
 /// `:value`.
@@ -38,12 +39,12 @@ pub fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// `$-1`, or `_` in RESP3.
+/// No value: `$-1`, or `_` in RESP3.
 pub fn null(out: &mut Vec<u8>, protocol: Protocol) {
     out.extend_from_slice(if protocol == Protocol::Two { b"$-1\r\n" } else { b"_\r\n" });
 }
 
-/// `*-1`, or `_` in RESP3.
+/// No array: `*-1`, or `_` in RESP3.
 pub fn null_array(out: &mut Vec<u8>, protocol: Protocol) {
     out.extend_from_slice(if protocol == Protocol::Two { b"*-1\r\n" } else { b"_\r\n" });
 }
@@ -53,19 +54,34 @@ pub fn array(out: &mut Vec<u8>, len: usize) {
     header(out, b'*', len as i64);
 }
 
-/// The head of a map of `len` pairs; RESP2 has no maps and gets a flat array.
-pub fn map(out: &mut Vec<u8>, protocol: Protocol, len: usize) {
+/// The head of a map; its `pairs` keys and values follow. RESP2 has no maps and gets a flat array.
+pub fn map(out: &mut Vec<u8>, protocol: Protocol, pairs: usize) {
     match protocol {
-        Protocol::Two => header(out, b'*', 2 * len as i64),
-        Protocol::Three => header(out, b'%', len as i64),
+        Protocol::Two => header(out, b'*', 2 * pairs as i64),
+        Protocol::Three => header(out, b'%', pairs as i64),
     }
+}
+
+/// The head of a set; its `len` values follow. An array in RESP2.
+pub fn set(out: &mut Vec<u8>, protocol: Protocol, len: usize) {
+    header(out, if protocol == Protocol::Two { b'*' } else { b'~' }, len as i64);
+}
+
+/// A request: an array of bulk strings.
+pub fn command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = &'a [u8]>) {
+    array(out, args.len());
+    args.for_each(|argument| bulk(out, argument));
+}
+
+/// A line of text is one line: breaks inside it become spaces, as in Redis.
+fn line(out: &mut Vec<u8>, kind: u8, text: &[u8]) {
+    out.push(kind);
+    out.extend(text.iter().map(|&byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
+    out.extend_from_slice(b"\r\n");
 }
 
 fn header(out: &mut Vec<u8>, kind: u8, value: i64) {
     out.push(kind);
-    match value {
-        0..=9 => out.push(b'0' + value as u8),
-        _ => write!(out, "{value}").expect("a Vec takes every byte"),
-    }
+    decimal::write(out, value);
     out.extend_from_slice(b"\r\n");
 }

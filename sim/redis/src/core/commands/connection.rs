@@ -1,0 +1,231 @@
+//! Commands about the connection itself. There are no passwords: the default user needs none.
+
+use super::integer_or_reply;
+use crate::core::Next;
+use crate::core::context::{Context, errors};
+use crate::core::session::{ReplyMode, SessionKind};
+use crate::resp::{Args, Protocol, integer, reply};
+
+const WRONG_PASS: &[u8] = b"WRONGPASS invalid username-password pair or user is disabled.";
+
+/// PING [message].
+pub(crate) fn ping(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match args.len() {
+        1 => out.extend_from_slice(b"+PONG\r\n"),
+        2 => reply::bulk(out, args.at(1)),
+        _ => ctx.arity_error(out),
+    }
+    Next::Reply
+}
+
+/// ECHO message.
+pub(crate) fn echo(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::bulk(out, args.at(1));
+    Next::Reply
+}
+
+/// SELECT index.
+pub(crate) fn select(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(index) = integer_or_reply(args.at(1), out) else { return Next::Reply };
+    if i32::try_from(index).is_err() {
+        reply::error(out, errors::NOT_INTEGER);
+        return Next::Reply;
+    }
+    match usize::try_from(index).ok().filter(|&index| index < ctx.core.databases.len()) {
+        Some(index) => {
+            ctx.session.db = index;
+            reply::ok(out);
+        }
+        None => reply::error(out, b"ERR DB index is out of range"),
+    }
+    Next::Reply
+}
+
+/// AUTH [user] password.
+pub(crate) fn auth(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match args.len() {
+        2 => reply::error(
+            out,
+            b"ERR AUTH <password> called without any password configured for the default user. \
+              Are you sure your configuration is correct?",
+        ),
+        3 if args.at(1) == b"default" => reply::ok(out),
+        3 => reply::error(out, WRONG_PASS),
+        _ => reply::error(out, errors::SYNTAX),
+    }
+    Next::Reply
+}
+
+/// HELLO [2|3 [AUTH user password] [SETNAME name]].
+pub(crate) fn hello(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let protocol = match args.get(1).map(integer::parse) {
+        None => ctx.session.protocol,
+        Some(Some(2)) => Protocol::Two,
+        Some(Some(3)) => Protocol::Three,
+        Some(Some(_)) => {
+            reply::error(out, b"NOPROTO unsupported protocol version");
+            return Next::Reply;
+        }
+        Some(None) => {
+            reply::error(out, b"ERR Protocol version is not an integer or out of range");
+            return Next::Reply;
+        }
+    };
+    let mut index = 2;
+    while let Some(option) = args.get(index) {
+        let more = args.len() - 1 - index;
+        if option.eq_ignore_ascii_case(b"AUTH") && more >= 2 {
+            if args.at(index + 1) != b"default" {
+                reply::error(out, WRONG_PASS);
+                return Next::Reply;
+            }
+            index += 3;
+        } else if option.eq_ignore_ascii_case(b"SETNAME") && more >= 1 {
+            if !set_name_or_reply(ctx, args.at(index + 1), out) {
+                return Next::Reply;
+            }
+            index += 2;
+        } else {
+            reply::error(out, &[b"ERR Syntax error in HELLO option '", option, b"'"].concat());
+            return Next::Reply;
+        }
+    }
+    ctx.session.protocol = protocol;
+    reply_hello(ctx, out);
+    Next::Reply
+}
+
+fn reply_hello(ctx: &Context<'_>, out: &mut Vec<u8>) {
+    let pair = |out: &mut Vec<u8>, key: &[u8], value: &[u8]| {
+        reply::bulk(out, key);
+        reply::bulk(out, value);
+    };
+    let protocol = ctx.session.protocol;
+    reply::map(out, protocol, 7);
+    pair(out, b"server", b"redis");
+    pair(out, b"version", super::server::VERSION.as_bytes());
+    reply::bulk(out, b"proto");
+    reply::integer(out, if protocol == Protocol::Two { 2 } else { 3 });
+    reply::bulk(out, b"id");
+    reply::integer(out, ctx.session.id as i64);
+    pair(out, b"mode", b"standalone");
+    pair(out, b"role", if ctx.core.replication.is_replica() { b"replica" } else { b"master" });
+    reply::bulk(out, b"modules");
+    reply::array(out, 0);
+}
+
+/// QUIT.
+pub(crate) fn quit(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::ok(out);
+    Next::Close
+}
+
+/// RESET: the connection as it was when it opened.
+pub(crate) fn reset(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    ctx.core.discard_transaction(ctx.session);
+    ctx.session.db = 0;
+    ctx.session.protocol = Protocol::Two;
+    ctx.session.name.clear();
+    ctx.session.no_evict = false;
+    ctx.session.replies = ReplyMode::On;
+    reply::status(out, b"RESET");
+    Next::Reply
+}
+
+/// CLIENT ID.
+pub(crate) fn client_id(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::integer(out, ctx.session.id as i64);
+    Next::Reply
+}
+
+/// CLIENT GETNAME.
+pub(crate) fn client_getname(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match ctx.session.name.as_slice() {
+        b"" => reply::null(out, ctx.protocol()),
+        name => reply::bulk(out, name),
+    }
+    Next::Reply
+}
+
+/// CLIENT SETNAME name.
+pub(crate) fn client_setname(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if set_name_or_reply(ctx, args.at(2), out) {
+        reply::ok(out);
+    }
+    Next::Reply
+}
+
+fn set_name_or_reply(ctx: &mut Context<'_>, name: &[u8], out: &mut Vec<u8>) -> bool {
+    let printable = name.iter().all(|byte| (b'!'..=b'~').contains(byte));
+    if printable {
+        ctx.session.name = name.to_vec();
+    } else {
+        reply::error(out, b"ERR Client names cannot contain spaces, newlines or special characters.");
+    }
+    printable
+}
+
+/// CLIENT NO-EVICT ON|OFF: noted; nothing is ever evicted.
+pub(crate) fn client_no_evict(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match args.at(2).to_ascii_lowercase().as_slice() {
+        b"on" => ctx.session.no_evict = true,
+        b"off" => ctx.session.no_evict = false,
+        _ => {
+            reply::error(out, errors::SYNTAX);
+            return Next::Reply;
+        }
+    }
+    reply::ok(out);
+    Next::Reply
+}
+
+/// CLIENT REPLY ON|OFF|SKIP.
+pub(crate) fn client_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match args.at(2).to_ascii_lowercase().as_slice() {
+        b"on" => {
+            ctx.session.replies = ReplyMode::On;
+            reply::ok(out);
+        }
+        b"off" => ctx.session.replies = ReplyMode::Off,
+        b"skip" if ctx.session.replies == ReplyMode::Off => {}
+        b"skip" => ctx.session.replies = ReplyMode::SkipThisAndNext,
+        _ => reply::error(out, errors::SYNTAX),
+    }
+    Next::Reply
+}
+
+/// CLIENT INFO.
+pub(crate) fn client_info(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply_client_line(ctx, out);
+    Next::Reply
+}
+
+/// CLIENT LIST: the core knows no other connection than the one that asks, and lists only that.
+pub(crate) fn client_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if args.len() > 2 {
+        reply::error(out, errors::SYNTAX);
+    } else {
+        reply_client_line(ctx, out);
+    }
+    Next::Reply
+}
+
+fn reply_client_line(ctx: &Context<'_>, out: &mut Vec<u8>) {
+    let session = &*ctx.session;
+    let line = format!(
+        "id={} addr={} laddr=127.0.0.1:{} fd=8 name={} age={} idle=0 flags={} db={} sub=0 psub=0 ssub=0 multi={} \
+         qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} \
+         user=default redir=-1 resp={}\n",
+        session.id,
+        session.addr,
+        ctx.core.config.port,
+        String::from_utf8_lossy(&session.name),
+        (ctx.now.0.saturating_sub(session.connected_at.0)).max(0) / 1_000_000,
+        if session.kind == SessionKind::Master { "M" } else { "N" },
+        session.db,
+        session.multi.as_ref().map_or(-1, |multi| multi.queue.len() as i64),
+        ctx.spec.full_name,
+        if session.protocol == Protocol::Two { 2 } else { 3 },
+    );
+    super::server::verbatim(out, session.protocol, line.as_bytes());
+}

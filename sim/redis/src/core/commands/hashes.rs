@@ -1,0 +1,170 @@
+//! Hashes: what re-entrant locks keep their owners and hold counts in.
+
+use super::integer_or_reply;
+use crate::core::Next;
+use crate::core::context::{Context, errors};
+use crate::core::keyspace::Hash;
+use crate::resp::{Args, integer, reply};
+
+/// HSET key field value …: how many fields are new.
+pub(crate) fn hset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if args.len() % 2 == 1 {
+        ctx.arity_error(out);
+        return Next::Reply;
+    }
+    let added = ctx.change_hash(args.at(1), |hash| {
+        (2..args.len()).step_by(2).filter(|&index| hash.set(args.at(index), args.at(index + 1))).count()
+    });
+    match added {
+        Ok(added) => {
+            ctx.propagate(args);
+            reply::integer(out, added as i64);
+        }
+        Err(()) => reply::error(out, errors::WRONG_TYPE),
+    }
+    Next::Reply
+}
+
+/// HSETNX key field value.
+pub(crate) fn hsetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let (key, field) = (args.at(1), args.at(2));
+    match ctx.hash(key).map(|hash| hash.is_some_and(|hash| hash.get(field).is_some())) {
+        Err(()) => reply::error(out, errors::WRONG_TYPE),
+        Ok(true) => reply::integer(out, 0),
+        Ok(false) => {
+            let added = ctx.change_hash(key, |hash| hash.set(field, args.at(3)));
+            ctx.propagate(args);
+            reply::integer(out, i64::from(added.is_ok()));
+        }
+    }
+    Next::Reply
+}
+
+/// HINCRBY key field increment: the hash keeps its lifetime.
+pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(amount) = integer_or_reply(args.at(3), out) else { return Next::Reply };
+    let (key, field) = (args.at(1), args.at(2));
+    let old = match ctx.hash(key) {
+        Err(()) => {
+            reply::error(out, errors::WRONG_TYPE);
+            return Next::Reply;
+        }
+        Ok(hash) => hash.and_then(|hash| hash.get(field)).map_or(Some(0), integer::parse),
+    };
+    let Some(old) = old else {
+        reply::error(out, b"ERR hash value is not an integer");
+        return Next::Reply;
+    };
+    let Some(new) = old.checked_add(amount) else {
+        reply::error(out, b"ERR increment or decrement would overflow");
+        return Next::Reply;
+    };
+    let mut digits = Vec::with_capacity(20);
+    integer::write(&mut digits, new);
+    if ctx.change_hash(key, |hash| hash.set(field, &digits)).is_ok() {
+        ctx.propagate(args);
+    }
+    reply::integer(out, new);
+    Next::Reply
+}
+
+/// HDEL key field …: an empty hash is gone.
+pub(crate) fn hdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let key = args.at(1);
+    match ctx
+        .hash(key)
+        .map(|hash| hash.is_some_and(|hash| args.iter().skip(2).any(|field| hash.get(field).is_some())))
+    {
+        Err(()) => reply::error(out, errors::WRONG_TYPE),
+        Ok(false) => reply::integer(out, 0),
+        Ok(true) => {
+            let removed = ctx.change_hash(key, |hash| {
+                let removed = args.iter().skip(2).filter(|field| hash.remove(field)).count();
+                (removed, hash.len() == 0)
+            });
+            let Ok((removed, is_empty)) = removed else { return Next::Reply };
+            if is_empty {
+                ctx.remove(key);
+            }
+            ctx.propagate(args);
+            reply::integer(out, removed as i64);
+        }
+    }
+    Next::Reply
+}
+
+/// HGET key field.
+pub(crate) fn hget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let protocol = ctx.protocol();
+    with_hash(ctx, args, out, |hash, out| match hash.and_then(|hash| hash.get(args.at(2))) {
+        Some(value) => reply::bulk(out, value),
+        None => reply::null(out, protocol),
+    })
+}
+
+/// HMGET key field …
+pub(crate) fn hmget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let protocol = ctx.protocol();
+    with_hash(ctx, args, out, |hash, out| {
+        reply::array(out, args.len() - 2);
+        for field in args.iter().skip(2) {
+            match hash.and_then(|hash| hash.get(field)) {
+                Some(value) => reply::bulk(out, value),
+                None => reply::null(out, protocol),
+            }
+        }
+    })
+}
+
+/// HEXISTS key field.
+pub(crate) fn hexists(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    with_hash(ctx, args, out, |hash, out| {
+        reply::integer(out, i64::from(hash.is_some_and(|hash| hash.get(args.at(2)).is_some())));
+    })
+}
+
+/// HLEN key.
+pub(crate) fn hlen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    with_hash(ctx, args, out, |hash, out| reply::integer(out, hash.map_or(0, Hash::len) as i64))
+}
+
+/// HGETALL key.
+pub(crate) fn hgetall(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let protocol = ctx.protocol();
+    with_hash(ctx, args, out, |hash, out| {
+        reply::map(out, protocol, hash.map_or(0, Hash::len));
+        for (field, value) in hash.into_iter().flat_map(Hash::iter) {
+            reply::bulk(out, field);
+            reply::bulk(out, value);
+        }
+    })
+}
+
+/// HKEYS key.
+pub(crate) fn hkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    with_hash(ctx, args, out, |hash, out| {
+        reply::array(out, hash.map_or(0, Hash::len));
+        hash.into_iter().flat_map(Hash::iter).for_each(|(field, _)| reply::bulk(out, field));
+    })
+}
+
+/// HVALS key.
+pub(crate) fn hvals(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    with_hash(ctx, args, out, |hash, out| {
+        reply::array(out, hash.map_or(0, Hash::len));
+        hash.into_iter().flat_map(Hash::iter).for_each(|(_, value)| reply::bulk(out, value));
+    })
+}
+
+fn with_hash(
+    ctx: &mut Context<'_>,
+    args: &Args<'_>,
+    out: &mut Vec<u8>,
+    answer: impl FnOnce(Option<&Hash>, &mut Vec<u8>),
+) -> Next {
+    match ctx.hash(args.at(1)) {
+        Ok(hash) => answer(hash, out),
+        Err(()) => reply::error(out, errors::WRONG_TYPE),
+    }
+    Next::Reply
+}

@@ -1,0 +1,111 @@
+//! INFO: the fields that clients and operators read. What a simulated process does not have (memory, CPU) is left out.
+
+use crate::core::{Core, LinkState, Role, WallMicros};
+use std::fmt::Write as _;
+
+/// The text for `sections` (lower case); none: all.
+pub(super) fn text(core: &Core, now: WallMicros, sections: &[Vec<u8>]) -> String {
+    let everything = sections.is_empty()
+        || sections.iter().any(|section| matches!(section.as_slice(), b"all" | b"default" | b"everything"));
+    let mut text = String::new();
+    for (name, write) in SECTIONS {
+        if everything || sections.iter().any(|section| section == name.to_ascii_lowercase().as_bytes()) {
+            if !text.is_empty() {
+                text.push_str("\r\n");
+            }
+            text.push_str(&format!("# {name}\r\n"));
+            write(core, now, &mut text).expect("a String takes every text");
+        }
+    }
+    text
+}
+
+type Section = fn(&Core, WallMicros, &mut String) -> std::fmt::Result;
+
+const SECTIONS: [(&str, Section); 8] = [
+    ("Server", server),
+    ("Clients", clients),
+    ("Memory", memory),
+    ("Persistence", persistence),
+    ("Stats", stats),
+    ("Replication", replication),
+    ("Cluster", cluster),
+    ("Keyspace", keyspace),
+];
+
+fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
+    let up = core.stats.started_at.map_or(0, |started| now.0.saturating_sub(started.0).max(0) / 1_000_000);
+    write!(text, "redis_version:{}\r\nredis_mode:standalone\r\narch_bits:64\r\n", super::server::VERSION)?;
+    write!(text, "run_id:{}\r\ntcp_port:{}\r\nuptime_in_seconds:{up}\r\n", core.run_id, core.config.port)
+}
+
+fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    write!(text, "connected_clients:{}\r\nblocked_clients:0\r\n", core.stats.connected)
+}
+
+fn memory(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    write!(text, "used_memory:0\r\nmaxmemory:0\r\nnumber_of_cached_scripts:{}\r\n", core.scripts.len())
+}
+
+fn persistence(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    write!(
+        text,
+        "loading:0\r\nasync_loading:0\r\nrdb_bgsave_in_progress:0\r\nrdb_last_bgsave_status:ok\r\n"
+    )?;
+    write!(text, "aof_enabled:{}\r\naof_last_write_status:ok\r\n", u8::from(core.config.append_only))
+}
+
+fn stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    let stats = &core.stats;
+    write!(text, "total_connections_received:{}\r\n", stats.connections)?;
+    write!(text, "total_commands_processed:{}\r\nexpired_keys:{}\r\n", stats.commands, stats.expired)
+}
+
+fn replication(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    let replication = &core.replication;
+    match &replication.role {
+        Role::Master => write!(text, "role:master\r\n")?,
+        Role::Replica { host, port, link } => {
+            let status = if *link == LinkState::Connected { "up" } else { "down" };
+            write!(
+                text,
+                "role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\nmaster_link_status:{status}\r\n"
+            )?;
+            write!(text, "master_sync_in_progress:{}\r\n", u8::from(*link == LinkState::Sync))?;
+            write!(text, "slave_read_repl_offset:{0}\r\nslave_repl_offset:{0}\r\n", replication.offset)?;
+            write!(text, "slave_priority:{}\r\nslave_read_only:1\r\n", core.config.replica_priority)?;
+        }
+    }
+    write!(text, "connected_slaves:{}\r\n", replication.replicas.len())?;
+    if core.config.min_replicas_to_write > 0 {
+        write!(text, "min_slaves_good_slaves:{}\r\n", replication.good_replicas)?;
+    }
+    for (index, replica) in replication.replicas.iter().enumerate() {
+        let state = if replica.online { "online" } else { "wait_bgsave" };
+        let (ip, port, acked, lag) = (&replica.ip, replica.port, replica.acked, replica.lag.as_secs());
+        write!(text, "slave{index}:ip={ip},port={port},state={state},offset={acked},lag={lag}\r\n")?;
+    }
+    let second = replication.second_id.unwrap_or_default();
+    write!(
+        text,
+        "master_failover_state:no-failover\r\nmaster_replid:{}\r\nmaster_replid2:{second}\r\n",
+        replication.id
+    )?;
+    write!(text, "master_repl_offset:{}\r\n", replication.offset)?;
+    write!(text, "second_repl_offset:{}\r\n", replication.second_offset)?;
+    write!(text, "repl_backlog_active:{}\r\n", u8::from(replication.counting))?;
+    write!(text, "repl_backlog_size:{}\r\n", replication.backlog_size)?;
+    write!(text, "repl_backlog_first_byte_offset:{}\r\n", replication.backlog_first)?;
+    write!(text, "repl_backlog_histlen:{}\r\n", replication.backlog_len)
+}
+
+fn cluster(_core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    write!(text, "cluster_enabled:0\r\n")
+}
+
+fn keyspace(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    for (number, database) in core.databases.iter().enumerate().filter(|(_, database)| database.len() > 0) {
+        write!(text, "db{number}:keys={},expires={},avg_ttl=0\r\n", database.len(), database.volatile())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates, replies.
+
+pub(crate) mod connection;
+pub(crate) mod expiry;
+pub(crate) mod hashes;
+pub(crate) mod info;
+pub(crate) mod keys;
+pub(crate) mod pattern;
+pub(crate) mod replication;
+pub(crate) mod scripting;
+pub(crate) mod server;
+pub(crate) mod strings;
+pub(crate) mod transactions;
+
+use super::context::errors;
+use crate::resp::{integer, reply};
+
+/// The integer in `text`, or the error reply for it.
+fn integer_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<i64> {
+    let value = integer::parse(text);
+    if value.is_none() {
+        reply::error(out, errors::NOT_INTEGER);
+    }
+    value
+}

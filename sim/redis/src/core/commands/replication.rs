@@ -1,0 +1,149 @@
+//! Replication as a client sees it: roles, WAIT, and the handshake of a replica. The links themselves are the node's.
+
+use super::integer_or_reply;
+use crate::core::context::{Context, errors};
+use crate::core::{LinkState, Next, Role};
+use crate::resp::{Args, integer, reply};
+use std::time::Duration;
+
+/// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).
+pub(crate) fn replicaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if args.at(1).eq_ignore_ascii_case(b"no") && args.at(2).eq_ignore_ascii_case(b"one") {
+        reply::ok(out);
+        if !ctx.core.replication.is_replica() {
+            return Next::Reply;
+        }
+        ctx.core.replication.role = Role::Master;
+        return Next::ReplicaOf(None);
+    }
+    let port = integer::parse(args.at(2)).and_then(|port| u16::try_from(port).ok());
+    let Some(port) = port else {
+        reply::error(out, b"ERR Invalid master port");
+        return Next::Reply;
+    };
+    let host = String::from_utf8_lossy(args.at(1)).into_owned();
+    if let Role::Replica { host: current, port: current_port, .. } = &ctx.core.replication.role
+        && current.eq_ignore_ascii_case(&host)
+        && *current_port == port
+    {
+        reply::status(out, b"OK Already connected to specified master");
+        return Next::Reply;
+    }
+    reply::ok(out);
+    ctx.core.replication.role = Role::Replica { host: host.clone(), port, link: LinkState::Connect };
+    Next::ReplicaOf(Some((host, port)))
+}
+
+/// ROLE.
+pub(crate) fn role(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let replication = &ctx.core.replication;
+    match &replication.role {
+        Role::Master => {
+            reply::array(out, 3);
+            reply::bulk(out, b"master");
+            reply::integer(out, replication.offset as i64);
+            let online: Vec<_> = replication.replicas.iter().filter(|replica| replica.online).collect();
+            reply::array(out, online.len());
+            for replica in online {
+                reply::array(out, 3);
+                reply::bulk(out, replica.ip.as_bytes());
+                reply::bulk(out, replica.port.to_string().as_bytes());
+                reply::bulk(out, replica.acked.to_string().as_bytes());
+            }
+        }
+        Role::Replica { host, port, link } => {
+            reply::array(out, 5);
+            reply::bulk(out, b"slave");
+            reply::bulk(out, host.as_bytes());
+            reply::integer(out, i64::from(*port));
+            let (state, offset) = match link {
+                LinkState::Connect => (b"connect".as_slice(), -1),
+                LinkState::Connecting => (b"handshake".as_slice(), -1),
+                LinkState::Sync => (b"sync".as_slice(), -1),
+                LinkState::Connected => (b"connected".as_slice(), replication.offset as i64),
+            };
+            reply::bulk(out, state);
+            reply::integer(out, offset);
+        }
+    }
+    Next::Reply
+}
+
+/// WAIT numreplicas timeout-ms: for the acknowledgement of this connection's last write, not of any key.
+pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if ctx.core.replication.is_replica() {
+        let text = b"ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica \
+            is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.";
+        reply::error(out, text);
+        return Next::Reply;
+    }
+    let Some(replicas) = integer_or_reply(args.at(1), out) else { return Next::Reply };
+    let Some(timeout) = integer::parse(args.at(2)) else {
+        reply::error(out, b"ERR timeout is not an integer or out of range");
+        return Next::Reply;
+    };
+    let Ok(timeout) = u64::try_from(timeout) else {
+        reply::error(out, b"ERR timeout is negative");
+        return Next::Reply;
+    };
+    let offset = ctx.session.offset;
+    let acked = ctx.core.replication.replicas_at(offset);
+    if acked as i64 >= replicas {
+        reply::integer(out, acked as i64);
+        return Next::Reply;
+    }
+    let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
+    Next::Wait { replicas, timeout: Duration::from_millis(timeout), offset }
+}
+
+/// REPLCONF option value …: a replica introducing itself, or acknowledging.
+pub(crate) fn replconf(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if args.len() % 2 == 0 {
+        reply::error(out, errors::SYNTAX);
+        return Next::Reply;
+    }
+    for index in (1..args.len()).step_by(2) {
+        let (option, value) = (args.at(index), args.at(index + 1));
+        match option.to_ascii_lowercase().as_slice() {
+            b"listening-port" => {
+                let Some(port) = integer_or_reply(value, out) else { return Next::Reply };
+                ctx.session.listening_port = u16::try_from(port).ok();
+            }
+            b"ip-address" => ctx.session.announced_ip = Some(String::from_utf8_lossy(value).into_owned()),
+            b"capa" | b"rdb-only" | b"rdb-filter-only" => {}
+            // Neither is ever answered here: ACK needs no answer, GETACK concerns a replica's link to its master.
+            b"ack" => {
+                acknowledge(ctx, value);
+                return Next::Reply;
+            }
+            b"getack" => return Next::Reply,
+            _ => {
+                reply::error(out, &[b"ERR Unrecognized REPLCONF option: ", option].concat());
+                return Next::Reply;
+            }
+        }
+    }
+    reply::ok(out);
+    Next::Reply
+}
+
+fn acknowledge(ctx: &mut Context<'_>, offset: &[u8]) {
+    let Some(offset) = integer::parse(offset).and_then(|offset| u64::try_from(offset).ok()) else { return };
+    let id = ctx.session.id;
+    if let Some(replica) = ctx.core.replication.replicas.iter_mut().find(|replica| replica.session == id) {
+        replica.acked = replica.acked.max(offset);
+        replica.lag = Duration::ZERO;
+    }
+}
+
+/// PSYNC replication-id offset.
+pub(crate) fn psync(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if let Role::Replica { link, .. } = ctx.core.replication.role
+        && link != LinkState::Connected
+    {
+        reply::error(out, b"NOMASTERLINK Can't SYNC while not connected with my master");
+        return Next::Reply;
+    }
+    let Some(offset) = integer_or_reply(args.at(2), out) else { return Next::Reply };
+    Next::Psync { id: args.at(1).to_vec(), offset }
+}

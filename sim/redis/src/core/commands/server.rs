@@ -1,0 +1,208 @@
+//! Commands about the server: INFO, CONFIG, COMMAND, TIME, SHUTDOWN.
+
+use super::info;
+use super::pattern;
+use crate::core::command::COMMANDS;
+use crate::core::context::{Context, errors};
+use crate::core::{CoreConfig, Next};
+use crate::resp::{Args, Protocol, integer, reply};
+use std::time::Duration;
+
+/// The Redis whose behaviour this is.
+pub(crate) const VERSION: &str = "7.0.15";
+
+/// A text: `$len`, or `=len` with its format in RESP3.
+pub(super) fn verbatim(out: &mut Vec<u8>, protocol: Protocol, text: &[u8]) {
+    match protocol {
+        Protocol::Two => reply::bulk(out, text),
+        Protocol::Three => {
+            out.extend_from_slice(format!("={}\r\ntxt:", text.len() + 4).as_bytes());
+            out.extend_from_slice(text);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+/// A command that does nothing without a subcommand; its arity refuses it before it gets here.
+pub(crate) fn container_without_subcommand(
+    ctx: &mut Context<'_>,
+    _args: &Args<'_>,
+    out: &mut Vec<u8>,
+) -> Next {
+    ctx.arity_error(out);
+    Next::Reply
+}
+
+/// INFO [section …].
+pub(crate) fn info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let sections: Vec<Vec<u8>> = args.iter().skip(1).map(<[u8]>::to_ascii_lowercase).collect();
+    let text = info::text(ctx.core, ctx.now, &sections);
+    verbatim(out, ctx.protocol(), text.as_bytes());
+    Next::Reply
+}
+
+/// TIME: seconds and microseconds of the node's wall clock.
+pub(crate) fn time(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::array(out, 2);
+    reply::bulk(out, ctx.now.0.div_euclid(1_000_000).to_string().as_bytes());
+    reply::bulk(out, ctx.now.0.rem_euclid(1_000_000).to_string().as_bytes());
+    Next::Reply
+}
+
+/// COMMAND: an empty list. Clients use it for cluster routing and for hints only.
+pub(crate) fn command_list(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::array(out, 0);
+    Next::Reply
+}
+
+/// COMMAND COUNT: how many commands this server has.
+pub(crate) fn command_count(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::integer(out, COMMANDS.len() as i64);
+    Next::Reply
+}
+
+/// COMMAND DOCS [name …]: no documentation is kept.
+pub(crate) fn command_docs(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::map(out, ctx.protocol(), 0);
+    Next::Reply
+}
+
+/// COMMAND INFO [name …]: unknown, each of them.
+pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::array(out, args.len() - 2);
+    args.iter().skip(2).for_each(|_| reply::null_array(out, ctx.protocol()));
+    Next::Reply
+}
+
+/// CONFIG GET pattern …
+pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let patterns: Vec<Vec<u8>> = args.iter().skip(2).map(<[u8]>::to_ascii_lowercase).collect();
+    let mut settings = settings(&ctx.core.config);
+    settings.retain(|(name, _)| patterns.iter().any(|pattern| pattern::matches(pattern, name.as_bytes())));
+    reply::map(out, ctx.protocol(), settings.len());
+    for (name, value) in settings {
+        reply::bulk(out, name.as_bytes());
+        reply::bulk(out, value.as_bytes());
+    }
+    Next::Reply
+}
+
+/// The settings that clients ask for.
+fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
+    let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let busy = config.busy_reply_threshold.as_millis().to_string();
+    let min_replicas = config.min_replicas_to_write.to_string();
+    let max_lag = config.min_replicas_max_lag.to_string();
+    vec![
+        ("appendfsync", config.append_fsync.to_owned()),
+        ("appendonly", yes_no(config.append_only)),
+        ("busy-reply-threshold", busy.clone()),
+        ("databases", super::super::DATABASES.to_string()),
+        ("lua-time-limit", busy),
+        ("maxmemory", "0".to_owned()),
+        ("maxmemory-policy", "noeviction".to_owned()),
+        ("min-replicas-max-lag", max_lag.clone()),
+        ("min-replicas-to-write", min_replicas.clone()),
+        ("min-slaves-max-lag", max_lag),
+        ("min-slaves-to-write", min_replicas),
+        ("notify-keyspace-events", String::new()),
+        ("port", config.port.to_string()),
+        ("replica-priority", config.replica_priority.to_string()),
+        ("replica-read-only", yes_no(true)),
+        ("replica-serve-stale-data", yes_no(config.replica_serve_stale_data)),
+        ("save", String::new()),
+        ("slave-priority", config.replica_priority.to_string()),
+        ("slave-read-only", yes_no(true)),
+        ("slave-serve-stale-data", yes_no(config.replica_serve_stale_data)),
+        ("stop-writes-on-bgsave-error", yes_no(true)),
+        ("timeout", "0".to_owned()),
+    ]
+}
+
+/// CONFIG SET name value …: all of them or none.
+pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if args.len() % 2 == 1 {
+        ctx.arity_error(out);
+        return Next::Reply;
+    }
+    let mut changed = ctx.core.config.clone();
+    for index in (2..args.len()).step_by(2) {
+        let (name, value) = (args.at(index), args.at(index + 1));
+        let known = settings(&changed).iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
+        if !known {
+            let text = [b"ERR Unknown option or number of arguments for CONFIG SET - '", name, b"'"].concat();
+            reply::error(out, &text);
+            return Next::Reply;
+        }
+        if let Err(why) = apply_setting(&mut changed, &name.to_ascii_lowercase(), value) {
+            let text =
+                [b"ERR CONFIG SET failed (possibly related to argument '", name, b"') - ", why.as_bytes()]
+                    .concat();
+            reply::error(out, &text);
+            return Next::Reply;
+        }
+    }
+    ctx.core.config = changed;
+    reply::ok(out);
+    Next::Reply
+}
+
+fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
+    let number = || integer::parse(value).ok_or("argument couldn't be parsed into an integer");
+    let small = || {
+        number()
+            .and_then(|n| u32::try_from(n).map_err(|_| "argument must be between 0 and 2147483647 inclusive"))
+    };
+    match name {
+        b"min-replicas-to-write" | b"min-slaves-to-write" => config.min_replicas_to_write = small()?,
+        b"min-replicas-max-lag" | b"min-slaves-max-lag" => config.min_replicas_max_lag = small()?,
+        b"replica-priority" | b"slave-priority" => config.replica_priority = small()?,
+        b"busy-reply-threshold" | b"lua-time-limit" => {
+            config.busy_reply_threshold = Duration::from_millis(u64::from(small()?));
+        }
+        b"replica-serve-stale-data" | b"slave-serve-stale-data" => {
+            config.replica_serve_stale_data = match value.to_ascii_lowercase().as_slice() {
+                b"yes" => true,
+                b"no" => false,
+                _ => return Err("argument must be 'yes' or 'no'"),
+            };
+        }
+        _ => return Err("can't set immutable config"),
+    }
+    Ok(())
+}
+
+/// CONFIG RESETSTAT.
+pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let stats = &mut ctx.core.stats;
+    (stats.commands, stats.expired, stats.connections) = (0, 0, 0);
+    reply::ok(out);
+    Next::Reply
+}
+
+/// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT].
+pub(crate) fn shutdown(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let (mut save, mut no_save, mut other, mut abort) = (false, false, false, false);
+    for option in args.iter().skip(1) {
+        match option.to_ascii_lowercase().as_slice() {
+            b"nosave" if !save => no_save = true,
+            b"save" if !no_save => save = true,
+            b"now" | b"force" => other = true,
+            b"abort" => abort = true,
+            _ => {
+                reply::error(out, errors::SYNTAX);
+                return Next::Reply;
+            }
+        }
+    }
+    if abort {
+        let alone = !(save || no_save || other);
+        reply::error(out, if alone { b"ERR No shutdown in progress." } else { errors::SYNTAX });
+        return Next::Reply;
+    }
+    if !no_save && ctx.core.script_is_overrunning() {
+        reply::error(out, errors::BUSY);
+        return Next::Reply;
+    }
+    Next::Shutdown { save }
+}

@@ -1,0 +1,110 @@
+//! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
+
+use crate::core::context::{Context, errors};
+use crate::core::dispatch::SuspendedTransaction;
+use crate::core::session::{Queued, Transaction};
+use crate::core::{Core, Next, Session, WallMicros};
+use crate::resp::{Args, reply};
+
+/// MULTI.
+pub(crate) fn multi(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if ctx.session.multi.is_some() {
+        reply::error(out, b"ERR MULTI calls can not be nested");
+    } else {
+        ctx.session.multi = Some(Transaction::default());
+        reply::ok(out);
+    }
+    Next::Reply
+}
+
+/// DISCARD.
+pub(crate) fn discard(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if ctx.session.multi.is_some() {
+        ctx.core.discard_transaction(ctx.session);
+        reply::ok(out);
+    } else {
+        reply::error(out, b"ERR DISCARD without MULTI");
+    }
+    Next::Reply
+}
+
+/// WATCH key …
+pub(crate) fn watch(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if ctx.session.multi.is_some() {
+        reply::error(out, b"ERR WATCH inside MULTI is not allowed");
+        return Next::Reply;
+    }
+    // A transaction that already cannot succeed needs no more keys.
+    if !ctx.core.dirty_sessions.contains(&ctx.session.id) {
+        let now_ms = ctx.now_ms();
+        args.iter().skip(1).for_each(|key| ctx.core.watch(ctx.session, key, now_ms));
+    }
+    reply::ok(out);
+    Next::Reply
+}
+
+/// UNWATCH.
+pub(crate) fn unwatch(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    ctx.core.unwatch_all(ctx.session);
+    reply::ok(out);
+    Next::Reply
+}
+
+/// EXEC: nothing if a watched key has changed or expired since.
+pub(crate) fn exec(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(transaction) = ctx.session.multi.take() else {
+        reply::error(out, b"ERR EXEC without MULTI");
+        return Next::Reply;
+    };
+    let lost = ctx.core.dirty_sessions.contains(&ctx.session.id)
+        || ctx.core.watched_key_expired(ctx.session, ctx.now_ms());
+    ctx.core.unwatch_all(ctx.session);
+    if transaction.aborted {
+        reply::error(out, errors::EXEC_ABORT);
+        return Next::Reply;
+    }
+    if lost {
+        reply::null_array(out, ctx.protocol());
+        return Next::Reply;
+    }
+    reply::array(out, transaction.queue.len());
+    ctx.core.run_transaction(ctx.session, ctx.now, transaction.queue, out)
+}
+
+impl Core {
+    /// Runs queued commands, all at one time, appending their replies. What one of them asks of the connection (a new
+    /// role, say) is asked at the end.
+    pub(crate) fn run_transaction(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        queue: Vec<Queued>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let mut asked = Next::Reply;
+        let mut rest = queue.into_iter();
+        while let Some(Queued { spec, args }) = rest.next() {
+            match (spec.run)(&mut Context { core: self, session, now, spec }, &args.args(), out) {
+                Next::Reply => {}
+                Next::Held => {
+                    let transaction =
+                        SuspendedTransaction { replies: std::mem::take(out), rest: rest.collect() };
+                    if let Some(overrun) = &mut self.overrun {
+                        overrun.transaction = Some(transaction);
+                    }
+                    return Next::Held;
+                }
+                // A transaction never waits: WAIT answers with what it has.
+                Next::Wait { offset, .. } => {
+                    let acked = self.replication.replicas_at(offset);
+                    reply::integer(out, acked as i64);
+                }
+                other => asked = other,
+            }
+            if let Some(observer) = &self.config.observer {
+                observer.executed(session.peer, spec.family);
+            }
+        }
+        asked
+    }
+}

@@ -1,0 +1,227 @@
+//! What a command works with: the core, the session that sent it, and the time it happens at.
+
+use super::command::{self, CommandSpec};
+use super::keyspace::{Entry, Hash, Value};
+use super::session::SessionKind;
+use super::{Core, KeyChange, Session, WallMicros};
+use crate::resp::{Args, Protocol, reply};
+
+/// A reply that is a constant.
+pub(crate) mod errors {
+    pub(crate) const WRONG_TYPE: &[u8] = b"WRONGTYPE Operation against a key holding the wrong kind of value";
+    pub(crate) const NOT_INTEGER: &[u8] = b"ERR value is not an integer or out of range";
+    pub(crate) const SYNTAX: &[u8] = b"ERR syntax error";
+    pub(crate) const BUSY: &[u8] =
+        b"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    pub(crate) const READ_ONLY: &[u8] = b"READONLY You can't write against a read only replica.";
+    pub(crate) const NO_REPLICAS: &[u8] = b"NOREPLICAS Not enough good replicas to write.";
+    pub(crate) const MASTER_DOWN: &[u8] =
+        b"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    pub(crate) const EXEC_ABORT: &[u8] = b"EXECABORT Transaction discarded because of previous errors.";
+}
+
+/// One command's surroundings.
+pub(crate) struct Context<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) session: &'a mut Session,
+    /// The command's time: a script's commands all see the time it started at.
+    pub(crate) now: WallMicros,
+    pub(crate) spec: &'static CommandSpec,
+}
+
+impl Context<'_> {
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.now.millis()
+    }
+
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.session.protocol
+    }
+
+    /// Whether expired keys may be deleted here and now. A replica leaves that to its master.
+    fn may_delete_expired(&self) -> bool {
+        !self.core.replication.is_replica()
+    }
+
+    /// Whether `key` has expired for this session. Masters delete it on the way (and propagate the DEL).
+    fn expire_if_needed(&mut self, key: &[u8]) -> bool {
+        // What a master or an AOF says is obeyed by the letter: the DEL will come from there.
+        if self.session.kind == SessionKind::Master {
+            return false;
+        }
+        let now_ms = self.now_ms();
+        let database = &self.core.databases[self.session.db];
+        if !database.get(key).is_some_and(|entry| entry.is_expired(now_ms)) {
+            return false;
+        }
+        if self.may_delete_expired() {
+            self.core.delete_expired(self.session.db, key);
+        }
+        true
+    }
+
+    /// The key's value, as this session may see it.
+    pub(crate) fn lookup(&mut self, key: &[u8]) -> Option<&Value> {
+        self.lookup_entry(key).map(|entry| &entry.value)
+    }
+
+    pub(crate) fn lookup_entry(&mut self, key: &[u8]) -> Option<&Entry> {
+        if self.expire_if_needed(key) {
+            return None;
+        }
+        self.core.databases[self.session.db].get(key)
+    }
+
+    pub(crate) fn exists(&mut self, key: &[u8]) -> bool {
+        self.lookup_entry(key).is_some()
+    }
+
+    /// The hash at `key`, to be read. `Err`: something else is there.
+    pub(crate) fn hash(&mut self, key: &[u8]) -> Result<Option<&Hash>, ()> {
+        match self.lookup(key) {
+            None => Ok(None),
+            Some(Value::Hash(hash)) => Ok(Some(hash)),
+            Some(Value::String(_)) => Err(()),
+        }
+    }
+
+    /// The string at `key`. `Err`: something else is there.
+    pub(crate) fn string(&mut self, key: &[u8]) -> Result<Option<&[u8]>, ()> {
+        match self.lookup(key) {
+            None => Ok(None),
+            Some(value) => value.as_string().map(Some).ok_or(()),
+        }
+    }
+
+    /// Stores a string, tells watchers and the observer. Does not propagate.
+    pub(crate) fn set_string(&mut self, key: &[u8], value: &[u8], expires_at: Option<i64>) {
+        self.expire_if_needed(key);
+        let before = self.observed_value(key);
+        self.core.databases[self.session.db].set_string(key, value, expires_at);
+        self.changed(key, before.as_deref(), Some(value), expires_at);
+    }
+
+    /// Removes a key that is there; false if there is none. Does not propagate.
+    pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
+        if self.expire_if_needed(key) {
+            return false;
+        }
+        let Some(entry) = self.core.databases[self.session.db].remove(key) else { return false };
+        match &entry.value {
+            Value::String(before) => self.changed(key, Some(before), None, None),
+            Value::Hash(_) => self.core.touch(self.session.db, key),
+        }
+        true
+    }
+
+    /// Changes the lifetime of a key that is there. Does not propagate.
+    pub(crate) fn set_expiry(&mut self, key: &[u8], expires_at: Option<i64>) {
+        self.core.databases[self.session.db].set_expiry(key, expires_at);
+        match self.observed_value(key) {
+            Some(value) => self.changed(key, Some(&value), Some(&value), expires_at),
+            None => self.core.touch(self.session.db, key),
+        }
+    }
+
+    /// Runs `change` on the hash at `key`, creating it if need be, and tells watchers. `Err`: something else is there.
+    pub(crate) fn change_hash<R>(
+        &mut self,
+        key: &[u8],
+        change: impl FnOnce(&mut Hash) -> R,
+    ) -> Result<R, ()> {
+        self.expire_if_needed(key);
+        let hash = self.core.databases[self.session.db].hash_or_insert(key).ok_or(())?;
+        let result = change(hash);
+        self.core.touch(self.session.db, key);
+        Ok(result)
+    }
+
+    /// A copy of the string at `key`, if anyone wants to be told of its change.
+    fn observed_value(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.core.config.observer.as_ref()?;
+        let entry = self.core.databases[self.session.db].get(key)?;
+        entry.value.as_string().map(<[u8]>::to_vec)
+    }
+
+    fn changed(
+        &mut self,
+        key: &[u8],
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+        expires_at_ms: Option<i64>,
+    ) {
+        self.core.touch(self.session.db, key);
+        if let Some(observer) = &self.core.config.observer {
+            let command = self.spec.name;
+            observer.changed(self.session.peer, &KeyChange { key, before, after, expires_at_ms, command });
+        }
+    }
+
+    /// Propagates the command as it came.
+    pub(crate) fn propagate(&mut self, args: &Args<'_>) {
+        self.wrote();
+        self.core.propagation.command(self.session.db, args.iter());
+    }
+
+    /// Propagates something else than what came: absolute times, mostly.
+    pub(crate) fn propagate_as(&mut self, args: &[&[u8]]) {
+        self.wrote();
+        self.core.propagation.command(self.session.db, args.iter().copied());
+    }
+
+    fn wrote(&mut self) {
+        self.core.dirty += 1;
+    }
+
+    /// `ERR wrong number of arguments …`.
+    pub(crate) fn arity_error(&self, out: &mut Vec<u8>) {
+        arity_error(self.spec, out);
+    }
+}
+
+pub(crate) fn arity_error(spec: &CommandSpec, out: &mut Vec<u8>) {
+    reply::error(out, format!("ERR wrong number of arguments for '{}' command", spec.full_name).as_bytes());
+}
+
+/// The error for a name that is not in the table.
+pub(crate) fn unknown_command(why: &command::LookupError, args: &Args<'_>, out: &mut Vec<u8>) {
+    let mut text = Vec::new();
+    match why {
+        command::LookupError::UnknownSubcommand => {
+            text.extend_from_slice(b"ERR unknown subcommand '");
+            text.extend(printf_s(args.at(1), 128));
+            text.extend_from_slice(b"'. Try ");
+            text.extend(c_string(args.at(0)).iter().map(u8::to_ascii_uppercase));
+            text.extend_from_slice(b" HELP.");
+        }
+        command::LookupError::UnknownCommand => {
+            text.extend_from_slice(b"ERR unknown command '");
+            text.extend(printf_s(args.at(0), 128));
+            text.extend_from_slice(b"', with args beginning with: ");
+            // Redis collects arguments until their text has 128 bytes, and cuts each to what is left.
+            let mut listed = 0;
+            for argument in args.iter().skip(1) {
+                if listed >= 128 {
+                    break;
+                }
+                let shown = printf_s(argument, 128 - listed);
+                text.push(b'\'');
+                text.extend_from_slice(shown);
+                text.extend_from_slice(b"' ");
+                listed += shown.len() + 3;
+            }
+        }
+    }
+    reply::error(out, &text);
+}
+
+/// What C's `%.<limit>s` prints: up to the limit or the first NUL.
+fn printf_s(text: &[u8], limit: usize) -> &[u8] {
+    let text = c_string(text);
+    &text[..text.len().min(limit)]
+}
+
+/// What a C function sees of `text`.
+pub(crate) fn c_string(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == 0).next().unwrap_or_default()
+}

@@ -1,0 +1,325 @@
+//! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does while
+//! a script is overrunning.
+
+use super::command::{self, BUSY_OK, CommandSpec, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
+use super::context::{Context, arity_error, errors, unknown_command};
+use super::keyspace::Watch;
+use super::session::{Queued, ReplyMode, SessionKind};
+use super::{Core, KeyChange, LinkState, Next, Peer, Role, Session, WallMicros};
+use crate::resp::{Args, OwnedArgs, RequestBuffer, reply};
+
+/// A script that was stopped at its limit and counts as running until it is killed.
+#[derive(Debug)]
+pub(crate) struct Overrun {
+    /// Whose script it is.
+    pub(crate) session: u64,
+    /// When others are told BUSY.
+    pub(crate) busy_from: WallMicros,
+    /// It has written: it cannot be killed.
+    pub(crate) wrote: bool,
+    /// It came from a master: it cannot be killed.
+    pub(crate) from_master: bool,
+    pub(crate) state: OverrunState,
+    /// The error its client gets once it is killed.
+    pub(crate) kill_error: Vec<u8>,
+    /// The rest of the transaction it is part of.
+    pub(crate) transaction: Option<SuspendedTransaction>,
+}
+
+/// Whether the script still counts as running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OverrunState {
+    Running,
+    /// Its client has not been answered yet.
+    Killed,
+}
+
+/// An EXEC whose script is overrunning.
+#[derive(Debug)]
+pub(crate) struct SuspendedTransaction {
+    /// Replies so far.
+    pub(crate) replies: Vec<u8>,
+    /// What comes after the script.
+    pub(crate) rest: Vec<Queued>,
+}
+
+impl Overrun {
+    pub(crate) fn is_running(&self) -> bool {
+        self.state == OverrunState::Running
+    }
+}
+
+impl Core {
+    pub(crate) fn dispatch(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        args: &Args<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let start = out.len();
+        let next = self.process(session, now, args, out);
+        if next != Next::Held {
+            session.offset = self.replication.offset;
+            if session.replies != ReplyMode::On || session.kind == SessionKind::Master {
+                out.truncate(start);
+                session.replies = match session.replies {
+                    ReplyMode::SkipThisAndNext => ReplyMode::Skip,
+                    ReplyMode::Skip => ReplyMode::On,
+                    other => other,
+                };
+            }
+        }
+        next
+    }
+
+    fn process(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        args: &Args<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        if self.overrun.is_some()
+            && let Some(next) = self.process_while_overrunning(session, now, out)
+        {
+            return next;
+        }
+        let spec = match command::lookup(args) {
+            Ok(spec) => spec,
+            Err(why) => {
+                session.abort_transaction();
+                unknown_command(&why, args, out);
+                return Next::Reply;
+            }
+        };
+        if !spec.accepts(args.len()) {
+            session.abort_transaction();
+            arity_error(spec, out);
+            return Next::Reply;
+        }
+        if let Some(refusal) = self.refusal(session, spec) {
+            self.refuse(session, spec, refusal, out);
+            return Next::Reply;
+        }
+        if session.multi.is_some() && !spec.has(NOT_QUEUED) {
+            return queue(session, spec, args, out);
+        }
+        let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
+        self.finish_command(session.peer, spec, &next);
+        next
+    }
+
+    /// A script's own client waits for it; so does everybody else until the threshold, then they are told BUSY.
+    fn process_while_overrunning(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        out: &mut Vec<u8>,
+    ) -> Option<Next> {
+        let overrun = self.overrun.as_ref()?;
+        match overrun.state {
+            OverrunState::Killed if overrun.session == session.id => {
+                let overrun = self.overrun.take()?;
+                Some(self.finish_killed(session, now, overrun, out))
+            }
+            OverrunState::Killed => None,
+            OverrunState::Running => {
+                let held = overrun.session == session.id
+                    || session.kind == SessionKind::Master
+                    || now < overrun.busy_from;
+                held.then_some(Next::Held)
+            }
+        }
+    }
+
+    /// Answers the client of a killed script, and goes on with the transaction it was part of.
+    fn finish_killed(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        overrun: Overrun,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let Some(transaction) = overrun.transaction else {
+            reply::error(out, &overrun.kill_error);
+            return Next::Reply;
+        };
+        out.extend_from_slice(&transaction.replies);
+        reply::error(out, &overrun.kill_error);
+        self.run_transaction(session, now, transaction.rest, out)
+    }
+
+    /// Why this session may not run this command now, in Redis' order of checks.
+    fn refusal(&self, session: &Session, spec: &CommandSpec) -> Option<&'static [u8]> {
+        if session.multi.is_some() && spec.has(NO_MULTI) {
+            return Some(b"ERR Command not allowed inside a transaction");
+        }
+        let writes = spec.has(WRITE)
+            || (spec.name == "EXEC" && session.multi.as_ref().is_some_and(|transaction| transaction.writes));
+        if session.kind != SessionKind::Master {
+            if writes && let Some(refusal) = self.write_refusal() {
+                return Some(refusal);
+            }
+            if !spec.has(STALE_OK) && self.is_stale() {
+                return Some(errors::MASTER_DOWN);
+            }
+        }
+        (!spec.has(BUSY_OK) && self.script_is_overrunning()).then_some(errors::BUSY)
+    }
+
+    /// Why nobody may write here now.
+    pub(crate) fn write_refusal(&self) -> Option<&'static [u8]> {
+        let enough = self.replication.good_replicas >= self.config.min_replicas_to_write;
+        match self.replication.role {
+            Role::Replica { .. } => Some(errors::READ_ONLY),
+            Role::Master => (!enough).then_some(errors::NO_REPLICAS),
+        }
+    }
+
+    /// A replica without its master that must not answer from old data.
+    pub(crate) fn is_stale(&self) -> bool {
+        let disconnected =
+            matches!(self.replication.role, Role::Replica { link, .. } if link != LinkState::Connected);
+        disconnected && !self.config.replica_serve_stale_data
+    }
+
+    fn refuse(&mut self, session: &mut Session, spec: &CommandSpec, refusal: &[u8], out: &mut Vec<u8>) {
+        if spec.name != "EXEC" {
+            session.abort_transaction();
+            return reply::error(out, refusal);
+        }
+        self.discard_transaction(session);
+        reply::error(out, &[b"EXECABORT Transaction discarded because of: ", refusal].concat());
+    }
+
+    /// What happens after each request, unless its script is still running.
+    pub(crate) fn finish_command(&mut self, peer: Peer, spec: &CommandSpec, next: &Next) {
+        if *next == Next::Held {
+            return;
+        }
+        self.finish_unit();
+        self.stats.commands += 1;
+        if let Some(observer) = &self.config.observer {
+            observer.executed(peer, spec.family);
+        }
+    }
+
+    pub(crate) fn finish_unit(&mut self) {
+        let bytes = self.propagation.finish_unit();
+        if self.replication.counting {
+            self.replication.offset += bytes as u64;
+        }
+    }
+
+    /// Deletes a key that has expired: a DEL goes to replicas and AOF, whatever the command was.
+    pub(crate) fn delete_expired(&mut self, db: usize, key: &[u8]) {
+        let Some(entry) = self.databases[db].remove(key) else { return };
+        self.stats.expired += 1;
+        self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
+        self.touch(db, key);
+        if let (Some(observer), Some(before)) = (&self.config.observer, entry.value.as_string()) {
+            let change =
+                KeyChange { key, before: Some(before), after: None, expires_at_ms: None, command: "EXPIRED" };
+            observer.changed(Peer::default(), &change);
+        }
+    }
+
+    /// Makes the transactions of everybody who watches `key` fail.
+    pub(crate) fn touch(&mut self, db: usize, key: &[u8]) {
+        let database = &mut self.databases[db];
+        if database.watches.is_empty() {
+            return;
+        }
+        let exists = database.get(key).is_some();
+        let Some(watches) = database.watches.get_mut(key) else { return };
+        for watch in watches {
+            if !watch.was_expired {
+                self.dirty_sessions.insert(watch.session);
+            } else if !exists {
+                // It was as good as gone when WATCH was called, and now it is: nothing has changed. From here on it is
+                // watched as an absent key.
+                watch.was_expired = false;
+            }
+        }
+    }
+
+    /// Removes every key of a database. Watchers of absent keys are not concerned.
+    pub(crate) fn clear_database(&mut self, db: usize) {
+        let database = &mut self.databases[db];
+        let present: Vec<Vec<u8>> =
+            database.watches.keys().filter(|key| database.get(key).is_some()).cloned().collect();
+        let removed = database.clear();
+        present.iter().for_each(|key| self.touch(db, key));
+        let Some(observer) = &self.config.observer else { return };
+        for (key, entry) in &removed {
+            let Some(before) = entry.value.as_string() else { continue };
+            let change = KeyChange {
+                key,
+                before: Some(before),
+                after: None,
+                expires_at_ms: None,
+                command: "FLUSHALL",
+            };
+            observer.changed(Peer::default(), &change);
+        }
+    }
+
+    pub(crate) fn watch(&mut self, session: &mut Session, key: &[u8], now_ms: i64) {
+        let watched = (session.db, key.to_vec());
+        if session.watching.contains(&watched) {
+            return;
+        }
+        let database = &mut self.databases[session.db];
+        let was_expired = database.get(key).is_some_and(|entry| entry.is_expired(now_ms));
+        let watch = Watch { session: session.id, was_expired };
+        database.watches.entry(key.to_vec()).or_default().push(watch);
+        session.watching.push(watched);
+    }
+
+    pub(crate) fn unwatch_all(&mut self, session: &mut Session) {
+        self.dirty_sessions.remove(&session.id);
+        for (db, key) in session.watching.drain(..) {
+            let watches = &mut self.databases[db].watches;
+            let Some(watchers) = watches.get_mut(&key) else { continue };
+            watchers.retain(|watch| watch.session != session.id);
+            if watchers.is_empty() {
+                watches.remove(&key);
+            }
+        }
+    }
+
+    /// Whether a key expired after this session began to watch it.
+    pub(crate) fn watched_key_expired(&self, session: &Session, now_ms: i64) -> bool {
+        session.watching.iter().any(|(db, key)| {
+            let database = &self.databases[*db];
+            let was_expired = database.watches.get(key).is_some_and(|watches| {
+                watches.iter().any(|watch| watch.session == session.id && watch.was_expired)
+            });
+            !was_expired && database.get(key).is_some_and(|entry| entry.is_expired(now_ms))
+        })
+    }
+
+    /// Ends the transaction without executing it.
+    pub(crate) fn discard_transaction(&mut self, session: &mut Session) {
+        session.multi = None;
+        self.unwatch_all(session);
+    }
+}
+
+/// Queues a command of a transaction. A queue beyond the connection's memory limit closes it, as in Redis.
+fn queue(session: &mut Session, spec: &'static CommandSpec, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(multi) = &mut session.multi else { return Next::Reply };
+    // Redis does not keep what it will not execute.
+    if !multi.aborted {
+        let args = OwnedArgs::from(args);
+        multi.size += args.size() + size_of::<Queued>();
+        multi.writes |= spec.has(WRITE);
+        multi.queue.push(Queued { spec, args });
+    }
+    if multi.size > RequestBuffer::LIMIT_BYTES {
+        return Next::Close;
+    }
+    reply::status(out, b"QUEUED");
+    Next::Reply
+}

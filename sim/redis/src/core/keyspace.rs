@@ -1,0 +1,252 @@
+//! Databases: keys, values, lifetimes and who watches what. Knows nothing of clients, clocks or replies.
+
+use std::collections::BTreeMap;
+
+/// Redis keeps a hash as a list (insertion order) up to this many fields …
+const LIST_MAX_FIELDS: usize = 128;
+/// … and up to this length of each field and value.
+const LIST_MAX_BYTES: usize = 64;
+
+/// A key's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    String(Vec<u8>),
+    Hash(Hash),
+}
+
+impl Value {
+    /// TYPE's answer.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Value::String(_) => "string",
+            Value::Hash(_) => "hash",
+        }
+    }
+
+    /// The bytes of a string, `None` for anything else.
+    pub(crate) fn as_string(&self) -> Option<&[u8]> {
+        match self {
+            Value::String(bytes) => Some(bytes),
+            Value::Hash(_) => None,
+        }
+    }
+}
+
+/// A key's value and lifetime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) value: Value,
+    /// Milliseconds since the epoch: gone when the clock is *past* it.
+    pub(crate) expires_at: Option<i64>,
+}
+
+impl Entry {
+    /// Expiry is strict: at the very millisecond the key still lives.
+    pub(crate) fn is_expired(&self, now_ms: i64) -> bool {
+        self.expires_at.is_some_and(|when| now_ms > when)
+    }
+}
+
+/// A session that watches a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    pub(crate) session: u64,
+    /// The key was already expired when WATCH was called: its removal changes nothing for this watcher.
+    pub(crate) was_expired: bool,
+}
+
+/// One numbered database.
+#[derive(Debug, Default)]
+pub(crate) struct Database {
+    entries: BTreeMap<Vec<u8>, Entry>,
+    /// Keys with a lifetime.
+    volatile: usize,
+    /// No key expires before this (it may be too early, never too late): lets an idle expiry cycle cost nothing.
+    earliest: i64,
+    pub(crate) watches: BTreeMap<Vec<u8>, Vec<Watch>>,
+}
+
+impl Database {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Number of keys with a lifetime.
+    pub(crate) fn volatile(&self) -> usize {
+        self.volatile
+    }
+
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// The value, to be changed in place. Lifetimes change through [`set_expiry`](Self::set_expiry) only.
+    pub(crate) fn value_mut(&mut self, key: &[u8]) -> Option<&mut Value> {
+        self.entries.get_mut(key).map(|entry| &mut entry.value)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Entry)> {
+        self.entries.iter().map(|(key, entry)| (key.as_slice(), entry))
+    }
+
+    /// Stores a string over whatever was there.
+    pub(crate) fn set_string(&mut self, key: &[u8], bytes: &[u8], expires_at: Option<i64>) {
+        self.note_lifetime(expires_at);
+        let Some(entry) = self.entries.get_mut(key) else {
+            self.entries.insert(key.to_vec(), Entry { value: Value::String(bytes.to_vec()), expires_at });
+            return;
+        };
+        self.volatile -= usize::from(entry.expires_at.is_some());
+        entry.expires_at = expires_at;
+        match &mut entry.value {
+            Value::String(old) => {
+                old.clear();
+                old.extend_from_slice(bytes);
+            }
+            other => *other = Value::String(bytes.to_vec()),
+        }
+    }
+
+    /// The hash at `key`, created empty if there is nothing. `None`: something else is there.
+    pub(crate) fn hash_or_insert(&mut self, key: &[u8]) -> Option<&mut Hash> {
+        if !self.entries.contains_key(key) {
+            let entry = Entry { value: Value::Hash(Hash::default()), expires_at: None };
+            self.entries.insert(key.to_vec(), entry);
+        }
+        match self.value_mut(key) {
+            Some(Value::Hash(hash)) => Some(hash),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Entry> {
+        let entry = self.entries.remove(key)?;
+        self.volatile -= usize::from(entry.expires_at.is_some());
+        Some(entry)
+    }
+
+    /// Sets or clears the lifetime of an existing key; false if there is none.
+    pub(crate) fn set_expiry(&mut self, key: &[u8], expires_at: Option<i64>) -> bool {
+        let Some(entry) = self.entries.get_mut(key) else { return false };
+        self.volatile -= usize::from(entry.expires_at.is_some());
+        entry.expires_at = expires_at;
+        self.note_lifetime(expires_at);
+        true
+    }
+
+    /// Removes and returns every key; watches stay.
+    pub(crate) fn clear(&mut self) -> BTreeMap<Vec<u8>, Entry> {
+        self.volatile = 0;
+        std::mem::take(&mut self.entries)
+    }
+
+    /// A time before which nothing expires; `None` while nothing has a lifetime.
+    pub(crate) fn next_expiry(&self) -> Option<i64> {
+        (self.volatile > 0).then_some(self.earliest)
+    }
+
+    /// Keys that have expired by `now_ms`, in order of the key.
+    pub(crate) fn expired_keys(&mut self, now_ms: i64) -> Vec<Vec<u8>> {
+        if self.next_expiry().is_none_or(|earliest| now_ms <= earliest) {
+            return Vec::new();
+        }
+        let expired = self.entries.iter().filter(|(_, entry)| entry.is_expired(now_ms));
+        let expired = expired.map(|(key, _)| key.clone()).collect();
+        let alive = self.entries.values().filter(|entry| !entry.is_expired(now_ms));
+        self.earliest = alive.filter_map(|entry| entry.expires_at).min().unwrap_or(i64::MAX);
+        expired
+    }
+
+    fn note_lifetime(&mut self, expires_at: Option<i64>) {
+        let Some(when) = expires_at else { return };
+        self.earliest = if self.volatile == 0 { when } else { self.earliest.min(when) };
+        self.volatile += 1;
+    }
+}
+
+/// A hash. Small ones keep their fields in order of insertion, as Redis' listpack does; it never turns back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    List(Vec<(Vec<u8>, Vec<u8>)>),
+    Table(BTreeMap<Vec<u8>, Vec<u8>>),
+}
+
+impl Default for Hash {
+    fn default() -> Hash {
+        Hash::List(Vec::new())
+    }
+}
+
+impl Hash {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Hash::List(fields) => fields.len(),
+            Hash::Table(fields) => fields.len(),
+        }
+    }
+
+    pub(crate) fn get(&self, field: &[u8]) -> Option<&[u8]> {
+        match self {
+            Hash::List(fields) => {
+                fields.iter().find(|(name, _)| name == field).map(|(_, value)| value.as_slice())
+            }
+            Hash::Table(fields) => fields.get(field).map(Vec::as_slice),
+        }
+    }
+
+    /// Sets one field; true if it is new.
+    pub(crate) fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
+        if field.len().max(value.len()) > LIST_MAX_BYTES {
+            self.make_table();
+        }
+        let is_new = match self {
+            Hash::Table(fields) => fields.insert(field.to_vec(), value.to_vec()).is_none(),
+            Hash::List(fields) => match fields.iter_mut().find(|(name, _)| name == field) {
+                Some((_, old)) => {
+                    old.clear();
+                    old.extend_from_slice(value);
+                    false
+                }
+                None => {
+                    fields.push((field.to_vec(), value.to_vec()));
+                    true
+                }
+            },
+        };
+        if self.len() > LIST_MAX_FIELDS {
+            self.make_table();
+        }
+        is_new
+    }
+
+    /// Removes one field; false if there was none.
+    pub(crate) fn remove(&mut self, field: &[u8]) -> bool {
+        match self {
+            Hash::Table(fields) => fields.remove(field).is_some(),
+            Hash::List(fields) => match fields.iter().position(|(name, _)| name == field) {
+                Some(index) => {
+                    fields.remove(index);
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = (&[u8], &[u8])> + '_> {
+        match self {
+            Hash::List(fields) => {
+                Box::new(fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
+            }
+            Hash::Table(fields) => {
+                Box::new(fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
+            }
+        }
+    }
+
+    fn make_table(&mut self) {
+        if let Hash::List(fields) = self {
+            *self = Hash::Table(std::mem::take(fields).into_iter().collect());
+        }
+    }
+}

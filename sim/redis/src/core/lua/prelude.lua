@@ -1,0 +1,456 @@
+-- Builds what scripts see of Lua, as Redis does: a few libraries that cannot be changed, and no way to leave anything
+-- behind for the next script. Runs once per interpreter, with the host's functions; returns what the host calls.
+--
+-- Plain Lua 5.1 has no read-only tables (Redis patches its own), so every library is an empty table in front of the real
+-- one: reads fall through, writes are refused. pairs, rawget and getmetatable hide the difference.
+local host = ...
+
+local error, type, select, pairs, ipairs, next = error, type, select, pairs, ipairs, next
+local rawget, rawset, rawequal, unpack = rawget, rawset, rawequal, unpack
+local setmetatable, getmetatable, setfenv = setmetatable, getmetatable, setfenv
+local pcall, xpcall, tostring, tonumber, loadstring, load = pcall, xpcall, tostring, tonumber, loadstring, load
+local string_sub, string_byte, concat = string.sub, string.byte, table.concat
+local string_metatable = getmetatable("")
+
+local READONLY = "Attempt to modify a readonly table"
+local real_of = setmetatable({}, { __mode = "k" })
+
+local function refuse_write()
+  error(READONLY, 2)
+end
+
+local hidden
+local function readonly(real)
+  local front = setmetatable({}, { __index = real, __newindex = refuse_write, __metatable = hidden or false })
+  real_of[front] = real
+  return front
+end
+hidden = readonly({})
+
+local function copy(library, but)
+  local result = {}
+  for name, value in pairs(library) do
+    result[name] = value
+  end
+  for name, value in pairs(but or {}) do
+    result[name] = value
+  end
+  return result
+end
+
+-- A bad argument is reported where the script called, not in here.
+local function bad(index, name, what)
+  error("bad argument #" .. index .. " to '" .. name .. "' (" .. what .. ")", 3)
+end
+
+local function as_string(value, index, name, given)
+  local kind = type(value)
+  if kind == "string" then
+    return value
+  elseif kind == "number" then
+    return tostring(value)
+  end
+  local got = given < index and "no value" or kind
+  error("bad argument #" .. index .. " to '" .. name .. "' (string expected, got " .. got .. ")", 3)
+end
+
+-- Strings -------------------------------------------------------------------------------------------------------------
+-- Lua's own matcher can take exponential time and deep recursion; the host's counts its steps.
+
+local match_at = host.match_at
+local safe_string = {}
+
+-- match_at returns an error text and nil, or nothing, or false, first, last and the captures.
+local function found(failure, ...)
+  if failure then
+    error(failure, 3)
+  end
+  return ...
+end
+
+safe_string.find = host.find
+safe_string.match = host.match
+safe_string.rep = host.rep
+
+function safe_string.gmatch(...)
+  local s, p = ...
+  s = as_string(s, 1, "gmatch", select("#", ...))
+  p = as_string(p, 2, "gmatch", select("#", ...))
+  local position = 1
+  local function advance(first, last, ...)
+    if first == nil then
+      position = #s + 2
+      return nil
+    end
+    -- An empty match must not be found again.
+    position = last < first and first + 1 or last + 1
+    return ...
+  end
+  return function()
+    if position > #s + 1 then
+      return nil
+    end
+    return advance(found(match_at(s, p, position, true)))
+  end
+end
+safe_string.gfind = safe_string.gmatch
+
+local function expand(replacement, whole, captures, count)
+  local parts, size, position = {}, 0, 1
+  while true do
+    local percent = host.find_plain(replacement, "%", position)
+    if not percent then
+      break
+    end
+    parts[size + 1] = string_sub(replacement, position, percent - 1)
+    local code = string_byte(replacement, percent + 1)
+    local digit = code and code - 48 or -1
+    if digit == 0 then
+      parts[size + 2] = whole
+    elseif digit >= 1 and digit <= 9 then
+      if digit > count then
+        error("invalid capture index", 0)
+      end
+      parts[size + 2] = tostring(captures[digit])
+    else
+      parts[size + 2] = string_sub(replacement, percent + 1, percent + 1)
+    end
+    size = size + 2
+    position = percent + 2
+  end
+  parts[size + 1] = string_sub(replacement, position)
+  return concat(parts)
+end
+
+local function replacement_of(how, replacement, whole, ...)
+  local value
+  if how == "string" then
+    return expand(replacement, whole, { ... }, select("#", ...))
+  elseif how == "table" then
+    value = replacement[(...)]
+  else
+    value = replacement(...)
+  end
+  if not value then
+    return whole
+  elseif type(value) ~= "string" and type(value) ~= "number" then
+    error("invalid replacement value (a " .. type(value) .. ")", 0)
+  end
+  return tostring(value)
+end
+
+function safe_string.gsub(...)
+  local s, p, replacement, limit = ...
+  s = as_string(s, 1, "gsub", select("#", ...))
+  p = as_string(p, 2, "gsub", select("#", ...))
+  local how = type(replacement)
+  if how == "number" then
+    replacement, how = tostring(replacement), "string"
+  elseif how ~= "string" and how ~= "table" and how ~= "function" then
+    bad(3, "gsub", "string/function/table expected")
+  end
+  limit = tonumber(limit) or #s + 1
+  local anchored = string_byte(p) == 94
+  local parts, size, position, count = {}, 0, 1, 0
+  local function replace(first, last, ...)
+    if first == nil then
+      return nil
+    end
+    local ok, text = pcall(replacement_of, how, replacement, string_sub(s, first, last), ...)
+    if not ok then
+      error(text, type(text) == "string" and how ~= "function" and 4 or 0)
+    end
+    size = size + 1
+    parts[size] = string_sub(s, position, first - 1)
+    size = size + 1
+    parts[size] = text
+    return first, last
+  end
+  while count < limit and position <= #s + 1 do
+    local first, last = replace(found(match_at(s, p, position)))
+    if first == nil then
+      break
+    end
+    count = count + 1
+    if last < first then
+      -- An empty match: go past one byte.
+      size = size + 1
+      parts[size] = string_sub(s, first, first)
+      position = first + 1
+    else
+      position = last + 1
+    end
+    if anchored then
+      break
+    end
+  end
+  size = size + 1
+  parts[size] = string_sub(s, position)
+  return concat(parts), count
+end
+
+safe_string = copy(string, safe_string)
+local strings = readonly(safe_string)
+string_metatable.__index = safe_string
+string_metatable.__metatable = readonly({ __index = strings })
+
+-- The base library ----------------------------------------------------------------------------------------------------
+
+local globals = {}
+local environment = readonly(setmetatable(globals, {
+  __index = function(_, name)
+    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+  end,
+}))
+
+-- The host's errors travel as userdata; scripts see what Redis would have thrown.
+local function as_thrown(thrown)
+  if type(thrown) == "userdata" then
+    local text, is_reply = host.thrown(thrown)
+    return is_reply and { err = text } or text
+  end
+  return thrown
+end
+
+local function unwrap_error(ok, ...)
+  if not ok then
+    local thrown = as_thrown((...))
+    if type(thrown) == "table" and type(thrown.err) == "string" then
+      return false, thrown.err
+    end
+    return false, thrown
+  end
+  return ok, ...
+end
+
+local function rethrow_as_redis(ok, ...)
+  if not ok then
+    return false, as_thrown((...))
+  end
+  return ok, ...
+end
+
+local function in_sandbox(compiled, failure)
+  if compiled then
+    return setfenv(compiled, environment)
+  end
+  return nil, failure
+end
+
+local function compile_text(text, name)
+  text = as_string(text, 1, "loadstring", 1)
+  if string_byte(text) == 27 then
+    return nil, "[string \"" .. text .. "\"]:1: unexpected symbol near 'char(27)'"
+  end
+  return in_sandbox(loadstring(text, name))
+end
+
+for name, value in pairs({
+  _G = environment,
+  _VERSION = _VERSION,
+  error = error,
+  ipairs = ipairs,
+  rawequal = rawequal,
+  select = select,
+  tonumber = tonumber,
+  tostring = host.tostring,
+  type = type,
+  unpack = unpack,
+  assert = host.assert,
+  xpcall = function(body, handler)
+    return xpcall(body, function(thrown)
+      return handler(as_thrown(thrown))
+    end)
+  end,
+  pcall = function(...)
+    return unwrap_error(pcall(...))
+  end,
+  -- Scripts share one interpreter: its collector is not theirs to stop, nor its size theirs to see.
+  collectgarbage = function()
+    return 0
+  end,
+  gcinfo = function()
+    return 0, 0
+  end,
+  getmetatable = getmetatable,
+  setmetatable = function(...)
+    local object = ...
+    if real_of[object] then
+      error(READONLY, 0)
+    end
+    return setmetatable(...)
+  end,
+  rawget = function(object, name)
+    return rawget(real_of[object] or object, name)
+  end,
+  rawset = function(object, name, value)
+    if real_of[object] then
+      error(READONLY, 0)
+    end
+    return rawset(object, name, value)
+  end,
+  next = function(object, ...)
+    return next(real_of[object] or object, ...)
+  end,
+  pairs = function(...)
+    local object = ...
+    local real = real_of[object]
+    if real then
+      return next, copy(real), nil
+    end
+    return pairs(...)
+  end,
+  loadstring = function(text, name)
+    return compile_text(text, name)
+  end,
+  load = function(reader, name)
+    local parts, size = {}, 0
+    while true do
+      local part = reader()
+      if part == nil or part == "" then
+        break
+      end
+      size = size + 1
+      parts[size] = part
+    end
+    return compile_text(concat(parts), name or "=(load)")
+  end,
+}) do
+  rawset(globals, name, value)
+end
+
+-- The libraries -------------------------------------------------------------------------------------------------------
+
+local random = host.random
+local safe_math = copy(math, {
+  random = function(...)
+    local low, high = ...
+    local given = select("#", ...)
+    if given == 0 then
+      return random()
+    end
+    if given == 1 then
+      low, high = 1, low
+    elseif given > 2 then
+      error("wrong number of arguments", 2)
+    end
+    low, high = tonumber(low), tonumber(high)
+    if not low or not high then
+      bad(given, "random", "number expected")
+    end
+    if low > high then
+      bad(given, "random", "interval is empty")
+    end
+    return math.floor(random() * (math.floor(high) - math.floor(low) + 1)) + math.floor(low)
+  end,
+  randomseed = function(seed)
+    host.seed_random(tonumber(seed) or 0)
+  end,
+})
+
+local function to_error(text)
+  return { err = text }
+end
+
+local redis = {
+  call = host.call,
+  pcall = host.pcall,
+  sha1hex = host.sha1hex,
+  error_reply = function(...)
+    local text = ...
+    if select("#", ...) ~= 1 or type(text) ~= "string" then
+      return to_error("ERR wrong number or type of arguments")
+    end
+    return to_error(string_byte(text) == 45 and string_sub(text, 2) or text)
+  end,
+  status_reply = function(...)
+    local text = ...
+    if select("#", ...) ~= 1 or type(text) ~= "string" then
+      return to_error("ERR wrong number or type of arguments")
+    end
+    return { ok = text }
+  end,
+  log = function(...)
+    local level = ...
+    if select("#", ...) < 2 then
+      error(to_error("ERR redis.log() requires two arguments or more."), 0)
+    elseif type(level) ~= "number" then
+      error(to_error("ERR First argument must be a number (log level)."), 0)
+    elseif level < 0 or level > 3 then
+      error(to_error("ERR Invalid debug level."), 0)
+    end
+  end,
+  setresp = function(...)
+    local version = tonumber((...))
+    if select("#", ...) ~= 1 then
+      error(to_error("ERR redis.setresp() requires one argument."), 0)
+    elseif version ~= 2 and version ~= 3 then
+      error(to_error("ERR RESP version must be 2 or 3."), 0)
+    end
+    host.set_protocol(version)
+  end,
+  set_repl = function(...)
+    local flags = tonumber((...))
+    if select("#", ...) ~= 1 then
+      error(to_error("ERR redis.set_repl() requires two arguments."), 0)
+    elseif not flags or flags < 0 or flags > 3 or flags % 1 ~= 0 then
+      error(to_error("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."), 0)
+    end
+    -- Effects always go to both: which of the two a write should miss is not modelled.
+  end,
+  replicate_commands = function()
+    return true
+  end,
+  breakpoint = function()
+    return false
+  end,
+  debug = function() end,
+  acl_check_cmd = function()
+    return true
+  end,
+  LOG_DEBUG = 0,
+  LOG_VERBOSE = 1,
+  LOG_NOTICE = 2,
+  LOG_WARNING = 3,
+  REPL_NONE = 0,
+  REPL_AOF = 1,
+  REPL_SLAVE = 2,
+  REPL_REPLICA = 2,
+  REPL_ALL = 3,
+  REDIS_VERSION = host.version,
+  REDIS_VERSION_NUM = 0x0007000f,
+}
+
+for name, library in pairs({
+  string = safe_string,
+  table = copy(table),
+  math = safe_math,
+  coroutine = copy(coroutine, {
+    resume = function(...)
+      return rethrow_as_redis(coroutine.resume(...))
+    end,
+  }),
+  redis = redis,
+  bit = host.bit,
+}) do
+  rawset(globals, name, library == safe_string and strings or readonly(library))
+end
+
+-- What the host calls -------------------------------------------------------------------------------------------------
+
+local function describe_error(thrown)
+  thrown = as_thrown(thrown)
+  if type(thrown) ~= "table" then
+    thrown = { err = "ERR " .. tostring(thrown) }
+  end
+  thrown.source, thrown.line = host.where()
+  return thrown
+end
+
+local function run(script, keys, arguments)
+  rawset(globals, "KEYS", keys)
+  rawset(globals, "ARGV", arguments)
+  return xpcall(script, describe_error)
+end
+
+return run, environment

@@ -1,0 +1,97 @@
+//! A script's source and what its first line says about it.
+
+use sha1_smol::Sha1;
+
+/// A script in a node's cache.
+#[derive(Debug)]
+pub(crate) struct Script {
+    pub(crate) sha: [u8; 20],
+    pub(crate) source: Vec<u8>,
+    /// It has a `#!lua` line: then its flags are binding.
+    pub(super) has_shebang: bool,
+    /// `flags=no-writes`.
+    pub(super) no_writes: bool,
+}
+
+/// The SHA1 that names a script.
+pub(crate) fn digest(source: &[u8]) -> [u8; 20] {
+    Sha1::from(source).digest().bytes()
+}
+
+/// 40 lower-case hexadecimal digits.
+pub(crate) fn hex(sha: &[u8; 20]) -> String {
+    sha.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads 40 hexadecimal digits of either case.
+pub(crate) fn parse_hex(text: &[u8]) -> Option<[u8; 20]> {
+    if text.len() != 40 {
+        return None;
+    }
+    let mut sha = [0; 20];
+    for (byte, pair) in sha.iter_mut().zip(text.chunks_exact(2)) {
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    }
+    Some(sha)
+}
+
+impl Script {
+    /// Reads the `#!lua flags=…` line, if there is one.
+    ///
+    /// # Errors
+    /// The reply's text, for a line Redis would refuse.
+    pub(crate) fn parse(source: &[u8], sha: [u8; 20]) -> Result<Script, Vec<u8>> {
+        let mut script = Script { sha, source: source.to_vec(), has_shebang: false, no_writes: false };
+        if !source.starts_with(b"#!") {
+            return Ok(script);
+        }
+        let Some(end) = source.iter().position(|&byte| byte == b'\n') else {
+            return Err(b"ERR Invalid script shebang".to_vec());
+        };
+        let mut words = source[..end].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let engine = words.next().unwrap_or_default();
+        if engine != b"#!lua" {
+            return Err([b"ERR Unexpected engine in script shebang: ", engine].concat());
+        }
+        for word in words {
+            let Some(flags) = word.strip_prefix(b"flags=") else {
+                return Err([b"ERR Unknown lua shebang option: ", word].concat());
+            };
+            for flag in flags.split(|&byte| byte == b',') {
+                match flag {
+                    b"no-writes" => script.no_writes = true,
+                    b"allow-oom" | b"allow-stale" | b"no-cluster" | b"allow-cross-slot-keys" => {}
+                    other => return Err([b"ERR Unexpected flag in script shebang: ", other].concat()),
+                }
+            }
+        }
+        script.has_shebang = true;
+        // Lua does not know the line; its line break keeps the other lines' numbers right.
+        script.source.drain(..end);
+        Ok(script)
+    }
+}
+
+impl Script {
+    /// Why the script may not even start: what it declared, against the node's state. `cannot_write` is the node's.
+    pub(crate) fn refusal(
+        &self,
+        cannot_write: Option<&'static [u8]>,
+        read_only: bool,
+    ) -> Option<&'static [u8]> {
+        // Without a shebang nothing was declared: its commands are checked one by one.
+        if !self.has_shebang || self.no_writes {
+            return None;
+        }
+        if read_only {
+            return Some(b"ERR Can not execute a script with write flag using *_ro command.");
+        }
+        match cannot_write {
+            Some(why) if why.starts_with(b"READONLY") => {
+                Some(b"READONLY Can not run script with write flag on readonly replica.")
+            }
+            other => other,
+        }
+    }
+}
