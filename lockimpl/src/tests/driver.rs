@@ -6,6 +6,7 @@ use redis::{Cmd, RedisResult};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use crate::{connection_config, connection_info};
