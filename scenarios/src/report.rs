@@ -32,6 +32,8 @@ pub struct Report {
     pub ended: TrueNs,
     /// Kernel events.
     pub events: u64,
+    /// How many times bytes were handed to the network.
+    pub messages: u64,
     /// The digest of the whole trace.
     pub trace_hash: TraceHash,
     /// The trace itself, if it was asked for.

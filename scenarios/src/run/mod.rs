@@ -1,0 +1,34 @@
+//! Running a scenario: an engine carries it out and reports what it came to.
+//!
+//! Everything above an engine (verdicts, expectations, pictures) is the same whatever executed the run, so that a
+//! second engine can be a second opinion.
+
+mod env;
+mod program;
+mod recorder;
+mod resource;
+mod sim;
+
+pub use sim::SimEngine;
+
+use crate::report::Report;
+use crate::scenario::Scenario;
+
+/// What to keep of a run besides its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing: the trace is hashed and forgotten.
+    History,
+    /// Every event of the trace.
+    Trace,
+}
+
+/// Something that can execute scenarios.
+pub trait Engine {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Runs a scenario from a seed. The same scenario and seed give the same report, whatever ran before and on
+    /// whatever thread.
+    fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report;
+}

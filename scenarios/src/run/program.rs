@@ -1,0 +1,245 @@
+//! A client's program: the steps of a scenario, carried out by the code under test.
+//!
+//! Every step is marked in the trace, where faults can wait for it, and recorded in the history. Marks are step
+//! points: a pause at "check" strikes after the check and before the write that follows it.
+//!
+//! A client waits for the resource without a timeout of its own: what the network does to a late write is the point.
+
+use std::sync::Arc;
+
+use doublehold_history::{self as history, Content, GrantId, ReleaseOutcome, What};
+use doublehold_lockimpl::{Acquired, AnyLock, Deadline, Env, Extended, Grant, Lock, NodeName, Released};
+use doublehold_sim::{DelayLaw, Host, HostId};
+
+use super::env::SimEnv;
+use super::recorder::{LOCK, Recorder};
+use super::resource::{OBJECT, ResourceLink};
+use crate::scenario::{ClientPlan, LockPlan, START_SIGNAL, Step};
+
+/// What a client's process needs to know.
+pub(crate) struct Program {
+    pub(crate) plan: ClientPlan,
+    pub(crate) lock: LockPlan,
+    pub(crate) nodes: Vec<NodeName>,
+    pub(crate) resource: HostId,
+    pub(crate) recorder: Recorder,
+}
+
+impl Program {
+    /// Runs the program on a host, from the start signal to the last round.
+    pub(crate) async fn run(self: Arc<Self>, host: Host, env: SimEnv) {
+        let mut life = Life { recorder: self.recorder.clone(), client: host.id(), finished: false };
+        self.rounds(host, env).await;
+        life.finished = true;
+    }
+
+    async fn rounds(&self, host: Host, env: SimEnv) {
+        // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
+        let Ok(resource) = ResourceLink::open(&host, self.resource).await else {
+            return self.recorder.remark(format!("{} could not reach the resource", host.name()));
+        };
+        let Ok(lock) = self.lock.algorithm.build(env.clone(), self.nodes.clone()) else {
+            return self.recorder.remark(format!("{} could not build its lock", host.name()));
+        };
+        if self.plan.waits_for_start {
+            while host.signal().await != START_SIGNAL {}
+        }
+        let mut client = Client { program: self, host, env, lock, resource };
+        for _ in 0..self.plan.rounds {
+            if client.round().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells the recorder when the process dies before its program ended.
+struct Life {
+    recorder: Recorder,
+    client: HostId,
+    finished: bool,
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.recorder.died(self.client);
+        }
+    }
+}
+
+/// A client at work.
+struct Client<'a> {
+    program: &'a Program,
+    host: Host,
+    env: SimEnv,
+    lock: AnyLock<SimEnv>,
+    resource: ResourceLink,
+}
+
+/// The resource is out of reach: the program cannot go on.
+struct Unreachable;
+
+/// One turn with the lock.
+#[derive(Default)]
+struct Turn {
+    held: Option<(GrantId, Grant)>,
+    read: Option<Content>,
+}
+
+impl Client<'_> {
+    async fn round(&mut self) -> Result<(), Unreachable> {
+        let mut turn = Turn::default();
+        let mut stopped = false;
+        for step in &self.program.plan.program {
+            // Past a failed try or a failed check only the release is left to do.
+            if stopped && !matches!(step, Step::Release) {
+                continue;
+            }
+            match step {
+                Step::Acquire => stopped = !self.acquire(&mut turn, true).await,
+                Step::Try => stopped = !self.acquire(&mut turn, false).await,
+                Step::Read => self.read(&mut turn).await?,
+                Step::Work(law) => self.sleep(law).await,
+                Step::Check => stopped = !self.check(&mut turn).await,
+                Step::Write => self.write(&mut turn).await?,
+                Step::Extend => self.extend(&mut turn).await,
+                Step::Release => self.release(&mut turn).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the lock, again and again if `insist`. Whether it was granted.
+    async fn acquire(&mut self, turn: &mut Turn, insist: bool) -> bool {
+        let patience_ends = self.host.clocks().monotonic.after(self.program.plan.give_up_after);
+        loop {
+            self.mark("acquire").await;
+            let grant = self.program.recorder.begin(self.host.id());
+            match self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await {
+                Acquired::Granted(held) => {
+                    self.granted(grant, &held).await;
+                    turn.held = Some((grant, held));
+                    return true;
+                }
+                Acquired::Refused(why) => self.note(|client| What::Refused { client, grant, why: why.to_string() }),
+                Acquired::Unknown(why) => {
+                    self.note(|client| What::AcquireUnknown { client, grant, why: why.to_string() });
+                }
+            }
+            self.mark("refusal").await;
+            if !insist || self.host.clocks().monotonic >= patience_ends {
+                self.note(|client| What::GaveUp { client, grant });
+                return false;
+            }
+            self.sleep(&self.program.plan.retry).await;
+        }
+    }
+
+    async fn granted(&self, grant: GrantId, held: &Grant) {
+        let deadline = held.deadline.map(in_history);
+        let (token, fencing) = (held.token.to_string(), held.fencing);
+        let reading = self.program.recorder.reading(self.host.id());
+        self.note(|client| What::Granted { client, grant, lock: LOCK, token, fencing, deadline, reading });
+        if let Some(deadline) = deadline {
+            self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
+        }
+        self.mark("grant").await;
+    }
+
+    async fn read(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
+        let Some((grant, held)) = &turn.held else { return Ok(()) };
+        let grant = *grant;
+        turn.read = self.resource.read(grant, held.fencing).await.map_err(|_| Unreachable)?;
+        if let Some(Content { version, value }) = turn.read {
+            self.note(|client| What::ReadDone { client, grant, object: OBJECT, version, value });
+        }
+        self.mark("read").await;
+        Ok(())
+    }
+
+    /// Whether the lease is still good by the client's own clock, or nobody can tell.
+    async fn check(&self, turn: &mut Turn) -> bool {
+        let Some((grant, held)) = &turn.held else { return false };
+        if let Some(deadline) = held.deadline
+            && deadline.has_passed(&self.env).await
+        {
+            self.note(|client| What::ExpiryNoticed { client, grant: *grant });
+            self.mark("expiry").await;
+            return false;
+        }
+        self.mark("check").await;
+        true
+    }
+
+    async fn write(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
+        let Some((grant, held)) = &turn.held else { return Ok(()) };
+        let (grant, based_on) = (*grant, turn.read.map(|content| content.version));
+        let value = turn.read.map_or(grant.0, |content| content.value + 1);
+        self.mark("write").await;
+        self.note(|client| What::WriteSent { client, grant, object: OBJECT, based_on });
+        self.resource.write(grant, held.fencing, based_on, value).await.map_err(|_| Unreachable)?;
+        Ok(())
+    }
+
+    async fn extend(&mut self, turn: &mut Turn) {
+        let Some((grant, held)) = &mut turn.held else { return };
+        let grant = *grant;
+        let extended = self.lock.extend(held, self.program.lock.ttl).await;
+        let why = match extended {
+            Extended::Extended { deadline } => {
+                let deadline = deadline.map(in_history);
+                self.note(|client| What::Extended { client, grant, deadline });
+                if let Some(deadline) = deadline {
+                    self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
+                }
+                return self.mark("extend").await;
+            }
+            Extended::NotOwner => "not the owner".to_owned(),
+            Extended::TooLate => "too late".to_owned(),
+            Extended::Unknown(doubt) => doubt.to_string(),
+        };
+        self.note(|client| What::ExtendFailed { client, grant, why });
+        self.mark("extend").await;
+    }
+
+    async fn release(&mut self, turn: &mut Turn) {
+        let Some((grant, held)) = turn.held.take() else { return };
+        self.note(|client| What::ReleaseCalled { client, grant });
+        self.mark("release").await;
+        let outcome = match self.lock.release(&held).await {
+            Released::Released => ReleaseOutcome::Released,
+            Released::NotOwner => ReleaseOutcome::NotOwner,
+            Released::Unknown(_) => ReleaseOutcome::Unknown,
+        };
+        self.note(|client| What::ReleaseReturned { client, grant, outcome });
+    }
+
+    async fn sleep(&self, law: &DelayLaw) {
+        let pause = self.host.draw(law);
+        self.env.sleep_until(self.monotonic_after(pause)).await;
+    }
+
+    fn monotonic_after(&self, pause: std::time::Duration) -> doublehold_lockimpl::MonotonicTime {
+        doublehold_lockimpl::MonotonicTime(self.host.clocks().monotonic.after(pause).0)
+    }
+
+    async fn mark(&self, label: &'static str) {
+        self.host.mark(label, None).await;
+    }
+
+    fn note(&self, what: impl FnOnce(history::ClientId) -> What) {
+        self.program.recorder.note(self.host.id(), what);
+    }
+}
+
+fn in_history(deadline: Deadline) -> history::Deadline {
+    use history::ClockKind;
+    let whole = |nanoseconds: u64| i64::try_from(nanoseconds).unwrap_or(i64::MAX);
+    let (clock, reading_ns) = match deadline {
+        Deadline::Wall(at) => (ClockKind::Wall, at.0),
+        Deadline::Monotonic(at) => (ClockKind::Monotonic, whole(at.0)),
+        Deadline::Boot(at) => (ClockKind::Boot, whole(at.0)),
+    };
+    history::Deadline { clock, reading_ns }
+}

@@ -1,0 +1,297 @@
+//! Writes the history while the run goes on, with true time and clock readings no client could know.
+//!
+//! Everything enters here: what client programs do, what the resource applies, what nodes do to lock keys, and what
+//! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
+//!
+//! A command on a node is attributed to the grant its client was last busy with. A request that is executed after its
+//! client went on to another grant counts for the later one; tokens, which are unique, are never confused.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use doublehold_history::{ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What};
+use doublehold_sim::{Host, HostId};
+use doublehold_sim_redis::core::{KeyChange, Observer, Peer};
+
+use crate::report::{KeyEnd, KeySpan};
+use crate::scenario::HostIndex;
+
+/// The one lock of a scenario.
+pub(crate) const LOCK: LockId = LockId(0);
+
+/// A handle to the run's one record. Clones write to the same.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    world: Host,
+    record: Arc<Mutex<Record>>,
+}
+
+struct Record {
+    history: History,
+    /// Which hosts are clients, by their number in the world.
+    clients: BTreeMap<HostId, ClientId>,
+    lock_key: Vec<u8>,
+    next_grant: u64,
+    /// The grant each client is, or was last, busy with.
+    current: BTreeMap<HostId, GrantId>,
+    /// Who drew which token.
+    tokens: BTreeMap<Vec<u8>, (HostId, GrantId)>,
+    /// Grants that claim the lock, with their holder: their clocks are evidence.
+    claims: BTreeMap<GrantId, HostId>,
+    /// The latest deadline of each grant: an older one passing means nothing.
+    deadlines: BTreeMap<GrantId, Deadline>,
+    keys: Vec<KeySpan>,
+    /// The open span of each node that holds the key.
+    held: BTreeMap<HostId, usize>,
+    /// When each span's key expires by its node's clock, in milliseconds, as last set.
+    expiries: BTreeMap<usize, i64>,
+    notes: Vec<String>,
+    closed: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(world: Host, history: History, clients: BTreeMap<HostId, ClientId>, lock_key: &str) -> Recorder {
+        let record = Record {
+            history,
+            clients,
+            lock_key: lock_key.as_bytes().to_vec(),
+            next_grant: 1,
+            current: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            deadlines: BTreeMap::new(),
+            keys: Vec::new(),
+            held: BTreeMap::new(),
+            expiries: BTreeMap::new(),
+            notes: Vec::new(),
+            closed: false,
+        };
+        Recorder { world, record: Arc::new(Mutex::new(record)) }
+    }
+
+    /// A client is about to call acquire: the call's id.
+    pub(crate) fn begin(&self, client: HostId) -> GrantId {
+        let mut record = self.lock();
+        let grant = GrantId(record.next_grant);
+        record.next_grant += 1;
+        record.current.insert(client, grant);
+        let started = What::AcquireStarted { client: record.clients[&client], grant, lock: LOCK };
+        record.push(self.now(), started);
+        grant
+    }
+
+    /// Writes what `what` makes of the client's id.
+    pub(crate) fn note(&self, client: HostId, what: impl FnOnce(ClientId) -> What) {
+        let mut record = self.lock();
+        let what = what(record.clients[&client]);
+        let (starts, ends) = boundary(&what);
+        if let Some(grant) = starts {
+            record.claims.insert(grant, client);
+        }
+        if starts.is_some() || ends.is_some() {
+            self.read_claimants(&mut record, client);
+        }
+        if let Some(grant) = ends {
+            record.claims.remove(&grant);
+        }
+        record.push(self.now(), what);
+    }
+
+    /// The client's process is gone, with whatever it held.
+    pub(crate) fn died(&self, client: HostId) {
+        let mut record = self.lock();
+        self.read_claimants(&mut record, client);
+        record.claims.retain(|_, holder| *holder != client);
+        let died = What::Died { client: record.clients[&client] };
+        record.push(self.now(), died);
+    }
+
+    /// Watches a grant's deadline on its client's clock, also while the client is stopped.
+    pub(crate) fn watch_deadline(&self, client: HostId, grant: GrantId, deadline: Deadline) {
+        self.lock().deadlines.insert(grant, deadline);
+        let (recorder, world) = (self.clone(), self.world.clone());
+        self.world.spawn(async move {
+            world.clock_reaches(client, clock_of(deadline.clock), deadline.reading_ns).await;
+            let mut record = recorder.lock();
+            if record.deadlines.get(&grant) == Some(&deadline) {
+                recorder.read_claimants(&mut record, client);
+                let passed = What::DeadlinePassed { client: record.clients[&client], grant };
+                record.push(recorder.now(), passed);
+            }
+        });
+    }
+
+    /// A lock drew random bytes: they are the token of the acquire call its client is in.
+    pub(crate) fn token_drawn(&self, client: HostId, token: &[u8]) {
+        let mut record = self.lock();
+        if let Some(&grant) = record.current.get(&client) {
+            record.tokens.insert(token.to_vec(), (client, grant));
+        }
+    }
+
+    /// Something a reader must know that no verdict says.
+    pub(crate) fn remark(&self, note: String) {
+        self.lock().notes.push(note);
+    }
+
+    /// The node lost its keys: it crashed, or it follows another master now.
+    pub(crate) fn forgotten(&self, node: HostId) {
+        let now = self.now();
+        self.lock().end_key(node, now, KeyEnd::Forgotten);
+    }
+
+    /// What the clients' clocks show.
+    pub(crate) fn reading(&self, client: HostId) -> Reading {
+        let clocks = self.world.clocks_of(client);
+        Reading { wall_ns: clocks.wall.0, monotonic_ns: clocks.monotonic.0, boot_ns: clocks.boot.0 }
+    }
+
+    pub(crate) fn now(&self) -> TrueNs {
+        TrueNs(self.world.true_time().0)
+    }
+
+    /// Ends the record. Whatever is written after this (tasks being dropped) is not part of the run.
+    pub(crate) fn close(&self) -> (History, Vec<KeySpan>, Vec<String>) {
+        let mut record = self.lock();
+        record.closed = true;
+        let empty = History::new(record.history.header().clone());
+        let history = std::mem::replace(&mut record.history, empty);
+        (history, std::mem::take(&mut record.keys), std::mem::take(&mut record.notes))
+    }
+
+    /// Everyone else's clocks at a moment that begins or ends a claim of `client`.
+    fn read_claimants(&self, record: &mut Record, client: HostId) {
+        let mut holders: Vec<HostId> = record.claims.values().copied().chain([client]).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        for holder in holders {
+            let what = What::Clocks { client: record.clients[&holder], reading: self.reading(holder) };
+            record.push(self.now(), what);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the key's end when its time is up by the node's clock, if it still holds this token then.
+    fn watch_expiry(&self, node: HostId, span: usize, expires_at_ms: i64) {
+        let (recorder, world) = (self.clone(), self.world.clone());
+        self.world.spawn(async move {
+            // Gone when `now > when`, and Redis counts whole milliseconds.
+            let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
+            world.clock_reaches(node, doublehold_sim::ClockKind::Wall, gone_at).await;
+            let now = recorder.now();
+            let mut record = recorder.lock();
+            if record.held.get(&node) == Some(&span) && record.expiries.get(&span) == Some(&expires_at_ms) {
+                record.end_key(node, now, KeyEnd::Expired);
+            }
+        });
+    }
+}
+
+impl Record {
+    fn push(&mut self, at: TrueNs, what: What) {
+        if !self.closed {
+            self.history.push(at, what);
+        }
+    }
+
+    fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8]) -> Option<usize> {
+        let &(client, grant) = self.tokens.get(token)?;
+        let index = |host: HostId| HostIndex(host.0 as usize - 1);
+        self.keys.push(KeySpan { node: index(node), grant, client: index(client), from: at, until: None });
+        self.held.insert(node, self.keys.len() - 1);
+        Some(self.keys.len() - 1)
+    }
+
+    fn end_key(&mut self, node: HostId, at: TrueNs, how: KeyEnd) {
+        if let Some(span) = self.held.remove(&node) {
+            self.keys[span].until = Some((at, how));
+        }
+    }
+
+    /// A release or an extension by `peer` reached a key that held a token.
+    fn touched(&self, node: HostId, peer: HostId, held: &[u8], op: KeyOp) -> Option<What> {
+        let &client = self.clients.get(&peer)?;
+        let &by = self.current.get(&peer)?;
+        let &(_, held) = self.tokens.get(held)?;
+        Some(What::KeyTouched { client, node: NodeId(node.0 - 1), lock: LOCK, by, held, op })
+    }
+}
+
+/// Which grant starts to be claimed, and which ends, by this event.
+fn boundary(what: &What) -> (Option<GrantId>, Option<GrantId>) {
+    match what {
+        What::Granted { grant, .. } => (Some(*grant), None),
+        What::ReleaseCalled { grant, .. } | What::ExpiryNoticed { grant, .. } => (None, Some(*grant)),
+        _ => (None, None),
+    }
+}
+
+fn clock_of(clock: ClockKind) -> doublehold_sim::ClockKind {
+    match clock {
+        ClockKind::Wall => doublehold_sim::ClockKind::Wall,
+        ClockKind::Monotonic => doublehold_sim::ClockKind::Monotonic,
+        ClockKind::Boot => doublehold_sim::ClockKind::Boot,
+    }
+}
+
+/// One node's link to the recorder and to the trace, where faults wait for commands.
+pub(crate) struct NodeObserver {
+    node: Host,
+    recorder: Recorder,
+}
+
+impl NodeObserver {
+    pub(crate) fn new(node: Host, recorder: Recorder) -> NodeObserver {
+        NodeObserver { node, recorder }
+    }
+}
+
+impl Observer for NodeObserver {
+    fn executed(&self, peer: Peer, command: &'static str) {
+        self.node.note(command, Some(HostId(peer.0)));
+    }
+
+    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
+        let (node, peer, now) = (self.node.id(), HostId(peer.0), self.recorder.now());
+        let mut record = self.recorder.lock();
+        if change.key != record.lock_key {
+            return;
+        }
+        let span = match (change.before, change.after) {
+            (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
+            (before, Some(token)) => {
+                if before.is_some() {
+                    record.end_key(node, now, KeyEnd::Overwritten);
+                }
+                record.begin_key(node, now, token)
+            }
+            (_, None) => {
+                let expired = change.command == "EXPIRED";
+                record.end_key(node, now, if expired { KeyEnd::Expired } else { KeyEnd::Deleted });
+                None
+            }
+        };
+        let op = match (change.command, change.after) {
+            ("EXPIRED", _) => None,
+            (_, None) => Some(KeyOp::Release),
+            (_, Some(_)) => change.before.filter(|before| Some(*before) == change.after).map(|_| KeyOp::Extend),
+        };
+        if let Some(what) = op.zip(change.before).and_then(|(op, held)| record.touched(node, peer, held, op)) {
+            record.push(now, what);
+        }
+        if let Some((span, expires_at_ms)) = span.zip(change.expires_at_ms) {
+            record.expiries.insert(span, expires_at_ms);
+            drop(record);
+            self.recorder.watch_expiry(node, span, expires_at_ms);
+        }
+    }
+
+    fn script_overran(&self, peer: Peer) {
+        self.node.note("script overran", Some(HostId(peer.0)));
+        let node = self.node.name();
+        self.recorder.remark(format!("a script on {node} passed its instruction limit and was treated as never ending"));
+    }
+}

@@ -1,0 +1,194 @@
+//! The resource: a host that reads and writes one object for its clients, over the network like everything else.
+//!
+//! The rules of what it accepts are the history crate's pure state machine; this file carries them over a connection.
+//! One request is one frame of fixed size, answered in order. Its process never crashes in a catalogue scenario; if a
+//! file makes it, a restarted resource begins empty.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use doublehold_history::{
+    Content, GrantId, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, What, WriteRequest,
+};
+use doublehold_sim::{Host, HostId, SimStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::recorder::{LOCK, Recorder};
+
+/// The port the resource listens on.
+const PORT: u16 = 80;
+/// The one object of a scenario.
+pub(crate) const OBJECT: ObjectId = ObjectId(0);
+
+/// Serves the object for as long as the host lives.
+pub(crate) async fn serve(host: Host, rules: ResourceRules, recorder: Recorder) {
+    let mut incoming = host.listen(PORT);
+    let resource = Arc::new(Mutex::new(Resource::new(1, rules)));
+    loop {
+        let stream = incoming.accept().await;
+        let (resource, recorder) = (resource.clone(), recorder.clone());
+        host.spawn(async move {
+            // A connection ends when its client is gone; what it asked for until then was done.
+            let _ended = serve_one(stream, &resource, &recorder).await;
+        });
+    }
+}
+
+async fn serve_one(mut stream: SimStream, resource: &Mutex<Resource>, recorder: &Recorder) -> io::Result<()> {
+    let client = stream.peer();
+    loop {
+        let mut frame = [0; Request::SIZE];
+        stream.read_exact(&mut frame).await?;
+        let answer = {
+            let mut resource = resource.lock().unwrap_or_else(PoisonError::into_inner);
+            carry_out(&Request::decode(&frame), &mut resource, client, recorder)
+        };
+        stream.write_all(&answer.encode()).await?;
+    }
+}
+
+fn carry_out(request: &Request, resource: &mut Resource, client: HostId, recorder: &Recorder) -> Answer {
+    let Request { grant, fencing, ref action } = *request;
+    match *action {
+        Action::Read => match resource.read(ReadRequest { lock: LOCK, object: OBJECT, fencing }) {
+            Ok(content) => Answer::Content(content),
+            Err(_) => Answer::Refused,
+        },
+        Action::Write { based_on, value } => {
+            let write = WriteRequest { lock: LOCK, object: OBJECT, fencing, based_on, value };
+            let highest_seen = resource.highest_seen(LOCK);
+            let outcome = resource.write(write);
+            recorder.note(client, |client| match &outcome {
+                Ok(version) => {
+                    let version = *version;
+                    What::WriteApplied { client, grant, object: OBJECT, version, based_on, value, fencing }
+                }
+                Err(refusal) => {
+                    let why = refusal.to_string();
+                    What::WriteRefused { client, grant, object: OBJECT, why, fencing, highest_seen }
+                }
+            });
+            answer_write(outcome, value)
+        }
+    }
+}
+
+fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
+    outcome.map_or(Answer::Refused, |version| Answer::Content(Content { version, value }))
+}
+
+/// A client's connection to the resource.
+pub(crate) struct ResourceLink(SimStream);
+
+impl ResourceLink {
+    /// Connects. Fails when the resource cannot be reached.
+    pub(crate) async fn open(host: &Host, resource: HostId) -> io::Result<ResourceLink> {
+        Ok(ResourceLink(host.connect(resource, PORT).await?))
+    }
+
+    /// Reads the object; `None` if the resource refuses.
+    pub(crate) async fn read(&mut self, grant: GrantId, fencing: Option<u64>) -> io::Result<Option<Content>> {
+        self.ask(Request { grant, fencing, action: Action::Read }).await
+    }
+
+    /// Writes the object; `None` if the resource refuses.
+    pub(crate) async fn write(
+        &mut self,
+        grant: GrantId,
+        fencing: Option<u64>,
+        based_on: Option<u64>,
+        value: u64,
+    ) -> io::Result<Option<Content>> {
+        self.ask(Request { grant, fencing, action: Action::Write { based_on, value } }).await
+    }
+
+    async fn ask(&mut self, request: Request) -> io::Result<Option<Content>> {
+        self.0.write_all(&request.encode()).await?;
+        let mut frame = [0; Answer::SIZE];
+        self.0.read_exact(&mut frame).await?;
+        Ok(match Answer::decode(&frame) {
+            Answer::Content(content) => Some(content),
+            Answer::Refused => None,
+        })
+    }
+}
+
+/// What a client asks of the resource.
+struct Request {
+    grant: GrantId,
+    fencing: Option<u64>,
+    action: Action,
+}
+
+enum Action {
+    Read,
+    Write { based_on: Option<u64>, value: u64 },
+}
+
+impl Request {
+    /// Which optional parts are there, then grant, fencing, based-on and value.
+    const SIZE: usize = 1 + 4 * 8;
+
+    fn encode(&self) -> [u8; Request::SIZE] {
+        let (write, based_on, value) = match self.action {
+            Action::Read => (0, None, 0),
+            Action::Write { based_on, value } => (1, based_on, value),
+        };
+        let flags = write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
+        frame(flags, [self.grant.0, self.fencing.unwrap_or(0), based_on.unwrap_or(0), value])
+    }
+
+    fn decode(bytes: &[u8; Request::SIZE]) -> Request {
+        let (flags, [grant, fencing, based_on, value]) = parts(bytes);
+        let present = |bit: u8, number| (flags >> bit & 1 == 1).then_some(number);
+        let action = match flags & 1 {
+            0 => Action::Read,
+            _ => Action::Write { based_on: present(2, based_on), value },
+        };
+        Request { grant: GrantId(grant), fencing: present(1, fencing), action }
+    }
+}
+
+/// What the resource answers.
+enum Answer {
+    /// What it holds now.
+    Content(Content),
+    /// It will not.
+    Refused,
+}
+
+impl Answer {
+    /// Whether it did, then version and value.
+    const SIZE: usize = 1 + 2 * 8;
+
+    fn encode(&self) -> [u8; Answer::SIZE] {
+        match self {
+            Answer::Content(Content { version, value }) => frame(1, [*version, *value]),
+            Answer::Refused => frame(0, [0, 0]),
+        }
+    }
+
+    fn decode(bytes: &[u8; Answer::SIZE]) -> Answer {
+        match parts(bytes) {
+            (0, _) => Answer::Refused,
+            (_, [version, value]) => Answer::Content(Content { version, value }),
+        }
+    }
+}
+
+fn frame<const SIZE: usize, const N: usize>(first: u8, numbers: [u64; N]) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes[0] = first;
+    for (place, number) in bytes[1..].chunks_exact_mut(8).zip(numbers) {
+        place.copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
+fn parts<const SIZE: usize, const N: usize>(bytes: &[u8; SIZE]) -> (u8, [u64; N]) {
+    let mut numbers = [0; N];
+    for (number, place) in numbers.iter_mut().zip(bytes[1..].chunks_exact(8)) {
+        *number = u64::from_le_bytes(place.try_into().expect("chunks of eight bytes"));
+    }
+    (bytes[0], numbers)
+}

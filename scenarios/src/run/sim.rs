@@ -1,0 +1,220 @@
+//! The `sim` engine: a scenario as a world of the simulation kernel.
+//!
+//! Hosts are added in the scenario's order, so that a fault's host numbers are the world's. Nothing here decides
+//! anything: what happens is the scenario's, the locks' and the seed's business.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use doublehold_history::{Bounds, ClientId, Header, History, RunOutcome, TrueNs, What, judge};
+use doublehold_lockimpl::NodeName;
+use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
+use doublehold_sim_redis::{NodeConfig, SimMachine};
+
+use super::env::{REDIS_PORT, SimEnv};
+use super::program::Program;
+use super::recorder::{NodeObserver, Recorder};
+use super::{Engine, Keep, resource};
+use crate::report::{FaultReport, Report};
+use crate::scenario::{FaultKind, HostIndex, HostPlan, LinkPlan, Persistence, Role, Scenario};
+
+/// Runs scenarios in the simulation kernel, in virtual time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimEngine;
+
+/// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
+/// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
+const EPOCH: i64 = 1_767_225_600_000_000_000;
+
+impl Engine for SimEngine {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report {
+        let mut world = match keep {
+            Keep::History => World::new(Seed(seed), link(&scenario.link)),
+            Keep::Trace => World::traced(Seed(seed), link(&scenario.link)),
+        };
+        let recorder = recorder(scenario, seed, &world);
+        populate(&mut world, scenario, &recorder);
+        for (from, to, plan) in &scenario.links {
+            world.set_link(from.in_world(), to.in_world(), link(plan));
+        }
+        for fault in &scenario.faults {
+            world.plan(fault.planned.clone());
+        }
+        let run = world.run(Budget { events: scenario.limits.events, time: scenario.limits.time });
+        let (mut history, keys, notes) = recorder.close();
+        let faults = fault_reports(scenario, &run.faults);
+        close_history(&mut history, scenario, &run);
+        Report {
+            scenario: scenario.clone(),
+            seed,
+            engine: self.name(),
+            outcome: run.outcome,
+            verdicts: judge(&history),
+            history,
+            faults,
+            keys,
+            ended: TrueNs(run.ended.0),
+            events: run.events,
+            messages: run.messages,
+            trace_hash: run.hash,
+            trace: matches!(keep, Keep::Trace).then(|| world.take_trace()),
+            notes,
+        }
+    }
+}
+
+fn link(plan: &LinkPlan) -> LinkSpec {
+    LinkSpec { delay: plan.delay.clone(), loss: plan.loss }
+}
+
+fn recorder(scenario: &Scenario, seed: u64, world: &World) -> Recorder {
+    let names = |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
+    let header = Header {
+        version: Header::VERSION,
+        scenario: scenario.name.clone(),
+        seed,
+        clients: names(Role::Client),
+        nodes: names(Role::Node),
+        locks: vec![scenario.lock.name.clone()],
+        objects: vec![scenario.resource.object.clone()],
+        bounds: Bounds { obtain_within_ns: scenario.limits.obtain_within.map(whole_ns) },
+    };
+    let clients = scenario.clients.iter().zip(0..).map(|(client, id)| (client.host.in_world(), ClientId(id)));
+    Recorder::new(world.observer(), History::new(header), clients.collect(), &scenario.lock.name)
+}
+
+fn whole_ns(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Adds every host with its process, in the scenario's order.
+fn populate(world: &mut World, scenario: &Scenario, recorder: &Recorder) {
+    let hosts = || scenario.hosts.iter().enumerate();
+    let names: BTreeMap<String, HostId> =
+        hosts().map(|(index, host)| (host.name.clone(), HostIndex(index).in_world())).collect();
+    let names = Arc::new(names);
+    for (index, plan) in hosts() {
+        let added = match plan.role {
+            Role::Node => add_node(world, scenario, HostIndex(index), names.clone(), recorder.clone()),
+            Role::Resource => add_resource(world, scenario, plan, recorder.clone()),
+            Role::Client => add_client(world, scenario, HostIndex(index), names.clone(), recorder.clone()),
+        };
+        debug_assert_eq!(added, HostIndex(index).in_world(), "a fault's host numbers are the world's");
+    }
+}
+
+fn spec(plan: &HostPlan) -> HostSpec {
+    let wall = WallTime(EPOCH.saturating_add(plan.wall_offset_ns));
+    HostSpec { wall, rate: plan.drift, ..HostSpec::new(&plan.name) }
+}
+
+fn add_node(
+    world: &mut World,
+    scenario: &Scenario,
+    index: HostIndex,
+    names: Arc<BTreeMap<String, HostId>>,
+    recorder: Recorder,
+) -> HostId {
+    let spec = HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec(&scenario.hosts[index.0]) };
+    let command_time = scenario.nodes.command_time.clone();
+    let config = node_config(scenario, index);
+    world.add_host(spec, move |host| {
+        let machine = SimMachine::new(host.clone(), names.clone(), command_time.clone());
+        let observer = NodeObserver::new(host.clone(), recorder.clone());
+        let mut config = config.clone();
+        config.core.observer = Some(Arc::new(observer));
+        let (life, recorder) = (NodeLife { node: host.id(), recorder: recorder.clone() }, recorder.clone());
+        async move {
+            let _life = life;
+            if let Err(error) = machine.run(REDIS_PORT, config).await {
+                recorder.remark(format!("{} did not start: {error}", host.name()));
+            }
+        }
+    })
+}
+
+fn node_config(scenario: &Scenario, index: HostIndex) -> NodeConfig {
+    let persistence = match scenario.nodes.persistence {
+        Persistence::None => doublehold_sim_redis::Persistence::None,
+        Persistence::Everysec => doublehold_sim_redis::Persistence::AofEverysec,
+        Persistence::Always => doublehold_sim_redis::Persistence::AofAlways,
+    };
+    let master = scenario.nodes.master.filter(|master| *master != index);
+    let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
+    NodeConfig { persistence, replica_of, ..NodeConfig::default() }
+}
+
+/// Tells the recorder when a node's process is gone, and its memory with it.
+struct NodeLife {
+    node: HostId,
+    recorder: Recorder,
+}
+
+impl Drop for NodeLife {
+    fn drop(&mut self) {
+        self.recorder.forgotten(self.node);
+    }
+}
+
+fn add_resource(world: &mut World, scenario: &Scenario, plan: &HostPlan, recorder: Recorder) -> HostId {
+    let rules = scenario.resource.rules;
+    world.add_host(spec(plan), move |host| resource::serve(host, rules, recorder.clone()))
+}
+
+fn add_client(
+    world: &mut World,
+    scenario: &Scenario,
+    index: HostIndex,
+    names: Arc<BTreeMap<String, HostId>>,
+    recorder: Recorder,
+) -> HostId {
+    let plan = scenario.clients.iter().find(|client| client.host == index);
+    let plan = plan.expect("every client host has a program").clone();
+    let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node);
+    let program = Arc::new(Program {
+        plan,
+        lock: scenario.lock.clone(),
+        nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
+        resource: scenario.resource.host.in_world(),
+        recorder: recorder.clone(),
+    });
+    world.add_host(spec(&scenario.hosts[index.0]).essential(), move |host: Host| {
+        let env = SimEnv::new(host.clone(), names.clone(), recorder.clone());
+        program.clone().run(host, env)
+    })
+}
+
+fn fault_reports(scenario: &Scenario, struck: &[Struck]) -> Vec<FaultReport> {
+    let reports = scenario.faults.iter().zip(struck).filter(|(plan, _)| plan.kind != FaultKind::Start);
+    reports
+        .map(|(plan, struck)| FaultReport {
+            words: plan.words.clone(),
+            when: plan.when.clone(),
+            kind: plan.kind,
+            hosts: plan.hosts.clone(),
+            from: struck.from.map(|at| TrueNs(at.0)),
+            until: struck.until.map(|at| TrueNs(at.0)),
+        })
+        .collect()
+}
+
+/// Writes what only the end of the run can tell: which faults never struck, and how the run ended.
+fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
+    let ended = TrueNs(run.ended.0);
+    for (plan, struck) in scenario.faults.iter().zip(&run.faults) {
+        if struck.from.is_none() && !plan.optional {
+            history.push(ended, What::FaultNeverFired { fault: format!("{} {}", plan.words, plan.when) });
+        }
+    }
+    let outcome = match run.outcome {
+        Outcome::Completed => RunOutcome::Completed,
+        Outcome::Stalled => RunOutcome::Stalled,
+        Outcome::EventBudget => RunOutcome::EventBudget,
+        Outcome::TimeBudget => RunOutcome::TimeBudget,
+    };
+    history.push(ended, What::RunEnded { outcome });
+}
