@@ -13,7 +13,8 @@ use crate::{connection_config, connection_info};
 
 async fn open() -> (MultiplexedConnection, DuplexStream) {
     let (client, server) = tokio::io::duplex(1024);
-    let opening = MultiplexedConnection::new_with_config(&connection_info(), client, connection_config());
+    let info = connection_info();
+    let opening = MultiplexedConnection::new_with_config(&info, client, connection_config());
     let opened = tokio::time::timeout(Duration::from_secs(5), opening).await;
     let opened = opened.expect("the set-up waits for no reply, because it asks for nothing");
     let (connection, driver) = opened.expect("the set-up says nothing that could be refused");
