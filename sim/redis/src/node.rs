@@ -90,7 +90,8 @@ impl<M: Machine> Node<M> {
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
         config.core.append_only = config.persistence != Persistence::None;
         config.core.append_fsync = config.persistence.append_fsync();
-        let mut core = Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
+        let mut core =
+            Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
         if config.persistence != Persistence::None {
             persistence::load(&machine, &mut core)?;
             core.drop_expired(machine.wall());

@@ -226,14 +226,17 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootE
         loop {
             let at = input.consumed();
             let bad = |cause: String| BootError::BadAof { offset: at, cause };
-            let Some(args) = input.next_request().map_err(|error| bad(error.to_string()))? else { break };
-            let name = args.at(0);
-            transaction = name.eq_ignore_ascii_case(b"MULTI")
-                || transaction && !name.eq_ignore_ascii_case(b"EXEC");
-            core.apply(&mut session, machine.wall(), &args);
+            if input.next_request().map_err(|error| bad(error.to_string()))?.is_none() {
+                break;
+            }
             if input.last_raw().first() != Some(&b'*') {
                 return Err(bad("expected a command that starts with `*`".to_owned()));
             }
+            let args = input.last_args();
+            let name = args.at(0);
+            transaction =
+                name.eq_ignore_ascii_case(b"MULTI") || transaction && !name.eq_ignore_ascii_case(b"EXEC");
+            core.apply(&mut session, machine.wall(), &args);
             if !transaction {
                 whole_commands_end = input.consumed();
             }

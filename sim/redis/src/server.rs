@@ -91,9 +91,10 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let shared = self.shared;
         let _turn = shared.take_turn().await;
         loop {
-            match self.execute_at_once(&mut shared.lock()) {
-                (Stop::Busy(time), _) => shared.machine.sleep(time).await,
-                stopped => return stopped,
+            let (stop, covered) = self.execute_at_once(&mut shared.lock());
+            match stop {
+                Stop::Busy(time) => shared.machine.sleep(time).await,
+                stop => return (stop, covered),
             }
         }
     }
@@ -203,7 +204,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.links.demotions()
         };
         let limit = (!timeout.is_zero()).then_some(timeout);
-        let unblocked = self.blocked(limit, |state, cx| state.links.poll_acknowledged(replicas, offset, demotions, cx));
+        let unblocked =
+            self.blocked(limit, |state, cx| state.links.poll_acknowledged(replicas, offset, demotions, cx));
         let acknowledged = match unblocked.await {
             Unblocked::Gone => return false,
             Unblocked::TimedOut => self.shared.lock().links.acknowledged(offset),

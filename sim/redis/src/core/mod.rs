@@ -146,6 +146,7 @@ impl Core {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
+        self.listen_for_writes();
         self.dispatch(session, now, args, out)
     }
 
@@ -166,6 +167,7 @@ impl Core {
         if self.replication.is_replica() || self.overrun.is_some() {
             return;
         }
+        self.listen_for_writes();
         for db in 0..self.databases.len() {
             for key in self.databases[db].expired_keys(now.millis()) {
                 self.delete_expired(db, &key);
@@ -188,6 +190,11 @@ impl Core {
     /// ([`Replication::counting`]).
     pub fn take_propagated(&mut self, into: &mut Vec<u8>) -> bool {
         self.propagation.take(into)
+    }
+
+    /// The node may have got its first replica since the last command.
+    fn listen_for_writes(&mut self) {
+        self.propagation.enabled = self.config.append_only || self.replication.counting;
     }
 
     /// Makes the next propagated write start with a SELECT: a new replica does not know which database is selected.

@@ -27,7 +27,11 @@ pub(super) struct Handshake<'a, M: Machine> {
 
 impl<'a, M: Machine> Handshake<'a, M> {
     /// Connects to the master.
-    pub(super) async fn connect(shared: &'a Shared<M>, host: &str, port: u16) -> io::Result<Handshake<'a, M>> {
+    pub(super) async fn connect(
+        shared: &'a Shared<M>,
+        host: &str,
+        port: u16,
+    ) -> io::Result<Handshake<'a, M>> {
         let stream = unless_silent(shared, shared.machine.connect(host, port)).await?;
         Ok(Handshake { shared, pipe: Pipe::new(stream) })
     }

@@ -74,7 +74,12 @@ impl Links {
     }
 
     /// Brings the core's view of the replicas up to date.
-    pub(crate) fn refresh<M: Machine>(&mut self, replication: &mut Replication, machine: &M, max_lag: Duration) {
+    pub(crate) fn refresh<M: Machine>(
+        &mut self,
+        replication: &mut Replication,
+        machine: &M,
+        max_lag: Duration,
+    ) {
         if self.attached.is_empty() {
             return;
         }
@@ -192,7 +197,8 @@ fn ip_of(addr: &str) -> &str {
 fn can_continue(state: &State, id: &[u8], first_missing: i64) -> Option<u64> {
     let replication = state.core.replication();
     let is = |known: &ReplicationId| known.to_string().as_bytes().eq_ignore_ascii_case(id);
-    let shared_past = replication.second_id.as_ref().is_some_and(is) && first_missing <= replication.second_offset;
+    let shared_past =
+        replication.second_id.as_ref().is_some_and(is) && first_missing <= replication.second_offset;
     if !is(&replication.id) && !shared_past {
         return None;
     }
@@ -311,11 +317,13 @@ where
             Ok(None) => return true,
             Err(_) => return false,
         };
-        let is = |index: usize, word: &[u8]| args.get(index).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
+        let is =
+            |index: usize, word: &[u8]| args.get(index).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
         if !is(0, b"REPLCONF") || !is(1, b"ACK") {
             continue;
         }
-        let offset = args.get(2).and_then(|text| std::str::from_utf8(text).ok()).and_then(|text| text.parse().ok());
+        let offset =
+            args.get(2).and_then(|text| std::str::from_utf8(text).ok()).and_then(|text| text.parse().ok());
         if let (Some(offset), Some(replica)) = (offset, state.links.find(session)) {
             replica.acknowledged = replica.acknowledged.max(offset);
             replica.acknowledged_at = shared.machine.monotonic();

@@ -138,7 +138,12 @@ pub(crate) fn follow<M: Machine>(shared: &Arc<Shared<M>>, state: &mut State, tar
 }
 
 /// `replicaof` in the configuration: a process that has just started has no history to go on with.
-pub(crate) fn follow_from_boot<M: Machine>(shared: &Arc<Shared<M>>, state: &mut State, host: String, port: u16) {
+pub(crate) fn follow_from_boot<M: Machine>(
+    shared: &Arc<Shared<M>>,
+    state: &mut State,
+    host: String,
+    port: u16,
+) {
     start_following(shared, state, (host, port));
 }
 

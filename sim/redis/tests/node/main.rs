@@ -1,0 +1,10 @@
+//! A node around the core: connections, the append-only file, replication, in a small world on tokio's paused clock.
+//!
+//! The world is not the simulator's kernel: it shows that a node needs nothing but [`Machine`](doublehold_sim_redis::Machine).
+
+mod connection;
+mod expiry;
+mod persistence;
+mod replication;
+mod resync;
+mod world;
