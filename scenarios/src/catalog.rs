@@ -1,0 +1,175 @@
+//! The catalogue: scenario files that come with the program, and the way from a name or a path to a scenario.
+//!
+//! A name is the catalogue's first; what ends in `.toml` or has a separator in it may be a file. A variant is named
+//! after its scenario: `lease-pause/redlock`, or `my.toml/redlock` for a file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use doublehold_history::Predicate;
+
+use crate::error::{FileKind, ScenarioError};
+use crate::scenario::{Expected, Scenario};
+use crate::spec::{Source, suggest};
+
+/// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
+/// read, and again while it is, since some files have no length.
+pub const FILE_MAX_BYTES: u64 = 1 << 20;
+
+/// File stems and texts, in the order in which `list` shows them.
+const FILES: &[(&str, &str)] = &[
+    ("quiet", include_str!("../catalog/quiet.toml")),
+    ("work-outlives-ttl", include_str!("../catalog/work-outlives-ttl.toml")),
+    ("plain-del-frees-another", include_str!("../catalog/plain-del-frees-another.toml")),
+    ("token-release", include_str!("../catalog/token-release.toml")),
+    ("lease-pause", include_str!("../catalog/lease-pause.toml")),
+    ("packet-delay-90s", include_str!("../catalog/packet-delay-90s.toml")),
+    ("fencing-33-34", include_str!("../catalog/fencing-33-34.toml")),
+    ("clock-jump", include_str!("../catalog/clock-jump.toml")),
+    ("crash-restart", include_str!("../catalog/crash-restart.toml")),
+    ("gc-in-flight", include_str!("../catalog/gc-in-flight.toml")),
+    ("gc-in-flight-no-check", include_str!("../catalog/gc-in-flight-no-check.toml")),
+    ("suspend-in-flight", include_str!("../catalog/suspend-in-flight.toml")),
+    ("wall-clock-step-back", include_str!("../catalog/wall-clock-step-back.toml")),
+    ("failover-before-replication", include_str!("../catalog/failover-before-replication.toml")),
+    ("clocks-years-apart", include_str!("../catalog/clocks-years-apart.toml")),
+];
+
+/// One line of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name to run it by: `lease-pause`, `lease-pause/redlock`.
+    pub name: String,
+    /// The row of the claims table, such as `L4b`; empty if none.
+    pub id: String,
+    /// The claim it tests.
+    pub claim: String,
+    /// What happens in it.
+    pub story: String,
+    /// What it should show.
+    pub expect: BTreeMap<Predicate, Expected>,
+}
+
+/// Everything in the catalogue: each scenario, followed by its variants.
+///
+/// # Errors
+///
+/// If a file of the catalogue is wrong, which only a change to the program can bring about.
+pub fn entries() -> Result<Vec<Entry>, ScenarioError> {
+    let mut entries = Vec::new();
+    for name in names()? {
+        let Scenario { name, id, claim, story, expect, .. } = load(&name, &[])?;
+        entries.push(Entry { name, id, claim, story, expect });
+    }
+    Ok(entries)
+}
+
+/// Loads a scenario by its name or its file's path, with changes such as `("lock.ttl", "5s")` applied.
+///
+/// # Errors
+///
+/// If there is no such scenario, the file cannot be read, or anything in it or in the changes is refused.
+///
+/// ```
+/// let scenario = doublehold_scenarios::catalog::load("lease-pause", &[]).unwrap();
+/// assert_eq!(scenario.id, "L4b");
+///
+/// let error = doublehold_scenarios::catalog::load("lease-paws", &[]).unwrap_err();
+/// assert_eq!(error.to_string(), "unknown scenario `lease-paws`\nhint: did you mean `lease-pause`?");
+/// ```
+pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    let mut source = source(name_or_path)?;
+    source.sets = sets.to_vec();
+    source.read()
+}
+
+/// The names of all scenarios and variants.
+fn names() -> Result<Vec<String>, ScenarioError> {
+    let mut names = Vec::new();
+    for (stem, text) in FILES {
+        names.push((*stem).to_owned());
+        let variants = of_catalogue(stem, text, None).variants()?;
+        names.extend(variants.iter().map(|variant| format!("{stem}/{variant}")));
+    }
+    Ok(names)
+}
+
+fn of_catalogue(stem: &str, text: &str, variant: Option<&str>) -> Source {
+    let name = variant.map_or(stem.to_owned(), |variant| format!("{stem}/{variant}"));
+    let file = name.clone();
+    Source { name, file, text: text.to_owned(), variant: variant.map(str::to_owned), ..Source::default() }
+}
+
+fn source(name: &str) -> Result<Source, ScenarioError> {
+    let (stem, variant) = match name.split_once('/') {
+        Some((stem, variant)) => (stem, Some(variant)),
+        None => (name, None),
+    };
+    if let Some((_, text)) = FILES.iter().find(|(known, _)| *known == stem) {
+        let source = of_catalogue(stem, text, variant);
+        return match variant {
+            Some(variant) if !source.variants()?.iter().any(|known| known == variant) => Err(unknown(name)),
+            _ => Ok(source),
+        };
+    }
+    let looks_like_a_file = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
+    if looks_like_a_file { of_file(name) } else { Err(unknown(name)) }
+}
+
+fn unknown(name: &str) -> ScenarioError {
+    let names = names().unwrap_or_default();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let hint = match suggest::closest(name, &names) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
+    };
+    ScenarioError::Unknown { name: crate::spec::printable(name), hint }
+}
+
+fn of_file(path: &str) -> Result<Source, ScenarioError> {
+    let (file, variant) = match path.rsplit_once(".toml/") {
+        Some((stem, variant)) if !Path::new(path).exists() => (format!("{stem}.toml"), Some(variant.to_owned())),
+        _ => (path.to_owned(), None),
+    };
+    let text = read_text(&file, FileKind::Scenario)?;
+    let stem = Path::new(&file).file_stem().map_or(file.clone(), |stem| stem.to_string_lossy().into_owned());
+    let name = variant.as_ref().map_or(stem.clone(), |variant| format!("{stem}/{variant}"));
+    Ok(Source { name, file, text, variant, ..Source::default() })
+}
+
+/// Reads a file that a user named: small, a file, text, and not empty.
+pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
+    let file_name = || crate::spec::printable(path);
+    let refused = |cause: &str, hint: &str| ScenarioError::NotText {
+        what,
+        file: file_name(),
+        cause: cause.to_owned(),
+        hint: hint.to_owned(),
+    };
+    let unreadable = |source: io::Error| ScenarioError::Unreadable { what, file: file_name(), source };
+    // Asked before the file is opened: opening a pipe that nobody writes to waits for ever.
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(refused("it is no file", "name a file that ends in `.toml`"));
+    }
+    let too_large = || refused("it is larger than 1 MiB", &format!("a {what} is a page or two of TOML: name another file"));
+    if metadata.len() > FILE_MAX_BYTES {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_MAX_BYTES {
+        return Err(too_large());
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|byte| *byte == b'\n').count();
+        refused(&format!("line {line}: it is not UTF-8 text"), "save it as UTF-8")
+    })?;
+    if text.trim().is_empty() {
+        return Err(refused("it is empty", "start from one in the catalogue, scenarios/catalog/*.toml"));
+    }
+    Ok(text)
+}

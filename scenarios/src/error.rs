@@ -1,0 +1,110 @@
+//! What can be wrong with a scenario, a plan or a name of one.
+//!
+//! Every message is one sentence that names the file, the place in it and the cause, and a second line with the way
+//! out. Errors of the file system are kept as their source.
+
+use std::fmt;
+use std::io;
+
+use thiserror::Error;
+
+/// A scenario or plan that cannot be used.
+///
+/// Prints as `cannot read scenario NAME: PLACE: CAUSE` with `hint: …` on a line of its own.
+#[derive(Debug, Error)]
+pub enum ScenarioError {
+    /// No scenario of the catalogue has this name, and it is no path of a file.
+    #[error("unknown scenario `{name}`\nhint: {hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that are close, or where to look.
+        hint: String,
+    },
+    /// The file cannot be read at all.
+    #[error("cannot read {what} `{file}`: {source}\nhint: name a file that exists and that you may read")]
+    Unreadable {
+        /// Scenario or plan.
+        what: FileKind,
+        /// The file as it was named.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file can be read and is nothing that could be a scenario or plan.
+    #[error("cannot read {what} `{file}`: {cause}\nhint: {hint}")]
+    NotText {
+        /// Scenario or plan.
+        what: FileKind,
+        /// The file as it was named.
+        file: String,
+        /// Too large, empty, not UTF-8, no file.
+        cause: String,
+        /// The way out.
+        hint: String,
+    },
+    /// Something in the file, or in a `--set`, is refused.
+    #[error("cannot read {what} `{file}`: {place}: {cause}\nhint: {hint}")]
+    Refused {
+        /// Scenario or plan.
+        what: FileKind,
+        /// The file or catalogue name as it was named.
+        file: String,
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        cause: String,
+        /// The way out.
+        hint: String,
+    },
+    /// A plan of another version, which this program would not replay exactly.
+    #[error("cannot replay plan `{file}`: it was written by {written_by}, and this is {this}\nhint: replay it with that version, or run `{scenario}` again with seed {seed}")]
+    OtherVersion {
+        /// The file as it was named.
+        file: String,
+        /// What wrote it.
+        written_by: String,
+        /// What reads it.
+        this: String,
+        /// The scenario in it.
+        scenario: String,
+        /// The seed in it.
+        seed: String,
+    },
+}
+
+/// What a file was read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A scenario.
+    Scenario,
+    /// A plan.
+    Plan,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Scenario => "scenario",
+            FileKind::Plan => "plan",
+        })
+    }
+}
+
+/// Where something refused was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line of the file, counted from 1.
+    Line(usize),
+    /// A change asked for beside the file: `lock.ttl=5s`.
+    Set(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Set(set) => write!(f, "`--set {set}`"),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Faults: from `kind = "pause"` to what the kernel does, with the words reports use for it.
+
+use std::time::Duration;
+
+use doublehold_sim::{ClockKind, Fault, HostId, PlannedFault};
+
+use super::hosts::Hosts;
+use super::network;
+use super::possible::World;
+use super::problem::Result;
+use super::section::{Field, Section};
+use super::{suggest, when, words};
+use crate::scenario::{FaultKind, FaultPlan, HostIndex, PROMOTE_SIGNAL, Role, START_SIGNAL, replicate_signal};
+
+pub(super) const FAULTS_MAX: usize = 100;
+
+/// A kind of fault as files write it, and the keys that mean something to it besides `kind`, `at` and `optional`.
+struct Kind {
+    word: &'static str,
+    keys: &'static [&'static str],
+    kind: FaultKind,
+}
+
+const KINDS: [Kind; 15] = [
+    Kind { word: "pause", keys: &["host", "for"], kind: FaultKind::Pause },
+    Kind { word: "suspend", keys: &["host", "for"], kind: FaultKind::Suspend },
+    Kind { word: "crash", keys: &["host", "for"], kind: FaultKind::Crash },
+    Kind { word: "power-loss", keys: &["host", "for", "torn_tail"], kind: FaultKind::PowerLoss },
+    Kind { word: "clock-step", keys: &["host", "for", "by"], kind: FaultKind::ClockStep },
+    Kind { word: "clock-drift", keys: &["host", "for", "by"], kind: FaultKind::ClockDrift },
+    Kind { word: "clock-freeze", keys: &["host", "for", "clock"], kind: FaultKind::ClockFreeze },
+    Kind { word: "cut", keys: &["from", "to", "for", "both_ways"], kind: FaultKind::Cut },
+    Kind { word: "slow", keys: &["from", "to", "for", "by", "both_ways"], kind: FaultKind::Slow },
+    Kind { word: "packet-delay", keys: &["from", "to", "by"], kind: FaultKind::PacketDelay },
+    Kind { word: "loss", keys: &["from", "to", "for", "probability", "both_ways"], kind: FaultKind::Loss },
+    Kind { word: "fsync-lies", keys: &["host"], kind: FaultKind::Disk },
+    Kind { word: "disk-snapshot", keys: &["host"], kind: FaultKind::Disk },
+    Kind { word: "disk-rollback", keys: &["host"], kind: FaultKind::Disk },
+    Kind { word: "promote", keys: &["host"], kind: FaultKind::Promote },
+];
+const KEYS: &[&str] = &[
+    "kind", "at", "optional", "host", "for", "torn_tail", "by", "clock", "from", "to", "both_ways", "probability",
+];
+const EVERY: [&str; 3] = ["kind", "at", "optional"];
+
+/// What a fault does, before it is known when.
+struct Deed {
+    faults: Vec<Fault>,
+    hosts: Vec<HostIndex>,
+    words: String,
+}
+
+/// Reads one `[[faults]]` table.
+pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<FaultPlan> {
+    let fault = field.section(KEYS)?;
+    let kind_field = fault.require("kind", "\"pause\"")?;
+    let kinds: Vec<(&str, usize)> = KINDS.iter().enumerate().map(|(index, kind)| (kind.word, index)).collect();
+    let kind = &KINDS[kind_field.choice(&kinds)?];
+    refuse_misfits(&fault, kind)?;
+    let deed = if kind.keys.contains(&"from") { on_links(&fault, kind, world)? } else { on_hosts(&fault, kind, world)? };
+    let lasting = lasting(&fault, kind)?;
+    let when = when::read(&fault.require("at", "\"c1's grant\"")?, world)?;
+    Ok(FaultPlan {
+        words: with_duration(deed.words, kind, lasting),
+        when: when.words,
+        hosts: deed.hosts,
+        kind: kind.kind,
+        planned: PlannedFault { trigger: when.trigger, faults: deed.faults, lasting },
+        optional: fault.flag_or("optional", false)?,
+    })
+}
+
+/// The hand that starts a client, if its table says when.
+pub(super) fn start(field: &Field<'_>, world: &World<'_>) -> Result<Option<FaultPlan>> {
+    let client = field.section(super::clients::KEYS)?;
+    let Some(start) = client.get("start") else { return Ok(None) };
+    let host = world.hosts.get(&client.require("name", "\"c1\"")?)?;
+    let when = when::read(&start, world)?;
+    let signal = Fault::Signal { host: host.in_world(), signal: START_SIGNAL.to_owned() };
+    Ok(Some(FaultPlan {
+        words: format!("{} starts", world.hosts.name(host)),
+        when: when.words,
+        hosts: vec![host],
+        kind: FaultKind::Start,
+        planned: PlannedFault { trigger: when.trigger, faults: vec![signal], lasting: None },
+        optional: false,
+    }))
+}
+
+fn refuse_misfits(fault: &Section<'_>, kind: &Kind) -> Result<()> {
+    let misfit = fault.fields().into_iter().find(|(key, _)| !EVERY.contains(key) && !kind.keys.contains(key));
+    match misfit {
+        None => Ok(()),
+        Some((key, field)) => {
+            let cause = format!("`{key}` means nothing to a `{}`", kind.word);
+            Err(field.problem(cause, format!("it takes {}", suggest::list(&[&EVERY[..], kind.keys].concat()))))
+        }
+    }
+}
+
+/// For how long. Code that is stopped for ever is dead, which is another fault: those need a duration.
+fn lasting(fault: &Section<'_>, kind: &Kind) -> Result<Option<Duration>> {
+    match (fault.get("for"), kind.kind) {
+        (Some(lasting), FaultKind::Crash | FaultKind::PowerLoss) => lasting.duration().map(Some),
+        (Some(lasting), _) => lasting.positive_duration().map(Some),
+        (None, FaultKind::Pause | FaultKind::Suspend) => fault.require("for", "\"12s\"")?.duration().map(Some),
+        (None, _) => Ok(None),
+    }
+}
+
+fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed> {
+    let field = fault.require("host", "\"c1\"")?;
+    let hosts = world.hosts.get_many(&field)?;
+    refuse_wrong_role(&field, kind, &hosts, world.hosts)?;
+    let each = |fault: &dyn Fn(HostId) -> Fault| hosts.iter().map(|host| fault(host.in_world())).collect::<Vec<_>>();
+    let (faults, verb) = match kind.word {
+        "pause" => (each(&|host| Fault::Pause { host }), "pause".to_owned()),
+        "suspend" => (each(&|host| Fault::Suspend { host }), "are suspended".to_owned()),
+        "crash" => (each(&|host| Fault::Crash { host }), "crash".to_owned()),
+        "power-loss" => {
+            let torn_tail = fault.flag_or("torn_tail", false)?;
+            (each(&|host| Fault::LosePower { host, torn_tail }), "lose power".to_owned())
+        }
+        "clock-step" => {
+            let by_ns = step(&fault.require("by", "\"+10s\"")?)?;
+            (each(&|host| Fault::StepClock { host, by_ns }), format!("have their wall clock stepped by {}", words::signed_ns(by_ns)))
+        }
+        "clock-drift" => {
+            let field = fault.require("by", "\"1/100\"")?;
+            let by = field.rate()?;
+            (each(&|host| Fault::ChangeRate { host, by }), format!("run their clocks off by {}", field.text()?))
+        }
+        "clock-freeze" => {
+            let clocks = [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot].map(|clock| (clock.name(), clock));
+            let clock = fault.require("clock", "\"wall\"")?.choice(&clocks)?;
+            (each(&|host| Fault::Freeze { host, clock }), format!("have their {} clock frozen", clock.name()))
+        }
+        "fsync-lies" => (each(&|host| Fault::LieOnFsync { host }), "have disks that lie about fsync".to_owned()),
+        "disk-snapshot" => (each(&|host| Fault::SnapshotDisk { host }), "have their disk remembered".to_owned()),
+        "disk-rollback" => (each(&|host| Fault::RollBackDisk { host }), "have their disk rolled back".to_owned()),
+        _ => (promote(&field, &hosts, world)?, "are promoted to master".to_owned()),
+    };
+    let names: Vec<&str> = hosts.iter().map(|&host| world.hosts.name(host)).collect();
+    let verb = if names.len() == 1 { words::of_one(&verb) } else { verb };
+    Ok(Deed { faults, words: format!("{} {verb}", words::names(&names)), hosts })
+}
+
+fn step(field: &Field<'_>) -> Result<i64> {
+    match field.signed_duration_ns()? {
+        0 => Err(field.problem(format!("`{}` is zero", field.path), "step the clock by something such as \"+10s\"")),
+        by_ns => Ok(by_ns),
+    }
+}
+
+/// Disks and promotion are Redis nodes' affairs.
+fn refuse_wrong_role(field: &Field<'_>, kind: &Kind, hosts: &[HostIndex], all: &Hosts) -> Result<()> {
+    if !matches!(kind.kind, FaultKind::Disk | FaultKind::Promote) {
+        return Ok(());
+    }
+    match hosts.iter().find(|&&host| all.role(host) != Role::Node) {
+        None => Ok(()),
+        Some(&host) => {
+            let cause = format!("`{}`: `{}` runs no Redis", field.path, all.name(host));
+            Err(field.problem(cause, format!("a `{}` strikes nodes", kind.word)))
+        }
+    }
+}
+
+/// One node becomes master; the others are told to follow it, as Sentinel would tell them.
+fn promote(field: &Field<'_>, hosts: &[HostIndex], world: &World<'_>) -> Result<Vec<Fault>> {
+    let &[promoted] = hosts else {
+        return Err(field.problem("there can be one master only", "promote a single node"));
+    };
+    if world.master.is_none() {
+        return Err(field.problem("nothing is replicated, so nothing can be promoted", "set `nodes.master`"));
+    }
+    let follow = replicate_signal(world.hosts.name(promoted));
+    let others = world.hosts.of(Role::Node).into_iter().filter(|&node| node != promoted);
+    let signal = |host: HostIndex, signal: &str| Fault::Signal { host: host.in_world(), signal: signal.to_owned() };
+    let mut faults = vec![signal(promoted, PROMOTE_SIGNAL)];
+    faults.extend(others.map(|node| signal(node, &follow)));
+    Ok(faults)
+}
+
+fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed> {
+    let mut pairs = network::directions(fault, world.hosts)?;
+    let both_ways = fault.flag_or("both_ways", false)?;
+    if both_ways {
+        let back: Vec<_> = pairs.iter().map(|&(from, to)| (to, from)).filter(|pair| !pairs.contains(pair)).collect();
+        pairs.extend(back);
+    }
+    let by = |example: &str| fault.require("by", example)?.positive_duration();
+    let (deed, words): (Box<dyn Fn(HostId, HostId) -> Fault>, String) = match kind.word {
+        "cut" => (Box::new(|from, to| Fault::Cut { from, to }), "the link".to_owned()),
+        "slow" => {
+            let by = by("\"2s\"")?;
+            (Box::new(move |from, to| Fault::Slow { from, to, by_ns: ns(by) }), format!("{} of extra delay", words::duration(by)))
+        }
+        "packet-delay" => {
+            let by = by("\"90s\"")?;
+            let words = format!("the next message takes {} longer", words::duration(by));
+            (Box::new(move |from, to| Fault::DelayNext { from, to, by_ns: ns(by) }), words)
+        }
+        _ => {
+            let probability = fault.require("probability", "\"1/10\"")?.probability()?;
+            (Box::new(move |from, to| Fault::Lose { from, to, probability }), format!("{probability} of all transmissions are lost"))
+        }
+    };
+    let ends = |ends: &dyn Fn(&(HostIndex, HostIndex)) -> HostIndex| {
+        let mut hosts: Vec<HostIndex> = pairs.iter().map(ends).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    };
+    let name = |field: &Field<'_>| -> Result<String> {
+        let hosts = world.hosts.get_many(field)?;
+        Ok(words::names(&hosts.iter().map(|&host| world.hosts.name(host)).collect::<Vec<_>>()))
+    };
+    let (from, to) = (name(&fault.require("from", "")?)?, name(&fault.require("to", "")?)?);
+    let direction = if both_ways { format!("between {from} and {to}") } else { format!("from {from} to {to}") };
+    let words = match kind.kind {
+        FaultKind::Cut => format!("{words} {direction} is cut"),
+        _ => format!("{words} {direction}"),
+    };
+    let mut hosts = [ends(&|pair| pair.0), ends(&|pair| pair.1)].concat();
+    hosts.sort_unstable();
+    hosts.dedup();
+    Ok(Deed { faults: pairs.iter().map(|(from, to)| deed(from.in_world(), to.in_world())).collect(), hosts, words })
+}
+
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn with_duration(deed: String, kind: &Kind, lasting: Option<Duration>) -> String {
+    match (lasting, kind.kind) {
+        (None, FaultKind::Crash | FaultKind::PowerLoss) => format!("{deed} and stays down"),
+        (None, _) => deed,
+        (Some(Duration::ZERO), _) => format!("{deed} and restarts at once"),
+        (Some(after), FaultKind::Crash | FaultKind::PowerLoss) => format!("{deed} and restarts after {}", words::duration(after)),
+        (Some(lasting), _) => format!("{deed} for {}", words::duration(lasting)),
+    }
+}

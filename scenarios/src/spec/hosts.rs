@@ -1,0 +1,212 @@
+//! The hosts of a scenario: nodes, the resource, clients, in this order, each with its clocks.
+
+use std::time::Duration;
+
+use doublehold_history::{FencingCheck, ResourceRules};
+use doublehold_lockimpl::Algorithm;
+use doublehold_sim::{DelayLaw, RatePpb};
+
+use super::problem::{Problem, Result};
+use super::section::{Field, Section, shorten};
+use super::suggest;
+use crate::scenario::{HostIndex, HostPlan, LockPlan, NodesPlan, Persistence, ResourcePlan, Role};
+
+/// More hosts than any lock of this kind is run with; the network grows with the square of their number.
+pub(super) const HOSTS_MAX: usize = 64;
+/// The name of the host that guards the data.
+const RESOURCE: &str = "resource";
+
+/// The hosts by name: what every later part of the file refers to.
+pub(super) struct Hosts {
+    pub(super) plans: Vec<HostPlan>,
+}
+
+impl Hosts {
+    /// Names and numbers all hosts, and sets their clocks.
+    pub(super) fn read(root: &Section<'_>, clients: &[Field<'_>]) -> Result<Hosts> {
+        let mut hosts = Hosts { plans: Vec::new() };
+        for field in node_names(root)? {
+            hosts.add(&field, Role::Node)?;
+        }
+        hosts.push(RESOURCE, Role::Resource);
+        for client in clients {
+            let client = client.section(super::clients::KEYS)?;
+            hosts.add(&client.require("name", "\"c1\"")?, Role::Client)?;
+        }
+        hosts.read_clocks(root)?;
+        Ok(hosts)
+    }
+
+    fn add(&mut self, field: &Field<'_>, role: Role) -> Result<()> {
+        let name = field.text()?;
+        let well_formed = name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && name.len() <= 32
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        if !well_formed {
+            let hint = "use a letter and then letters, digits, `-` and `_`, at most 32 of them";
+            return Err(field.problem(format!("`{}` is no name of a host", shorten(name)), hint));
+        }
+        if name == RESOURCE {
+            let hint = "that name belongs to the host that guards the data: choose another";
+            return Err(field.problem(format!("a host must not be named `{RESOURCE}`"), hint));
+        }
+        if self.find(name).is_some() {
+            return Err(field.problem(format!("there are two hosts named `{name}`"), "give each its own name"));
+        }
+        if self.plans.len() == HOSTS_MAX {
+            return Err(field.problem(format!("there are more than {HOSTS_MAX} hosts"), "use fewer nodes or clients"));
+        }
+        self.push(name, role);
+        Ok(())
+    }
+
+    fn push(&mut self, name: &str, role: Role) {
+        self.plans.push(HostPlan { name: name.to_owned(), role, wall_offset_ns: 0, drift: RatePpb(0) });
+    }
+
+    fn read_clocks(&mut self, root: &Section<'_>) -> Result<()> {
+        for (name, field) in root.section("clocks", &[])?.fields() {
+            let host = self.named(name, &field)?;
+            let clocks = field.section(&["offset", "drift"])?;
+            let offset = clocks.get("offset").map_or(Ok(0), |offset| offset.signed_duration_ns())?;
+            let drift = clocks.get("drift").map_or(Ok(RatePpb(0)), |drift| drift.rate())?;
+            self.plans[host.0].wall_offset_ns = offset;
+            self.plans[host.0].drift = drift;
+        }
+        Ok(())
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<HostIndex> {
+        self.plans.iter().position(|host| host.name == name).map(HostIndex)
+    }
+
+    /// The host a text names.
+    pub(super) fn get(&self, field: &Field<'_>) -> Result<HostIndex> {
+        self.named(field.text()?, field)
+    }
+
+    fn named(&self, name: &str, field: &Field<'_>) -> Result<HostIndex> {
+        self.find(name).ok_or_else(|| self.unknown(name, field))
+    }
+
+    pub(super) fn unknown(&self, name: &str, field: &Field<'_>) -> Problem {
+        let cause = format!("`{}`: there is no host `{}`", field.path, shorten(name));
+        field.problem(cause, suggest::hint(name, &self.names()))
+    }
+
+    /// The hosts a text or a list of texts names, each once.
+    pub(super) fn get_many(&self, field: &Field<'_>) -> Result<Vec<HostIndex>> {
+        let mut hosts = Vec::new();
+        for item in field.one_or_many() {
+            let host = self.get(&item)?;
+            if hosts.contains(&host) {
+                return Err(item.problem(format!("`{}` is named twice", self.name(host)), "name each host once"));
+            }
+            hosts.push(host);
+        }
+        if hosts.is_empty() {
+            return Err(field.problem(format!("`{}` names no host", field.path), "name at least one"));
+        }
+        Ok(hosts)
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.plans.iter().map(|host| host.name.as_str()).collect()
+    }
+
+    pub(super) fn name(&self, host: HostIndex) -> &str {
+        &self.plans[host.0].name
+    }
+
+    pub(super) fn role(&self, host: HostIndex) -> Role {
+        self.plans[host.0].role
+    }
+
+    /// All hosts of one role.
+    pub(super) fn of(&self, role: Role) -> Vec<HostIndex> {
+        (0..self.plans.len()).map(HostIndex).filter(|&host| self.role(host) == role).collect()
+    }
+}
+
+fn nodes_section<'a>(root: &Section<'a>) -> Result<Section<'a>> {
+    let nodes = root.require("nodes", "{ names = [\"A\", \"B\", \"C\", \"D\", \"E\"] }")?;
+    nodes.section(&["names", "master", "persistence", "fsync_time", "command_time"])
+}
+
+fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
+    let names = nodes_section(root)?.require("names", "[\"A\", \"B\", \"C\"]")?;
+    let items = names.items("a list of names")?;
+    if items.is_empty() {
+        return Err(names.problem("there is no node", "name at least one: `names = [\"A\"]`"));
+    }
+    Ok(items)
+}
+
+/// Reads `[nodes]` and checks that the lock can run on them.
+pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<NodesPlan> {
+    let nodes = nodes_section(root)?;
+    let persistence =
+        [("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
+    let master = nodes.get("master").map(|field| master(&field, hosts)).transpose()?;
+    let count = hosts.of(Role::Node).len();
+    match (&lock.algorithm, master) {
+        (Algorithm::Single(_), _) if count != 1 => {
+            let cause = format!("the `single` lock runs on one node, and there are {count}");
+            return Err(nodes.problem(cause, "name one node, or use the `replicated` or `redlock` lock"));
+        }
+        (Algorithm::Replicated(_), None) => {
+            let cause = "the `replicated` lock needs a master";
+            return Err(nodes.problem(cause, "add `master = \"A\"` to `[nodes]`: the other nodes replicate it"));
+        }
+        (Algorithm::Single(_) | Algorithm::Redlock(_), Some(_)) => {
+            let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
+            return Err(nodes.problem(cause, "remove `master`, or use the `replicated` lock"));
+        }
+        _ => {}
+    }
+    Ok(NodesPlan {
+        persistence: nodes.choice_or("persistence", &persistence, Persistence::None)?,
+        fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
+        command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
+        master,
+    })
+}
+
+fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
+    let host = hosts.get(field)?;
+    if hosts.role(host) != Role::Node {
+        return Err(field.problem(format!("`{}` runs no Redis", hosts.name(host)), "name one of the nodes"));
+    }
+    Ok(host)
+}
+
+/// Reads `[resource]` and checks that clients can obey its rules.
+pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<ResourcePlan> {
+    let resource = root.section("resource", &["object", "fencing", "fence_reads", "version_check"])?;
+    let checks = [
+        ("off", FencingCheck::Off),
+        ("reject-lower", FencingCheck::RejectLower),
+        ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
+    ];
+    let rules = ResourceRules {
+        fencing: resource.choice_or("fencing", &checks, FencingCheck::Off)?,
+        fence_reads: resource.flag_or("fence_reads", false)?,
+        version_check: resource.flag_or("version_check", false)?,
+    };
+    let makes_numbers = match &lock.algorithm {
+        Algorithm::Single(config) => config.fencing,
+        Algorithm::Replicated(config) => config.lock.fencing,
+        Algorithm::Redlock(_) => false,
+    };
+    if rules.fencing != FencingCheck::Off && !makes_numbers {
+        let cause = "the resource checks fencing numbers and the lock makes none, so that every write is refused";
+        return Err(resource.problem(cause, "set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`"));
+    }
+    if rules.fence_reads && rules.fencing == FencingCheck::Off {
+        let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
+        return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
+    }
+    let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
+    let object = resource.get("object").map_or(Ok(lock.name.clone()), |field| field.words())?;
+    Ok(ResourcePlan { host, object, rules })
+}

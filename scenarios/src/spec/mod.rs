@@ -1,0 +1,282 @@
+//! Scenario files: from TOML as typed to a [`Scenario`] as meant.
+//!
+//! | step | where |
+//! |---|---|
+//! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree` |
+//! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
+//! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault` |
+//! | the moments faults wait for, and whether they can come | `when`, `possible` |
+//!
+//! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
+//! find out (a fault that could strike and did not) is the runner's to report.
+
+mod clients;
+mod fault;
+mod hosts;
+mod lock;
+mod network;
+mod possible;
+mod problem;
+mod section;
+pub(crate) mod suggest;
+mod tree;
+mod units;
+mod when;
+mod words;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+
+use crate::error::{FileKind, Place, ScenarioError};
+use crate::scenario::{Expected, FaultPlan, Limits, Scenario};
+use hosts::Hosts;
+use possible::World;
+use problem::{Origin, Problem, Result};
+use section::{Field, Section};
+use tree::{Node, Value};
+
+const KEYS: &[&str] = &[
+    "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients", "faults",
+    "limits", "variants",
+];
+const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
+const VARIANTS_MAX: usize = 100;
+/// Beyond this a run is a workload for a sweep, and a reader waits for minutes.
+const EVENTS_MAX: u64 = 100_000_000;
+/// A round of five nodes is about a hundred events: enough for every scenario in the catalogue a hundred times over.
+const EVENTS_DEFAULT: u64 = 1_000_000;
+
+/// A scenario's text and what was asked for beside it.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The scenario's name, as reports and plans use it.
+    pub name: String,
+    /// What messages call the file.
+    pub file: String,
+    /// Scenario, or the plan it is part of.
+    pub in_plan: bool,
+    /// The file's text.
+    pub text: String,
+    /// The variant to run; `None` for the file as it stands.
+    pub variant: Option<String>,
+    /// Changes: `lock.ttl` and `5s`. The value is TOML if it parses as that, otherwise a text.
+    pub sets: Vec<(String, String)>,
+}
+
+/// A text that a user gave, fit to be part of one line of a message.
+pub(crate) fn printable(text: &str) -> String {
+    section::shorten(text)
+}
+
+impl Source {
+    /// Reads the scenario.
+    ///
+    /// # Errors
+    ///
+    /// If anything in the text, the variant's name or a change is not what the format allows.
+    ///
+    /// ```
+    /// use doublehold_scenarios::spec::Source;
+    ///
+    /// let text = r#"
+    ///     claim = "a lock can be taken"
+    ///     lock = { algorithm = "single", ttl = "10s" }
+    ///     nodes = { names = ["A"] }
+    ///     clients = [{ name = "c1", program = ["acquire", "work 1s", "release"] }]
+    /// "#;
+    /// let mut source = Source { name: "tiny".into(), file: "tiny.toml".into(), text: text.into(), ..Source::default() };
+    /// assert_eq!(source.read().unwrap().clients.len(), 1);
+    ///
+    /// source.sets.push(("lock.ttl".into(), "0s".into()));
+    /// assert_eq!(
+    ///     source.read().unwrap_err().to_string(),
+    ///     "cannot read scenario `tiny.toml`: `--set lock.ttl=0s`: `lock.ttl` is zero\n\
+    ///      hint: use a longer duration, such as \"10s\"",
+    /// );
+    /// ```
+    pub fn read(&self) -> std::result::Result<Scenario, ScenarioError> {
+        self.resolve().and_then(|tree| scenario(&self.name, &tree)).map_err(|problem| self.refused(problem))
+    }
+
+    /// The names of the file's variants, in file order.
+    ///
+    /// # Errors
+    ///
+    /// If the file is no TOML or its variants are no list of tables with names.
+    pub fn variants(&self) -> std::result::Result<Vec<String>, ScenarioError> {
+        let names = || -> Result<Vec<String>> {
+            let tree = Node::parse(&self.text)?;
+            variants(&Section::root(&tree, KEYS)?)?.iter().map(variant_name).collect()
+        };
+        names().map_err(|problem| self.refused(problem))
+    }
+
+    fn refused(&self, problem: Problem) -> ScenarioError {
+        let place = match problem.origin {
+            Origin::Line(line) => Place::Line(line),
+            Origin::Set(number) => {
+                let (path, value) = self.sets.get(number).cloned().unwrap_or_default();
+                Place::Set(section::shorten(&format!("{path}={value}")))
+            }
+        };
+        let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
+        ScenarioError::Refused { what, file: self.file.clone(), place, cause: problem.cause, hint: problem.hint }
+    }
+
+    /// The file with its variant and the changes laid over it, and without the other variants.
+    fn resolve(&self) -> Result<Node> {
+        let mut tree = Node::parse(&self.text)?;
+        let patches = self.variant_patches(&tree)?;
+        for (path, patch) in patches {
+            tree.put(&path, patch)?;
+        }
+        if let Value::Table(table) = &mut tree.value {
+            table.remove("variants");
+        }
+        for (number, (path, value)) in self.sets.iter().enumerate() {
+            let origin = Origin::Set(number);
+            refuse_odd_path(path, origin)?;
+            tree.put(path, Node::parse_value(value, origin)?)?;
+        }
+        Ok(tree)
+    }
+
+    fn variant_patches(&self, tree: &Node) -> Result<Vec<(String, Node)>> {
+        let variants = variants(&Section::root(tree, KEYS)?)?;
+        let Some(wanted) = &self.variant else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        for field in &variants {
+            let name = variant_name(field)?;
+            if name == *wanted {
+                return patches(field);
+            }
+            names.push(name);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let cause = format!("there is no variant `{}`", section::shorten(wanted));
+        Err(Problem::new(tree.origin, cause, suggest::hint(wanted, &names)))
+    }
+}
+
+fn refuse_odd_path(path: &str, origin: Origin) -> Result<()> {
+    let hint = "write it as `--set lock.ttl=5s`, with list items by number: `--set faults.0.for=3s`";
+    if path.split('.').any(str::is_empty) {
+        return Err(Problem::new(origin, "the key has an empty part", hint));
+    }
+    if path.split('.').next() == Some("variants") {
+        return Err(Problem::new(origin, "variants cannot be set", "run the variant by its name, or set its keys"));
+    }
+    Ok(())
+}
+
+fn variants<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
+    let variants = root.list("variants", VARIANTS_MAX)?;
+    let mut names = Vec::new();
+    for field in &variants {
+        let name = variant_name(field)?;
+        if names.contains(&name) {
+            return Err(field.problem(format!("there are two variants `{name}`"), "give each its own name"));
+        }
+        names.push(name);
+    }
+    Ok(variants)
+}
+
+fn variant_name(field: &Field<'_>) -> Result<String> {
+    let name = field.section(VARIANT_KEYS)?.require("name", "\"redlock\"")?;
+    let text = name.text()?;
+    let well_formed = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    if text.len() > 100 || !text.split('/').all(well_formed) {
+        return Err(name.must_be("letters, digits, `-` and `_`, with `/` between parts", "choose another name"));
+    }
+    Ok(text.to_owned())
+}
+
+/// What a variant changes: its own words and expectations, and the paths under `set`.
+fn patches(field: &Field<'_>) -> Result<Vec<(String, Node)>> {
+    let variant = field.section(VARIANT_KEYS)?;
+    let own = variant.fields().into_iter().filter(|(key, _)| !["name", "set"].contains(key));
+    let set = variant.section("set", &[])?.fields();
+    if let Some((_, field)) = set.iter().find(|(path, _)| path.split('.').next() == Some("variants")) {
+        return Err(field.problem("a variant cannot set variants", "remove it"));
+    }
+    Ok(own.chain(set).map(|(path, field)| (path.to_owned(), field.node().clone())).collect())
+}
+
+fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
+    let root = Section::root(tree, KEYS)?;
+    let words = |key: &str| root.get(key).map_or(Ok(String::new()), |field| field.words());
+    let client_tables = clients::tables(&root)?;
+    let hosts = Hosts::read(&root, &client_tables)?;
+    let lock = lock::read(&root, hosts.of(crate::scenario::Role::Node).len())?;
+    let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
+    let resource = hosts::read_resource(&root, &hosts, &lock)?;
+    let clients = client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
+    let (link, links) = network::read(&root, &hosts)?;
+    let limits = limits(&root)?;
+    let world =
+        World { hosts: &hosts, clients: &clients, lock: &lock, master: nodes.master, time_limit: limits.time };
+    let faults = faults(&root, &client_tables, &world)?;
+    Ok(Scenario {
+        name: name.to_owned(),
+        id: words("id")?,
+        claim: root.require("claim", "\"what this scenario shows, in one sentence\"")?.words()?,
+        source: words("source")?,
+        story: words("story")?,
+        expect: expect(&root)?,
+        hosts: hosts.plans,
+        lock,
+        nodes,
+        resource,
+        clients,
+        link,
+        links,
+        faults,
+        limits,
+        resolved: to_text(tree)?,
+    })
+}
+
+fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
+    let words = Predicate::ALL.map(Predicate::as_str);
+    let verdicts = [Expected::Holds, Expected::Violated].map(|expected| (expected.as_str(), expected));
+    let mut expect = BTreeMap::new();
+    for (key, field) in root.section("expect", &[])?.fields() {
+        let Some(predicate) = Predicate::ALL.into_iter().find(|predicate| predicate.as_str() == key) else {
+            let cause = format!("unknown predicate `{}`", section::shorten(key));
+            return Err(field.problem(cause, suggest::hint(key, &words)));
+        };
+        expect.insert(predicate, field.choice(&verdicts)?);
+    }
+    Ok(expect)
+}
+
+/// The faults in file order, and after them the starts of clients.
+fn faults(root: &Section<'_>, clients: &[Field<'_>], world: &World<'_>) -> Result<Vec<FaultPlan>> {
+    let mut faults = Vec::new();
+    for field in root.list("faults", fault::FAULTS_MAX)? {
+        faults.push(fault::read(&field, world)?);
+    }
+    for client in clients {
+        faults.extend(fault::start(client, world)?);
+    }
+    Ok(faults)
+}
+
+fn limits(root: &Section<'_>) -> Result<Limits> {
+    let limits = root.section("limits", &["time", "events", "obtain_within"])?;
+    let hour = Duration::from_secs(3600);
+    Ok(Limits {
+        time: limits.get("time").map_or(Ok(hour), |time| time.positive_duration())?,
+        events: limits.get("events").map_or(Ok(EVENTS_DEFAULT), |events| events.number(1, EVENTS_MAX))?,
+        obtain_within: limits.get("obtain_within").map(|bound| bound.positive_duration()).transpose()?,
+    })
+}
+
+fn to_text(tree: &Node) -> Result<String> {
+    toml::to_string(&tree.to_toml()).map_err(|error| Problem::new(tree.origin, error.to_string(), "simplify the file"))
+}

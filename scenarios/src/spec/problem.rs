@@ -1,0 +1,31 @@
+//! What is wrong with a scenario, before it is known in which file: a place, a cause and a way out.
+
+/// Where a value was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A line of the file, counted from 1.
+    Line(usize),
+    /// The `--set` of that number, counted from 0.
+    Set(usize),
+}
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) origin: Origin,
+    pub(crate) cause: String,
+    pub(crate) hint: String,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Problem>;
+
+impl Problem {
+    pub(crate) fn new(origin: Origin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem { origin, cause: cause.into(), hint: hint.into() }
+    }
+
+    /// The same, found in another place.
+    pub(crate) fn at(self, origin: Origin) -> Problem {
+        Problem { origin, ..self }
+    }
+}

@@ -1,0 +1,277 @@
+//! Tables and values on their way from typed to meant: each question asked of a value has one message when the answer
+//! is no.
+
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, Probability, RatePpb};
+
+use super::problem::{Origin, Problem, Result};
+use super::suggest;
+use super::tree::{Node, Table, Value};
+use super::units;
+
+/// A table, its keys known to be among those it may have.
+pub(crate) struct Section<'a> {
+    /// Its path as `--set` would name it; empty for the file itself.
+    path: String,
+    table: &'a Table,
+    pub(crate) origin: Origin,
+}
+
+/// A value, with the path under which messages name it.
+#[derive(Clone)]
+pub(crate) struct Field<'a> {
+    pub(crate) path: String,
+    node: &'a Node,
+}
+
+impl<'a> Section<'a> {
+    /// The file itself.
+    pub(crate) fn root(node: &'a Node, known: &[&str]) -> Result<Section<'a>> {
+        Field { path: String::new(), node }.section(known)
+    }
+
+    /// The value of a key, if there is one.
+    pub(crate) fn get(&self, key: &str) -> Option<Field<'a>> {
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        self.table.get(key).map(|node| Field { path, node })
+    }
+
+    /// The value of a key that has to be there.
+    pub(crate) fn require(&self, key: &str, example: &str) -> Result<Field<'a>> {
+        self.get(key).ok_or_else(|| {
+            let place = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
+            Problem::new(self.origin, format!("{place} has no `{key}`"), format!("add `{key} = {example}`"))
+        })
+    }
+
+    /// The table under a key: an empty one if there is none.
+    pub(crate) fn section(&self, key: &str, known: &[&str]) -> Result<Section<'a>> {
+        static NOTHING: Table = Table::new();
+        match self.get(key) {
+            Some(field) => field.section(known),
+            None => Ok(Section { path: key.to_owned(), table: &NOTHING, origin: self.origin }),
+        }
+    }
+
+    /// The tables of a `[[list]]`; none if there is no such list.
+    pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Field<'a>>> {
+        let Some(field) = self.get(key) else { return Ok(Vec::new()) };
+        let items = field.items(&format!("a list of tables, each headed `[[{}]]`", field.path))?;
+        if items.len() > limit {
+            let cause = format!("there are {} `{}`, and the limit is {limit}", items.len(), field.path);
+            return Err(field.problem(cause, "split the scenario"));
+        }
+        Ok(items)
+    }
+
+    /// Every key with its value, in alphabetical order.
+    pub(crate) fn fields(&self) -> Vec<(&'a str, Field<'a>)> {
+        let named = |(key, node): (&'a String, &'a Node)| {
+            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            (key.as_str(), Field { path, node })
+        };
+        self.table.iter().map(named).collect()
+    }
+
+    pub(crate) fn duration_or(&self, key: &str, default: Duration) -> Result<Duration> {
+        self.get(key).map_or(Ok(default), |field| field.duration())
+    }
+
+    pub(crate) fn law_or(&self, key: &str, default: DelayLaw) -> Result<DelayLaw> {
+        self.get(key).map_or(Ok(default), |field| field.law())
+    }
+
+    pub(crate) fn flag_or(&self, key: &str, default: bool) -> Result<bool> {
+        self.get(key).map_or(Ok(default), |field| field.flag())
+    }
+
+    pub(crate) fn choice_or<T: Copy>(&self, key: &str, choices: &[(&str, T)], default: T) -> Result<T> {
+        self.get(key).map_or(Ok(default), |field| field.choice(choices))
+    }
+
+    pub(crate) fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem::new(self.origin, cause, hint)
+    }
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem::new(self.node.origin, cause, hint)
+    }
+
+    /// The value as typed.
+    pub(crate) fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The table this value is, with none but known keys. An empty list of known keys allows every key.
+    pub(crate) fn section(&self, known: &[&str]) -> Result<Section<'a>> {
+        let Value::Table(table) = &self.node.value else {
+            return Err(self.must_be("a table", &format!("write it as `[{}]` with one `key = value` a line", self.path)));
+        };
+        let unknown = table.iter().find(|(key, _)| !known.is_empty() && !known.contains(&key.as_str()));
+        if let Some((key, node)) = unknown {
+            let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
+            let hint = suggest::hint(key, known);
+            return Err(Problem::new(node.origin, format!("unknown key `{}`{within}", shorten(key)), hint));
+        }
+        Ok(Section { path: self.path.clone(), table, origin: self.node.origin })
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.must_be("a text", "put it in quotes")),
+        }
+    }
+
+    /// The text, and it says something.
+    pub(crate) fn words(&self) -> Result<String> {
+        let text = self.text()?.trim();
+        if text.is_empty() {
+            return Err(self.problem(format!("`{}` is empty", self.path), "say it in words"));
+        }
+        Ok(text.to_owned())
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool> {
+        match self.node.value {
+            Value::Flag(flag) => Ok(flag),
+            _ => Err(self.must_be("`true` or `false`", "write it without quotes")),
+        }
+    }
+
+    /// A whole number between two others, both included.
+    pub(crate) fn number(&self, min: u64, max: u64) -> Result<u64> {
+        let number = match self.node.value {
+            Value::Integer(number) => u64::try_from(number).ok().filter(|number| (min..=max).contains(number)),
+            _ => None,
+        };
+        number.ok_or_else(|| self.must_be("a whole number within bounds", &format!("use {min} to {max}")))
+    }
+
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        let text = self.text().map_err(|_| self.must_be(&format!("one of {}", suggest::list(&words)), "put it in quotes"))?;
+        match choices.iter().find(|(word, _)| *word == text) {
+            Some((_, meant)) => Ok(*meant),
+            None => Err(self.must_be(&format!("one of {}", suggest::list(&words)), &suggest::hint(text, &words))),
+        }
+    }
+
+    /// Each item of a list.
+    pub(crate) fn items(&self, what: &str) -> Result<Vec<Field<'a>>> {
+        match &self.node.value {
+            Value::List(items) => Ok(self.number_items(items)),
+            _ => Err(self.must_be(what, "write it so even for a single one")),
+        }
+    }
+
+    /// A list's items, or the one value that stands for a list of one.
+    pub(crate) fn one_or_many(&self) -> Vec<Field<'a>> {
+        match &self.node.value {
+            Value::List(items) => self.number_items(items),
+            _ => vec![self.clone()],
+        }
+    }
+
+    fn number_items(&self, items: &'a [Node]) -> Vec<Field<'a>> {
+        let item = |(index, node)| Field { path: format!("{}.{index}", self.path), node };
+        items.iter().enumerate().map(item).collect()
+    }
+
+    pub(crate) fn duration(&self) -> Result<Duration> {
+        let text = self.text().map_err(|_| self.must_be("a duration such as \"2.5s\"", units::UNITS_HINT))?;
+        units::duration(text).map_err(|refusal| self.not_a_duration(&refusal, text))
+    }
+
+    /// A duration that is not zero.
+    pub(crate) fn positive_duration(&self) -> Result<Duration> {
+        match self.duration()? {
+            Duration::ZERO => Err(self.problem(format!("`{}` is zero", self.path), "use a longer duration, such as \"10s\"")),
+            duration => Ok(duration),
+        }
+    }
+
+    /// A duration with a sign, in nanoseconds.
+    pub(crate) fn signed_duration_ns(&self) -> Result<i64> {
+        let text = self.text().map_err(|_| self.must_be("a duration such as \"-3h\"", units::UNITS_HINT))?;
+        units::signed_duration_ns(text).map_err(|refusal| self.not_a_duration(&refusal, text))
+    }
+
+    pub(crate) fn law(&self) -> Result<DelayLaw> {
+        match &self.node.value {
+            Value::Text(text) => units::law(text).map_err(|refusal| self.not_a_duration(&refusal, text)),
+            Value::Table(_) => self.log_normal(),
+            Value::List(_) => self.quantiles(),
+            _ => Err(self.must_be("a duration or a law such as \"1ms..5ms\"", units::LAW_HINT)),
+        }
+    }
+
+    fn log_normal(&self) -> Result<DelayLaw> {
+        let law = self.section(&["median", "sigma"])?;
+        let sigma = law.require("sigma", "\"1/2\"")?;
+        let sigma_milli = units::sigma_milli(sigma.text()?);
+        let refused = || sigma.must_be("a ratio from \"0/1\" to \"2/1\"", "it is the standard deviation of the logarithm");
+        Ok(DelayLaw::LogNormal {
+            median: law.require("median", "\"2ms\"")?.duration()?,
+            sigma_milli: sigma_milli.ok_or_else(refused)?,
+        })
+    }
+
+    fn quantiles(&self) -> Result<DelayLaw> {
+        let quantiles: Vec<Duration> = self.one_or_many().iter().map(Field::duration).collect::<Result<_>>()?;
+        if quantiles.is_empty() || quantiles.len() > 1000 || !quantiles.is_sorted() {
+            let hint = "list the smallest first, at equal steps of probability: [\"1ms\", \"2ms\", \"9ms\"]";
+            return Err(self.must_be("1 to 1000 quantiles in rising order", hint));
+        }
+        Ok(DelayLaw::Quantiles(quantiles.into()))
+    }
+
+    pub(crate) fn probability(&self) -> Result<Probability> {
+        let hint = "write a ratio from \"0/1\" to \"1/1\"";
+        let text = self.text().map_err(|_| self.must_be("a probability such as \"1/200\"", hint))?;
+        text.parse().map_err(|error: doublehold_sim::ProbabilityError| {
+            let error = error.to_string();
+            let cause = error.split(": write").next().unwrap_or(&error);
+            self.problem(format!("`{}`: {cause}", self.path), hint)
+        })
+    }
+
+    pub(crate) fn rate(&self) -> Result<RatePpb> {
+        let text = self.text().map_err(|_| self.must_be("a rate error such as \"1/100\"", units::RATE_HINT))?;
+        units::rate(text).ok_or_else(|| self.must_be("a rate error from \"-1/2\" to \"9/1\"", units::RATE_HINT))
+    }
+
+    fn not_a_duration(&self, refusal: &units::Refusal, text: &str) -> Problem {
+        self.problem(format!("`{}` {} `{}`", self.path, refusal.cause, shorten(text)), refusal.hint)
+    }
+
+    pub(crate) fn must_be(&self, what: &str, hint: &str) -> Problem {
+        self.problem(format!("`{}` must be {what}, not {}", self.path, self.node.value.shown()), hint)
+    }
+}
+
+impl Value {
+    /// The value as messages show it.
+    fn shown(&self) -> String {
+        match self {
+            Value::Text(text) => format!("`{}`", shorten(text)),
+            Value::Integer(number) => format!("`{number}`"),
+            Value::Flag(flag) => format!("`{flag}`"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// A text short enough for one line of a message, without control characters that would act on a terminal.
+pub(crate) fn shorten(text: &str) -> String {
+    let printable = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let mut short: String = text.chars().take(60).map(printable).collect();
+    if text.chars().nth(60).is_some() {
+        short.push('…');
+    }
+    short
+}

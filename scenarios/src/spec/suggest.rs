@@ -1,0 +1,48 @@
+//! "Did you mean": the known word closest to one that is not known.
+
+/// The way out after an unknown word: the closest known one, or all of them.
+pub(crate) fn hint(unknown: &str, known: &[&str]) -> String {
+    match closest(unknown, known) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None if known.is_empty() => "there is none".to_owned(),
+        None => format!("known are {}", list(known)),
+    }
+}
+
+/// The known word that differs by the fewest letters, if it is less than about half of them.
+pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Nobody mistypes a word of hundreds of letters, and the comparison is quadratic.
+    if unknown.len() > 100 {
+        return None;
+    }
+    let unknown = unknown.to_lowercase();
+    let distances = known.iter().map(|word| (distance(&unknown, &word.to_lowercase()), *word));
+    let (distance, word) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + unknown.chars().count() / 3 && distance < word.chars().count()).then_some(word)
+}
+
+/// Names in backticks, with commas and an "and".
+pub(crate) fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Levenshtein's distance: letters to insert, delete or replace.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for column in 1..=right.len() {
+            let replaced = diagonal + usize::from(letter != right[column - 1]);
+            diagonal = row[column];
+            row[column] = replaced.min(row[column] + 1).min(row[column - 1] + 1);
+        }
+    }
+    row[right.len()]
+}

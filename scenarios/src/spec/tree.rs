@@ -1,0 +1,183 @@
+//! A scenario as typed: a tree of texts, whole numbers, flags, lists and tables that know where they were written.
+//!
+//! Variants and `--set` are laid over the tree before anything in it is given a meaning, so a value is checked once,
+//! whoever wrote it, and a message can say who did. Serde is not used for this: it would lose the place of a value at
+//! the first change, and its messages do not say what would have been right.
+//!
+//! Floats and dates are refused: no float decides an event, and no scenario knows what day it is.
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Origin, Problem, Result};
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Flag(bool),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+pub(crate) type Table = BTreeMap<String, Node>;
+
+impl Node {
+    /// Reads a whole TOML document.
+    pub(crate) fn parse(text: &str) -> Result<Node> {
+        let lines = Lines::of(text);
+        let document = DeTable::parse(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| lines.at(span.start));
+            let cause = error.message().lines().collect::<Vec<_>>().join(", ");
+            let hint = "scenario files are TOML: `key = value` lines under `[table]` headings";
+            Problem::new(Origin::Line(line), cause, hint)
+        })?;
+        let value = Value::Table(table(document.into_inner(), &lines)?);
+        Ok(Node { value, origin: Origin::Line(1) })
+    }
+
+    /// Reads the value of a `--set`: TOML if it is, otherwise a text, so that `3s` needs no quotes.
+    pub(crate) fn parse_value(text: &str, origin: Origin) -> Result<Node> {
+        let as_text = || Ok(Node { value: Value::Text(text.to_owned()), origin });
+        let document = format!("value = {text}");
+        let Ok(parsed) = DeTable::parse(&document) else { return as_text() };
+        // A line break in the text could smuggle in a second key.
+        let Ok([(_, value)]) = <[_; 1]>::try_from(parsed.into_inner().into_iter().collect::<Vec<_>>()) else {
+            return as_text();
+        };
+        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text)).map_err(|problem| problem.at(origin))?;
+        node.set_origin(origin);
+        Ok(node)
+    }
+
+    /// Lays `patch` over the value at `path`: tables are merged, everything else is replaced.
+    pub(crate) fn put(&mut self, path: &str, patch: Node) -> Result<()> {
+        let mut target = self;
+        let mut walked = String::new();
+        for name in path.split('.') {
+            let origin = patch.origin;
+            target = match &mut target.value {
+                Value::Table(table) => table
+                    .entry(name.to_owned())
+                    .or_insert_with(|| Node { value: Value::Table(Table::new()), origin }),
+                Value::List(items) => {
+                    let (count, index) = (items.len(), name.parse::<usize>().ok());
+                    index.and_then(|index| items.get_mut(index)).ok_or_else(|| no_such_item(origin, &walked, name, count))?
+                }
+                _ => {
+                    let cause = format!("`{walked}` is a value, so it has no `{name}`");
+                    return Err(Problem::new(origin, cause, format!("set `{walked}` itself")));
+                }
+            };
+            if !walked.is_empty() {
+                walked.push('.');
+            }
+            walked.push_str(name);
+        }
+        target.merge(patch)
+    }
+
+    fn merge(&mut self, patch: Node) -> Result<()> {
+        match (&mut self.value, patch) {
+            (Value::Table(_) | Value::List(_), Node { value: Value::Table(patch), .. }) => {
+                for (name, node) in patch {
+                    self.put(&name, node)?;
+                }
+            }
+            (_, patch) => *self = patch,
+        }
+        Ok(())
+    }
+
+    fn set_origin(&mut self, origin: Origin) {
+        self.origin = origin;
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
+            Value::Table(table) => table.values_mut().for_each(|node| node.set_origin(origin)),
+            Value::Text(_) | Value::Integer(_) | Value::Flag(_) => {}
+        }
+    }
+
+    /// The tree as TOML, which reads back as the same tree.
+    pub(crate) fn to_toml(&self) -> toml::Value {
+        match &self.value {
+            Value::Text(text) => toml::Value::String(text.clone()),
+            Value::Integer(number) => toml::Value::Integer(*number),
+            Value::Flag(flag) => toml::Value::Boolean(*flag),
+            Value::List(items) => toml::Value::Array(items.iter().map(Node::to_toml).collect()),
+            Value::Table(table) => {
+                toml::Value::Table(table.iter().map(|(name, node)| (name.clone(), node.to_toml())).collect())
+            }
+        }
+    }
+}
+
+fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem {
+    let hint = match count {
+        0 => "the list is empty".to_owned(),
+        1 => format!("its only item is `{list}.0`"),
+        _ => format!("its items are `{list}.0` to `{list}.{}`", count - 1),
+    };
+    Problem::new(origin, format!("`{list}` has no item `{name}`"), hint)
+}
+
+fn table(table: DeTable<'_>, lines: &Lines) -> Result<Table> {
+    let entry = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| {
+        let origin = Origin::Line(lines.at(key.span().start));
+        let key: std::borrow::Cow<'_, str> = key.into_inner();
+        Ok((key.into_owned(), node(value.into_inner(), origin, lines)?))
+    };
+    table.into_iter().map(entry).collect()
+}
+
+fn node(value: DeValue<'_>, origin: Origin, lines: &Lines) -> Result<Node> {
+    let value = match value {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Boolean(flag) => Value::Flag(flag),
+        DeValue::Integer(number) => {
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            let refused = |_| Problem::new(origin, format!("`{number}` is too large a number"), "use a smaller one");
+            Value::Integer(parsed.map_err(refused)?)
+        }
+        DeValue::Array(items) => Value::List(
+            items
+                .into_iter()
+                .map(|item| {
+                    let origin = Origin::Line(lines.at(item.span().start));
+                    node(item.into_inner(), origin, lines)
+                })
+                .collect::<Result<_>>()?,
+        ),
+        DeValue::Table(inner) => Value::Table(table(inner, lines)?),
+        DeValue::Float(number) => {
+            let hint = "write durations as \"1.5s\" and shares as ratios such as \"1/200\"";
+            return Err(Problem::new(origin, format!("`{number}` has a fraction, and no key takes one"), hint));
+        }
+        DeValue::Datetime(date) => {
+            let hint = "write durations since the start of the run, such as \"2.5s\"";
+            return Err(Problem::new(origin, format!("`{date}` is a date, and no key takes one"), hint));
+        }
+    };
+    Ok(Node { value, origin })
+}
+
+/// Where each line of a text begins: a file of a million values needs a million line numbers.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|&end| end < offset) + 1
+    }
+}

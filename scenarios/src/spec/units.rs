@@ -1,0 +1,127 @@
+//! Texts with units: durations, delay laws, rates. Exact integer arithmetic, so that a file means the same everywhere.
+//!
+//! A day has 24 hours and a year 365 days here: they are lengths, not dates.
+
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, RatePpb};
+
+/// The longest duration a scenario may name. Ten years of true time are far beyond any lease, and far from overflow.
+pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// The furthest a clock may be wrong. Wall clocks hold ±292 years around 1970, and runs begin in the present.
+const FURTHEST_NS: u128 = 100 * 365 * 24 * 3600 * 1_000_000_000;
+
+pub(crate) const UNITS_HINT: &str = "the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`";
+pub(crate) const LAW_HINT: &str =
+    "write \"2ms\", \"1ms..5ms\", { median = \"2ms\", sigma = \"1/2\" } or a list of quantiles";
+pub(crate) const RATE_HINT: &str = "write \"1/100\" for 1 % fast, \"-1/100\" for 1 % slow, or \"200ppm\"";
+
+const UNITS: [(&str, u128); 9] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60 * 1_000_000_000),
+    ("h", 3_600 * 1_000_000_000),
+    ("d", 24 * 3_600 * 1_000_000_000),
+    ("y", 365 * 24 * 3_600 * 1_000_000_000),
+];
+
+/// Why a text is not what it should be: what to say between the key's name and the text, and the way out.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) cause: &'static str,
+    pub(crate) hint: &'static str,
+}
+
+const NOT_A_DURATION: Refusal = Refusal { cause: "must be a duration such as \"2.5s\", not", hint: UNITS_HINT };
+
+/// Reads a duration: a decimal number and a unit.
+pub(crate) fn duration(text: &str) -> Result<Duration, Refusal> {
+    let text = text.trim();
+    if text.starts_with('-') && nanoseconds(&text[1..]).is_ok() {
+        return Err(Refusal { cause: "must not be negative:", hint: "use a duration from \"0s\" up" });
+    }
+    let ns = nanoseconds(text)?;
+    match u64::try_from(ns).map(Duration::from_nanos) {
+        Ok(duration) if duration <= LONGEST => Ok(duration),
+        _ => Err(Refusal { cause: "is longer than ten years:", hint: "use a shorter duration" }),
+    }
+}
+
+/// Reads a duration that may have a sign, in nanoseconds.
+pub(crate) fn signed_duration_ns(text: &str) -> Result<i64, Refusal> {
+    let text = text.trim();
+    let (negative, size) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let ns = nanoseconds(size)?;
+    match i64::try_from(ns) {
+        Ok(ns) if ns as u128 <= FURTHEST_NS => Ok(if negative { -ns } else { ns }),
+        _ => Err(Refusal { cause: "is further than 100 years:", hint: "use a smaller one" }),
+    }
+}
+
+/// Reads a fixed delay or a uniform one, `1ms..5ms`.
+pub(crate) fn law(text: &str) -> Result<DelayLaw, Refusal> {
+    let Some((min, max)) = text.split_once("..") else {
+        return duration(text).map(DelayLaw::Fixed).map_err(|refusal| Refusal {
+            hint: if refusal == NOT_A_DURATION { LAW_HINT } else { refusal.hint },
+            ..refusal
+        });
+    };
+    let (min, max) = (duration(min)?, duration(max)?);
+    if min > max {
+        return Err(Refusal { cause: "must name the shorter one first:", hint: "write it as \"1ms..5ms\"" });
+    }
+    Ok(DelayLaw::Uniform { min, max })
+}
+
+/// Reads a rate error: a ratio with a sign, or parts per million.
+pub(crate) fn rate(text: &str) -> Option<RatePpb> {
+    let text = text.trim();
+    let (numerator, denominator) = match text.strip_suffix("ppm") {
+        Some(ppm) => (ppm.trim().parse::<i64>().ok()?, 1_000_000),
+        None => ratio(text)?,
+    };
+    let ppb = i128::from(numerator) * 1_000_000_000 / i128::from(denominator);
+    let within = i128::from(RatePpb::SLOWEST.0)..=i128::from(RatePpb::FASTEST.0);
+    within.contains(&ppb).then(|| i64::try_from(ppb).ok().map(RatePpb)).flatten()
+}
+
+/// Reads the standard deviation of a logarithm, in thousandths. Beyond 2, six deviations are more than a hundred
+/// thousand medians, which is no network.
+pub(crate) fn sigma_milli(text: &str) -> Option<u32> {
+    let (numerator, denominator) = ratio(text.trim())?;
+    let milli = u32::try_from(i128::from(numerator) * 1000 / i128::from(denominator)).ok()?;
+    (milli <= 2000).then_some(milli)
+}
+
+fn ratio(text: &str) -> Option<(i64, i64)> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let (numerator, denominator) = (numerator.trim().parse().ok()?, denominator.trim().parse().ok()?);
+    (denominator > 0).then_some((numerator, denominator))
+}
+
+fn nanoseconds(text: &str) -> Result<u128, Refusal> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = (&text[..end], text[end..].trim());
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let scale = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let Some(scale) = scale.filter(|_| is_number(whole) && is_number(fraction)) else { return Err(NOT_A_DURATION) };
+    // Twenty digits of years still fit 128 bits; more could only be a mistake.
+    if whole.len() > 18 || fraction.len() > 18 {
+        return Err(Refusal { cause: "has too many digits:", hint: "use at most 18" });
+    }
+    let digits = |digits: &str| digits.parse::<u128>().unwrap_or(0);
+    let part = digits(fraction) * scale;
+    let tenths = 10_u128.pow(fraction.len() as u32);
+    if part % tenths != 0 {
+        return Err(Refusal { cause: "is finer than a nanosecond:", hint: "use whole nanoseconds" });
+    }
+    Ok(digits(whole) * scale + part / tenths)
+}
