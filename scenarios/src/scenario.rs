@@ -17,6 +17,8 @@ use doublehold_sim::{DelayLaw, Fault, PlannedFault, Probability, RatePpb};
 pub struct Scenario {
     /// Its name, unique in the catalogue; a file's name without the ending.
     pub name: String,
+    /// The row of the claims table it belongs to, such as `L4b`; empty if none.
+    pub id: String,
     /// The claim of the debate it tests, in words a reader of the blog posts knows.
     pub claim: String,
     /// Who makes the claim, and where.
@@ -43,6 +45,8 @@ pub struct Scenario {
     pub faults: Vec<FaultPlan>,
     /// When the run must end, and what counts as waiting too long.
     pub limits: Limits,
+    /// The whole scenario as TOML, with its variant and all changes applied: what a plan carries.
+    pub resolved: String,
 }
 
 /// What a predicate should come to.
