@@ -222,8 +222,9 @@ impl<M: Machine> Shared<M> {
                 aof.append(&self.machine, propagated);
             }
             links.feed(core.replication_mut(), propagated);
-            state.arm_expiry();
         }
+        // Not only after what was propagated: a node with neither file nor replica propagates nothing.
+        state.arm_expiry();
     }
 
     /// Ends the process: connections close, [`Node::closed`] ends.

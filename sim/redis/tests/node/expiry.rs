@@ -47,6 +47,16 @@ async fn background_expiry_comes_with_the_first_tick_after_the_expiry() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_that_tells_nobody_deletes_expired_keys_too() {
+    let host = World::new().host("a");
+    host.boot(Persistence::None);
+    let mut client = host.client().await;
+    assert_eq!(client.ask("SET k v PX 120").await, "OK");
+    pass(300).await;
+    assert_eq!(client.ask("DBSIZE").await, "0");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_later_key_that_expires_earlier_is_not_forgotten() {
     let host = World::new().host("a");
     host.boot(Persistence::AofNo);
