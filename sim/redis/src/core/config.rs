@@ -46,7 +46,7 @@ impl Default for CoreConfig {
             busy_reply_threshold: Duration::from_secs(5),
             // Some tenths of a second of real time; real lock scripts take below 200 instructions.
             script_instruction_limit: 10_000_000,
-            script_memory_limit: 64 << 20,
+            script_memory_limit: 32 << 20,
             observer: None,
         }
     }

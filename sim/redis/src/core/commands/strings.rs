@@ -66,18 +66,16 @@ fn store(ctx: &mut Context<'_>, args: &Args<'_>, options: &SetOptions<'_>, expir
     let kept =
         if options.keep_lifetime { ctx.lookup_entry(key).and_then(|entry| entry.expires_at) } else { None };
     ctx.set_string(key, value, expires_at.or(kept));
-    match (options.lifetime, expires_at) {
+    match expires_at {
         // A relative lifetime must not start again when a replica or a restart gets to it.
-        (Some((unit, _)), Some(when)) if !(unit.absolute && unit.milliseconds) => {
-            propagate_set(ctx, key, value, when);
-        }
-        (None, _) if options.get => {
+        Some(when) => propagate_set(ctx, key, value, when),
+        None if options.get => {
             let is_get = |argument: &[u8]| argument.eq_ignore_ascii_case(b"GET");
-            let kept: Vec<&[u8]> =
-                args.iter().enumerate().filter(|(i, a)| *i < 3 || !is_get(a)).map(|(_, a)| a).collect();
-            ctx.propagate_as(&kept);
+            let others = args.iter().enumerate().filter(|(index, argument)| *index < 3 || !is_get(argument));
+            let others: Vec<&[u8]> = others.map(|(_, argument)| argument).collect();
+            ctx.propagate_as(&others);
         }
-        _ => ctx.propagate(args),
+        None => ctx.propagate(args),
     }
 }
 

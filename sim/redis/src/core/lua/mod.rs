@@ -12,6 +12,7 @@
 mod bits;
 mod convert;
 mod host;
+mod library;
 mod pattern;
 mod random;
 mod run;

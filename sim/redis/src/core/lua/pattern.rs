@@ -27,27 +27,33 @@ pub(super) struct Match {
     pub(super) captures: Vec<Capture>,
 }
 
-/// Finds the first match at or after `init`. `^` anchors, unless `caret_is_literal` (gmatch).
-pub(super) fn search(
-    text: &[u8],
-    pattern: &[u8],
+/// A search for the first match at or after a position.
+pub(super) struct Search<'a> {
+    text: &'a [u8],
+    pattern: &'a [u8],
     init: usize,
-    caret_is_literal: bool,
-) -> Result<Option<Match>, &'static str> {
-    let anchored = !caret_is_literal && pattern.first() == Some(&b'^');
-    let pattern = if anchored { &pattern[1..] } else { pattern };
-    let mut matcher = Matcher { text, pattern, captures: Vec::new(), steps: 0, depth: 0 };
-    for start in init..=text.len() {
-        matcher.captures.clear();
-        if let Some(end) = matcher.run(start, 0)? {
-            let captures = matcher.finished_captures(start, end)?;
-            return Ok(Some(Match { start, end, captures }));
-        }
-        if anchored {
-            break;
-        }
+    /// Whether a leading `^` anchors; to gmatch it is a byte like any other.
+    anchors: bool,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(text: &'a [u8], pattern: &'a [u8], init: usize) -> Search<'a> {
+        Search { text, pattern, init, anchors: true }
     }
-    Ok(None)
+
+    /// Takes a leading `^` for a byte like any other.
+    pub(super) fn unanchored(self) -> Search<'a> {
+        Search { anchors: false, ..self }
+    }
+
+    /// Searches; also says how many steps it took.
+    pub(super) fn run(self) -> (Result<Option<Match>, &'static str>, u64) {
+        let anchored = self.anchors && self.pattern.first() == Some(&b'^');
+        let pattern = if anchored { &self.pattern[1..] } else { self.pattern };
+        let mut matcher = Matcher { text: self.text, pattern, captures: Vec::new(), steps: 0, depth: 0 };
+        let found = matcher.first(self.init, anchored);
+        (found, matcher.steps)
+    }
 }
 
 /// Whether find returns captures besides the span.
@@ -89,6 +95,21 @@ struct Matcher<'a> {
 type Outcome = Result<Option<usize>, &'static str>;
 
 impl Matcher<'_> {
+    fn first(&mut self, init: usize, anchored: bool) -> Result<Option<Match>, &'static str> {
+        for start in init..=self.text.len() {
+            self.captures.clear();
+            self.depth = 0;
+            if let Some(end) = self.run(start, 0)? {
+                let captures = self.finished_captures(start, end)?;
+                return Ok(Some(Match { start, end, captures }));
+            }
+            if anchored {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
     /// Matches the pattern from `p` at `s`; where the match ends.
     fn run(&mut self, s: usize, p: usize) -> Outcome {
         self.depth += 1;
@@ -344,25 +365,29 @@ fn in_class(byte: u8, class: u8) -> bool {
 mod tests {
     use super::*;
 
+    fn search(text: &[u8], pattern: &[u8]) -> Result<Option<Match>, &'static str> {
+        Search::new(text, pattern, 0).run().0
+    }
+
     #[test]
     fn a_pattern_that_would_take_for_ever_is_refused() {
         let text = vec![b'a'; 5_000];
         let pattern = [b"a-".repeat(50), b"b".to_vec()].concat();
-        assert_eq!(search(&text, &pattern, 0, false), Err("pattern too complex"));
+        assert_eq!(search(&text, &pattern), Err("pattern too complex"));
     }
 
     #[test]
     fn a_pattern_that_would_overflow_the_stack_is_refused() {
         let text = vec![b'a'; 100_000];
-        assert_eq!(search(&text, &b"a?".repeat(100_000), 0, false), Err("pattern too complex"));
+        assert_eq!(search(&text, &b"a?".repeat(100_000)), Err("pattern too complex"));
     }
 
     #[test]
     fn an_unfinished_capture_is_an_error_not_a_panic() {
         for pattern in ["(", ")", "%", "[", "[]", "[^", "[%", "%b", "%bx", "%f", "%1", "(%1)", "[a-", "(()"] {
             // Whatever it is, it is an answer.
-            let _ = search(b"a(b)c", pattern.as_bytes(), 0, false);
+            let _ = search(b"a(b)c", pattern.as_bytes());
         }
-        assert_eq!(search(b"a", b"(a", 0, false), Err("unfinished capture"));
+        assert_eq!(search(b"a", b"(a"), Err("unfinished capture"));
     }
 }

@@ -39,10 +39,6 @@ local function copy(library, but)
 end
 
 -- A bad argument is reported where the script called, not in here.
-local function bad(index, name, what)
-  error("bad argument #" .. index .. " to '" .. name .. "' (" .. what .. ")", 3)
-end
-
 local function as_string(value, index, name, given)
   local kind = type(value)
   if kind == "string" then
@@ -95,99 +91,7 @@ function safe_string.gmatch(...)
 end
 safe_string.gfind = safe_string.gmatch
 
-local function expand(replacement, whole, captures, count)
-  local parts, size, position = {}, 0, 1
-  while true do
-    local percent = host.find_plain(replacement, "%", position)
-    if not percent then
-      break
-    end
-    parts[size + 1] = string_sub(replacement, position, percent - 1)
-    local code = string_byte(replacement, percent + 1)
-    local digit = code and code - 48 or -1
-    if digit == 0 then
-      parts[size + 2] = whole
-    elseif digit >= 1 and digit <= 9 then
-      if digit > count then
-        error("invalid capture index", 0)
-      end
-      parts[size + 2] = tostring(captures[digit])
-    else
-      parts[size + 2] = string_sub(replacement, percent + 1, percent + 1)
-    end
-    size = size + 2
-    position = percent + 2
-  end
-  parts[size + 1] = string_sub(replacement, position)
-  return concat(parts)
-end
-
-local function replacement_of(how, replacement, whole, ...)
-  local value
-  if how == "string" then
-    return expand(replacement, whole, { ... }, select("#", ...))
-  elseif how == "table" then
-    value = replacement[(...)]
-  else
-    value = replacement(...)
-  end
-  if not value then
-    return whole
-  elseif type(value) ~= "string" and type(value) ~= "number" then
-    error("invalid replacement value (a " .. type(value) .. ")", 0)
-  end
-  return tostring(value)
-end
-
-function safe_string.gsub(...)
-  local s, p, replacement, limit = ...
-  s = as_string(s, 1, "gsub", select("#", ...))
-  p = as_string(p, 2, "gsub", select("#", ...))
-  local how = type(replacement)
-  if how == "number" then
-    replacement, how = tostring(replacement), "string"
-  elseif how ~= "string" and how ~= "table" and how ~= "function" then
-    bad(3, "gsub", "string/function/table expected")
-  end
-  limit = tonumber(limit) or #s + 1
-  local anchored = string_byte(p) == 94
-  local parts, size, position, count = {}, 0, 1, 0
-  local function replace(first, last, ...)
-    if first == nil then
-      return nil
-    end
-    local ok, text = pcall(replacement_of, how, replacement, string_sub(s, first, last), ...)
-    if not ok then
-      error(text, type(text) == "string" and how ~= "function" and 4 or 0)
-    end
-    size = size + 1
-    parts[size] = string_sub(s, position, first - 1)
-    size = size + 1
-    parts[size] = text
-    return first, last
-  end
-  while count < limit and position <= #s + 1 do
-    local first, last = replace(found(match_at(s, p, position)))
-    if first == nil then
-      break
-    end
-    count = count + 1
-    if last < first then
-      -- An empty match: go past one byte.
-      size = size + 1
-      parts[size] = string_sub(s, first, first)
-      position = first + 1
-    else
-      position = last + 1
-    end
-    if anchored then
-      break
-    end
-  end
-  size = size + 1
-  parts[size] = string_sub(s, position)
-  return concat(parts), count
-end
+safe_string.gsub = host.gsub
 
 safe_string = copy(string, safe_string)
 local strings = readonly(safe_string)
@@ -321,32 +225,7 @@ end
 
 -- The libraries -------------------------------------------------------------------------------------------------------
 
-local random = host.random
-local safe_math = copy(math, {
-  random = function(...)
-    local low, high = ...
-    local given = select("#", ...)
-    if given == 0 then
-      return random()
-    end
-    if given == 1 then
-      low, high = 1, low
-    elseif given > 2 then
-      error("wrong number of arguments", 2)
-    end
-    low, high = tonumber(low), tonumber(high)
-    if not low or not high then
-      bad(given, "random", "number expected")
-    end
-    if low > high then
-      bad(given, "random", "interval is empty")
-    end
-    return math.floor(random() * (math.floor(high) - math.floor(low) + 1)) + math.floor(low)
-  end,
-  randomseed = function(seed)
-    host.seed_random(tonumber(seed) or 0)
-  end,
-})
+local safe_math = copy(math, { random = host.random, randomseed = host.seed_random })
 
 local function to_error(text)
   return { err = text }

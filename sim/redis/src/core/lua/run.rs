@@ -17,8 +17,12 @@ use std::collections::BTreeMap;
 const HOOK_INTERVAL: u32 = 1_000;
 /// Compiled scripts kept per thread; all are dropped when there are more.
 const CACHE_LIMIT: usize = 512;
-/// Garbage that may stay for the next script before it is collected between two of them.
-const IDLE_MEMORY: usize = 4 << 20;
+/// Memory that may stay in use between two scripts before their garbage is collected.
+const IDLE_MEMORY: usize = 1 << 20;
+/// Memory a script may hold without its instructions counting more …
+const FREE_MEMORY: usize = 2 << 20;
+/// … than once, and once more for each of these: a copy of that many bytes takes some hundred instructions' time.
+const MEMORY_STEP: usize = 16 << 10;
 
 thread_local! {
     static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
@@ -100,14 +104,6 @@ pub(super) struct Run {
     budget: u64,
     /// Where the script was when its budget ran out.
     overran_at: Option<(String, usize)>,
-}
-
-impl Run {
-    /// Spends instructions; true once the script has had its share.
-    pub(super) fn spend(&mut self, instructions: u64) -> bool {
-        self.budget = self.budget.saturating_sub(instructions);
-        self.budget == 0
-    }
 }
 
 /// Gives `use_run` the run under way on this thread; `None` outside of one.
@@ -232,32 +228,45 @@ impl Interpreter {
         }
         // Set for each script: where it starts to count must not depend on the script before.
         self.lua
-            .set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, debug| {
-                watch_budget(lua, debug)
-            })?;
+            .set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| watch_budget(lua))?;
         self.run.call((function, keys, arguments))
     }
 }
 
-fn watch_budget(lua: &Lua, debug: &mlua::debug::Debug<'_>) -> mlua::Result<VmState> {
+/// What the hook does after each interval. Instructions on large strings take long: the more memory a script holds, the
+/// more they count.
+fn watch_budget(lua: &Lua) -> mlua::Result<VmState> {
+    let excess = lua.used_memory().saturating_sub(FREE_MEMORY) / MEMORY_STEP;
+    charge(lua, u64::from(HOOK_INTERVAL) * (1 + excess as u64))?;
+    Ok(VmState::Continue)
+}
+
+/// Spends some of the running script's instruction budget.
+///
+/// # Errors
+/// The script has had its share. It may catch the error: from then on every instruction raises it.
+pub(super) fn charge(lua: &Lua, instructions: u64) -> mlua::Result<()> {
     let exhausted = with_run(|run| {
-        let exhausted = run.spend(u64::from(HOOK_INTERVAL));
-        if exhausted && run.overran_at.is_none() {
-            let source = debug.source().source.map_or_else(String::new, |source| source.into_owned());
-            run.overran_at = Some((source, debug.current_line().unwrap_or(0)));
-        }
-        exhausted
+        run.budget = run.budget.saturating_sub(instructions);
+        run.budget == 0
     });
     if exhausted != Some(true) {
-        return Ok(VmState::Continue);
+        return Ok(());
     }
-    // A script may catch this error in a loop: from now on every instruction raises it.
-    lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(killed()))?;
+    let place = host::script_position(lua);
+    let is_first = with_run(|run| {
+        let is_first = run.overran_at.is_none();
+        run.overran_at.get_or_insert(place);
+        is_first
+    });
+    if is_first == Some(true) {
+        lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(killed()))?;
+    }
     Err(killed())
 }
 
 /// What an overrunning script is thrown.
-pub(super) fn killed() -> mlua::Error {
+fn killed() -> mlua::Error {
     mlua::Error::external(ScriptError::Thrown(b"Script killed by user with SCRIPT KILL.".to_vec()))
 }
 

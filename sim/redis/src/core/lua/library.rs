@@ -1,0 +1,351 @@
+//! The parts of Lua's own libraries that need a limit, a fixed answer or Redis' behaviour: patterns that count their steps,
+//! strings that fit the memory, no addresses, a random generator that every script finds in the same state.
+
+use super::convert;
+use super::host::{ScriptError, throw_at_caller};
+use super::pattern::{self, Capture, Match, Search};
+use super::random::Random;
+use super::run::{charge, with_run};
+use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
+
+/// Steps of the pattern matcher that take as long as one Lua instruction.
+const STEPS_PER_INSTRUCTION: u64 = 4;
+/// Bytes copied in the time of one Lua instruction.
+const BYTES_PER_INSTRUCTION: u64 = 64;
+
+/// Adds these functions to the table the prelude gets.
+pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
+    host.raw_set("find", lua.create_function(|lua, args: MultiValue| find(lua, &args, true))?)?;
+    host.raw_set("match", lua.create_function(|lua, args: MultiValue| find(lua, &args, false))?)?;
+    host.raw_set("match_at", lua.create_function(match_at)?)?;
+    host.raw_set("gsub", lua.create_function(gsub)?)?;
+    host.raw_set("rep", lua.create_function(rep)?)?;
+    host.raw_set("tostring", lua.create_function(tostring)?)?;
+    host.raw_set("assert", lua.create_function(assert)?)?;
+    host.raw_set("random", lua.create_function(random)?)?;
+    host.raw_set("seed_random", lua.create_function(seed_random)?)
+}
+
+/// math.random([low,] [high]).
+fn random(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
+    let fraction = with_run(|run| run.random.next_fraction()).unwrap_or(0.0);
+    let bound = |index: usize| {
+        number_argument(&args, index)
+            .map(f64::floor)
+            .ok_or_else(|| bad_argument(lua, index + 1, "random", "number", args.get(index)))
+    };
+    let (low, high) = match args.len() {
+        0 => return Ok(Value::Number(fraction)),
+        1 => (1.0, bound(0)?),
+        2 => (bound(0)?, bound(1)?),
+        _ => return Err(throw_at_caller(lua, "wrong number of arguments")),
+    };
+    if low > high {
+        let text = format!("bad argument #{} to 'random' (interval is empty)", args.len());
+        return Err(throw_at_caller(lua, &text));
+    }
+    Ok(Value::Number((fraction * (high - low + 1.0)).floor() + low))
+}
+
+/// math.randomseed(seed).
+fn seed_random(_: &Lua, args: MultiValue) -> mlua::Result<()> {
+    // C's conversion to int keeps the low bits.
+    let seed = number_argument(&args, 0).unwrap_or(0.0) as i64 as i32;
+    with_run(|run| run.random = Random::seeded(seed));
+    Ok(())
+}
+
+fn bad_argument(lua: &Lua, index: usize, name: &str, expected: &str, got: Option<&Value>) -> mlua::Error {
+    let got = got.map_or("no value", |value| lua_type(value));
+    throw_at_caller(lua, &format!("bad argument #{index} to '{name}' ({expected} expected, got {got})"))
+}
+
+fn lua_type(value: &Value) -> &'static str {
+    match value {
+        Value::Integer(_) => "number",
+        other => other.type_name(),
+    }
+}
+
+/// A string or number argument, as bytes.
+pub(super) fn text_argument(args: &MultiValue, index: usize) -> Option<Vec<u8>> {
+    match args.get(index)? {
+        Value::String(text) => Some(text.as_bytes().to_vec()),
+        Value::Integer(number) => Some(convert::number_as_lua_prints_it(*number as f64).into_bytes()),
+        Value::Number(number) => Some(convert::number_as_lua_prints_it(*number).into_bytes()),
+        _ => None,
+    }
+}
+
+fn number_argument(args: &MultiValue, index: usize) -> Option<f64> {
+    match args.get(index)? {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Number(number) => Some(*number),
+        Value::String(text) => text.to_str().ok()?.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// string.find and string.match.
+fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue> {
+    let name = if is_find { "find" } else { "match" };
+    let argument = |index| {
+        text_argument(args, index)
+            .ok_or_else(|| bad_argument(lua, index + 1, name, "string", args.get(index)))
+    };
+    let (text, wanted) = (argument(0)?, argument(1)?);
+    let init = start_index(number_argument(args, 2).unwrap_or(1.0), text.len());
+    let plain =
+        is_find && args.get(3).is_some_and(|plain| !matches!(plain, Value::Nil | Value::Boolean(false)));
+    if plain {
+        let found = find_bytes(&text[init..], &wanted).map(|at| (init + at + 1, init + at + wanted.len()));
+        return Ok(match found {
+            Some((first, last)) => MultiValue::from_iter([index_value(first), index_value(last)]),
+            None => MultiValue::from_iter([Value::Nil]),
+        });
+    }
+    let found =
+        run_search(lua, Search::new(&text, &wanted, init))?.map_err(|why| throw_at_caller(lua, why))?;
+    let Some(found) = found else { return Ok(MultiValue::from_iter([Value::Nil])) };
+    let mut values = MultiValue::new();
+    if is_find {
+        values.push_back(index_value(found.start + 1));
+        values.push_back(index_value(found.end));
+        if !pattern::has_captures(&wanted) {
+            return Ok(values);
+        }
+    }
+    push_captures(lua, &text, &found.captures, &mut values)?;
+    Ok(values)
+}
+
+/// Where a search starts, counted from 0, for Lua's `init` (from 1, or negative from the end).
+fn start_index(init: f64, length: usize) -> usize {
+    let length = length as f64;
+    let init = if init < 0.0 { init.trunc() + length + 1.0 } else { init.trunc() };
+    (init.clamp(1.0, length + 1.0) - 1.0) as usize
+}
+
+fn index_value(index: usize) -> Value {
+    Value::Integer(index as i64)
+}
+
+fn push_captures(lua: &Lua, text: &[u8], captures: &[Capture], into: &mut MultiValue) -> mlua::Result<()> {
+    for capture in captures {
+        into.push_back(match *capture {
+            Capture::Span(from, to) => Value::String(lua.create_string(&text[from..to])?),
+            Capture::Position(at) => index_value(at + 1),
+        });
+    }
+    Ok(())
+}
+
+/// gmatch's step: an error text; or nil, first, last and captures; or nothing. `^` is literal there.
+fn match_at(lua: &Lua, args: (LuaString, LuaString, usize)) -> mlua::Result<MultiValue> {
+    let (text, wanted, init) = args;
+    let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+    let mut values = MultiValue::new();
+    let init = init.clamp(1, text.len() + 1) - 1;
+    let search = Search::new(&text, &wanted, init).unanchored();
+    match run_search(lua, search)? {
+        Err(why) => values.push_back(Value::String(lua.create_string(why)?)),
+        Ok(None) => {}
+        Ok(Some(found)) => {
+            values.push_back(Value::Nil);
+            values.push_back(index_value(found.start + 1));
+            values.push_back(index_value(found.end));
+            push_captures(lua, &text, &found.captures, &mut values)?;
+        }
+    }
+    Ok(values)
+}
+
+/// Searches, at the expense of the script's instruction budget.
+fn run_search(lua: &Lua, search: Search<'_>) -> mlua::Result<Result<Option<Match>, &'static str>> {
+    let (found, steps) = search.run();
+    charge(lua, steps / STEPS_PER_INSTRUCTION)?;
+    Ok(found)
+}
+
+/// string.gsub.
+fn gsub(lua: &Lua, args: MultiValue) -> mlua::Result<(LuaString, i64)> {
+    let argument = |index| {
+        text_argument(&args, index)
+            .ok_or_else(|| bad_argument(lua, index + 1, "gsub", "string", args.get(index)))
+    };
+    let (text, wanted) = (argument(0)?, argument(1)?);
+    let replacement = Replacement::new(&args)
+        .ok_or_else(|| throw_at_caller(lua, "bad argument #3 to 'gsub' (string/function/table expected)"))?;
+    let limit = number_argument(&args, 3).map_or(usize::MAX, |limit| limit.max(0.0) as usize);
+    let (mut out, mut position, mut count) = (Vec::new(), 0, 0);
+    while count < limit && position <= text.len() {
+        let search = Search::new(&text, &wanted, position);
+        let Some(found) = run_search(lua, search)?.map_err(|why| throw_at_caller(lua, why))? else { break };
+        out.extend_from_slice(&text[position..found.start]);
+        replacement.write(lua, &text, &found, &mut out)?;
+        check_size(out.len())?;
+        count += 1;
+        position = found.end;
+        if found.end == found.start {
+            // An empty match: go past one byte.
+            out.extend(text.get(found.end));
+            position += 1;
+        }
+        if wanted.first() == Some(&b'^') {
+            break;
+        }
+    }
+    out.extend_from_slice(text.get(position..).unwrap_or_default());
+    Ok((lua.create_string(out)?, count as i64))
+}
+
+/// What gsub puts in the place of a match.
+enum Replacement<'a> {
+    Text(Vec<u8>),
+    Table(&'a Table),
+    Function(&'a Function),
+}
+
+impl<'a> Replacement<'a> {
+    fn new(args: &'a MultiValue) -> Option<Replacement<'a>> {
+        match args.get(2)? {
+            Value::Table(table) => Some(Replacement::Table(table)),
+            Value::Function(function) => Some(Replacement::Function(function)),
+            _ => text_argument(args, 2).map(Replacement::Text),
+        }
+    }
+
+    fn write(&self, lua: &Lua, text: &[u8], found: &Match, out: &mut Vec<u8>) -> mlua::Result<()> {
+        let mut captures = MultiValue::new();
+        push_captures(lua, text, &found.captures, &mut captures)?;
+        let whole = &text[found.start..found.end];
+        let value = match self {
+            Replacement::Text(template) => return expand(lua, template, whole, &captures, out),
+            Replacement::Table(table) => {
+                table.get::<Value>(captures.get(0).cloned().unwrap_or(Value::Nil))?
+            }
+            Replacement::Function(function) => function.call::<Value>(captures)?,
+        };
+        match &value {
+            Value::Nil | Value::Boolean(false) => out.extend_from_slice(whole),
+            other => match text_argument(&MultiValue::from_iter([other.clone()]), 0) {
+                Some(replacement) => out.extend_from_slice(&replacement),
+                None => {
+                    let kind = lua_type(other);
+                    return Err(throw_at_caller(lua, &format!("invalid replacement value (a {kind})")));
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+/// `%1` … `%9` and `%0` in a replacement text.
+fn expand(
+    lua: &Lua,
+    template: &[u8],
+    whole: &[u8],
+    captures: &MultiValue,
+    out: &mut Vec<u8>,
+) -> mlua::Result<()> {
+    let mut bytes = template.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(b'0') => out.extend_from_slice(whole),
+            Some(digit @ b'1'..=b'9') => match text_argument(captures, usize::from(digit - b'1')) {
+                Some(capture) => out.extend_from_slice(&capture),
+                None => return Err(throw_at_caller(lua, "invalid capture index")),
+            },
+            Some(&other) => out.push(other),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a string that the script's memory could not hold.
+fn check_size(bytes: usize) -> mlua::Result<()> {
+    let limit = with_run(|run| run.memory_limit).unwrap_or(usize::MAX);
+    if bytes > limit {
+        return Err(mlua::Error::external(ScriptError::Thrown(b"not enough memory".to_vec())));
+    }
+    Ok(())
+}
+
+/// Knuth, Morris and Pratt: linear whatever the two look like.
+fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut fallback = vec![0; wanted.len()];
+    let mut matched = 0;
+    for index in 1..wanted.len() {
+        while matched > 0 && wanted[index] != wanted[matched] {
+            matched = fallback[matched - 1];
+        }
+        matched += usize::from(wanted[index] == wanted[matched]);
+        fallback[index] = matched;
+    }
+    if wanted.is_empty() {
+        return Some(0);
+    }
+    matched = 0;
+    for (index, byte) in text.iter().enumerate() {
+        while matched > 0 && *byte != wanted[matched] {
+            matched = fallback[matched - 1];
+        }
+        matched += usize::from(*byte == wanted[matched]);
+        if matched == wanted.len() {
+            return Some(index + 1 - wanted.len());
+        }
+    }
+    None
+}
+
+/// string.rep: refuses at once what would only run into the memory limit after a while.
+fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
+    let text = text_argument(&args, 0).ok_or_else(|| bad_argument(lua, 1, "rep", "string", args.get(0)))?;
+    let times =
+        number_argument(&args, 1).ok_or_else(|| bad_argument(lua, 2, "rep", "number", args.get(1)))?;
+    if times < 1.0 || text.is_empty() {
+        return lua.create_string("").map(Value::String);
+    }
+    let size = times * text.len() as f64;
+    check_size(size as usize)?;
+    charge(lua, size as u64 / BYTES_PER_INSTRUCTION)?;
+    lua.create_string(text.repeat(times as usize)).map(Value::String)
+}
+
+/// tostring without addresses: those differ between two runs of one plan.
+fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
+    let Some(value) = args.get(0) else {
+        return Err(throw_at_caller(lua, "bad argument #1 to 'tostring' (value expected)"));
+    };
+    let text = match value {
+        Value::Nil => "nil".to_owned(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::Integer(number) => convert::number_as_lua_prints_it(*number as f64),
+        Value::Number(number) => convert::number_as_lua_prints_it(*number),
+        Value::String(_) => return Ok(value.clone()),
+        Value::Table(table) => match table.metatable().map(|metatable| metatable.raw_get("__tostring")) {
+            Some(Ok(Value::Function(convert))) => return convert.call(value.clone()),
+            _ => "table: 0x000000000000".to_owned(),
+        },
+        other => format!("{}: 0x000000000000", other.type_name()),
+    };
+    lua.create_string(text).map(Value::String)
+}
+
+/// assert(condition [, message]).
+fn assert(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
+    match args.get(0) {
+        None => Err(throw_at_caller(lua, "bad argument #1 to 'assert' (value expected)")),
+        Some(Value::Nil | Value::Boolean(false)) => Err(match (args.get(1), text_argument(&args, 1)) {
+            (_, Some(message)) => throw_at_caller(lua, &String::from_utf8_lossy(&message)),
+            (None | Some(Value::Nil), None) => throw_at_caller(lua, "assertion failed!"),
+            (got, None) => bad_argument(lua, 2, "assert", "string", got),
+        }),
+        Some(_) => Ok(args),
+    }
+}
