@@ -10,14 +10,13 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use async_task::{Runnable, Task};
-use send_wrapper::SendWrapper;
 use slab::Slab;
 
 use crate::clock::Clocks;
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
 use crate::host::Host;
-use crate::kernel::{Kernel, Process, State};
+use crate::kernel::{Kernel, Process, Shared, State};
 use crate::net::Listener;
 use crate::random::Stream;
 use crate::time::SimTime;
@@ -103,7 +102,7 @@ impl Kernel {
             boot.map(|boot| (boot, process))
         };
         let Some((boot, process)) = booted else { return };
-        let handle = Host::new(SendWrapper::new(self.clone()), process);
+        let handle = Host::new(Shared::new(self.clone()), process);
         let main = boot(handle.clone());
         let watched = handle.clone();
         handle.spawn(async move {
@@ -125,7 +124,7 @@ impl Kernel {
             return;
         }
         let key = host.tasks.vacant_key();
-        let kernel = SendWrapper::new(self.clone());
+        let kernel = Shared::new(self.clone());
         let finished = kernel.clone();
         let future = async move {
             future.await;

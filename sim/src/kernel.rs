@@ -10,12 +10,13 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::task::Context;
 use std::time::Duration;
 
 use async_task::Runnable;
-use send_wrapper::SendWrapper;
+use fragile::Fragile;
 use slab::Slab;
 
 use crate::fault::{FaultBook, Matched};
@@ -29,7 +30,23 @@ use crate::trace::{Event, HostId, Trace};
 
 /// How handles hold the kernel: checked to stay on one thread, because the futures of real client libraries must be
 /// `Send` although the kernel, being deterministic, is single-threaded.
-pub(crate) type Shared = SendWrapper<Rc<Kernel>>;
+#[derive(Clone)]
+pub(crate) struct Shared(Fragile<Rc<Kernel>>);
+
+impl Shared {
+    pub(crate) fn new(kernel: Rc<Kernel>) -> Shared {
+        Shared(Fragile::new(kernel))
+    }
+}
+
+impl Deref for Shared {
+    type Target = Rc<Kernel>;
+
+    #[inline]
+    fn deref(&self) -> &Rc<Kernel> {
+        self.0.get()
+    }
+}
 
 /// Which process of which host a task belongs to. A process that died has another incarnation than its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +93,7 @@ pub enum Outcome {
 impl Kernel {
     pub(crate) fn new(seed: Seed, keep_trace: bool) -> Shared {
         let state = State::new(seed, keep_trace);
-        SendWrapper::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
+        Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
     }
 
     /// The one door to the state for handles: faults that an event brought down strike before the caller goes on.
@@ -109,9 +126,8 @@ impl Kernel {
             }
             state.dispatch(next);
             state.strike_due_faults();
-            let boots = std::mem::take(&mut state.boots);
             drop(state);
-            boots.into_iter().for_each(|host| self.boot(host));
+            self.boot_due();
         }
     }
 
@@ -130,9 +146,17 @@ impl Kernel {
                     self.state.borrow_mut().host_mut(host).parked.push(runnable);
                 }
             }
-            let boots = std::mem::take(&mut self.state.borrow_mut().boots);
-            boots.into_iter().for_each(|host| self.boot(host));
+            self.boot_due();
         }
+    }
+
+    /// Starts the processes that an event or a fault asked for.
+    fn boot_due(self: &Rc<Self>) {
+        if self.state.borrow().boots.is_empty() {
+            return; // by far the most common case, twice per event
+        }
+        let boots = std::mem::take(&mut self.state.borrow_mut().boots);
+        boots.into_iter().for_each(|host| self.boot(host));
     }
 
     /// Takes one ready task, chosen by the schedule stream when there is a choice.

@@ -209,3 +209,57 @@ impl Drop for World {
         self.kernel.shut_down();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    /// Every kind of waker that the kernel can keep: of readers, writers, timers, accepts, signals and fsyncs.
+    async fn wait_for_everything(host: Host) {
+        let mut incoming = host.listen(1);
+        let mut stream = host.connect(host.id(), 1).await.expect("it listens to itself");
+        let other = incoming.accept().await;
+        for waits in 0..5 {
+            let host = host.clone();
+            host.clone().spawn(async move {
+                match waits {
+                    0 => drop(host.listen(2).accept().await),
+                    1 => host.sleep(Duration::from_secs(1_000)).await,
+                    2 => drop(host.signal().await),
+                    3 => drop(host.connect(HostId(0), 9).await),
+                    _ => loop {
+                        host.fsync("file").await;
+                    },
+                }
+            });
+        }
+        let _ = stream.read_u8().await;
+        drop(other);
+    }
+
+    #[test]
+    fn a_dropped_world_frees_its_kernel_wherever_it_was_stopped() {
+        for stop in 0..40 {
+            let mut world =
+                World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(3))));
+            let host = world.add_host(HostSpec::new("host").essential(), wait_for_everything);
+            for (at, fault) in [
+                (10, crate::Fault::Pause { host }),
+                (20, crate::Fault::Resume { host }),
+                (25, crate::Fault::Crash { host }),
+                (30, crate::Fault::Start { host }),
+            ] {
+                let trigger = crate::Trigger::At(SimTime::ZERO.after(Duration::from_millis(at)));
+                world.plan(PlannedFault { trigger, faults: vec![fault], lasting: None });
+            }
+            let kernel = Rc::downgrade(&world.kernel);
+            world.run(Budget { time: Duration::from_millis(stop), ..Budget::default() });
+            drop(world);
+            assert_eq!(kernel.strong_count(), 0, "stopped at {stop} ms");
+        }
+    }
+}

@@ -113,7 +113,8 @@ impl Recorder {
         self.world.spawn(async move {
             world.clock_reaches(client, clock_of(deadline.clock), deadline.reading_ns).await;
             let mut record = recorder.lock();
-            if record.deadlines.get(&grant) == Some(&deadline) {
+            // After the release nobody believes in the grant any more, and its deadline means nothing.
+            if record.deadlines.get(&grant) == Some(&deadline) && record.claims.contains_key(&grant) {
                 recorder.read_claimants(&mut record, client);
                 let passed = What::DeadlinePassed { client: record.clients[&client], grant };
                 record.push(recorder.now(), passed);

@@ -343,13 +343,16 @@ impl State {
         }
         let first_sent = self.net.segments[segment as usize].first_sent;
         let end = &mut self.net.connections[key].ends[from as usize];
-        end.early.insert(number, segment);
         if end.gap {
+            end.early.insert(number, segment);
             self.deliver_past_gap(key, from);
-        } else {
+        } else if number == end.next_delivery {
+            self.deliver(key, from, segment);
             while let Some(next) = self.next_early(key, from) {
                 self.deliver(key, from, next);
             }
+        } else {
+            end.early.insert(number, segment);
         }
         if self.net.link(receiver, sender).cuts > 0 {
             self.miss_acknowledgement(key, from, first_sent);

@@ -71,3 +71,46 @@ pub(crate) fn retransmission(first: SimTime, first_timeout: Duration, not_before
     }
     at
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retransmissions_back_off_by_doubling_up_to_two_minutes() {
+        let first = SimTime(5);
+        let next = |after_ms: u64| {
+            let not_before = SimTime(first.0 + after_ms * 1_000_000);
+            (retransmission(first, Duration::from_millis(200), not_before).0 - first.0) / 1_000_000
+        };
+        for (not_before, at) in [
+            (0, 0),
+            (1, 200),
+            (200, 200),
+            (201, 600),
+            (1_401, 3_000),
+            (102_200, 102_200),
+            (102_201, 204_600), // 0.2 × (2^10 − 1) s
+            (204_601, 324_600), // from here on every 120 s
+            (324_601, 444_600),
+            (924_600, 924_600),
+        ] {
+            assert_eq!(next(not_before), at, "not before {not_before} ms");
+        }
+    }
+
+    #[test]
+    fn retransmission_is_the_first_instant_of_the_back_off_that_is_late_enough() {
+        let mut instants = vec![0u64];
+        let mut wait = 200;
+        while instants.last().is_some_and(|&last| last < 2_000_000) {
+            instants.push(instants.last().expect("one to begin with") + wait);
+            wait = (wait * 2).min(120_000);
+        }
+        for not_before in (0..1_900_000).step_by(137) {
+            let expected = instants.iter().find(|&&at| at >= not_before).expect("beyond the last asked for");
+            let at = retransmission(SimTime(0), Duration::from_millis(200), SimTime(not_before * 1_000_000));
+            assert_eq!(at.0 / 1_000_000, *expected, "not before {not_before} ms");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Every catalogue entry shows what it expects, from every seed tried, and every one of its faults strikes.
+//!
+//! A verdict that depends on the seed means that the scenario rests on luck, not on its faults.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::report::Judgement;
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
+
+#[test]
+fn every_entry_shows_what_it_expects_from_fifty_seeds() {
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let next = AtomicUsize::new(0);
+    let failures: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut failures = Vec::new();
+                    while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+                        failures.extend(SEEDS.filter_map(|seed| failure(&scenario, seed)));
+                    }
+                    failures
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no run panics")).collect()
+    });
+    assert!(failures.is_empty(), "{} runs did not show it:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
+    let report = SimEngine.run(scenario, seed, Keep::History);
+    let silent = report.faults.iter().find(|fault| fault.from.is_none());
+    if report.judgement() == Judgement::AsExpected && silent.is_none() {
+        return None;
+    }
+    let verdicts = report.verdict_words();
+    Some(format!("{} --seed {seed}: {verdicts:?}, never struck: {:?}", scenario.name, silent.map(|f| &f.words)))
+}
+
+#[test]
+fn every_entry_expects_something_of_safety_and_of_liveness() {
+    for entry in catalog::entries().expect("the catalogue is well formed") {
+        let safety = [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR];
+        assert!(safety.iter().any(|p| entry.expect.contains_key(p)), "{} expects nothing", entry.name);
+        assert!(entry.expect.contains_key(&Predicate::LV), "{} says nothing of liveness", entry.name);
+    }
+}
+
+#[test]
+fn a_scenario_whose_fault_never_strikes_proves_nothing() {
+    // The pause waits for a hundredth grant that never comes, so the safe verdicts are vacuous.
+    let never = [("faults.0.at".to_owned(), "\"the 100th c1's grant\"".to_owned())];
+    let scenario = catalog::load("gc-in-flight", &never).expect("the event could happen");
+    let report = SimEngine.run(&scenario, 1, Keep::History);
+    assert_eq!(report.judgement(), Judgement::Inconclusive);
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+}

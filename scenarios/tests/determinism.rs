@@ -1,0 +1,71 @@
+//! The same plan gives the same run: alone, after others, on another thread, and as pinned in a golden file.
+//!
+//! Golden files hold the head of a trace and the hash of the whole. They change when the kernel, the node or a lock
+//! does something else than before; read the difference, then write them anew with `BLESS=1 cargo test`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread;
+
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_sim::TraceHash;
+
+fn load(name: &str) -> Scenario {
+    catalog::load(name, &[]).expect("the catalogue has it")
+}
+
+fn hash(name: &str, seed: u64) -> TraceHash {
+    SimEngine.run(&load(name), seed, Keep::History).trace_hash
+}
+
+#[test]
+fn a_run_is_the_same_alone_after_a_hundred_others_and_on_another_thread() {
+    for name in ["lease-pause/redlock", "fencing-33-34", "failover-before-replication", "crash-restart/everysec/power-loss/at-once"] {
+        let alone = thread::spawn(move || hash(name, 7)).join().expect("no run panics");
+        for other in 0..100 {
+            hash("quiet", 1000 + other);
+        }
+        assert_eq!(hash(name, 7), alone, "{name} differs after a hundred other runs");
+        let elsewhere = thread::spawn(move || hash(name, 7)).join().expect("no run panics");
+        assert_eq!(elsewhere, alone, "{name} differs on another thread");
+    }
+}
+
+#[test]
+fn keeping_the_trace_changes_nothing() {
+    let report = SimEngine.run(&load("clock-jump"), 7, Keep::Trace);
+    assert_eq!(report.trace_hash, hash("clock-jump", 7));
+    assert_eq!(report.trace.map(|trace| trace.len() as u64), Some(report.events));
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    assert_ne!(hash("clock-jump", 7), hash("clock-jump", 8));
+}
+
+#[test]
+fn pinned_runs_are_as_they_were() {
+    for (name, seed) in [("clock-jump", 1), ("lease-pause", 2), ("failover-before-replication", 3)] {
+        compare(name, seed);
+    }
+}
+
+/// How many events of a trace are pinned word for word: connecting, the first commands, the first replies.
+const HEAD: usize = 60;
+
+fn compare(name: &str, seed: u64) {
+    let report = SimEngine.run(&load(name), seed, Keep::Trace);
+    let mut actual = format!("{name} --seed {seed}: trace hash {}, {} events\n", report.trace_hash, report.events);
+    for record in report.trace.iter().flatten().take(HEAD) {
+        writeln!(actual, "{} {:?}", record.at, record.event).expect("a string takes everything");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.{seed}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, actual).expect("the golden folder is there");
+        return;
+    }
+    let pinned = std::fs::read_to_string(&path).expect("pinned with BLESS=1");
+    let differs = pinned.lines().zip(actual.lines()).find(|(pinned, actual)| pinned != actual);
+    assert!(pinned == actual, "{name} is not as pinned; the first difference:\n{differs:#?}");
+}

@@ -1,0 +1,154 @@
+//! What cannot be delivered: held, sent again at the back-off's next instant, given up after the user timeout.
+//!
+//! A transmission is lost by chance, or it arrives at a cut link or at a machine that is off or suspended. Each
+//! direction of a connection then has one retransmission timer. After a loss it runs at once; behind a cut it would
+//! only send for nothing, so it is set when the way is free again, for the instant at which TCP would try next.
+
+use std::time::Duration;
+
+use super::connection::{Content, Segment, Side};
+use super::{USER_TIMEOUT, link};
+use crate::kernel::{Coming, State};
+use crate::time::SimTime;
+use crate::trace::{End, Event, HostId};
+
+/// The first wait before a retransmission (Linux's `TCP_RTO_MIN`): below any round trip worth simulating, TCP waits this long.
+const RETRANSMIT_AFTER: Duration = Duration::from_millis(200);
+
+impl State {
+    /// A segment could not be delivered. This may have been the connection's last: the caller frees it.
+    pub(super) fn hold(&mut self, segment: u32) {
+        let Segment { connection, from, serial, first_sent, ref content, .. } =
+            self.net.segments[segment as usize];
+        let key = connection as usize;
+        let (sender, receiver) = self.hosts_of(key, from);
+        let is_repeated = match content {
+            Content::Data(_) | Content::Fin => self.end_of(key, from).repeats,
+            Content::Reset => self.host(sender).suspensions > 0,
+            Content::Refusal => true,
+        };
+        if !is_repeated {
+            return self.lose(key, from, segment);
+        }
+        let connection = &mut self.net.connections[key];
+        connection.ends[from as usize].held.push_back(segment);
+        connection.coming += 1;
+        let id = connection.id;
+        self.emit(Event::Held { connection: id, from: sender, to: receiver });
+        self.schedule(
+            first_sent.after(USER_TIMEOUT).max(self.now),
+            Coming::UserTimeout { key: key as u32, end: from as u8, serial },
+        );
+    }
+
+    /// Sets the timer of what one side holds for the first instant of its back-off at or after `not_before`.
+    pub(super) fn arm_retransmission(&mut self, key: usize, side: Side, not_before: SimTime) {
+        let end = &self.net.connections[key].ends[side as usize];
+        let Some(&oldest) = end.held.front() else { return };
+        let first_sent = self.net.segments[oldest as usize].first_sent;
+        let at = link::retransmission(first_sent, RETRANSMIT_AFTER, not_before);
+        if end.retransmit_at.is_none_or(|earlier| earlier > at) {
+            self.end_of(key, side).retransmit_at = Some(at);
+            self.net.connections[key].coming += 1;
+            self.schedule(at, Coming::Retransmit { key: key as u32, end: side as u8 });
+        }
+    }
+
+    /// Whether the timer is still set for `at`. If not, the event no longer holds on to the connection.
+    pub(crate) fn retransmission_is_live(&mut self, key: u32, end: u8, at: SimTime) -> bool {
+        let connection = &mut self.net.connections[key as usize];
+        let live = connection.ends[end as usize].retransmit_at == Some(at);
+        if !live {
+            connection.coming -= 1;
+            self.free_if_over(key as usize);
+        }
+        live
+    }
+
+    /// The timer ran out: everything held leaves again, unless the machine itself is suspended.
+    pub(crate) fn retransmit(&mut self, key: u32, end: u8) {
+        let (key, side) = (key as usize, Side::from_index(end));
+        self.net.connections[key].coming -= 1;
+        self.end_of(key, side).retransmit_at = None;
+        let (sender, _) = self.hosts_of(key, side);
+        if self.host(sender).is_reachable() {
+            for segment in std::mem::take(&mut self.end_of(key, side).held) {
+                self.transmit_segment(segment);
+            }
+        }
+        self.free_if_over(key);
+    }
+
+    /// The way from one host to another may be free again: what its connections hold leaves at the next retransmission.
+    pub(crate) fn retransmit_held(&mut self, from: HostId, to: HostId) {
+        if self.net.link(from, to).cuts > 0
+            || !self.host(to).is_reachable()
+            || !self.host(from).is_reachable()
+        {
+            return;
+        }
+        for (key, side) in self.sides(from, to) {
+            self.arm_retransmission(key, side, self.now);
+        }
+    }
+
+    /// The sides of connections that send in this direction.
+    fn sides(&self, from: HostId, to: HostId) -> Vec<(usize, Side)> {
+        let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
+        let sides = self.net.connections.iter().flat_map(both);
+        sides.filter(|&(key, side)| self.hosts_of(key, side) == (from, to)).collect()
+    }
+
+    /// Something was delivered, and its acknowledgement cannot come back.
+    pub(super) fn miss_acknowledgement(&mut self, key: usize, from: Side, first_sent: SimTime) {
+        let end = &self.net.connections[key].ends[from as usize];
+        if end.unacknowledged.is_some() || !end.repeats {
+            return;
+        }
+        self.net.sent += 1;
+        let serial = self.net.sent;
+        self.end_of(key, from).unacknowledged = Some(serial);
+        self.net.connections[key].coming += 1;
+        let what = Coming::UserTimeout { key: key as u32, end: from as u8, serial };
+        self.schedule(first_sent.after(USER_TIMEOUT).max(self.now), what);
+    }
+
+    /// Both directions between two hosts are free: retransmissions arrive and get acknowledged.
+    pub(crate) fn acknowledge(&mut self, a: HostId, b: HostId) {
+        if self.net.link(a, b).cuts > 0 || self.net.link(b, a).cuts > 0 {
+            return;
+        }
+        for (key, side) in self.sides(a, b).into_iter().chain(self.sides(b, a)) {
+            self.end_of(key, side).unacknowledged = None;
+        }
+    }
+
+    /// Whether the user timeout is still about something. If not, the event no longer holds on to the connection.
+    pub(crate) fn user_timeout_is_live(&mut self, key: u32, end: u8, serial: u64) -> bool {
+        let key = key as usize;
+        let end = &self.net.connections[key].ends[end as usize];
+        let held = end.held.iter().any(|&segment| self.net.segments[segment as usize].serial == serial);
+        let live = held || end.unacknowledged == Some(serial);
+        if !live {
+            self.net.connections[key].coming -= 1;
+            self.free_if_over(key);
+        }
+        live
+    }
+
+    /// The sender gives up: its side ends, and what it could not deliver is lost. A suspended machine's timers stand
+    /// still, so it starts over.
+    pub(crate) fn user_timeout(&mut self, key: u32, end: u8, serial: u64) {
+        let (index, side) = (key as usize, Side::from_index(end));
+        let (sender, _) = self.hosts_of(index, side);
+        if self.host(sender).suspensions > 0 {
+            return self.schedule(self.now.after(USER_TIMEOUT), Coming::UserTimeout { key, end, serial });
+        }
+        self.net.connections[index].coming -= 1;
+        self.stop_repeating(index, side);
+        if self.end_of(index, side).open {
+            self.end_connection(index, side, End::TimedOut);
+        }
+        self.free_if_over(index);
+    }
+}
