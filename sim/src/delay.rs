@@ -82,7 +82,7 @@ fn times_two_to(value: u64, exponent_q32: i128) -> u64 {
     let mut scaled = u128::from(value) << 32; // Q32
     for (bit, root) in ROOTS_OF_TWO_Q62.iter().enumerate() {
         if fraction >> (31 - bit) & 1 == 1 {
-            scaled = (scaled >> 16) * (root >> 30) >> 16;
+            scaled = ((scaled >> 16) * (root >> 30)) >> 16;
         }
     }
     let shifted = match u32::try_from(whole) {

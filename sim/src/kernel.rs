@@ -91,7 +91,7 @@ pub enum Outcome {
 }
 
 impl Kernel {
-    pub(crate) fn new(seed: Seed, keep_trace: bool) -> Shared {
+    pub(crate) fn shared(seed: Seed, keep_trace: bool) -> Shared {
         let state = State::new(seed, keep_trace);
         Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
     }

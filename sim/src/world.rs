@@ -114,7 +114,7 @@ impl World {
     }
 
     fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
-        let kernel = Kernel::new(seed, keep_trace);
+        let kernel = Kernel::shared(seed, keep_trace);
         let mut world = World { kernel, links };
         world.insert(HostSpec::new("world"), None);
         world

@@ -1,0 +1,194 @@
+//! How a run ends: completed, stalled, out of events, out of time. None of them is a hang.
+
+use std::future::{pending, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use doublehold_sim::{Budget, Fault, Host, HostSpec, Outcome, Run, Seed, World};
+use tokio::io::AsyncReadExt;
+
+use crate::story::{PORT, Story, link, ms};
+
+const SMALL: Budget = Budget { events: 10_000, time: Duration::from_secs(1) };
+
+/// One essential host that does this, within a small budget.
+fn run<F>(main: impl Fn(Host) -> F + 'static) -> Run
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut world = World::new(Seed(1), link(1));
+    world.add_host(HostSpec::new("host").essential(), main);
+    world.run(SMALL)
+}
+
+#[test]
+fn a_world_whose_essential_tasks_are_done_is_completed_whatever_else_waits() {
+    let run = run(|host| async move {
+        host.spawn(pending());
+        host.sleep(ms(5)).await;
+    });
+    assert_eq!((run.outcome, run.ended.0), (Outcome::Completed, 5_000_000));
+}
+
+#[test]
+fn a_world_in_which_nothing_can_happen_any_more_is_stalled() {
+    let run = run(|host| async move {
+        host.sleep(ms(5)).await;
+        pending().await
+    });
+    assert_eq!((run.outcome, run.ended.0), (Outcome::Stalled, 5_000_000));
+}
+
+#[test]
+fn a_host_that_stays_stopped_stalls_the_world() {
+    for fault in [|host| Fault::Pause { host }, |host| Fault::Suspend { host }] {
+        let mut story = Story::new();
+        let host = story.essential("host", |host, _| async move { host.sleep(ms(10)).await });
+        story.at(5, fault(host));
+        assert_eq!(story.world.run(SMALL).outcome, Outcome::Stalled);
+    }
+}
+
+#[test]
+fn a_task_that_spins_runs_out_of_events() {
+    let spins = |main: fn(Host) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>| run(main).outcome;
+    let yielding = spins(|_| {
+        Box::pin(poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    });
+    // The others never wait: each await is ready at once.
+    let reading_clocks = spins(|host| {
+        Box::pin(async move {
+            loop {
+                host.monotonic().await;
+            }
+        })
+    });
+    let sleeping_zero = spins(|host| {
+        Box::pin(async move {
+            loop {
+                host.sleep(Duration::ZERO).await;
+            }
+        })
+    });
+    let reading_at_the_end_of_a_stream = spins(|host| {
+        Box::pin(async move {
+            let mut incoming = host.listen(PORT);
+            let mut stream = host.connect(host.id(), PORT).await.expect("it listens to itself");
+            drop(incoming.accept().await);
+            loop {
+                let _ = stream.read(&mut [0; 8]).await;
+            }
+        })
+    });
+    let all = [yielding, reading_clocks, sleeping_zero, reading_at_the_end_of_a_stream];
+    assert_eq!(all, [Outcome::EventBudget; 4]);
+}
+
+#[test]
+fn a_spinning_task_beside_a_finished_essential_one_is_no_pass() {
+    let run = run(|host| async move {
+        let spinner = host.clone();
+        host.spawn(async move {
+            loop {
+                spinner.wall().await;
+            }
+        });
+    });
+    assert_eq!(run.outcome, Outcome::EventBudget);
+}
+
+#[test]
+fn two_hosts_that_talk_for_ever_run_out_of_time() {
+    let run = run(|host| async move {
+        loop {
+            host.sleep(ms(1)).await;
+        }
+    });
+    assert_eq!((run.outcome, run.ended.0), (Outcome::TimeBudget, 1_000_000_000));
+}
+
+#[test]
+fn an_idle_hour_costs_next_to_nothing() {
+    let mut world = World::new(Seed(1), link(1));
+    world.add_host(HostSpec::new("host").essential(), |host| async move {
+        host.sleep(Duration::from_secs(3600)).await;
+    });
+    let run = world.run(Budget::default());
+    assert_eq!(run.outcome, Outcome::Completed);
+    assert!(run.events < 10, "{} events", run.events);
+}
+
+// Nothing outlives a world.
+
+/// A world full of things that hold on to each other, with a token held by every task and boot function.
+fn crowded(token: &Arc<()>, budget: Budget) {
+    let mut story = Story::new();
+    let echo = story.echo("echo");
+    let silent = story.listener("silent");
+    let held = token.clone();
+    let client = story.essential("client", move |host, _| {
+        let held = held.clone();
+        async move {
+            for peer in [echo, silent] {
+                let (host, held) = (host.clone(), held.clone());
+                host.clone().spawn(async move {
+                    let mut stream = host.connect(peer, PORT).await.expect("it listens");
+                    let _ = stream.read_u8().await; // nobody ever says anything
+                    drop(held);
+                });
+            }
+            host.append("file", b"x");
+            let (sleeper, other) = (host.clone(), held.clone());
+            host.spawn(async move {
+                sleeper.sleep(Duration::from_secs(7200)).await;
+                drop(other);
+            });
+            let syncer = host.clone();
+            host.spawn(async move { syncer.fsync("file").await });
+            host.signal().await;
+            drop(held);
+        }
+    });
+    story.during(20, 30, Fault::Pause { host: client });
+    story.during(40, 60, Fault::Crash { host: echo });
+    story.during(80, 90, Fault::LosePower { host: client, torn_tail: false });
+    story.during(100, 200, Fault::Suspend { host: client });
+    story.world.run(budget);
+}
+
+#[test]
+fn a_dropped_world_leaves_nothing_behind_wherever_it_was_stopped() {
+    let token = Arc::new(());
+    for stop in 0..250 {
+        crowded(&token, Budget { time: ms(stop), ..Budget::default() });
+        assert_eq!(Arc::strong_count(&token), 1, "stopped at {stop} ms");
+    }
+    for events in 0..250 {
+        crowded(&token, Budget { events, ..Budget::default() });
+        assert_eq!(Arc::strong_count(&token), 1, "stopped after {events} events");
+    }
+}
+
+#[test]
+fn a_thousand_worlds_leave_nothing_behind() {
+    let token = Arc::new(());
+    (0..1000).for_each(|_| crowded(&token, Budget::default()));
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+#[test]
+fn a_world_that_never_ran_leaves_nothing_behind() {
+    let token = Arc::new(());
+    let mut world = World::new(Seed(1), link(1));
+    let held = token.clone();
+    world.add_host(HostSpec::new("host"), move |_| {
+        let held = held.clone();
+        async move { drop(held) }
+    });
+    drop(world);
+    assert_eq!(Arc::strong_count(&token), 1);
+}

@@ -1,0 +1,11 @@
+//! The kernel's claims, one file per concern. Each test name states one; stories are told by `story.rs`.
+
+mod budgets;
+mod clocks;
+mod determinism;
+mod disk;
+mod faults;
+mod laws;
+mod network;
+mod stopping;
+mod story;
