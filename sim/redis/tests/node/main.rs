@@ -4,6 +4,7 @@
 
 mod connection;
 mod expiry;
+mod link;
 mod persistence;
 mod replication;
 mod resync;

@@ -182,21 +182,61 @@ async fn a_replica_keeps_serving_and_keeps_trying_while_its_master_is_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transaction_whose_end_never_came_leaves_nothing_behind() {
-    let (_world, master, replicas) = group(&["r"]).await;
-    let replica = &replicas[0];
-    let mut on_master = master.client().await;
-    on_master.ask("SET a 1").await;
-    pass(1).await;
-    // The replica is busy when the transaction arrives, and dies before it has read it to its end.
-    for command in ["MULTI", "SET a 2", "SET b 2"] {
-        on_master.ask(command).await;
-    }
-    on_master.send("EXEC").await;
-    master.crash();
+async fn replicas_of_a_promoted_replica_learn_its_new_id_and_go_on() {
+    let (world, master, replicas) = group(&["r"]).await;
+    let last = world.host("s");
+    last.boot_with(replica_of("r"));
+    pass(100).await;
+    write_twice(&mut master.client().await, "a").await;
+    pass(5_000).await;
+    let mut promoted = replicas[0].client().await;
+    promoted.ask("REPLICAOF NO ONE").await;
     pass(10).await;
-    let mut client = replica.client().await;
-    client.ask("REPLICAOF NO ONE").await;
-    assert_eq!((client.ask("GET a").await, client.ask("GET b").await), ("1".into(), "nil".into()));
-    assert_eq!(client.ask("SET after v").await, "OK");
+    write_twice(&mut promoted, "b").await;
+    pass(10).await;
+    let mut on_last = last.client().await;
+    assert_eq!(on_last.ask("GET b").await, "new");
+    assert!(!started_over(&last, "a"));
+    assert_eq!(info(&mut on_last, "master_replid").await, info(&mut promoted, "master_replid").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_goes_on_goes_on_in_the_same_database() {
+    let (_world, master, replicas) = group(&["r"]).await;
+    let mut on_master = master.client().await;
+    on_master.ask("SELECT 3").await;
+    write_twice(&mut on_master, "a").await;
+    pass(5_000).await;
+    master.cut_links();
+    pass(10).await;
+    let mut on_master = master.client().await;
+    on_master.ask("SELECT 3").await;
+    write_twice(&mut on_master, "b").await;
+    pass(1_100).await;
+    let mut on_replica = replicas[0].client().await;
+    on_replica.ask("SELECT 3").await;
+    assert_eq!(on_replica.ask("GET b").await, "new");
+    assert!(!started_over(&replicas[0], "a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_starts_over_learns_which_database_the_stream_goes_on_in() {
+    let (world, master, _replicas) = group(&["r"]).await;
+    let mut on_master = master.client().await;
+    on_master.ask("SELECT 5").await;
+    on_master.ask("SET last v").await;
+    on_master.ask("SELECT 2").await;
+    on_master.ask("SET n 1").await;
+    let second = world.host("s");
+    second.boot_with(replica_of("m"));
+    let third = world.host("t");
+    third.boot_with(replica_of("r"));
+    pass(2_100).await;
+    on_master.ask("INCR n").await;
+    pass(1).await;
+    for replica in [second, third] {
+        let mut on_replica = replica.client().await;
+        on_replica.ask("SELECT 2").await;
+        assert_eq!(on_replica.ask("GET n").await, "2");
+    }
 }

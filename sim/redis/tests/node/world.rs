@@ -13,6 +13,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -31,6 +32,8 @@ struct File {
 #[derive(Default)]
 struct HostState {
     node: Option<Node<Host>>,
+    /// A test that plays this host's server itself.
+    impostor: Option<mpsc::UnboundedSender<Client>>,
     tasks: Vec<AbortHandle>,
     links: Vec<AbortHandle>,
     unreachable: bool,
@@ -155,8 +158,22 @@ impl Host {
         Client { stream: BufReader::new(stream) }
     }
 
+    /// Connections to this host from now on come to the test, which answers them by hand.
+    pub(crate) fn impersonate(&self) -> mpsc::UnboundedReceiver<Client> {
+        let (connections, accepted) = mpsc::unbounded_channel();
+        self.state().impostor = Some(connections);
+        accepted
+    }
+
     fn open(&self, to: &str) -> io::Result<DuplexStream> {
         let target = self.world.host(to);
+        if let Some(impostor) = &target.state().impostor {
+            let (near, far) = tokio::io::duplex(PIPE_BYTES);
+            impostor
+                .send(Client { stream: BufReader::new(far) })
+                .map_err(|_| io::ErrorKind::ConnectionRefused)?;
+            return Ok(near);
+        }
         let node = {
             let target = target.state();
             target.node.clone().filter(|_| !target.unreachable).ok_or(io::ErrorKind::ConnectionRefused)?
@@ -293,6 +310,13 @@ impl Client {
             }
             _ => rest.to_owned(),
         }
+    }
+
+    /// The next `len` bytes as they come.
+    pub(crate) async fn raw(&mut self, len: usize) -> String {
+        let mut bytes = vec![0; len];
+        self.stream.read_exact(&mut bytes).await.expect("the connection is open");
+        String::from_utf8(bytes).expect("the tests write text")
     }
 
     /// Whether nothing has been answered within `ms`.
