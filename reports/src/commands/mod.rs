@@ -1,0 +1,40 @@
+//! One file for each subcommand: its arguments as typed, and what it does.
+
+pub(crate) mod list;
+pub(crate) mod replay;
+pub(crate) mod run;
+pub(crate) mod verify_determinism;
+
+use doublehold_scenarios::report::{Judgement, Report};
+
+use crate::cli::{Exit, Format, Show};
+use crate::error::CliError;
+use crate::{json, output, text};
+
+/// Prints a run and says how it came out.
+fn show(report: &Report, replay: &str, how: Show) -> Result<Exit, CliError> {
+    output::print(&match how.format {
+        Format::Text => text::run(report, replay, &how.style()),
+        Format::Json => json::run(report, replay)?,
+    })?;
+    Ok(match report.judgement() {
+        Judgement::AsExpected => Exit::AsExpected,
+        Judgement::Contradicted => Exit::Contradicted,
+        Judgement::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+/// A change to a scenario, `key=value`, in its two parts.
+fn set(typed: &str) -> Result<(String, String), CliError> {
+    match typed.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(CliError::Usage {
+            problem: format!("`--set {}` is no change to a scenario", crate::words::clean(typed)),
+            hint: "write a key, `=` and a value, such as `--set lock.ttl=5s`".to_owned(),
+        }),
+    }
+}
+
+fn sets(typed: &[String]) -> Result<Vec<(String, String)>, CliError> {
+    typed.iter().map(|typed| set(typed)).collect()
+}

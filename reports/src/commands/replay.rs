@@ -1,0 +1,35 @@
+//! `doublehold replay`: a plan run again; the trace must come to the same digest.
+
+use clap::Args;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::{Engine, Keep, SimEngine};
+
+use crate::cli::{Exit, Show, talk};
+use crate::error::CliError;
+use crate::shell;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A file written by `run --plan`
+    #[arg(value_name = "PLAN")]
+    plan: String,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+    let plan = Plan::read(&arguments.plan)?;
+    let report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
+    let shown =
+        super::show(&report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
+    let hash = report.trace_hash.to_string();
+    if hash == plan.trace_hash {
+        return Ok(shown);
+    }
+    talk(&format!(
+        "NOT THE SAME RUN: the plan came to trace {}, this replay to {hash}\nhint: the plan or the program was changed since it was written",
+        crate::words::clean(&plan.trace_hash)
+    ));
+    Ok(Exit::Contradicted)
+}

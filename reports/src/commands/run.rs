@@ -1,0 +1,113 @@
+//! `doublehold run`: one scenario, one seed, and what it came to.
+//!
+//! Files are opened before the run, so that a bad path fails at once, and filled after it.
+
+use clap::Args;
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Keep, SimEngine};
+
+use crate::cli::{Exit, Show};
+use crate::error::CliError;
+use crate::output::OutputFile;
+use crate::{json, shell};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A scenario of the catalogue (see `list`), or a scenario's file
+    #[arg(value_name = "NAME|FILE")]
+    scenario: String,
+    /// Which of the scenario's worlds to run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    show: Show,
+    #[command(flatten)]
+    files: Files,
+}
+
+/// Files to write beside the result.
+#[derive(Debug, Args)]
+struct Files {
+    /// Write every event of the simulation to FILE, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<String>,
+    /// Write what clients and resource did to FILE, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    history: Option<String>,
+    /// Write the run to FILE for `replay`
+    #[arg(long, value_name = "FILE")]
+    plan: Option<String>,
+}
+
+pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+    let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
+    let files = OpenFiles::open(&arguments.files)?;
+    let keep = if files.trace.is_some() { Keep::Trace } else { Keep::History };
+    let report = SimEngine.run(&scenario, arguments.seed, keep);
+    files.fill(&report)?;
+    super::show(&report, &arguments.replay_line(), arguments.show)
+}
+
+impl Arguments {
+    /// The command that shows the same run again.
+    fn replay_line(&self) -> String {
+        let seed = self.seed.to_string();
+        let mut line = vec!["doublehold", "run", &self.scenario, "--seed", &seed];
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        shell::line(line)
+    }
+}
+
+struct OpenFiles {
+    trace: Option<OutputFile>,
+    history: Option<OutputFile>,
+    plan: Option<OutputFile>,
+}
+
+impl OpenFiles {
+    fn open(files: &Files) -> Result<OpenFiles, CliError> {
+        let named: Vec<&String> = [&files.trace, &files.history, &files.plan].into_iter().flatten().collect();
+        if let Some(twice) = (1..named.len()).find(|&index| named[..index].contains(&named[index])) {
+            return Err(CliError::Usage {
+                problem: format!(
+                    "two results cannot both be written to `{}`",
+                    crate::words::clean(named[twice])
+                ),
+                hint: "name a file for each".to_owned(),
+            });
+        }
+        let open = |what, path: &Option<String>| {
+            path.as_ref().map(|path| OutputFile::create(what, path)).transpose()
+        };
+        Ok(OpenFiles {
+            trace: open("the trace", &files.trace)?,
+            history: open("the history", &files.history)?,
+            plan: open("the plan", &files.plan)?,
+        })
+    }
+
+    fn fill(self, report: &Report) -> Result<(), CliError> {
+        if let Some(file) = self.trace {
+            file.fill(|output| json::write_trace(report, output))?;
+        }
+        if let Some(file) = self.history {
+            file.fill(|output| report.history.write_jsonl(output))?;
+        }
+        if let Some(file) = self.plan {
+            let plan = Plan {
+                scenario: report.scenario.clone(),
+                seed: report.seed,
+                trace_hash: report.trace_hash.to_string(),
+            };
+            let text = plan.to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+            file.fill(|output| output.write_all(text.as_bytes()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! What can go wrong on the command line. Everything here ends the program with status 2.
+
+use std::io;
+
+use doublehold_scenarios::error::ScenarioError;
+use thiserror::Error;
+
+/// Why a command could not be carried out.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    /// The scenario or plan cannot be used.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// An argument that no parser could refuse by itself.
+    #[error("{problem}\nhint: {hint}")]
+    Usage {
+        /// What is wrong.
+        problem: String,
+        /// The way out.
+        hint: String,
+    },
+    /// An output file cannot be created or written.
+    #[error(
+        "cannot write {what} to `{path}`: {source}\nhint: name a file in a directory that exists and that you may write to"
+    )]
+    Output {
+        /// The trace, the history, the plan.
+        what: &'static str,
+        /// The file as it was named.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard output cannot be written, for another reason than that nobody reads it any more.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(io::Error),
+    /// A process of our own could not be started or did not answer as it should.
+    #[error("cannot compare with a second process: {0}")]
+    SecondProcess(String),
+    /// A result cannot be written as JSON or TOML.
+    #[error("cannot write the result: {0}")]
+    Format(String),
+}
+
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> CliError {
+        CliError::Format(error.to_string())
+    }
+}

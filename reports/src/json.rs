@@ -1,0 +1,263 @@
+//! Runs, lists and traces as JSON, for other programs.
+//!
+//! Field names are part of the interface: they may be added to, and are not changed. Times are true time in
+//! nanoseconds and end in `_ns`; names of hosts stand where the program has numbers.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict};
+use doublehold_scenarios::catalog::Entry;
+use doublehold_scenarios::report::{FaultReport, Judgement, Report};
+use doublehold_scenarios::scenario::{Expected, FaultKind, HostIndex, Scenario};
+use serde::Serialize;
+
+/// How many sentences of evidence are given for one predicate.
+const MAX_WORDS: usize = 20;
+
+/// The whole of `run --format json`.
+#[derive(Serialize)]
+struct Run<'a> {
+    scenario: &'a str,
+    id: &'a str,
+    claim: &'a str,
+    source: &'a str,
+    story: &'a str,
+    seed: u64,
+    engine: &'a str,
+    as_expected: bool,
+    judgement: &'static str,
+    outcome: &'static str,
+    verdicts: BTreeMap<&'static str, &'static str>,
+    expect: BTreeMap<&'static str, &'static str>,
+    evidence: BTreeMap<&'static str, Because>,
+    overlaps: Vec<Overlap>,
+    faults: Vec<Fault<'a>>,
+    notes: &'a [String],
+    trace_hash: String,
+    events: u64,
+    messages: u64,
+    true_time_ns: u64,
+    replay: &'a str,
+}
+
+/// Why a predicate does not hold.
+#[derive(Serialize)]
+struct Because {
+    /// How many pieces of evidence there are.
+    count: usize,
+    /// The first of them as sentences, or why nothing could be decided.
+    words: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Overlap {
+    predicate: &'static str,
+    clients: [String; 2],
+    lock: String,
+    from_ns: u64,
+    to_ns: u64,
+    open_ended: bool,
+}
+
+#[derive(Serialize)]
+struct Fault<'a> {
+    words: &'a str,
+    when: &'a str,
+    kind: &'static str,
+    hosts: Vec<&'a str>,
+    fired: bool,
+    from_ns: Option<u64>,
+    until_ns: Option<u64>,
+}
+
+/// A run as one JSON object. `replay` is the command that shows the same run again.
+///
+/// # Errors
+///
+/// None in practice: everything in a report can be written as JSON.
+pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
+    let scenario = &report.scenario;
+    let judgement = report.judgement();
+    pretty(&Run {
+        scenario: &scenario.name,
+        id: &scenario.id,
+        claim: &scenario.claim,
+        source: &scenario.source,
+        story: &scenario.story,
+        seed: report.seed,
+        engine: report.engine,
+        as_expected: judgement == Judgement::AsExpected,
+        judgement: judgement_word(judgement),
+        outcome: outcome_word(report.history.outcome()),
+        verdicts: report
+            .verdicts
+            .iter()
+            .map(|(predicate, verdict)| (predicate.as_str(), verdict.as_str()))
+            .collect(),
+        expect: expectation(&scenario.expect),
+        evidence: evidence(report),
+        overlaps: overlaps(report),
+        faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
+        notes: &report.notes,
+        trace_hash: report.trace_hash.to_string(),
+        events: report.events,
+        messages: report.messages,
+        true_time_ns: report.ended.0,
+        replay,
+    })
+}
+
+fn judgement_word(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::AsExpected => "as-expected",
+        Judgement::Contradicted => "contradicted",
+        Judgement::Inconclusive => "inconclusive",
+    }
+}
+
+fn outcome_word(outcome: Option<RunOutcome>) -> &'static str {
+    match outcome {
+        Some(RunOutcome::Completed) => "completed",
+        Some(RunOutcome::Stalled) => "stalled",
+        Some(RunOutcome::EventBudget) => "event-budget",
+        Some(RunOutcome::TimeBudget) => "time-budget",
+        None => "unknown",
+    }
+}
+
+fn expectation(expect: &BTreeMap<Predicate, Expected>) -> BTreeMap<&'static str, &'static str> {
+    expect.iter().map(|(predicate, expected)| (predicate.as_str(), expected.as_str())).collect()
+}
+
+fn evidence(report: &Report) -> BTreeMap<&'static str, Because> {
+    let because = |verdict: &Verdict| match verdict {
+        Verdict::Holds => None,
+        Verdict::Violated(evidence) => {
+            let words = evidence.iter().take(MAX_WORDS).map(|it| it.in_words(report.history.header()));
+            Some(Because { count: evidence.len(), words: words.collect() })
+        }
+        Verdict::Inconclusive(why) => Some(Because { count: 0, words: vec![why.clone()] }),
+    };
+    report
+        .verdicts
+        .iter()
+        .filter_map(|(predicate, verdict)| Some((predicate.as_str(), because(verdict)?)))
+        .collect()
+}
+
+fn overlaps(report: &Report) -> Vec<Overlap> {
+    let header = report.history.header();
+    let evidence = report.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence());
+    evidence
+        .filter_map(|evidence| match evidence {
+            Evidence::Overlap(it) => Some(Overlap {
+                predicate: it.predicate.as_str(),
+                clients: it.clients.map(|client| header.client(client)),
+                lock: header.lock(it.lock),
+                from_ns: it.from.0,
+                to_ns: it.to.0,
+                open_ended: it.open_ended,
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+fn fault<'a>(fault: &'a FaultReport, scenario: &'a Scenario) -> Fault<'a> {
+    let name = |host: &HostIndex| scenario.hosts.get(host.0).map(|plan| plan.name.as_str());
+    Fault {
+        words: &fault.words,
+        when: &fault.when,
+        kind: kind_word(fault.kind),
+        hosts: fault.hosts.iter().filter_map(name).collect(),
+        fired: fault.from.is_some(),
+        from_ns: fault.from.map(|at| at.0),
+        until_ns: fault.until.map(|at| at.0),
+    }
+}
+
+/// The word scenario files use for a kind of fault, where they have one.
+fn kind_word(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Start => "start",
+        FaultKind::ClockStep => "clock-step",
+        FaultKind::ClockDrift => "clock-drift",
+        FaultKind::ClockFreeze => "clock-freeze",
+        FaultKind::Pause => "pause",
+        FaultKind::Suspend => "suspend",
+        FaultKind::Crash => "crash",
+        FaultKind::PowerLoss => "power-loss",
+        FaultKind::Cut => "cut",
+        FaultKind::Slow => "slow",
+        FaultKind::PacketDelay => "packet-delay",
+        FaultKind::Loss => "loss",
+        FaultKind::Disk => "disk",
+        FaultKind::Promote => "promote",
+    }
+}
+
+/// One line of the catalogue.
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    id: &'a str,
+    claim: &'a str,
+    story: &'a str,
+    expect: BTreeMap<&'static str, &'static str>,
+}
+
+/// The catalogue as a JSON array.
+///
+/// # Errors
+///
+/// None in practice, as with [`run`].
+pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
+    let listed = entries.iter().map(|entry| Listed {
+        name: &entry.name,
+        id: &entry.id,
+        claim: &entry.claim,
+        story: &entry.story,
+        expect: expectation(&entry.expect),
+    });
+    pretty(&listed.collect::<Vec<_>>())
+}
+
+fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+/// The first line of a trace file: what the numbers of the other lines mean.
+#[derive(Serialize)]
+struct TraceHeader<'a> {
+    trace: u32,
+    scenario: &'a str,
+    seed: u64,
+    trace_hash: String,
+    /// By number; number zero is the world's own observer.
+    hosts: Vec<&'a str>,
+}
+
+/// Writes a run's trace as lines of JSON: a header, then one line for each event of the kernel. Nothing but the header
+/// if the report kept no trace.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub fn write_trace(report: &Report, mut output: impl Write) -> io::Result<()> {
+    let hosts = std::iter::once("world").chain(report.scenario.hosts.iter().map(|host| host.name.as_str()));
+    let header = TraceHeader {
+        trace: 1,
+        scenario: &report.scenario.name,
+        seed: report.seed,
+        trace_hash: report.trace_hash.to_string(),
+        hosts: hosts.collect(),
+    };
+    serde_json::to_writer(&mut output, &header)?;
+    output.write_all(b"\n")?;
+    for record in report.trace.iter().flatten() {
+        serde_json::to_writer(&mut output, record)?;
+        output.write_all(b"\n")?;
+    }
+    output.flush()
+}

@@ -1,0 +1,129 @@
+//! What a report says about each grant, looked up once: claims, evidence, keys, names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doublehold_history::{
+    Claim, ClientId, Evidence, GrantId, Overlap, Predicate, StaleWrite, TrueNs, claims,
+};
+use doublehold_scenarios::report::{FaultReport, Report};
+use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+
+use crate::words::clean;
+
+/// A report with its claims and evidence at hand.
+pub(super) struct Facts<'a> {
+    pub(super) report: &'a Report,
+    /// Every claim, in the order of the grants.
+    pub(super) claims: Vec<Claim>,
+    /// Grants that some evidence names.
+    involved: BTreeSet<GrantId>,
+    /// Late writes, by grant and version.
+    stale: BTreeMap<(GrantId, u64), &'a StaleWrite>,
+}
+
+/// More evidence than this proves nothing new to the eye.
+const MAX_EVIDENCE: usize = 200;
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(report: &'a Report) -> Facts<'a> {
+        let (mut involved, mut stale) = (BTreeSet::new(), BTreeMap::new());
+        for (_, verdict) in report.verdicts.iter() {
+            for evidence in verdict.evidence().iter().take(MAX_EVIDENCE) {
+                involved.extend(grants_in(evidence));
+                if let Evidence::StaleWrite(it) = evidence {
+                    stale.insert((it.grant, it.version), it);
+                }
+            }
+        }
+        Facts { report, claims: claims(&report.history), involved, stale }
+    }
+
+    /// The overlaps that prove P1 or P2 violated.
+    pub(super) fn overlaps(&self, predicate: Predicate) -> impl Iterator<Item = &'a Overlap> {
+        let evidence = self.report.verdicts.get(predicate).evidence().iter().take(MAX_EVIDENCE);
+        evidence.filter_map(|evidence| match evidence {
+            Evidence::Overlap(overlap) => Some(overlap),
+            _ => None,
+        })
+    }
+
+    /// Whether some verdict turns on this grant.
+    pub(super) fn is_involved(&self, grant: GrantId) -> bool {
+        self.involved.contains(&grant)
+    }
+
+    /// The evidence that this write came too late, if it did.
+    pub(super) fn stale(&self, grant: GrantId, version: u64) -> Option<&'a StaleWrite> {
+        self.stale.get(&(grant, version)).copied()
+    }
+
+    pub(super) fn claim(&self, grant: GrantId) -> Option<&Claim> {
+        self.claims.iter().find(|claim| claim.grant == grant)
+    }
+
+    /// A client's host.
+    pub(super) fn host_of(&self, client: ClientId) -> Option<HostIndex> {
+        let index = usize::try_from(client.0).ok()?;
+        self.report.scenario.clients.get(index).map(|client| client.host)
+    }
+
+    pub(super) fn client(&self, client: ClientId) -> String {
+        clean(&self.report.history.header().client(client))
+    }
+
+    pub(super) fn host(&self, host: HostIndex) -> String {
+        let plan = self.report.scenario.hosts.get(host.0);
+        plan.map_or_else(|| format!("host {}", host.0), |plan| clean(&plan.name))
+    }
+
+    /// The name of the lock under test.
+    pub(super) fn lock(&self) -> String {
+        clean(&self.report.scenario.lock.name)
+    }
+
+    /// Faults of a host that stop its code.
+    pub(super) fn stops(&self, host: HostIndex) -> impl Iterator<Item = &'a FaultReport> {
+        let stops = |kind| {
+            matches!(kind, FaultKind::Pause | FaultKind::Suspend | FaultKind::Crash | FaultKind::PowerLoss)
+        };
+        self.report.faults.iter().filter(move |fault| stops(fault.kind) && fault.hosts.contains(&host))
+    }
+
+    /// What stops a host's code at an instant, in a word.
+    pub(super) fn stopped(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
+        let covers = |fault: &&FaultReport| {
+            fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
+        };
+        self.stops(host).find(covers).map(|fault| fault_word(fault.kind))
+    }
+}
+
+/// A kind of fault in a word or two, for lanes.
+pub(super) fn fault_word(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Start => "started",
+        FaultKind::ClockStep => "clock step",
+        FaultKind::ClockDrift => "clock drifts",
+        FaultKind::ClockFreeze => "clock frozen",
+        FaultKind::Pause => "paused",
+        FaultKind::Suspend => "suspended",
+        FaultKind::Crash => "crashed",
+        FaultKind::PowerLoss => "no power",
+        FaultKind::Cut => "cut off",
+        FaultKind::Slow => "slow",
+        FaultKind::PacketDelay => "packet late",
+        FaultKind::Loss => "losing packets",
+        FaultKind::Disk => "disk",
+        FaultKind::Promote => "promoted",
+    }
+}
+
+fn grants_in(evidence: &Evidence) -> Vec<GrantId> {
+    match evidence {
+        Evidence::Overlap(it) => it.grants.to_vec(),
+        Evidence::StaleWrite(it) => vec![it.grant, it.later_grant],
+        Evidence::Cycle(it) => it.steps.iter().flat_map(|step| [step.before, step.after]).collect(),
+        Evidence::WrongKey(it) => vec![it.by, it.held],
+        Evidence::Waited(_) | Evidence::Omitted { .. } => Vec::new(),
+    }
+}

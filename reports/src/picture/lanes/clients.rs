@@ -1,0 +1,131 @@
+//! A client's lane: waiting as dots, its claim as a bar that fades when its own deadline has passed, writes as letters.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{Claim, ClientId, GrantId, TrueNs, What};
+use doublehold_scenarios::scenario::HostIndex;
+
+use super::Used;
+use crate::picture::axis::Axis;
+use crate::picture::canvas::Canvas;
+use crate::picture::facts::Facts;
+use crate::picture::legend::Sign;
+use crate::picture::story::Story;
+use crate::style::{Paint, Style};
+
+/// What one client did.
+pub(super) struct ClientLane {
+    pub(super) host: HostIndex,
+    /// When it waited for the lock.
+    waits: Vec<(TrueNs, TrueNs)>,
+    claims: Vec<Claim>,
+    writes: Vec<(TrueNs, Sign)>,
+    /// When each write that took its time was sent, and when it arrived.
+    journeys: Vec<(TrueNs, TrueNs)>,
+}
+
+/// Every client's lane, in the scenario's order.
+pub(super) fn gather(facts: &Facts<'_>) -> Vec<ClientLane> {
+    let clients = facts.report.scenario.clients.iter().zip(0..);
+    clients.map(|(plan, id)| gather_one(facts, plan.host, ClientId(id))).collect()
+}
+
+fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLane {
+    let claims = facts.claims.iter().filter(|claim| claim.client == client).cloned().collect();
+    let mut lane = ClientLane { host, waits: Vec::new(), claims, writes: Vec::new(), journeys: Vec::new() };
+    let (mut waiting, mut sent) = (None, BTreeMap::new());
+    let of_client = facts.report.history.events().iter().filter(|event| event.what.client() == Some(client));
+    for event in of_client {
+        match &event.what {
+            What::AcquireStarted { .. } => {
+                waiting.get_or_insert(event.at);
+            }
+            What::Granted { .. } | What::GaveUp { .. } | What::Died { .. } | What::Restarted { .. } => {
+                lane.waits.extend(waiting.take().map(|since| (since, event.at)));
+            }
+            What::WriteSent { grant, .. } => {
+                sent.insert(*grant, event.at);
+            }
+            What::WriteApplied { grant, version, .. } => {
+                let sign =
+                    if facts.stale(*grant, *version).is_some() { Sign::WroteLate } else { Sign::Wrote };
+                lane.arrived(event.at, sign, sent.remove(grant));
+            }
+            What::WriteRefused { grant, .. } => {
+                lane.arrived(event.at, Sign::WriteRefused, sent.remove(grant))
+            }
+            _ => {}
+        }
+    }
+    lane.waits.extend(waiting.map(|since| (since, facts.report.ended)));
+    lane.lost(sent, facts);
+    lane
+}
+
+impl ClientLane {
+    fn arrived(&mut self, at: TrueNs, sign: Sign, sent: Option<TrueNs>) {
+        self.writes.push((at, sign));
+        self.journeys.extend(sent.map(|sent| (sent, at)));
+    }
+
+    /// Writes that never arrived are on their way until the run ends.
+    fn lost(&mut self, sent: BTreeMap<GrantId, TrueNs>, facts: &Facts<'_>) {
+        self.journeys.extend(sent.values().map(|sent| (*sent, facts.report.ended)));
+    }
+
+    /// Every instant at which something begins or ends.
+    pub(super) fn moments(&self) -> Vec<TrueNs> {
+        let mut moments: Vec<TrueNs> = self.waits.iter().flat_map(|&(from, to)| [from, to]).collect();
+        moments.extend(self.claims.iter().flat_map(|claim| [claim.span.from, claim.span.to]));
+        moments.extend(self.claims.iter().flat_map(|claim| claim.valid.iter().map(|span| span.to)));
+        moments.extend(self.writes.iter().map(|(at, _)| *at));
+        moments.extend(self.journeys.iter().map(|(from, _)| *from));
+        moments
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the canvas, what to draw on it, and where: none of them is optional"
+    )]
+    pub(super) fn draw(
+        &self,
+        canvas: &mut Canvas,
+        axis: &Axis,
+        story: &Story,
+        number: usize,
+        facts: &Facts<'_>,
+        style: &Style,
+        used: &mut Used,
+    ) {
+        let paint = Paint::Client(number);
+        let row = canvas.row(&facts.host(self.host), paint);
+        let mut fill = |from, to, sign: Sign, paint| {
+            used.insert(sign);
+            row.fill(axis.column(from), axis.column(to), sign.glyph(style), paint);
+        };
+        for &(from, to) in &self.waits {
+            fill(from, to, Sign::Asks, Paint::Dim);
+        }
+        for claim in &self.claims {
+            // What no valid span covers is past the deadline.
+            if claim.valid.as_slice() != [claim.span] {
+                fill(claim.span.from, claim.span.to, Sign::Overdue, paint);
+            }
+            for span in &claim.valid {
+                fill(span.from, span.to, Sign::Holds, paint);
+            }
+        }
+        for told in story.told.iter().filter(|told| told.refusal && told.host == Some(self.host)) {
+            fill(told.at, told.at, Sign::Refused, paint);
+        }
+        for &(sent, arrived) in &self.journeys {
+            if axis.column(arrived) > axis.column(sent) + 1 {
+                fill(sent, sent, Sign::Sent, paint);
+            }
+        }
+        for &(at, sign) in &self.writes {
+            let paint = if sign == Sign::Wrote { Paint::Strong } else { Paint::Bad };
+            fill(at, at, sign, paint);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The double holds, under the clients: where two claims overlap, and where two valid ones do.
+
+use doublehold_history::{Overlap, Predicate, duration};
+
+use super::Used;
+use crate::picture::axis::Axis;
+use crate::picture::canvas::Canvas;
+use crate::picture::facts::Facts;
+use crate::picture::legend::Sign;
+use crate::style::{Paint, Style};
+use crate::words::columns;
+
+pub(super) fn draw(canvas: &mut Canvas, axis: &Axis, facts: &Facts<'_>, style: &Style, used: &mut Used) {
+    for predicate in [Predicate::P1, Predicate::P2] {
+        let overlaps: Vec<&Overlap> = facts.overlaps(predicate).collect();
+        let Some(first) = overlaps.first() else { continue };
+        used.insert(Sign::Double);
+        let row = canvas.row(predicate.as_str(), Paint::Bad);
+        for overlap in &overlaps {
+            row.fill(
+                axis.column(overlap.from),
+                axis.column(overlap.to),
+                Sign::Double.glyph(style),
+                Paint::Bad,
+            );
+        }
+        let words = words(first, overlaps.len(), facts);
+        let (from, to) = (axis.column(first.from), axis.column(first.to));
+        let width = columns(&words);
+        let places = [(to + 1).max(from + 2), from.saturating_sub(width + 1)];
+        // A blank on either side; what fits nowhere is in the list and in the verdicts.
+        let fits = |start: usize| row.is_blank(start, start + width);
+        if let Some(start) = places.into_iter().find(|start| fits(*start)) {
+            row.write(start, &words, Paint::Bad);
+        } else if to > from + width + 2 {
+            row.write(from + (to - from - width) / 2, &words, Paint::Bad);
+        }
+    }
+}
+
+fn words(first: &Overlap, count: usize, facts: &Facts<'_>) -> String {
+    let [one, other] = first.clients.map(|client| facts.client(client));
+    let validly = if first.predicate == Predicate::P2 { "validly " } else { "" };
+    let long = duration(first.to.since(first.from));
+    let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+    format!("{one} and {other} both {validly}hold: {long}{more}")
+}

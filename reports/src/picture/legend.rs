@@ -1,0 +1,102 @@
+//! The legend: one line for the clients' lanes and one for the nodes', naming only what was drawn.
+
+use std::collections::BTreeSet;
+
+use crate::style::{Paint, Style};
+use crate::words::wrap;
+
+/// A sign that lanes use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    /// Waits for the lock.
+    Asks,
+    /// Was refused, or never learnt.
+    Refused,
+    /// Believes in its grant, before its own deadline.
+    Holds,
+    /// Believes in its grant, its own deadline past.
+    Overdue,
+    /// A write left for the resource.
+    Sent,
+    /// A write was applied.
+    Wrote,
+    /// A write was applied too late.
+    WroteLate,
+    /// The resource refused a write.
+    WriteRefused,
+    /// Two clients hold.
+    Double,
+    /// Something was done to a host, for a while.
+    Fault,
+    /// Something was done to a host, once.
+    Struck,
+    /// A node holds a key.
+    Key,
+    /// A key expired.
+    Expired,
+    /// A key was lost.
+    Lost,
+}
+
+impl Sign {
+    /// The character that stands for it. A key's is its holder's instead.
+    pub(super) fn glyph(self, style: &Style) -> char {
+        let (unicode, ascii) = match self {
+            Sign::Asks => ('·', '.'),
+            Sign::Refused => ('○', 'o'),
+            Sign::Holds => ('█', '#'),
+            Sign::Overdue => ('▒', '='),
+            Sign::Sent => ('›', '>'),
+            Sign::Wrote => ('w', 'w'),
+            Sign::WroteLate => ('L', 'L'),
+            Sign::WriteRefused => ('×', 'x'),
+            Sign::Double => ('▀', '%'),
+            Sign::Fault => ('░', '~'),
+            Sign::Struck => ('▲', '^'),
+            Sign::Key => ('1', '1'),
+            Sign::Expired => ('┤', ')'),
+            Sign::Lost => ('†', '!'),
+        };
+        style.glyph(unicode, ascii)
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Sign::Asks => "asks for the lock",
+            Sign::Refused => "is refused",
+            Sign::Holds => "believes it holds the lock",
+            Sign::Overdue => "still believes it, past its own deadline",
+            Sign::Sent => "write sent",
+            Sign::Wrote => "write applied",
+            Sign::WroteLate => "late write applied",
+            Sign::WriteRefused => "write refused",
+            Sign::Double => "double hold",
+            Sign::Fault => "a fault lasts",
+            Sign::Struck => "a fault strikes",
+            Sign::Key => "1 2 3 the node holds the key of that client",
+            Sign::Expired => "the key expires",
+            Sign::Lost => "the node loses the key",
+        }
+    }
+}
+
+/// The legend of the signs that were used.
+pub(super) fn legend(used: &BTreeSet<Sign>, style: &Style) -> String {
+    let mut entries: Vec<String> = used.iter().map(|sign| entry(*sign, style)).collect();
+    entries.push("true time runs to the right, in order but not to scale".to_owned());
+    // Bound together, an entry is one word to the wrapping: no line ends between a sign and its meaning.
+    let bound: Vec<String> =
+        entries.iter().map(|entry| entry.replace(' ', BINDER) + BINDER + BINDER).collect();
+    let text = wrap(&bound.join(" "), "  ", "  ", style.width).replace(BINDER, " ");
+    text.lines().map(|line| style.paint(line.trim_end(), Paint::Dim) + "\n").collect()
+}
+
+/// A space that no line ends at: from the private use area, so that no text can hold one.
+const BINDER: &str = "\u{e000}";
+
+fn entry(sign: Sign, style: &Style) -> String {
+    match sign {
+        Sign::Key => sign.words().to_owned(),
+        _ => format!("{} {}", sign.glyph(style), sign.words()),
+    }
+}

@@ -1,0 +1,82 @@
+//! The picture of a run: lanes over true time, and the events that matter numbered beneath.
+//!
+//! ```text
+//!      ①        ②          ③  ④
+//!  c1  ··██████████▒▒▒▒▒▒▒▒▒▒▒▒▒w      one lane per client: asks, holds, holds past its deadline
+//!                 ░paused░░░░░░        what happened to that host
+//!  c2     ············██████w█
+//!  P1                 ▓▓▓▓▓▓▓▓▓        two clients hold at once
+//!
+//!  A   1111111111111  222222222        whose key each node holds
+//!      ┴────────┴──╱╱─┴──────┴─
+//!      0        2.013 s              true time
+//! ```
+//!
+//! Pure: a report and a style in, text out. Nothing is judged here; double holds and late writes are those of the
+//! report's evidence. Hosts to which nothing happens and that hold nothing are still drawn: an idle lane says so.
+
+mod axis;
+mod canvas;
+mod facts;
+mod lanes;
+mod legend;
+mod ruler;
+mod story;
+
+use doublehold_history::TrueNs;
+use doublehold_scenarios::report::Report;
+
+use self::axis::Axis;
+use self::canvas::Canvas;
+use self::facts::Facts;
+use self::lanes::Lanes;
+use self::story::Story;
+use crate::style::{Paint, Style};
+use crate::words::{columns, instant, to_ascii, wrap};
+
+/// Draws a run: its lanes, a legend, and the numbered events.
+///
+/// Lines are no wider than the style's width as long as names and words are not.
+pub fn picture(report: &Report, style: &Style) -> String {
+    let facts = Facts::new(report);
+    let story = story::tell(&facts);
+    let labels = report.scenario.hosts.iter().map(|host| columns(&host.name));
+    let label_width = labels.max().unwrap_or(0).clamp(2, 12);
+    // Two columns of margin and one after the label.
+    let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3).max(20));
+    let lanes = Lanes::new(&facts, style);
+    let numbered: Vec<TrueNs> = story.told.iter().map(|told| told.at).collect();
+    let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
+    ruler::numbers(&mut canvas, &axis, &story, style);
+    let used = lanes.draw(&mut canvas, &axis, &story);
+    ruler::time(&mut canvas, &axis, &story, report.ended, style);
+    let mut text = canvas.render(label_width, style);
+    text.push_str(&legend::legend(&used, style));
+    text.push('\n');
+    text.push_str(&numbered_events(&story, &facts, style));
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// The list of events, each with its number and its true time.
+fn numbered_events(story: &Story, facts: &Facts<'_>, style: &Style) -> String {
+    let times: Vec<String> = story.told.iter().map(|told| instant(told.at)).collect();
+    let width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
+    let mut text = String::new();
+    for (index, (told, time)) in story.told.iter().zip(&times).enumerate() {
+        let first = format!("  {} {time:>width$}  ", ruler::number(index, style));
+        let rest = " ".repeat(columns(&first));
+        let wrapped = wrap(&told.words, &first, &rest, style.width);
+        let paint = if told.rank == story::Rank::Proof { Paint::Strong } else { Paint::Plain };
+        let lines = wrapped.lines().map(|line| style.paint(line, paint) + "\n");
+        text.extend(lines);
+    }
+    if story.untold > 0 {
+        let events = facts.report.history.events().len();
+        let more = format!(
+            "  … and {} events that no verdict turns on (--history FILE keeps all {events})\n",
+            story.untold
+        );
+        text.push_str(&style.paint(&more, Paint::Dim));
+    }
+    text
+}

@@ -1,0 +1,177 @@
+//! Claims as events: asked, refused, granted, past its deadline, given back.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{ClientId, GrantId, Predicate, ReleaseOutcome, TrueNs, What, duration};
+use doublehold_scenarios::scenario::Role;
+
+use super::{Rank, Told};
+use crate::picture::facts::Facts;
+use crate::words::{clean, instant, list};
+
+pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
+    let mut teller = Teller { facts, told: Vec::new(), refusals: BTreeMap::new() };
+    for event in facts.report.history.events() {
+        teller.see(event.at, &event.what);
+    }
+    teller.told
+}
+
+/// Events told so far, and which of them a client's next refusal only repeats.
+struct Teller<'a> {
+    facts: &'a Facts<'a>,
+    told: Vec<Told>,
+    refusals: BTreeMap<ClientId, Refusals>,
+}
+
+/// Refusals of one client in a row.
+struct Refusals {
+    told: usize,
+    why: String,
+    count: usize,
+}
+
+impl Teller<'_> {
+    fn see(&mut self, at: TrueNs, what: &What) {
+        match what {
+            What::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
+            What::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
+            What::AcquireUnknown { client, why, .. } => {
+                self.refused(at, *client, why, "does not learn whether it was granted the lock");
+            }
+            What::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
+            What::ExpiryNoticed { client, grant } => {
+                let words =
+                    format!("{} notices that its lease has expired, and stops", self.facts.client(*client));
+                self.ended(at, *client, *grant, words, Rank::Cause);
+            }
+            What::Extended { client, grant, .. } => {
+                let words = format!("{} extends its lease", self.facts.client(*client));
+                self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
+            }
+            What::ExtendFailed { client, grant, why } => {
+                let words = format!("{} cannot extend its lease: {}", self.facts.client(*client), clean(why));
+                self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
+            }
+            What::ReleaseCalled { client, grant } => {
+                let words = format!("{} releases the lock", self.facts.client(*client));
+                self.ended(at, *client, *grant, words, Rank::Effect);
+            }
+            What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
+                let words =
+                    format!("{} learns that the lock was not its own any more", self.facts.client(*client));
+                self.tell(at, *client, self.rank(*grant, Rank::Effect), words);
+            }
+            What::Died { client } => self.tell_of(at, *client, Rank::Cause, "dies, and with it its claim"),
+            What::Restarted { client } => {
+                self.tell_of(at, *client, Rank::Effect, "runs again, remembering nothing")
+            }
+            What::GaveUp { client, .. } => self.tell_of(at, *client, Rank::Effect, "gives up"),
+            _ => {}
+        }
+    }
+
+    fn granted(&mut self, at: TrueNs, client: ClientId, grant: GrantId, fencing: Option<u64>) {
+        self.refusals.remove(&client);
+        let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock());
+        if let Some(nodes) = self.nodes_of(grant, at) {
+            words.push_str(&format!(" by {nodes}"));
+        }
+        if let Some(number) = fencing {
+            words.push_str(&format!(", with fencing number {number}"));
+        }
+        let others = self.others_holding(at, grant);
+        if !others.is_empty() {
+            words
+                .push_str(&format!(", while {} still believes in its own grant: double hold", list(&others)));
+        }
+        self.tell(at, client, self.rank(grant, Rank::Proof), words);
+    }
+
+    /// The nodes that hold the grant's key when it is given, where there are several to ask.
+    fn nodes_of(&self, grant: GrantId, at: TrueNs) -> Option<String> {
+        let report = self.facts.report;
+        let several = report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1;
+        let holds = |from: TrueNs, until: Option<TrueNs>| from <= at && until.is_none_or(|until| until > at);
+        let spans = report
+            .keys
+            .iter()
+            .filter(|key| key.grant == grant && holds(key.from, key.until.map(|end| end.0)));
+        let mut nodes: Vec<_> = spans.map(|key| key.node).collect();
+        nodes.sort_unstable();
+        let names: Vec<String> = nodes.into_iter().map(|node| self.facts.host(node)).collect();
+        (several && !names.is_empty()).then(|| list(&names))
+    }
+
+    /// Who else holds from this moment on, by the evidence.
+    fn others_holding(&self, at: TrueNs, grant: GrantId) -> Vec<String> {
+        let begins = self.facts.overlaps(Predicate::P1).filter(|it| it.from == at && it.grants[1] == grant);
+        begins.map(|it| self.facts.client(it.clients[0])).collect()
+    }
+
+    fn refused(&mut self, at: TrueNs, client: ClientId, why: &str, verb: &str) {
+        let name = self.facts.client(client);
+        let why = clean(why);
+        if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.why == why) {
+            row.count += 1;
+            self.told[row.told].words =
+                format!("{name} {verb}: {why} ({} times, until {})", row.count, instant(at));
+            return;
+        }
+        let host = self.facts.host_of(client);
+        // A refusal after a fault on the client itself is what a scenario may be about; others are waiting in line.
+        let struck = host.is_some_and(|host| {
+            self.facts.stops(host).any(|fault| fault.from.is_some_and(|from| from <= at))
+        });
+        let rank = if struck { Rank::Proof } else { Rank::Effect };
+        let told = Told { refusal: true, ..Told::new(at, rank, host, format!("{name} {verb}: {why}")) };
+        self.refusals.insert(client, Refusals { told: self.told.len(), why, count: 1 });
+        self.told.push(told);
+    }
+
+    fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: GrantId) {
+        let Some(claim) = self.facts.claim(grant).filter(|claim| claim.span.from <= at && at < claim.span.to)
+        else {
+            return; // nobody relied on it any more
+        };
+        let (name, clock) = (self.facts.client(client), claim.clock.as_str());
+        let mut words = format!("{name}'s own deadline passes on its {clock} clock");
+        if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.stopped(host, at)) {
+            words.push_str(&format!("; {name} is {stopped} and cannot notice"));
+        }
+        self.tell(at, client, self.rank(grant, Rank::Cause), words);
+    }
+
+    /// A claim ended, and perhaps a double hold with it.
+    fn ended(&mut self, at: TrueNs, client: ClientId, grant: GrantId, mut words: String, rank: Rank) {
+        let over = self
+            .facts
+            .overlaps(Predicate::P1)
+            .find(|it| it.to == at && it.grants.contains(&grant) && !it.open_ended);
+        let rank = match over {
+            Some(overlap) => {
+                words.push_str(&format!(
+                    ": end of the double hold, after {}",
+                    duration(overlap.to.since(overlap.from))
+                ));
+                Rank::Proof
+            }
+            None => self.rank(grant, rank),
+        };
+        self.tell(at, client, rank, words);
+    }
+
+    /// The rank of an event of a grant: routine if no verdict turns on the grant.
+    fn rank(&self, grant: GrantId, involved: Rank) -> Rank {
+        if self.facts.is_involved(grant) { involved } else { Rank::Routine }
+    }
+
+    fn tell_of(&mut self, at: TrueNs, client: ClientId, rank: Rank, what: &str) {
+        let words = format!("{} {what}", self.facts.client(client));
+        self.tell(at, client, rank, words);
+    }
+
+    fn tell(&mut self, at: TrueNs, client: ClientId, rank: Rank, words: String) {
+        self.told.push(Told::new(at, rank, self.facts.host_of(client), words));
+    }
+}

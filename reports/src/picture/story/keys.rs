@@ -1,0 +1,46 @@
+//! Keys as events: a node no longer holds the key of a client that still believes in its grant.
+
+use doublehold_history::{GrantId, TrueNs};
+use doublehold_scenarios::report::{KeyEnd, KeySpan};
+
+use super::{Rank, Told};
+use crate::picture::facts::Facts;
+use crate::words::list;
+
+/// Keys of one grant that end in one way within this time are one event.
+const TOGETHER_NS: u64 = 100_000_000;
+
+pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
+    let mut lost: Vec<(TrueNs, KeyEnd, &KeySpan)> =
+        facts.report.keys.iter().filter_map(|key| lost(facts, key)).collect();
+    lost.sort_by_key(|&(at, how, key)| (key.grant, how as u8, at, key.node));
+    let together = |a: &(TrueNs, KeyEnd, &KeySpan), b: &(TrueNs, KeyEnd, &KeySpan)| {
+        a.2.grant == b.2.grant && a.1 == b.1 && b.0.since(a.0) <= TOGETHER_NS
+    };
+    lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect()
+}
+
+/// A key that was gone while its client still claimed the lock, and not by that client's doing.
+fn lost<'a>(facts: &Facts<'_>, key: &'a KeySpan) -> Option<(TrueNs, KeyEnd, &'a KeySpan)> {
+    let (at, how) = key.until?;
+    let claimed =
+        |grant: GrantId| facts.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to);
+    (how != KeyEnd::Deleted && claimed(key.grant)).then_some((at, how, key))
+}
+
+fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
+    let (at, how, first) = keys[0];
+    let mut nodes: Vec<String> = keys.iter().map(|(_, _, key)| facts.host(key.node)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let (nodes, many, client) = (list(&nodes), nodes.len() > 1, facts.host(first.client));
+    let words = match how {
+        KeyEnd::Expired => format!("{client}'s key expires on {nodes}"),
+        KeyEnd::Overwritten => format!("{client}'s key is overwritten on {nodes}"),
+        KeyEnd::Forgotten | KeyEnd::Deleted => {
+            format!("{nodes} {} {client}'s key", if many { "have lost" } else { "has lost" })
+        }
+    };
+    let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };
+    Told::new(at, rank, Some(first.node), words)
+}

@@ -1,0 +1,69 @@
+//! Which events matter, in words: the numbered list under the picture.
+//!
+//! Every event worth a sentence is collected with a [`Rank`]; the most important [`MAX`] are told, in order of time.
+//! Events that no verdict turns on come last, so a run with a double hold tells of the double hold, and a quiet run
+//! tells who took turns.
+
+mod claims;
+mod faults;
+mod keys;
+mod writes;
+
+use doublehold_history::TrueNs;
+use doublehold_scenarios::scenario::HostIndex;
+
+use super::facts::Facts;
+
+/// How many events are told.
+const MAX: usize = 14;
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// A violation, or what caused it.
+    Proof,
+    /// What leads up to it.
+    Cause,
+    /// What follows from it.
+    Effect,
+    /// Life as usual.
+    Routine,
+}
+
+/// An event, told.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) at: TrueNs,
+    pub(super) rank: Rank,
+    /// Whose lane it belongs to.
+    pub(super) host: Option<HostIndex>,
+    /// A sentence without a full stop.
+    pub(super) words: String,
+    /// An acquire call that came to nothing: marked in the lane.
+    pub(super) refusal: bool,
+}
+
+impl Told {
+    fn new(at: TrueNs, rank: Rank, host: Option<HostIndex>, words: String) -> Told {
+        Told { at, rank, host, words, refusal: false }
+    }
+}
+
+/// The events that matter, in order of time, and how many others there were.
+pub(super) struct Story {
+    pub(super) told: Vec<Told>,
+    pub(super) untold: usize,
+}
+
+/// Picks the events that matter.
+pub(super) fn tell(facts: &Facts<'_>) -> Story {
+    let mut told = faults::tell(facts);
+    told.extend(claims::tell(facts));
+    told.extend(writes::tell(facts));
+    told.extend(keys::tell(facts));
+    told.sort_by_key(|told| (told.rank, told.at));
+    let untold = told.len().saturating_sub(MAX);
+    told.truncate(MAX);
+    told.sort_by_key(|told| told.at);
+    Story { told, untold }
+}

@@ -1,0 +1,184 @@
+//! A run as text: what was run, the picture, the verdicts with their evidence, and how to run it again.
+//!
+//! For a reader who knows the debate about locks and has never seen this tool. Pure: text out of data; the last line
+//! is always the one to paste.
+
+use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict, duration};
+use doublehold_scenarios::report::{Judgement, Report};
+use doublehold_scenarios::scenario::Expected;
+
+use crate::picture::picture;
+use crate::style::{Paint, Style};
+use crate::words::{clean, list, to_ascii, wrap};
+
+/// How much evidence is shown for one predicate.
+const MAX_EVIDENCE: usize = 3;
+
+/// Everything `run` prints. `replay` is the command that shows the same run again.
+pub fn run(report: &Report, replay: &str, style: &Style) -> String {
+    let mut text = headline(report, style);
+    text.push('\n');
+    text.push_str(&picture(report, style));
+    text.push('\n');
+    text.push_str(&verdicts(report, style));
+    text.push('\n');
+    text.push_str(&notes(report, style));
+    text.push_str(&conclusion(report, style));
+    text.push_str(&format!("replay: {}\n", clean(replay)));
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+fn headline(report: &Report, style: &Style) -> String {
+    let scenario = &report.scenario;
+    let name = clean(&scenario.name);
+    let mut text = wrap(&format!("{name}: {}", scenario.claim), "", "  ", style.width);
+    // Painted after wrapping: colour codes have no width.
+    text.replace_range(..name.len(), &style.paint(&name, Paint::Strong));
+    if !scenario.source.is_empty() {
+        let row = if scenario.id.is_empty() { String::new() } else { format!(" [{}]", scenario.id) };
+        text.push_str(
+            &style.paint(&wrap(&format!("{}{row}", scenario.source), "  ", "  ", style.width), Paint::Dim),
+        );
+    }
+    if !scenario.story.is_empty() {
+        text.push('\n');
+        text.push_str(&wrap(&scenario.story, "  ", "  ", style.width));
+    }
+    text.push('\n');
+    let run = format!(
+        "seed {}, engine {}: {} of true time, {} events, trace {}{}",
+        report.seed,
+        report.engine,
+        duration(report.ended.0),
+        report.events,
+        report.trace_hash,
+        how_it_ended(report),
+    );
+    text.push_str(&wrap(&run, "  ", "  ", style.width));
+    text
+}
+
+/// Nothing for a run that completed.
+fn how_it_ended(report: &Report) -> &'static str {
+    match report.history.outcome() {
+        Some(RunOutcome::Completed) | None => "",
+        Some(RunOutcome::Stalled) => "; the world stalled with work unfinished",
+        Some(RunOutcome::EventBudget) => "; the budget of events ran out",
+        Some(RunOutcome::TimeBudget) => "; the budget of true time ran out",
+    }
+}
+
+fn verdicts(report: &Report, style: &Style) -> String {
+    let head = format!("  {:<20}{:<14}{:<18}violated means", "rule", "came out", "expected");
+    let mut text = style.paint(&head, Paint::Dim) + "\n";
+    for (predicate, verdict) in report.verdicts.iter() {
+        text.push_str(&verdict_line(report, predicate, verdict, style));
+        text.push_str(&evidence(report, verdict, style));
+    }
+    text
+}
+
+fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style: &Style) -> String {
+    let expected = report.scenario.expect.get(&predicate);
+    let (compared, compared_paint) = match (expected, verdict) {
+        (None, _) => ("not stated".to_owned(), Paint::Dim),
+        (Some(expected), Verdict::Inconclusive(_)) => {
+            (format!("{}, undecided", expected.as_str()), Paint::Unsure)
+        }
+        (Some(Expected::Holds), Verdict::Holds) | (Some(Expected::Violated), Verdict::Violated(_)) => {
+            (verdict.as_str().to_owned(), Paint::Good)
+        }
+        (Some(expected), _) => (format!("{}, NOT SO", expected.as_str()), Paint::Bad),
+    };
+    let paint = match verdict {
+        Verdict::Holds => Paint::Good,
+        Verdict::Violated(_) => Paint::Bad,
+        Verdict::Inconclusive(_) => Paint::Unsure,
+    };
+    // Padded before painting: colour codes have no width.
+    let name = format!("{predicate}  {:<16}", predicate.name());
+    let came_out = format!("{:<14}", verdict.as_str());
+    let compared = format!("{compared:<18}");
+    let (came_out, compared) = (style.paint(&came_out, paint), style.paint(&compared, compared_paint));
+    format!("  {name}{came_out}{compared}{}\n", style.paint(short_meaning(predicate), Paint::Dim))
+}
+
+/// What a violation means, in the few words a table has room for.
+fn short_meaning(predicate: Predicate) -> &'static str {
+    match predicate {
+        Predicate::P1 => "two clients both believed they held the lock",
+        Predicate::P2 => "as P1, before either's own deadline",
+        Predicate::P3 => "a write was applied after a later grant",
+        Predicate::P4 => "the data is what no turn-taking would leave",
+        Predicate::WR => "a command changed another grant's key",
+        Predicate::LV => "a free lock was not obtained in time",
+    }
+}
+
+fn evidence(report: &Report, verdict: &Verdict, style: &Style) -> String {
+    let line = |words: &str| wrap(words, "        ", "        ", style.width);
+    match verdict {
+        Verdict::Holds => String::new(),
+        Verdict::Inconclusive(why) => line(why),
+        Verdict::Violated(evidence) => {
+            let shown = evidence.iter().take(MAX_EVIDENCE);
+            let mut text: String = shown.map(|it| line(&it.in_words(report.history.header()))).collect();
+            if evidence.len() > MAX_EVIDENCE {
+                let more = evidence.len() - MAX_EVIDENCE;
+                let at_least = if evidence.iter().any(|it| matches!(it, Evidence::Omitted { .. })) {
+                    "at least "
+                } else {
+                    ""
+                };
+                text.push_str(&line(&format!("and {at_least}{more} more")));
+            }
+            text
+        }
+    }
+}
+
+fn notes(report: &Report, style: &Style) -> String {
+    let never = report.faults.iter().filter(|fault| fault.from.is_none());
+    let never = never.map(|fault| format!("this fault never struck: {}, {}", fault.words, fault.when));
+    let notes: Vec<String> = never.chain(report.notes.iter().cloned()).collect();
+    let mut text: String = notes.iter().map(|note| wrap(note, "note: ", "      ", style.width)).collect();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// One line: whether the run showed what its scenario says it shows.
+fn conclusion(report: &Report, style: &Style) -> String {
+    let (sentence, paint) = match report.judgement() {
+        Judgement::AsExpected => {
+            ("as expected: this run shows what the scenario says it shows".to_owned(), Paint::Good)
+        }
+        Judgement::Contradicted => {
+            (format!("NOT AS EXPECTED: {}", list(&contradictions(report))), Paint::Bad)
+        }
+        Judgement::Inconclusive => (
+            "INCONCLUSIVE: nothing contradicts the expectation, and not all of it was decided".to_owned(),
+            Paint::Unsure,
+        ),
+    };
+    style.paint(wrap(&sentence, "", "  ", style.width).trim_end(), paint) + "\n"
+}
+
+/// `P2 is violated and was to hold`, for each verdict that contradicts.
+fn contradictions(report: &Report) -> Vec<String> {
+    let compared = report
+        .scenario
+        .expect
+        .iter()
+        .map(|(predicate, expected)| (predicate, expected, report.verdicts.get(*predicate)));
+    compared
+        .filter_map(|(predicate, expected, verdict)| match (expected, verdict) {
+            (Expected::Holds, Verdict::Violated(_)) => {
+                Some(format!("{predicate} was to hold and is violated"))
+            }
+            (Expected::Violated, Verdict::Holds) => Some(format!("{predicate} was to be violated and holds")),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Small wording: points in time, lists, wrapped paragraphs, plain ASCII.
+//!
+//! Text from scenario files is shown on terminals, so [`wrap`] and [`clean`] let no control character through.
+
+use doublehold_history::TrueNs;
+
+/// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
+pub(crate) fn instant(at: TrueNs) -> String {
+    let ms = (u128::from(at.0) + 500_000) / 1_000_000;
+    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
+}
+
+/// `c1`, `c1 and c2`, `c1, c2 and c3`; `nobody` if there is none.
+pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+    match names {
+        [] => "nobody".to_owned(),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// The text without control characters, each run of white space one space.
+pub(crate) fn clean(text: &str) -> String {
+    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `rest`. A word
+/// that is wider than a line gets one of its own.
+pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String {
+    let text = clean(text);
+    let (mut lines, mut line) = (String::new(), first.to_owned());
+    let (mut used, mut empty) = (columns(first), true);
+    for word in text.split(' ') {
+        if !empty && used + 1 + columns(word) > width {
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+            line = rest.to_owned();
+            (used, empty) = (columns(rest), true);
+        }
+        if !empty {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += columns(word);
+        empty = false;
+    }
+    lines.push_str(line.trim_end());
+    lines.push('\n');
+    lines
+}
+
+/// How many columns a text takes. Every character counts as one: names and evidence are Latin text, and a wide
+/// character in a story only makes a line a little longer.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text in ASCII, for output that shows nothing else.
+pub(crate) fn to_ascii(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => ascii.push(c),
+            'µ' | 'μ' => ascii.push('u'),
+            '‘' | '’' => ascii.push('\''),
+            '“' | '”' => ascii.push('"'),
+            '–' | '—' | '−' => ascii.push('-'),
+            '…' => ascii.push_str("..."),
+            '×' => ascii.push('x'),
+            '≥' => ascii.push_str(">="),
+            '≤' => ascii.push_str("<="),
+            '→' => ascii.push_str("->"),
+            '·' => ascii.push('-'),
+            _ => ascii.push('?'),
+        }
+    }
+    ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_wraps_with_a_hanging_indent() {
+        assert_eq!(wrap("one two  three\nfour", "- ", "  ", 9), "- one two\n  three\n  four\n");
+        assert_eq!(wrap("incomprehensibilities", "", "", 5), "incomprehensibilities\n");
+    }
+
+    #[test]
+    fn a_story_cannot_send_escape_sequences_to_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb\u{9b}c\u{7}"), "a [31mb c");
+    }
+
+    #[test]
+    fn ascii_keeps_what_the_sentence_says() {
+        assert_eq!(to_ascii("5 µs – “late” … ≥ 3 → ☃"), "5 us - \"late\" ... >= 3 -> ?");
+    }
+
+    #[test]
+    fn lists_read_as_sentences() {
+        assert_eq!(list::<&str>(&[]), "nobody");
+        assert_eq!(list(&["A"]), "A");
+        assert_eq!(list(&["A", "B", "C"]), "A, B and C");
+    }
+}
