@@ -8,15 +8,32 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use doublehold_sim::{
-    Budget, DelayLaw, Event, Fault, Host, HostSpec, LinkSpec, Occurrence, Pattern, PlannedFault, Probability,
-    Record, Run, Seed, SimTime, Trigger, World,
+    Budget, ClockKind, DelayLaw, Event, Fault, Host, HostId, HostSpec, LinkSpec, Occurrence, Pattern,
+    PlannedFault, Probability, RatePpb, Record, Run, Seed, SimTime, Trigger, World,
 };
+use proptest::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::story::{PORT, ms};
+use crate::story::{PORT, always, ms};
 
 /// A world with a bit of everything: jitter, losses, random bytes, races, a crash, a cut, drift, fsyncs.
 fn busy(seed: u64, traced: bool) -> (Run, Vec<Record>) {
+    let fault = |at, fault, lasting| PlannedFault {
+        trigger: Trigger::At(SimTime::ZERO.after(ms(at))),
+        faults: vec![fault],
+        lasting: Some(ms(lasting)),
+    };
+    let (server, client) = (HostId(1), HostId(2));
+    let plan = vec![
+        fault(60, Fault::Crash { host: server }, 40),
+        fault(120, Fault::Cut { from: client, to: server }, 100),
+        fault(90, Fault::ChangeRate { host: client, by: RatePpb(50_000_000) }, 200),
+    ];
+    busy_with(seed, traced, plan)
+}
+
+/// Three clients (hosts 2 to 4) that talk to a server (host 1) under these faults.
+fn busy_with(seed: u64, traced: bool, plan: Vec<PlannedFault>) -> (Run, Vec<Record>) {
     let links = LinkSpec {
         delay: DelayLaw::LogNormal { median: ms(2), sigma_milli: 500 },
         loss: Probability::new(1, 20).expect("below one"),
@@ -49,20 +66,12 @@ fn busy(seed: u64, traced: bool) -> (Run, Vec<Record>) {
             }
         });
     }
-    let fault = |at, fault, lasting| PlannedFault {
-        trigger: Trigger::At(SimTime::ZERO.after(ms(at))),
-        faults: vec![fault],
-        lasting: Some(ms(lasting)),
-    };
-    let client = doublehold_sim::HostId(2);
-    world.plan(fault(60, Fault::Crash { host: server }, 40));
-    world.plan(fault(120, Fault::Cut { from: client, to: server }, 100));
-    world.plan(fault(90, Fault::ChangeRate { host: client, by: doublehold_sim::RatePpb(50_000_000) }, 200));
+    plan.into_iter().for_each(|fault| world.plan(fault));
     let run = world.run(Budget::default());
     (run, world.take_trace())
 }
 
-async fn exchange(host: &Host, server: doublehold_sim::HostId) {
+async fn exchange(host: &Host, server: HostId) {
     let Ok(mut stream) = host.connect(server, PORT).await else { return };
     let mut bytes = [0; 16];
     host.random(&mut bytes);
@@ -135,6 +144,138 @@ fn other_bytes_other_marks_and_other_faults_are_other_runs() {
     let hashes = [run("a", "x", 1), run("b", "x", 1), run("a", "y", 1), run("a", "x", 2)];
     assert_eq!(std::collections::BTreeSet::from(hashes).len(), 4);
     assert_eq!(run("a", "x", 1), hashes[0]);
+}
+
+fn any_host() -> impl Strategy<Value = HostId> {
+    (1u32..5).prop_map(HostId)
+}
+
+fn any_fault() -> impl Strategy<Value = Fault> {
+    let of_host =
+        (0..11, any_host(), -3_000_000_000i64..3_000_000_000).prop_map(|(kind, host, by_ns)| match kind {
+            0 => Fault::StepClock { host, by_ns },
+            1 => Fault::ChangeRate { host, by: RatePpb(by_ns / 2) },
+            2 => Fault::Freeze { host, clock: ClockKind::Monotonic },
+            3 => Fault::Pause { host },
+            4 => Fault::Suspend { host },
+            5 => Fault::Crash { host },
+            6 => Fault::LosePower { host, torn_tail: by_ns > 0 },
+            7 => Fault::Start { host },
+            8 => Fault::SnapshotDisk { host },
+            9 => Fault::RollBackDisk { host },
+            _ => Fault::Wake { host },
+        });
+    let of_link =
+        (0..4, any_host(), any_host(), 0u64..500_000_000).prop_map(|(kind, from, to, by_ns)| match kind {
+            0 => Fault::Cut { from, to },
+            1 => Fault::Slow { from, to, by_ns },
+            2 => Fault::DelayNext { from, to, by_ns },
+            _ => Fault::Lose {
+                from,
+                to,
+                probability: Probability::new(by_ns as u32 % 5, 4).unwrap_or(always()),
+            },
+        });
+    prop_oneof![of_host, of_link]
+}
+
+fn any_trigger() -> impl Strategy<Value = Trigger> {
+    let pattern = (0..6, any_host()).prop_map(|(kind, host)| match kind {
+        0 => Pattern::Mark { host: Some(host), label: "exchange".into(), about: None },
+        1 => Pattern::ClockRead { host },
+        2 => Pattern::Sent { host, to: None },
+        3 => Pattern::Delivered { host, from: None },
+        4 => Pattern::Ended { host },
+        _ => Pattern::Booted { host },
+    });
+    let offset = prop_oneof![3 => Just(0u64), 1 => 1u64..50];
+    let at_event = (pattern, 1u32..8, offset).prop_map(|(pattern, nth, offset)| Trigger::On {
+        occurrences: vec![Occurrence { pattern, nth }],
+        offset: ms(offset),
+    });
+    prop_oneof![(0u64..400).prop_map(|at| Trigger::At(SimTime::ZERO.after(ms(at)))), at_event]
+}
+
+fn any_planned_fault() -> impl Strategy<Value = PlannedFault> {
+    let lasting = prop::option::weighted(0.8, (0u64..600).prop_map(ms));
+    (any_trigger(), prop::collection::vec(any_fault(), 1..3), lasting)
+        .prop_map(|(trigger, faults, lasting)| PlannedFault { trigger, faults, lasting })
+}
+
+proptest! {
+    /// No plan makes the kernel panic, every plan repeats, and no event of its trace breaks a promise: whatever strikes
+    /// whom, when, and on top of what.
+    #[test]
+    fn every_plan_of_faults_repeats_and_keeps_the_promises(seed: u64, plan in prop::collection::vec(any_planned_fault(), 0..12)) {
+        let (run, trace) = busy_with(seed, true, plan.clone());
+        prop_assert_eq!(&busy_with(seed, false, plan).0, &run);
+        prop_assert!(trace.is_sorted_by_key(|record| record.at));
+        let mut stops = Stops::default();
+        for record in &trace {
+            prop_assert!(stops.allow(&record.event), "{} although {stops:?}", line(record));
+        }
+    }
+}
+
+/// What the faults of a trace have done so far, counted as plainly as can be.
+#[derive(Debug, Default)]
+struct Stops {
+    pauses: [u32; 5],
+    suspensions: [u32; 5],
+    down: [bool; 5],
+    off: [bool; 5],
+    cuts: [[u32; 5]; 5],
+}
+
+impl Stops {
+    /// Whether this event may happen now. A stopped host's code takes no step; nothing reaches a machine that is off
+    /// or suspended, nor crosses a cut.
+    fn allow(&mut self, event: &Event) -> bool {
+        let acts = |host: HostId| {
+            let at = host.0 as usize;
+            !self.down[at] && self.pauses[at] == 0 && self.suspensions[at] == 0
+        };
+        let answers = |host: HostId| !self.off[host.0 as usize] && self.suspensions[host.0 as usize] == 0;
+        match event {
+            Event::ClockRead { host, .. } | Event::Mark { host, .. } | Event::TimerFired { host } => {
+                acts(*host)
+            }
+            Event::Sent { from, .. } | Event::Connecting { from, .. } => acts(*from),
+            Event::Accepted { host, .. } => answers(*host) && !self.down[host.0 as usize],
+            Event::Delivered { from, to, .. } => {
+                answers(*to) && self.cuts[from.0 as usize][to.0 as usize] == 0
+            }
+            Event::Booted { host } => !self.down[host.0 as usize],
+            Event::Synced { host, .. } => !self.off[host.0 as usize],
+            Event::Fault { fault } => {
+                self.strike(fault);
+                true
+            }
+            Event::Ran { .. } | Event::Held { .. } | Event::Ended { .. } => true,
+        }
+    }
+
+    fn strike(&mut self, fault: &Fault) {
+        let at = |host: HostId| host.0 as usize;
+        match *fault {
+            Fault::Pause { host } => self.pauses[at(host)] += 1,
+            Fault::Resume { host } => self.pauses[at(host)] = self.pauses[at(host)].saturating_sub(1),
+            Fault::Suspend { host } => self.suspensions[at(host)] += 1,
+            Fault::Wake { host } => self.suspensions[at(host)] = self.suspensions[at(host)].saturating_sub(1),
+            Fault::Crash { host } if self.down[at(host)] => {}
+            Fault::Crash { host } => (self.down[at(host)], self.pauses[at(host)]) = (true, 0),
+            Fault::LosePower { host, .. } => {
+                (self.down[at(host)], self.off[at(host)]) = (true, true);
+                (self.pauses[at(host)], self.suspensions[at(host)]) = (0, 0);
+            }
+            Fault::Start { host } => (self.down[at(host)], self.off[at(host)]) = (false, false),
+            Fault::Cut { from, to } => self.cuts[at(from)][at(to)] += 1,
+            Fault::Heal { from, to } => {
+                self.cuts[at(from)][at(to)] = self.cuts[at(from)][at(to)].saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A world whose host iterates over a hash map, whose order the operating system's randomness decides.

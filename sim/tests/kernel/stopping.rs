@@ -122,6 +122,24 @@ fn after_a_pause_a_reply_that_waits_wins_against_its_late_timeout() {
 }
 
 #[test]
+fn a_reply_that_waits_wins_against_a_deadline_that_passed_before_the_race_began() {
+    let mut story = Story::new();
+    let server = story.echo("server");
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        let deadline = host.clocks().monotonic.after(ms(100));
+        send(&mut stream, "hello").await;
+        host.mark("sent", None).await; // and here the pause strikes
+        let mut reply = [0; 5];
+        log.say(host.race(stream.read_exact(&mut reply), deadline).await.is_ok());
+        log.say(host.race(stream.read_exact(&mut reply), deadline).await.is_ok());
+    });
+    let sent = Pattern::Mark { host: Some(client), label: "sent".into(), about: None };
+    story.on(sent, 1, Fault::Pause { host: client }, Some(ms(500)));
+    story.tells(&["502ms true", "502ms false"]);
+}
+
+#[test]
 fn after_a_pause_without_a_reply_the_timeout_fires_late() {
     let mut story = Story::new();
     let server = story.listener("server");
