@@ -198,7 +198,10 @@ impl Core {
         if *next == Next::Held {
             return;
         }
-        self.finish_unit();
+        // The writes of a script that still counts as running are not out yet.
+        if !self.script_is_overrunning() {
+            self.finish_unit();
+        }
         self.stats.commands += 1;
         if let Some(observer) = &self.config.observer {
             observer.executed(peer, spec.family);

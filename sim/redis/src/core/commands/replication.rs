@@ -98,7 +98,7 @@ pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 
 /// REPLCONF option value …: a replica introducing itself, or acknowledging.
 pub(crate) fn replconf(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         reply::error(out, errors::SYNTAX);
         return Next::Reply;
     }

@@ -229,7 +229,7 @@ pub(crate) fn mget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 
 /// MSET key value …
 pub(crate) fn mset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         ctx.arity_error(out);
         return Next::Reply;
     }
@@ -240,7 +240,7 @@ pub(crate) fn mset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 
 /// MSETNX key value …: all or nothing.
 pub(crate) fn msetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         ctx.arity_error(out);
         return Next::Reply;
     }

@@ -32,7 +32,8 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("version", commands::server::VERSION)?;
     host.raw_set("call", lua.create_function(|lua, args: MultiValue| call(lua, &args, true))?)?;
     host.raw_set("pcall", lua.create_function(|lua, args: MultiValue| call(lua, &args, false))?)?;
-    host.raw_set("set_protocol", lua.create_function(|_, version| Ok(set_protocol(version)))?)?;
+    host.raw_set("set_protocol", lua.create_function(set_protocol)?)?;
+    host.raw_set("overran", lua.create_function(|_, ()| Ok(with_run(|run| run.overran_at.is_some())))?)?;
     host.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
     host.raw_set("thrown", lua.create_function(thrown)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
@@ -110,8 +111,9 @@ fn collect_arguments(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
     Ok(())
 }
 
-fn set_protocol(version: i64) {
+fn set_protocol(_: &Lua, version: i64) -> mlua::Result<()> {
     with_run(|run| run.session.protocol = if version == 3 { Protocol::Three } else { Protocol::Two });
+    Ok(())
 }
 
 /// redis.sha1hex(text).

@@ -10,6 +10,8 @@ use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 
 /// Steps of the pattern matcher that take as long as one Lua instruction.
 const STEPS_PER_INSTRUCTION: u64 = 4;
+/// What a search costs besides its steps.
+const SEARCH_COST: u64 = 50;
 /// Bytes copied in the time of one Lua instruction.
 const BYTES_PER_INSTRUCTION: u64 = 64;
 
@@ -163,7 +165,7 @@ fn match_at(lua: &Lua, args: (LuaString, LuaString, usize)) -> mlua::Result<Mult
 /// Searches, at the expense of the script's instruction budget.
 fn run_search(lua: &Lua, search: Search<'_>) -> mlua::Result<Result<Option<Match>, &'static str>> {
     let (found, steps) = search.run();
-    charge(lua, steps / STEPS_PER_INSTRUCTION)?;
+    charge(lua, SEARCH_COST + steps / STEPS_PER_INSTRUCTION)?;
     Ok(found)
 }
 
@@ -222,7 +224,7 @@ impl<'a> Replacement<'a> {
         let value = match self {
             Replacement::Text(template) => return expand(lua, template, whole, &captures, out),
             Replacement::Table(table) => {
-                table.get::<Value>(captures.get(0).cloned().unwrap_or(Value::Nil))?
+                table.get::<Value>(captures.front().cloned().unwrap_or(Value::Nil))?
             }
             Replacement::Function(function) => function.call::<Value>(captures)?,
         };
@@ -305,7 +307,7 @@ fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// string.rep: refuses at once what would only run into the memory limit after a while.
 fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
-    let text = text_argument(&args, 0).ok_or_else(|| bad_argument(lua, 1, "rep", "string", args.get(0)))?;
+    let text = text_argument(&args, 0).ok_or_else(|| bad_argument(lua, 1, "rep", "string", args.front()))?;
     let times =
         number_argument(&args, 1).ok_or_else(|| bad_argument(lua, 2, "rep", "number", args.get(1)))?;
     if times < 1.0 || text.is_empty() {
@@ -319,7 +321,7 @@ fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 
 /// tostring without addresses: those differ between two runs of one plan.
 fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
-    let Some(value) = args.get(0) else {
+    let Some(value) = args.front() else {
         return Err(throw_at_caller(lua, "bad argument #1 to 'tostring' (value expected)"));
     };
     let text = match value {
@@ -339,7 +341,7 @@ fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 
 /// assert(condition [, message]).
 fn assert(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
-    match args.get(0) {
+    match args.front() {
         None => Err(throw_at_caller(lua, "bad argument #1 to 'assert' (value expected)")),
         Some(Value::Nil | Value::Boolean(false)) => Err(match (args.get(1), text_argument(&args, 1)) {
             (_, Some(message)) => throw_at_caller(lua, &String::from_utf8_lossy(&message)),

@@ -163,6 +163,10 @@ for name, value in pairs({
   assert = host.assert,
   xpcall = function(body, handler)
     return xpcall(body, function(thrown)
+      -- While the error of a hook is handled there are no hooks: a handler could run for ever.
+      if host.overran() then
+        return thrown
+      end
       return handler(as_thrown(thrown))
     end)
   end,

@@ -103,7 +103,7 @@ pub(super) struct Run {
     pub(super) out: Vec<u8>,
     budget: u64,
     /// Where the script was when its budget ran out.
-    overran_at: Option<(String, usize)>,
+    pub(super) overran_at: Option<(String, usize)>,
 }
 
 /// Gives `use_run` the run under way on this thread; `None` outside of one.
@@ -227,8 +227,9 @@ impl Interpreter {
             arguments.raw_push(argument?)?;
         }
         // Set for each script: where it starts to count must not depend on the script before.
-        self.lua
-            .set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| watch_budget(lua))?;
+        self.lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| {
+            watch_budget(lua)
+        })?;
         self.run.call((function, keys, arguments))
     }
 }

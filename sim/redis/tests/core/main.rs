@@ -1,0 +1,11 @@
+//! The command core, one subject a module: a command, its reply, and what is propagated, with the test's own clock.
+//!
+//! Expected replies are those of Redis 7.0.15, except where a comment says otherwise.
+
+mod expiry;
+mod observer;
+mod replies;
+mod requests;
+mod scripts;
+mod support;
+mod transactions;

@@ -1,0 +1,70 @@
+//! What an observer is told.
+
+use crate::support::Node;
+use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Peer};
+use std::sync::{Arc, Mutex};
+
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn executed(&self, peer: Peer, command: &'static str) {
+        self.0.lock().unwrap().push(format!("{}: {command}", peer.0));
+    }
+
+    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
+        let text =
+            |bytes: Option<&[u8]>| bytes.map_or("-".into(), |b| String::from_utf8_lossy(b).into_owned());
+        let KeyChange { before, after, expires_at_ms, command, .. } = change;
+        let until = expires_at_ms.map_or("ever".to_owned(), |ms| ms.to_string());
+        let note = format!("{}: {command} {} -> {} until {until}", peer.0, text(*before), text(*after));
+        self.0.lock().unwrap().push(note);
+    }
+
+    fn script_overran(&self, peer: Peer) {
+        self.0.lock().unwrap().push(format!("{}: overran", peer.0));
+    }
+}
+
+fn watched(config: CoreConfig) -> (Node, Arc<Notes>) {
+    let notes = Arc::new(Notes::default());
+    (Node::with(CoreConfig { observer: Some(Arc::clone(&notes) as _), ..config }), notes)
+}
+
+#[test]
+fn an_observer_sees_each_change_with_its_cause_also_inside_scripts_and_transactions() {
+    let (mut node, notes) = watched(CoreConfig::default());
+    let mut client = node.client();
+    node.ask(&mut client, &["set", "k", "a", "PX", "5"]);
+    node.ask(&mut client, &["EVAL", "redis.call('pexpire', KEYS[1], 9)", "1", "k"]);
+    node.ask(&mut client, &["MULTI"]);
+    node.ask(&mut client, &["INCR", "n"]);
+    node.ask(&mut client, &["EXEC"]);
+    node.now_ms += 10;
+    node.ask(&mut client, &["GET", "k"]);
+    node.ask(&mut client, &["FLUSHALL"]);
+    let expected = [
+        "1: SET - -> a until 1000005",
+        "1: SET",
+        "1: PEXPIRE a -> a until 1000009",
+        "1: EVAL",
+        "1: MULTI",
+        "1: INCR - -> 1 until ever",
+        "1: INCR",
+        "1: EXEC",
+        "0: EXPIRED a -> - until ever",
+        "1: GET",
+        "0: FLUSHALL 1 -> - until ever",
+        "1: FLUSHALL",
+    ];
+    assert_eq!(*notes.0.lock().unwrap(), expected);
+}
+
+#[test]
+fn an_overrunning_script_is_reported_once() {
+    let (mut node, notes) = watched(CoreConfig { script_instruction_limit: 10_000, ..CoreConfig::default() });
+    let mut client = node.client();
+    node.execute(&mut client, &["EVAL", "while true do end", "0"]);
+    node.execute(&mut client, &["EVAL", "while true do end", "0"]);
+    assert_eq!(*notes.0.lock().unwrap(), ["1: overran"]);
+}
