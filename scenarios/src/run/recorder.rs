@@ -155,6 +155,7 @@ impl Recorder {
     pub(crate) fn close(&self) -> (History, Vec<KeySpan>, Vec<String>) {
         let mut record = self.lock();
         record.closed = true;
+        record.held.clear();
         let empty = History::new(record.history.header().clone());
         let history = std::mem::replace(&mut record.history, empty);
         (history, std::mem::take(&mut record.keys), std::mem::take(&mut record.notes))
