@@ -105,6 +105,33 @@ fn an_fsync_that_is_not_done_when_the_power_goes_covers_nothing() {
 }
 
 #[test]
+fn an_fsync_that_a_power_loss_interrupted_covers_nothing_of_the_next_process() {
+    let mut story = Story::new();
+    let spec = HostSpec { fsync_time: DelayLaw::Fixed(ms(100)), ..HostSpec::new("node") };
+    let log = story.log();
+    let host = story.world.add_host(spec.essential(), move |host| {
+        let log = log.clone();
+        async move {
+            log.say(format!("{:?}", String::from_utf8_lossy(&host.read_file("file"))));
+            match host.clocks().wall.0 / 1_000_000 {
+                0 => {
+                    host.append("file", b"one");
+                    host.fsync("file").await; // until 100 ms
+                }
+                60 => {
+                    host.append("file", b"two");
+                    std::future::pending().await
+                }
+                _ => {}
+            }
+        }
+    });
+    story.during(50, 60, Fault::LosePower { host, torn_tail: false });
+    story.during(150, 200, Fault::LosePower { host, torn_tail: false });
+    story.tells(&["0ms \"\"", "60ms \"\"", "200ms \"\""]);
+}
+
+#[test]
 fn an_fsync_under_way_when_the_process_crashes_still_completes() {
     for (power_goes, expected) in [(105, "200ms \"\""), (115, "200ms \"x\"")] {
         let mut story = Story::new();
