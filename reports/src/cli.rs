@@ -42,6 +42,8 @@ enum Command {
     Replay(commands::replay::Arguments),
     /// Run seeds four ways and compare the traces, event by event
     VerifyDeterminism(commands::verify_determinism::Arguments),
+    /// Serve simulated Redis nodes on loopback TCP ports, in real time
+    Serve(commands::serve::Arguments),
 }
 
 /// How a result is to be written.
@@ -171,6 +173,7 @@ fn carry_out(command: Command) -> Result<Exit, CliError> {
         Command::Run(arguments) => commands::run::carry_out(&arguments),
         Command::Replay(arguments) => commands::replay::carry_out(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::carry_out(&arguments),
+        Command::Serve(arguments) => commands::serve::carry_out(&arguments),
     }
 }
 

@@ -37,6 +37,12 @@ pub(crate) enum CliError {
     /// A process of our own could not be started or did not answer as it should.
     #[error("cannot compare with a second process: {0}")]
     SecondProcess(String),
+    /// The nodes cannot be served.
+    #[error(transparent)]
+    Serve(#[from] crate::serve::ServeError),
+    /// The system has no threads or files left for a server.
+    #[error("cannot start serving: {0}")]
+    Runtime(io::Error),
     /// A result cannot be written as JSON or TOML.
     #[error("cannot write the result: {0}")]
     Format(String),

@@ -8,6 +8,7 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`json`]: the same for other programs
 //! - [`style`]: width, characters, colours
+//! - [`serve`]: the simulated nodes on real ports
 //! - [`cli`]: arguments; `commands`: one file for each subcommand; `output`: stdout and files
 
 pub mod cli;
@@ -16,6 +17,7 @@ mod error;
 pub mod json;
 mod output;
 pub mod picture;
+pub mod serve;
 mod shell;
 pub mod style;
 pub mod text;

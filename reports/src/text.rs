@@ -9,7 +9,7 @@ use doublehold_scenarios::scenario::Expected;
 
 use crate::picture::picture;
 use crate::style::{Paint, Style};
-use crate::words::{clean, list, to_ascii, wrap};
+use crate::words::{clean, to_ascii, wrap};
 
 /// How much evidence is shown for one predicate.
 const MAX_EVIDENCE: usize = 3;
@@ -35,7 +35,7 @@ fn headline(report: &Report, style: &Style) -> String {
     // Painted after wrapping: colour codes have no width.
     text.replace_range(..name.len(), &style.paint(&name, Paint::Strong));
     if !scenario.source.is_empty() {
-        let row = if scenario.id.is_empty() { String::new() } else { format!(" [{}]", scenario.id) };
+        let row = if scenario.id.is_empty() { String::new() } else { format!(" (claim {})", scenario.id) };
         text.push_str(
             &style.paint(&wrap(&format!("{}{row}", scenario.source), "  ", "  ", style.width), Paint::Dim),
         );
@@ -155,7 +155,7 @@ fn conclusion(report: &Report, style: &Style) -> String {
             ("as expected: this run shows what the scenario says it shows".to_owned(), Paint::Good)
         }
         Judgement::Contradicted => {
-            (format!("NOT AS EXPECTED: {}", list(&contradictions(report))), Paint::Bad)
+            (format!("NOT AS EXPECTED: {}", contradictions(report).join("; ")), Paint::Bad)
         }
         Judgement::Inconclusive => (
             "INCONCLUSIVE: nothing contradicts the expectation, and not all of it was decided".to_owned(),

@@ -34,7 +34,8 @@ pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String 
     let text = clean(text);
     let (mut lines, mut line) = (String::new(), first.to_owned());
     let (mut used, mut empty) = (columns(first), true);
-    for word in text.split(' ') {
+    for word in bound_words(&text) {
+        let word = word.as_str();
         if !empty && used + 1 + columns(word) > width {
             lines.push_str(line.trim_end());
             lines.push('\n');
@@ -52,6 +53,22 @@ pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String 
     lines.push_str(line.trim_end());
     lines.push('\n');
     lines
+}
+
+/// The words of a text; a number and its unit are one.
+fn bound_words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let unit = matches!(word.trim_end_matches([';', ',', ':', ')', '.']), "s" | "ms" | "µs");
+        match words.last_mut() {
+            Some(number) if unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// How many columns a text takes. Every character counts as one: names and evidence are Latin text, and a wide
@@ -93,6 +110,11 @@ mod tests {
     fn a_paragraph_wraps_with_a_hanging_indent() {
         assert_eq!(wrap("one two  three\nfour", "- ", "  ", 9), "- one two\n  three\n  four\n");
         assert_eq!(wrap("incomprehensibilities", "", "", 5), "incomprehensibilities\n");
+    }
+
+    #[test]
+    fn a_number_and_its_unit_stay_on_one_line() {
+        assert_eq!(wrap("held for 1.5 s; again", "", "", 10), "held for\n1.5 s;\nagain\n");
     }
 
     #[test]

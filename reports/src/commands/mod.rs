@@ -3,6 +3,7 @@
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod verify_determinism;
 
 use doublehold_scenarios::report::{Judgement, Report};

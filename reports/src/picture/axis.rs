@@ -10,8 +10,8 @@ use doublehold_history::TrueNs;
 /// Where each moment is drawn.
 #[derive(Debug)]
 pub(super) struct Axis {
-    /// Groups of moments that share a column, in order: the last moment of each, and the column.
-    groups: Vec<(TrueNs, usize)>,
+    /// Groups of moments that share a column, in order: the first and last moment of each, and the column.
+    groups: Vec<(TrueNs, TrueNs, usize)>,
     /// Stretches between neighbouring groups that were drawn much shorter than their share: first and last column.
     breaks: Vec<(usize, usize)>,
 }
@@ -35,14 +35,24 @@ impl Axis {
             columns.push(columns[columns.len() - 1] + step);
         }
         let breaks = breaks(&gaps, &steps, &columns);
-        let groups = groups.iter().zip(columns).map(|(&(_, last), column)| (last, column)).collect();
+        let groups =
+            groups.iter().zip(columns).map(|(&(first, last), column)| (first, last, column)).collect();
         Axis { groups, breaks }
     }
 
-    /// The column of a moment. Moments the axis was not built from go to the next column that was.
+    /// The column of a moment. One the axis was not built from stands in proportion between its neighbours.
     pub(super) fn column(&self, at: TrueNs) -> usize {
-        let index = self.groups.partition_point(|&(last, _)| last < at);
-        self.groups.get(index).or(self.groups.last()).map_or(0, |&(_, column)| column)
+        let after = self.groups.partition_point(|&(_, last, _)| last < at);
+        let Some(&(first, _, column)) = self.groups.get(after) else {
+            return self.groups.last().map_or(0, |&(_, _, column)| column);
+        };
+        match after.checked_sub(1).map(|before| self.groups[before]) {
+            Some((_, last, before)) if at < first => {
+                let (part, whole) = (u128::from(at.since(last)), u128::from(first.since(last)));
+                before + ((column - before) as u128 * part / whole.max(1)) as usize
+            }
+            _ => column,
+        }
     }
 
     /// Stretches drawn much shorter than their share: first and last column.

@@ -52,6 +52,16 @@ impl<'a> Facts<'a> {
         self.involved.contains(&grant)
     }
 
+    /// Whether some verdict turns on any grant at all.
+    pub(super) fn has_evidence(&self) -> bool {
+        !self.involved.is_empty()
+    }
+
+    /// Whether the moments of a grant deserve columns: all do where no verdict turns on any.
+    pub(super) fn matters(&self, grant: GrantId) -> bool {
+        self.involved.is_empty() || self.involved.contains(&grant)
+    }
+
     /// The evidence that this write came too late, if it did.
     pub(super) fn stale(&self, grant: GrantId, version: u64) -> Option<&'a StaleWrite> {
         self.stale.get(&(grant, version)).copied()
@@ -109,10 +119,10 @@ pub(super) fn fault_word(kind: FaultKind) -> &'static str {
         FaultKind::Suspend => "suspended",
         FaultKind::Crash => "crashed",
         FaultKind::PowerLoss => "no power",
-        FaultKind::Cut => "cut off",
-        FaultKind::Slow => "slow",
+        FaultKind::Cut => "link cut",
+        FaultKind::Slow => "link slow",
         FaultKind::PacketDelay => "packet late",
-        FaultKind::Loss => "losing packets",
+        FaultKind::Loss => "packets lost",
         FaultKind::Disk => "disk",
         FaultKind::Promote => "promoted",
     }

@@ -28,6 +28,8 @@ pub(super) enum Sign {
     Double,
     /// Something was done to a host, for a while.
     Fault,
+    /// Something was done to a link of a host, for a while.
+    Link,
     /// Something was done to a host, once.
     Struck,
     /// A node holds a key.
@@ -52,6 +54,7 @@ impl Sign {
             Sign::WriteRefused => ('×', 'x'),
             Sign::Double => ('▀', '%'),
             Sign::Fault => ('░', '~'),
+            Sign::Link => ('┄', '-'),
             Sign::Struck => ('▲', '^'),
             Sign::Key => ('1', '1'),
             Sign::Expired => ('┤', ')'),
@@ -72,6 +75,7 @@ impl Sign {
             Sign::WriteRefused => "write refused",
             Sign::Double => "double hold",
             Sign::Fault => "a fault lasts",
+            Sign::Link => "a fault of a link lasts",
             Sign::Struck => "a fault strikes",
             Sign::Key => "1 2 3 the node holds the key of that client",
             Sign::Expired => "the key expires",

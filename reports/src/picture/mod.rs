@@ -53,12 +53,12 @@ pub fn picture(report: &Report, style: &Style) -> String {
     let mut text = canvas.render(label_width, style);
     text.push_str(&legend::legend(&used, style));
     text.push('\n');
-    text.push_str(&numbered_events(&story, &facts, style));
+    text.push_str(&numbered_events(&story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
 
 /// The list of events, each with its number and its true time.
-fn numbered_events(story: &Story, facts: &Facts<'_>, style: &Style) -> String {
+fn numbered_events(story: &Story, style: &Style) -> String {
     let times: Vec<String> = story.told.iter().map(|told| instant(told.at)).collect();
     let width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
     let mut text = String::new();
@@ -71,11 +71,8 @@ fn numbered_events(story: &Story, facts: &Facts<'_>, style: &Style) -> String {
         text.extend(lines);
     }
     if story.untold > 0 {
-        let events = facts.report.history.events().len();
-        let more = format!(
-            "  … and {} events that no verdict turns on (--history FILE keeps all {events})\n",
-            story.untold
-        );
+        let events = if story.untold == 1 { "event" } else { "events" };
+        let more = format!("  … and {} lesser {events}; --history FILE writes all down\n", story.untold);
         text.push_str(&style.paint(&more, Paint::Dim));
     }
     text

@@ -16,12 +16,12 @@ use crate::style::{Paint, Style};
 /// What one client did.
 pub(super) struct ClientLane {
     pub(super) host: HostIndex,
-    /// When it waited for the lock.
-    waits: Vec<(TrueNs, TrueNs)>,
+    /// When it waited for the lock, and the acquire call that ended the wait.
+    waits: Vec<(TrueNs, TrueNs, Option<GrantId>)>,
     claims: Vec<Claim>,
-    writes: Vec<(TrueNs, Sign)>,
-    /// When each write that took its time was sent, and when it arrived.
-    journeys: Vec<(TrueNs, TrueNs)>,
+    writes: Vec<(TrueNs, Sign, GrantId)>,
+    /// When each write was sent, and when it arrived.
+    journeys: Vec<(TrueNs, TrueNs, GrantId)>,
 }
 
 /// Every client's lane, in the scenario's order.
@@ -41,7 +41,7 @@ fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLan
                 waiting.get_or_insert(event.at);
             }
             What::Granted { .. } | What::GaveUp { .. } | What::Died { .. } | What::Restarted { .. } => {
-                lane.waits.extend(waiting.take().map(|since| (since, event.at)));
+                lane.waits.extend(waiting.take().map(|since| (since, event.at, event.what.grant())));
             }
             What::WriteSent { grant, .. } => {
                 sent.insert(*grant, event.at);
@@ -49,37 +49,41 @@ fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLan
             What::WriteApplied { grant, version, .. } => {
                 let sign =
                     if facts.stale(*grant, *version).is_some() { Sign::WroteLate } else { Sign::Wrote };
-                lane.arrived(event.at, sign, sent.remove(grant));
+                lane.arrived(event.at, sign, *grant, sent.remove(grant));
             }
             What::WriteRefused { grant, .. } => {
-                lane.arrived(event.at, Sign::WriteRefused, sent.remove(grant))
+                lane.arrived(event.at, Sign::WriteRefused, *grant, sent.remove(grant));
             }
             _ => {}
         }
     }
-    lane.waits.extend(waiting.map(|since| (since, facts.report.ended)));
+    lane.waits.extend(waiting.map(|since| (since, facts.report.ended, None)));
     lane.lost(sent, facts);
     lane
 }
 
 impl ClientLane {
-    fn arrived(&mut self, at: TrueNs, sign: Sign, sent: Option<TrueNs>) {
-        self.writes.push((at, sign));
-        self.journeys.extend(sent.map(|sent| (sent, at)));
+    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: GrantId, sent: Option<TrueNs>) {
+        self.writes.push((at, sign, grant));
+        self.journeys.extend(sent.map(|sent| (sent, at, grant)));
     }
 
     /// Writes that never arrived are on their way until the run ends.
     fn lost(&mut self, sent: BTreeMap<GrantId, TrueNs>, facts: &Facts<'_>) {
-        self.journeys.extend(sent.values().map(|sent| (*sent, facts.report.ended)));
+        self.journeys.extend(sent.iter().map(|(grant, sent)| (*sent, facts.report.ended, *grant)));
     }
 
-    /// Every instant at which something begins or ends.
-    pub(super) fn moments(&self) -> Vec<TrueNs> {
-        let mut moments: Vec<TrueNs> = self.waits.iter().flat_map(|&(from, to)| [from, to]).collect();
-        moments.extend(self.claims.iter().flat_map(|claim| [claim.span.from, claim.span.to]));
-        moments.extend(self.claims.iter().flat_map(|claim| claim.valid.iter().map(|span| span.to)));
-        moments.extend(self.writes.iter().map(|(at, _)| *at));
-        moments.extend(self.journeys.iter().map(|(from, _)| *from));
+    /// Every instant at which something that matters begins or ends.
+    pub(super) fn moments(&self, facts: &Facts<'_>) -> Vec<TrueNs> {
+        let waits = self.waits.iter().filter(|(_, _, grant)| grant.is_none_or(|grant| facts.matters(grant)));
+        let mut moments: Vec<TrueNs> = waits.flat_map(|&(from, to, _)| [from, to]).collect();
+        let claims = || self.claims.iter().filter(|claim| facts.matters(claim.grant));
+        moments.extend(claims().flat_map(|claim| [claim.span.from, claim.span.to]));
+        moments.extend(claims().flat_map(|claim| claim.valid.iter().map(|span| span.to)));
+        moments.extend(self.writes.iter().filter(|(_, _, grant)| facts.matters(*grant)).map(|(at, ..)| *at));
+        moments.extend(
+            self.journeys.iter().filter(|(_, _, grant)| facts.matters(*grant)).map(|(from, ..)| *from),
+        );
         moments
     }
 
@@ -103,14 +107,13 @@ impl ClientLane {
             used.insert(sign);
             row.fill(axis.column(from), axis.column(to), sign.glyph(style), paint);
         };
-        for &(from, to) in &self.waits {
+        for &(from, to, _) in &self.waits {
             fill(from, to, Sign::Asks, Paint::Dim);
         }
         for claim in &self.claims {
-            // What no valid span covers is past the deadline.
-            if claim.valid.as_slice() != [claim.span] {
-                fill(claim.span.from, claim.span.to, Sign::Overdue, paint);
-            }
+            // What no valid span covers is past the deadline. A claim given back at once was never late.
+            let late = claim.valid.as_slice() != [claim.span] && !claim.span.is_empty();
+            fill(claim.span.from, claim.span.to, if late { Sign::Overdue } else { Sign::Holds }, paint);
             for span in &claim.valid {
                 fill(span.from, span.to, Sign::Holds, paint);
             }
@@ -118,12 +121,12 @@ impl ClientLane {
         for told in story.told.iter().filter(|told| told.refusal && told.host == Some(self.host)) {
             fill(told.at, told.at, Sign::Refused, paint);
         }
-        for &(sent, arrived) in &self.journeys {
+        for &(sent, arrived, _) in &self.journeys {
             if axis.column(arrived) > axis.column(sent) + 1 {
                 fill(sent, sent, Sign::Sent, paint);
             }
         }
-        for &(at, sign) in &self.writes {
+        for &(at, sign, _) in &self.writes {
             let paint = if sign == Sign::Wrote { Paint::Strong } else { Paint::Bad };
             fill(at, at, sign, paint);
         }

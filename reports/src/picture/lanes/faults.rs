@@ -4,7 +4,7 @@
 
 use doublehold_history::TrueNs;
 use doublehold_scenarios::report::FaultReport;
-use doublehold_scenarios::scenario::HostIndex;
+use doublehold_scenarios::scenario::{FaultKind, HostIndex};
 
 use super::Used;
 use crate::picture::axis::Axis;
@@ -20,6 +20,7 @@ struct Stretch {
     /// The first column after it; equal to `from` for a fault that strikes once.
     to: usize,
     word: &'static str,
+    sign: Sign,
 }
 
 impl Stretch {
@@ -79,18 +80,23 @@ fn stretch(from: TrueNs, fault: &FaultReport, axis: &Axis, facts: &Facts<'_>) ->
     let column = axis.column(from);
     let to =
         if lasts { axis.column(fault.until.unwrap_or(facts.report.ended)).max(column + 1) } else { column };
-    Stretch { from: column, to, word: fault_word(fault.kind) }
+    let sign = match fault.kind {
+        _ if !lasts => Sign::Struck,
+        FaultKind::Cut | FaultKind::Slow | FaultKind::Loss => Sign::Link,
+        _ => Sign::Fault,
+    };
+    Stretch { from: column, to, word: fault_word(fault.kind), sign }
 }
 
 /// Without an end in the report, a stopped host stays stopped, and a cut stays cut; a clock that was stepped does not
 /// go on being stepped.
 fn lasts_by_kind(fault: &FaultReport) -> bool {
-    use doublehold_scenarios::scenario::FaultKind::{ClockStep, Disk, PacketDelay, Promote, Start};
+    use FaultKind::{ClockStep, Disk, PacketDelay, Promote, Start};
     fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | PacketDelay | Promote | Start)
 }
 
 fn draw_one(row: &mut Row, stretch: &Stretch, width: usize, style: &Style, used: &mut Used) {
-    let sign = if stretch.to > stretch.from { Sign::Fault } else { Sign::Struck };
+    let sign = stretch.sign;
     used.insert(sign);
     row.fill(stretch.from, stretch.to, sign.glyph(style), Paint::Fault);
     let after = stretch.to.max(stretch.from + 1);

@@ -37,14 +37,15 @@ impl<'a> Lanes<'a> {
         Lanes { facts, style, clients: clients::gather(facts) }
     }
 
-    /// Every instant at which something in a lane begins or ends.
+    /// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
     pub(super) fn moments(&self) -> Vec<TrueNs> {
         let report = self.facts.report;
         let mut moments = vec![report.ended];
-        moments.extend(self.clients.iter().flat_map(ClientLane::moments));
+        moments.extend(self.clients.iter().flat_map(|lane| lane.moments(self.facts)));
         moments.extend(report.faults.iter().flat_map(|fault| [fault.from, fault.until]).flatten());
-        moments.extend(report.keys.iter().map(|key| key.from));
-        moments.extend(report.keys.iter().filter_map(|key| key.until.map(|(at, _)| at)));
+        let keys = || report.keys.iter().filter(|key| self.facts.matters(key.grant));
+        moments.extend(keys().map(|key| key.from));
+        moments.extend(keys().filter_map(|key| key.until.map(|(at, _)| at)));
         moments.retain(|at| *at <= report.ended);
         moments
     }

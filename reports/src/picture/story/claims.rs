@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doublehold_history::{ClientId, GrantId, Predicate, ReleaseOutcome, TrueNs, What, duration};
 use doublehold_scenarios::scenario::Role;
 
-use super::{Rank, Told};
+use super::{Rank, Told, Turn};
 use crate::picture::facts::Facts;
 use crate::words::{clean, instant, list};
 
@@ -92,7 +92,7 @@ impl Teller<'_> {
     fn nodes_of(&self, grant: GrantId, at: TrueNs) -> Option<String> {
         let report = self.facts.report;
         let several = report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1;
-        let holds = |from: TrueNs, until: Option<TrueNs>| from <= at && until.is_none_or(|until| until > at);
+        let holds = |from: TrueNs, until: Option<TrueNs>| from <= at && until.is_none_or(|until| until >= at);
         let spans = report
             .keys
             .iter()
@@ -123,7 +123,7 @@ impl Teller<'_> {
         let struck = host.is_some_and(|host| {
             self.facts.stops(host).any(|fault| fault.from.is_some_and(|from| from <= at))
         });
-        let rank = if struck { Rank::Proof } else { Rank::Effect };
+        let rank = if struck { Rank::Proof } else { Rank::Waiting };
         let told = Told { refusal: true, ..Told::new(at, rank, host, format!("{name} {verb}: {why}")) };
         self.refusals.insert(client, Refusals { told: self.told.len(), why, count: 1 });
         self.told.push(told);
@@ -168,7 +168,7 @@ impl Teller<'_> {
 
     fn tell_of(&mut self, at: TrueNs, client: ClientId, rank: Rank, what: &str) {
         let words = format!("{} {what}", self.facts.client(client));
-        self.tell(at, client, rank, words);
+        self.told.push(Told::new(at, rank, self.facts.host_of(client), words).taking(Turn::Outcome));
     }
 
     fn tell(&mut self, at: TrueNs, client: ClientId, rank: Rank, words: String) {

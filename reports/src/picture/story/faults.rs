@@ -3,7 +3,7 @@
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::FaultKind;
 
-use super::{Rank, Told};
+use super::{Rank, Told, Turn};
 use crate::picture::facts::Facts;
 use crate::words::{clean, list};
 
@@ -13,12 +13,12 @@ pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
         let host = fault.hosts.first().copied();
         if let Some(from) = fault.from {
             let words = clean(&format!("{}, {}", fault.words, fault.when));
-            told.push(Told::new(from, Rank::Proof, host, words));
+            told.push(Told::new(from, Rank::Proof, host, words).taking(Turn::Fault));
         }
         if let Some(until) = fault.until.filter(|until| Some(*until) != fault.from)
             && let Some(words) = over(fault, facts)
         {
-            told.push(Told::new(until, Rank::Effect, host, words));
+            told.push(Told::new(until, Rank::Effect, host, words).taking(Turn::Over));
         }
     }
     told

@@ -3,7 +3,7 @@
 use doublehold_history::{GrantId, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 
-use super::{Rank, Told};
+use super::{Rank, Told, Turn};
 use crate::picture::facts::Facts;
 use crate::words::list;
 
@@ -42,5 +42,5 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
         }
     };
     let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };
-    Told::new(at, rank, Some(first.node), words)
+    Told::new(at, rank, Some(first.node), words).taking(Turn::Outcome)
 }

@@ -28,6 +28,21 @@ pub(super) enum Rank {
     Effect,
     /// Life as usual.
     Routine,
+    /// Somebody waits in line.
+    Waiting,
+}
+
+/// The order of what happened at one instant: a cause before what it brings about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// A fault was over, so that what it held up could go on.
+    Over,
+    /// A client or the resource did something, which faults wait for.
+    Deed,
+    /// A fault struck.
+    Fault,
+    /// What it brought about by itself.
+    Outcome,
 }
 
 /// An event, told.
@@ -35,6 +50,7 @@ pub(super) enum Rank {
 pub(super) struct Told {
     pub(super) at: TrueNs,
     pub(super) rank: Rank,
+    turn: Turn,
     /// Whose lane it belongs to.
     pub(super) host: Option<HostIndex>,
     /// A sentence without a full stop.
@@ -45,7 +61,11 @@ pub(super) struct Told {
 
 impl Told {
     fn new(at: TrueNs, rank: Rank, host: Option<HostIndex>, words: String) -> Told {
-        Told { at, rank, host, words, refusal: false }
+        Told { at, rank, turn: Turn::Deed, host, words, refusal: false }
+    }
+
+    fn taking(self, turn: Turn) -> Told {
+        Told { turn, ..self }
     }
 }
 
@@ -61,9 +81,14 @@ pub(super) fn tell(facts: &Facts<'_>) -> Story {
     told.extend(claims::tell(facts));
     told.extend(writes::tell(facts));
     told.extend(keys::tell(facts));
+    let all = told.len();
+    // Where something is at stake, what happens to everybody else is in the way.
+    if told.iter().any(|told| told.rank <= Rank::Cause) && facts.has_evidence() {
+        told.retain(|told| told.rank != Rank::Routine);
+    }
     told.sort_by_key(|told| (told.rank, told.at));
-    let untold = told.len().saturating_sub(MAX);
     told.truncate(MAX);
-    told.sort_by_key(|told| told.at);
+    told.sort_by_key(|told| (told.at, told.turn));
+    let untold = all - told.len();
     Story { told, untold }
 }

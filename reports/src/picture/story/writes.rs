@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{ClientId, GrantId, TrueNs, What, duration};
+use doublehold_history::{ClientId, GrantId, KeyOp, TrueNs, What, duration};
 
 use super::{Rank, Told};
 use crate::picture::facts::Facts;
 use crate::words::clean;
 
 /// A write that is on its way for longer than this is told twice: when it is sent and when it arrives.
-pub(super) const LONG_WAY_NS: u64 = 1_000_000_000;
+const LONG_WAY_NS: u64 = 1_000_000_000;
 
 pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
     let mut told = Vec::new();
@@ -29,14 +29,17 @@ pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
                 let words = format!("the resource refuses {}'s write: {}", facts.client(*client), clean(why));
                 told.push(Told::new(at, Rank::Proof, facts.host_of(*client), words));
             }
-            What::KeyTouched { client, by, held, node, .. } if by != held => {
-                let (name, node) = (facts.client(*client), facts.report.history.header().node(*node));
+            What::KeyTouched { client, by, held, node, op, .. } if by != held => {
+                let name = facts.client(*client);
+                let node = clean(&facts.report.history.header().node(*node));
                 let holder =
                     facts.claim(*held).map_or("another grant".to_owned(), |claim| facts.client(claim.client));
-                let words = format!(
-                    "{name}'s command changes the key on {} although it holds {holder}'s token",
-                    clean(&node)
-                );
+                let words = match op {
+                    KeyOp::Release => format!("{name}'s release deletes {holder}'s key on {node}"),
+                    KeyOp::Extend => {
+                        format!("{name}'s extension moves the expiry of {holder}'s key on {node}")
+                    }
+                };
                 told.push(Told::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             _ => {}
