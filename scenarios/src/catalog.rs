@@ -130,7 +130,9 @@ fn unknown(name: &str) -> ScenarioError {
 
 fn of_file(path: &str) -> Result<Source, ScenarioError> {
     let (file, variant) = match path.rsplit_once(".toml/") {
-        Some((stem, variant)) if !Path::new(path).exists() => (format!("{stem}.toml"), Some(variant.to_owned())),
+        Some((stem, variant)) if !Path::new(path).exists() => {
+            (format!("{stem}.toml"), Some(variant.to_owned()))
+        }
         _ => (path.to_owned(), None),
     };
     let text = read_text(&file, FileKind::Scenario)?;
@@ -154,7 +156,9 @@ pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioEr
     if !metadata.is_file() {
         return Err(refused("it is no file", "name a file that ends in `.toml`"));
     }
-    let too_large = || refused("it is larger than 1 MiB", &format!("a {what} is a page or two of TOML: name another file"));
+    let too_large = || {
+        refused("it is larger than 1 MiB", &format!("a {what} is a page or two of TOML: name another file"))
+    };
     if metadata.len() > FILE_MAX_BYTES {
         return Err(too_large());
     }

@@ -58,7 +58,9 @@ pub enum ScenarioError {
         hint: String,
     },
     /// A plan of another version, which this program would not replay exactly.
-    #[error("cannot replay plan `{file}`: it was written by {written_by}, and this is {this}\nhint: replay it with that version, or run `{scenario}` again with seed {seed}")]
+    #[error(
+        "cannot replay plan `{file}`: it was written by {written_by}, and this is {this}\nhint: replay it with that version, or run `{scenario}` again with seed {seed}"
+    )]
     OtherVersion {
         /// The file as it was named.
         file: String,

@@ -1,9 +1,359 @@
-//! The catalogue parses, whole; names, changes and plans find their way.
+//! The catalogue parses, whole; names, changes and plans find their way; moments mean what they say.
 
+use std::time::Duration;
+
+use doublehold_lockimpl::Algorithm;
 use doublehold_scenarios::catalog;
+use doublehold_scenarios::error::ScenarioError;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::scenario::{FaultKind, Scenario};
+use doublehold_scenarios::spec::Source;
+use doublehold_sim::{Fault, HostId, Occurrence, Pattern, SimTime, Trigger};
+
+fn load(name: &str, sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+    catalog::load(name, &sets)
+}
+
+fn message(name: &str, sets: &[(&str, &str)]) -> String {
+    load(name, sets).map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+}
 
 #[test]
-fn every_scenario_and_variant_of_the_catalogue_parses() {
+fn every_scenario_and_variant_of_the_catalogue_parses_and_says_what_it_expects() {
     let entries = catalog::entries().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(entries.len(), 53, "{:#?}", entries.iter().map(|entry| &entry.name).collect::<Vec<_>>());
+    let families: std::collections::BTreeSet<&str> =
+        entries.iter().filter_map(|entry| entry.name.split('/').next()).collect();
+    assert_eq!(families.len(), 15, "{families:?}");
+    for persistence in ["none", "everysec", "always"] {
+        for crash in ["process-crash", "power-loss"] {
+            for restart in ["at-once", "delayed"] {
+                let cell = format!("crash-restart/{persistence}/{crash}/{restart}");
+                assert!(entries.iter().any(|entry| entry.name == cell), "{cell}");
+            }
+        }
+    }
+    for entry in entries {
+        assert!(!entry.claim.is_empty() && !entry.story.is_empty(), "{}", entry.name);
+        assert_eq!(entry.expect.len(), 6, "{} leaves a predicate open", entry.name);
+        assert!(!entry.id.is_empty() || entry.name.starts_with("quiet"), "{}", entry.name);
+        let scenario = load(&entry.name, &[]).unwrap();
+        assert!(scenario.limits.obtain_within.is_some(), "{} states no bound for LV", entry.name);
+    }
+}
+
+#[test]
+fn a_resolved_scenario_reads_back_as_itself() {
+    for entry in catalog::entries().unwrap() {
+        let scenario = load(&entry.name, &[("lock.ttl", "11s")]).unwrap();
+        let text = scenario.resolved.clone();
+        let source = Source { name: entry.name.clone(), file: "resolved".into(), text, ..Source::default() };
+        assert_eq!(format!("{:?}", source.read().unwrap()), format!("{scenario:?}"), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_variant_is_its_scenario_with_some_keys_changed() {
+    let (base, variant) = (load("lease-pause", &[]).unwrap(), load("lease-pause/redlock", &[]).unwrap());
+    assert!(matches!(base.lock.algorithm, Algorithm::Single(_)));
+    assert!(matches!(variant.lock.algorithm, Algorithm::Redlock(_)));
+    assert_eq!((base.lock.ttl, base.claim.as_str()), (variant.lock.ttl, variant.claim.as_str()));
+    assert_eq!(variant.name, "lease-pause/redlock");
+}
+
+#[test]
+fn sets_change_what_was_typed() {
+    let scenario = load(
+        "lease-pause",
+        &[
+            ("lock.ttl", "7s"),
+            ("lock.elapsed_check", "false"),
+            ("clients.0.rounds", "3"),
+            ("faults.0.for", "\"9s\""),
+            ("network.delay", "{ median = \"2ms\", sigma = \"1/2\" }"),
+            ("clocks.c1.offset", "-3h"),
+        ],
+    );
+    let scenario = scenario.unwrap();
+    let Algorithm::Single(lock) = &scenario.lock.algorithm else { panic!("another lock") };
+    assert_eq!((scenario.lock.ttl, lock.timing.elapsed_check), (Duration::from_secs(7), false));
+    assert_eq!(scenario.clients[0].rounds, 3);
+    assert_eq!(scenario.faults[0].planned.lasting, Some(Duration::from_secs(9)));
+    assert_eq!(scenario.hosts[2].wall_offset_ns, -3 * 3600 * 1_000_000_000);
+}
+
+#[test]
+fn a_set_that_is_wrong_is_named_in_the_message() {
+    let cases = [
+        ("lock.ttll", "5s", "`--set lock.ttll=5s`: unknown key `ttll` in `lock`\nhint: did you mean `ttl`?"),
+        (
+            "lock.ttl",
+            "5",
+            "`--set lock.ttl=5`: `lock.ttl` must be a duration such as \"2.5s\", not `5`\nhint: the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`",
+        ),
+        (
+            "faults.1.for",
+            "5s",
+            "`--set faults.1.for=5s`: `faults` has no item `1`\nhint: its only item is `faults.0`",
+        ),
+        (
+            "clients.x.rounds",
+            "5",
+            "`--set clients.x.rounds=5`: `clients` has no item `x`\nhint: its items are `clients.0` to `clients.1`",
+        ),
+        (
+            "lock.ttl.x",
+            "5s",
+            "`--set lock.ttl.x=5s`: `lock.ttl` is a value, so it has no `x`\nhint: set `lock.ttl` itself",
+        ),
+        (
+            "lock..ttl",
+            "5s",
+            "`--set lock..ttl=5s`: the key has an empty part\nhint: write it as `--set lock.ttl=5s`, with list items by number: `--set faults.0.for=3s`",
+        ),
+        (
+            "",
+            "5s",
+            "`--set =5s`: the key has an empty part\nhint: write it as `--set lock.ttl=5s`, with list items by number: `--set faults.0.for=3s`",
+        ),
+        (
+            "variants.0.name",
+            "x",
+            "`--set variants.0.name=x`: variants cannot be set\nhint: run the variant by its name, or set its keys",
+        ),
+        (
+            "faults.0.host",
+            "c9",
+            "`--set faults.0.host=c9`: `faults.0.host`: there is no host `c9`\nhint: did you mean `c1`?",
+        ),
+        (
+            "lock.ttl",
+            "1.5",
+            "`--set lock.ttl=1.5`: `1.5` has a fraction, and no key takes one\nhint: write durations as \"1.5s\" and shares as ratios such as \"1/200\"",
+        ),
+    ];
+    for (path, value, expected) in cases {
+        assert_eq!(
+            message("lease-pause", &[(path, value)]),
+            format!("cannot read scenario `lease-pause`: {expected}")
+        );
+    }
+    // A line break cannot smuggle a second key in.
+    assert!(message("lease-pause", &[("lock.ttl", "\"5s\"\nstory = 1")]).contains("must be a duration"));
+}
+
+/// The trigger and the words of a fault of `lease-pause/redlock` that strikes at `text`.
+fn moment(text: &str) -> (Trigger, String) {
+    let scenario = load("lease-pause/redlock", &[("faults.0.at", &format!("{text:?}"))]);
+    let fault = scenario.unwrap_or_else(|error| panic!("`{text}`: {error}")).faults.remove(0);
+    (fault.planned.trigger, fault.when)
+}
+
+// In the world, the observer is 0, then come A to E, the resource, c1 and c2.
+const A: HostId = HostId(1);
+const C1: HostId = HostId(7);
+const C2: HostId = HostId(8);
+
+#[test]
+fn moments_are_read_backwards_in_time() {
+    let mark = |host, label: &str, about| Pattern::Mark { host, label: label.to_owned(), about };
+    let set = || mark(None, "SET", Some(C1));
+    type Case<'a> = (&'a str, &'a str, Duration, Vec<(Pattern, u32)>);
+    let cases: [Case<'_>; 12] = [
+        ("c1's grant", "at c1's grant", Duration::ZERO, vec![(mark(Some(C1), "grant", None), 1)]),
+        ("SET executed", "at the 1st SET executed", Duration::ZERO, vec![(mark(None, "SET", None), 1)]),
+        ("the 3rd set executed for c1", "at the 3rd SET executed for c1", Duration::ZERO, vec![(set(), 3)]),
+        (
+            "SET executed on A for c1",
+            "at the 1st SET executed for c1 on A",
+            Duration::ZERO,
+            vec![(mark(Some(A), "SET", Some(C1)), 1)],
+        ),
+        (
+            "2s after c2's 11th refusal",
+            "2 s after c2's 11th refusal",
+            Duration::from_secs(2),
+            vec![(mark(Some(C2), "refusal", None), 11)],
+        ),
+        (
+            "the 2nd c2's refusal",
+            "at c2's 2nd refusal",
+            Duration::ZERO,
+            vec![(mark(Some(C2), "refusal", None), 2)],
+        ),
+        (
+            "1.5ms after c1's boot",
+            "1.5 ms after c1's boot",
+            Duration::from_micros(1500),
+            vec![(Pattern::Booted { host: C1 }, 1)],
+        ),
+        (
+            "c1's message to A",
+            "at c1's message to A",
+            Duration::ZERO,
+            vec![(Pattern::Sent { host: C1, to: Some(A) }, 1)],
+        ),
+        (
+            "c1's 2nd message from A",
+            "at c1's 2nd message from A",
+            Duration::ZERO,
+            vec![(Pattern::Delivered { host: C1, from: Some(A) }, 2)],
+        ),
+        (
+            "c1's clock read after the 5th SET executed for c1",
+            "at c1's clock read after the 5th SET executed for c1",
+            Duration::ZERO,
+            vec![(set(), 5), (Pattern::ClockRead { host: C1 }, 1)],
+        ),
+        (
+            "1s after the c1's check after 2nd SET executed for c1 after c2's grant",
+            "1 s after c1's check after the 2nd SET executed for c1 after c2's grant",
+            Duration::from_secs(1),
+            vec![(mark(Some(C2), "grant", None), 1), (set(), 2), (mark(Some(C1), "check", None), 1)],
+        ),
+        ("0s after c1's write", "at c1's write", Duration::ZERO, vec![(mark(Some(C1), "write", None), 1)]),
+    ];
+    for (text, words, offset, occurrences) in cases {
+        let occurrences = occurrences.into_iter().map(|(pattern, nth)| Occurrence { pattern, nth }).collect();
+        assert_eq!(moment(text), (Trigger::On { occurrences, offset }, words.to_owned()), "`{text}`");
+    }
+    assert_eq!(moment("2.5s"), (Trigger::At(SimTime(2_500_000_000)), "at 2.5 s".to_owned()));
+}
+
+#[test]
+fn a_client_that_starts_later_is_started_by_a_signal() {
+    let scenario = load("lease-pause/redlock", &[]).unwrap();
+    assert_eq!(
+        scenario.clients.iter().map(|client| client.waits_for_start).collect::<Vec<_>>(),
+        [false, true]
+    );
+    let start = scenario.faults.last().unwrap();
+    assert_eq!(
+        (start.kind, start.words.as_str(), start.when.as_str()),
+        (FaultKind::Start, "c2 starts", "at c1's grant")
+    );
+    assert_eq!(start.faults(), [Fault::Signal { host: C2, signal: "start".to_owned() }]);
+}
+
+#[test]
+fn faults_are_told_in_words() {
+    let words = |fault: &str| {
+        let scenario =
+            load("failover-before-replication", &[("faults", &format!("[{{ at = \"1s\", {fault} }}]"))]);
+        scenario.unwrap_or_else(|error| panic!("`{fault}`: {error}")).faults.remove(0).words
+    };
+    let cases = [
+        ("kind='pause', host='c1', for='12s'", "c1 pauses for 12 s"),
+        ("kind='pause', host=['R1','R2','M'], for='90s'", "R1, R2 and M pause for 90 s"),
+        ("kind='suspend', host='c1', for='1h'", "c1 is suspended for 1 h"),
+        ("kind='crash', host='M'", "M crashes and stays down"),
+        ("kind='crash', host='M', for='0s'", "M crashes and restarts at once"),
+        (
+            "kind='power-loss', host=['M','R1'], for='12s', torn_tail=true",
+            "M and R1 lose power and restart after 12 s",
+        ),
+        ("kind='clock-step', host='c1', by='-10s'", "c1 has its wall clock stepped by -10 s"),
+        (
+            "kind='clock-drift', host='c1', by='-1/100', for='10m'",
+            "c1 runs its clocks off by -1/100 for 10 min",
+        ),
+        ("kind='clock-freeze', host='c1', clock='boot'", "c1 has its boot clock frozen"),
+        ("kind='cut', from='c1', to=['M','R1'], both_ways=true", "the link between c1 and M and R1 is cut"),
+        ("kind='cut', from='c1', to='M', for='5s'", "the link from c1 to M is cut for 5 s"),
+        ("kind='slow', from='c1', to='M', by='2s'", "2 s of extra delay from c1 to M"),
+        (
+            "kind='packet-delay', from='c1', to='resource', by='90s'",
+            "the next message takes 90 s longer from c1 to resource",
+        ),
+        (
+            "kind='loss', from='c1', to='M', probability='1/10'",
+            "1/10 of all transmissions are lost from c1 to M",
+        ),
+        ("kind='fsync-lies', host='M'", "M has a disk that lies about fsync"),
+        ("kind='disk-snapshot', host='M'", "M has its disk remembered"),
+        ("kind='disk-rollback', host=['M','R1']", "M and R1 have their disk rolled back"),
+        ("kind='promote', host='R1'", "R1 is promoted to master"),
+    ];
+    for (fault, expected) in cases {
+        assert_eq!(words(fault), expected);
+    }
+}
+
+#[test]
+fn a_promotion_tells_the_other_nodes_whom_to_follow() {
+    let scenario = load("failover-before-replication", &[]).unwrap();
+    let signal = |host, signal: &str| Fault::Signal { host: HostId(host), signal: signal.to_owned() };
+    let promotion = scenario.faults.iter().find(|fault| fault.kind == FaultKind::Promote).unwrap();
+    assert_eq!(
+        promotion.faults(),
+        [signal(2, "promote"), signal(1, "replicate R1"), signal(3, "replicate R1")]
+    );
+}
+
+#[test]
+fn a_cut_both_ways_cuts_each_direction_once() {
+    let cut = "[{ kind='cut', from='c1', to=['A','B'], both_ways=true, at='1s' }]";
+    let scenario = load("lease-pause/redlock", &[("faults", cut)]).unwrap();
+    let cut = |from, to| Fault::Cut { from: HostId(from), to: HostId(to) };
+    assert_eq!(scenario.faults[0].faults(), [cut(7, 1), cut(7, 2), cut(1, 7), cut(2, 7)]);
+}
+
+#[test]
+fn a_file_of_the_users_own_runs_like_one_of_the_catalogue() {
+    let folder = std::env::temp_dir().join(format!("doublehold-format-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("mine.toml");
+    std::fs::write(&path, include_str!("../catalog/lease-pause.toml")).unwrap();
+    let path = path.to_str().unwrap();
+    let mine = load(path, &[]).unwrap();
+    let variant = load(&format!("{path}/redlock"), &[]).unwrap();
+    let unknown = message(&format!("{path}/redlok"), &[]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((mine.name.as_str(), variant.name.as_str()), ("mine", "mine/redlock"));
+    assert_eq!(variant.resolved, load("lease-pause/redlock", &[]).unwrap().resolved);
+    assert!(
+        unknown.ends_with("line 1: there is no variant `redlok`\nhint: did you mean `redlock`?"),
+        "{unknown}"
+    );
+}
+
+fn plan_text() -> String {
+    let scenario = load("clock-jump/k4-two-jumps", &[("lock.ttl", "11s")]).unwrap();
+    Plan { scenario, seed: u64::MAX, trace_hash: "00ff00ff00ff00ff".to_owned() }.to_toml().unwrap()
+}
+
+#[test]
+fn a_plan_holds_all_that_a_replay_needs() {
+    let plan = Plan::parse("x.plan", &plan_text()).unwrap();
+    let scenario = load("clock-jump/k4-two-jumps", &[("lock.ttl", "11s")]).unwrap();
+    assert_eq!((plan.seed, plan.trace_hash.as_str()), (u64::MAX, "00ff00ff00ff00ff"));
+    assert_eq!(format!("{:?}", plan.scenario), format!("{scenario:?}"));
+}
+
+#[test]
+fn a_plan_of_another_version_or_a_broken_one_is_refused() {
+    let version = env!("CARGO_PKG_VERSION");
+    let refusal = |from: &str, to: &str| {
+        let text = plan_text();
+        assert!(text.contains(from), "{text}");
+        Plan::parse("x.plan", &text.replacen(from, to, 1))
+            .map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+    };
+    let again = format!(
+        "and this is doublehold {version} (plan format 1)\nhint: replay it with that version, or run `clock-jump/k4-two-jumps` again with seed {}",
+        u64::MAX
+    );
+    let other = format!(
+        "cannot replay plan `x.plan`: it was written by doublehold {version} (plan format 2), {again}"
+    );
+    assert_eq!(refusal("plan = 1", "plan = 2"), other);
+    let other =
+        format!("cannot replay plan `x.plan`: it was written by doublehold 9.9.9 (plan format 1), {again}");
+    assert_eq!(refusal(&format!("program = \"{version}\""), "program = \"9.9.9\""), other);
+    assert!(refusal("plan = 1", "").contains("missing field `plan`"));
+    assert!(refusal("seed = ", "sead = ").contains("unknown field `sead`"));
+    assert!(
+        refusal(&u64::MAX.to_string(), "many").contains("line 4: `seed` must be a whole number, not `many`")
+    );
+    assert!(refusal("algorithm = \"redlock\"", "algorithm = \"redlok\"").contains("did you mean `redlock`?"));
 }

@@ -21,7 +21,8 @@ const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "e
 pub(super) fn tables<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
     let clients = root.list("clients", super::hosts::HOSTS_MAX)?;
     if clients.is_empty() {
-        return Err(root.problem("the scenario has no clients", "add a `[[clients]]` table with a name and a program"));
+        return Err(root
+            .problem("the scenario has no clients", "add a `[[clients]]` table with a name and a program"));
     }
     Ok(clients)
 }
@@ -43,7 +44,10 @@ pub(super) fn read(field: &Field<'_>, hosts: &Hosts) -> Result<ClientPlan> {
 fn program(field: &Field<'_>) -> Result<Vec<Step>> {
     let items = field.items("a list of steps")?;
     if items.is_empty() || items.len() > STEPS_MAX {
-        return Err(field.problem(format!("`{}` has {} steps", field.path, items.len()), format!("use 1 to {STEPS_MAX}")));
+        return Err(field.problem(
+            format!("`{}` has {} steps", field.path, items.len()),
+            format!("use 1 to {STEPS_MAX}"),
+        ));
     }
     let mut holds = false;
     let mut steps = Vec::new();
@@ -60,12 +64,18 @@ fn step(item: &Field<'_>) -> Result<Step> {
     let (word, law) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let step = match word {
         "work" if law.is_empty() => {
-            return Err(item.problem(format!("`{}` does not say how long to work", item.path), "write `work 2s` or `work 1s..3s`"));
+            return Err(item.problem(
+                format!("`{}` does not say how long to work", item.path),
+                "write `work 2s` or `work 1s..3s`",
+            ));
         }
         "work" => {
             return super::units::law(law).map(Step::Work).map_err(|refusal| {
                 let law = super::section::shorten(law);
-                item.problem(format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause), refusal.hint)
+                item.problem(
+                    format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause),
+                    refusal.hint,
+                )
             });
         }
         "acquire" => Step::Acquire,

@@ -10,7 +10,9 @@ use super::possible::World;
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::{suggest, when, words};
-use crate::scenario::{FaultKind, FaultPlan, HostIndex, PROMOTE_SIGNAL, Role, START_SIGNAL, replicate_signal};
+use crate::scenario::{
+    FaultKind, FaultPlan, HostIndex, PROMOTE_SIGNAL, Role, START_SIGNAL, replicate_signal,
+};
 
 pub(super) const FAULTS_MAX: usize = 100;
 
@@ -39,7 +41,18 @@ const KINDS: [Kind; 15] = [
     Kind { word: "promote", keys: &["host"], kind: FaultKind::Promote },
 ];
 const KEYS: &[&str] = &[
-    "kind", "at", "optional", "host", "for", "torn_tail", "by", "clock", "from", "to", "both_ways", "probability",
+    "kind",
+    "at",
+    "optional",
+    "host",
+    "for",
+    "torn_tail",
+    "by",
+    "clock",
+    "from",
+    "to",
+    "both_ways",
+    "probability",
 ];
 const EVERY: [&str; 3] = ["kind", "at", "optional"];
 
@@ -54,14 +67,19 @@ struct Deed {
 pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<FaultPlan> {
     let fault = field.section(KEYS)?;
     let kind_field = fault.require("kind", "\"pause\"")?;
-    let kinds: Vec<(&str, usize)> = KINDS.iter().enumerate().map(|(index, kind)| (kind.word, index)).collect();
+    let kinds: Vec<(&str, usize)> =
+        KINDS.iter().enumerate().map(|(index, kind)| (kind.word, index)).collect();
     let kind = &KINDS[kind_field.choice(&kinds)?];
     refuse_misfits(&fault, kind)?;
-    let deed = if kind.keys.contains(&"from") { on_links(&fault, kind, world)? } else { on_hosts(&fault, kind, world)? };
+    let deed = if kind.keys.contains(&"from") {
+        on_links(&fault, kind, world)?
+    } else {
+        on_hosts(&fault, kind, world)?
+    };
     let lasting = lasting(&fault, kind)?;
     let when = when::read(&fault.require("at", "\"c1's grant\"")?, world)?;
     Ok(FaultPlan {
-        words: with_duration(deed.words, kind, lasting),
+        words: with_duration(&deed, kind, lasting),
         when: when.words,
         hosts: deed.hosts,
         kind: kind.kind,
@@ -93,7 +111,8 @@ fn refuse_misfits(fault: &Section<'_>, kind: &Kind) -> Result<()> {
         None => Ok(()),
         Some((key, field)) => {
             let cause = format!("`{key}` means nothing to a `{}`", kind.word);
-            Err(field.problem(cause, format!("it takes {}", suggest::list(&[&EVERY[..], kind.keys].concat()))))
+            Err(field
+                .problem(cause, format!("it takes {}", suggest::list(&[&EVERY[..], kind.keys].concat()))))
         }
     }
 }
@@ -103,7 +122,9 @@ fn lasting(fault: &Section<'_>, kind: &Kind) -> Result<Option<Duration>> {
     match (fault.get("for"), kind.kind) {
         (Some(lasting), FaultKind::Crash | FaultKind::PowerLoss) => lasting.duration().map(Some),
         (Some(lasting), _) => lasting.positive_duration().map(Some),
-        (None, FaultKind::Pause | FaultKind::Suspend) => fault.require("for", "\"12s\"")?.duration().map(Some),
+        (None, FaultKind::Pause | FaultKind::Suspend) => {
+            fault.require("for", "\"12s\"")?.duration().map(Some)
+        }
         (None, _) => Ok(None),
     }
 }
@@ -112,7 +133,8 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
     let field = fault.require("host", "\"c1\"")?;
     let hosts = world.hosts.get_many(&field)?;
     refuse_wrong_role(&field, kind, &hosts, world.hosts)?;
-    let each = |fault: &dyn Fn(HostId) -> Fault| hosts.iter().map(|host| fault(host.in_world())).collect::<Vec<_>>();
+    let each =
+        |fault: &dyn Fn(HostId) -> Fault| hosts.iter().map(|host| fault(host.in_world())).collect::<Vec<_>>();
     let (faults, verb) = match kind.word {
         "pause" => (each(&|host| Fault::Pause { host }), "pause".to_owned()),
         "suspend" => (each(&|host| Fault::Suspend { host }), "are suspended".to_owned()),
@@ -123,21 +145,34 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         }
         "clock-step" => {
             let by_ns = step(&fault.require("by", "\"+10s\"")?)?;
-            (each(&|host| Fault::StepClock { host, by_ns }), format!("have their wall clock stepped by {}", words::signed_ns(by_ns)))
+            (
+                each(&|host| Fault::StepClock { host, by_ns }),
+                format!("have their wall clock stepped by {}", words::signed_ns(by_ns)),
+            )
         }
         "clock-drift" => {
             let field = fault.require("by", "\"1/100\"")?;
             let by = field.rate()?;
-            (each(&|host| Fault::ChangeRate { host, by }), format!("run their clocks off by {}", field.text()?))
+            (
+                each(&|host| Fault::ChangeRate { host, by }),
+                format!("run their clocks off by {}", field.text()?),
+            )
         }
         "clock-freeze" => {
-            let clocks = [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot].map(|clock| (clock.name(), clock));
+            let clocks =
+                [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot].map(|clock| (clock.name(), clock));
             let clock = fault.require("clock", "\"wall\"")?.choice(&clocks)?;
             (each(&|host| Fault::Freeze { host, clock }), format!("have their {} clock frozen", clock.name()))
         }
-        "fsync-lies" => (each(&|host| Fault::LieOnFsync { host }), "have disks that lie about fsync".to_owned()),
-        "disk-snapshot" => (each(&|host| Fault::SnapshotDisk { host }), "have their disk remembered".to_owned()),
-        "disk-rollback" => (each(&|host| Fault::RollBackDisk { host }), "have their disk rolled back".to_owned()),
+        "fsync-lies" => {
+            (each(&|host| Fault::LieOnFsync { host }), "have disks that lie about fsync".to_owned())
+        }
+        "disk-snapshot" => {
+            (each(&|host| Fault::SnapshotDisk { host }), "have their disk remembered".to_owned())
+        }
+        "disk-rollback" => {
+            (each(&|host| Fault::RollBackDisk { host }), "have their disk rolled back".to_owned())
+        }
         _ => (promote(&field, &hosts, world)?, "are promoted to master".to_owned()),
     };
     let names: Vec<&str> = hosts.iter().map(|&host| world.hosts.name(host)).collect();
@@ -147,7 +182,8 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
 
 fn step(field: &Field<'_>) -> Result<i64> {
     match field.signed_duration_ns()? {
-        0 => Err(field.problem(format!("`{}` is zero", field.path), "step the clock by something such as \"+10s\"")),
+        0 => Err(field
+            .problem(format!("`{}` is zero", field.path), "step the clock by something such as \"+10s\"")),
         by_ns => Ok(by_ns),
     }
 }
@@ -176,7 +212,8 @@ fn promote(field: &Field<'_>, hosts: &[HostIndex], world: &World<'_>) -> Result<
     }
     let follow = replicate_signal(world.hosts.name(promoted));
     let others = world.hosts.of(Role::Node).into_iter().filter(|&node| node != promoted);
-    let signal = |host: HostIndex, signal: &str| Fault::Signal { host: host.in_world(), signal: signal.to_owned() };
+    let signal =
+        |host: HostIndex, signal: &str| Fault::Signal { host: host.in_world(), signal: signal.to_owned() };
     let mut faults = vec![signal(promoted, PROMOTE_SIGNAL)];
     faults.extend(others.map(|node| signal(node, &follow)));
     Ok(faults)
@@ -186,7 +223,8 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
     let mut pairs = network::directions(fault, world.hosts)?;
     let both_ways = fault.flag_or("both_ways", false)?;
     if both_ways {
-        let back: Vec<_> = pairs.iter().map(|&(from, to)| (to, from)).filter(|pair| !pairs.contains(pair)).collect();
+        let back: Vec<_> =
+            pairs.iter().map(|&(from, to)| (to, from)).filter(|pair| !pairs.contains(pair)).collect();
         pairs.extend(back);
     }
     let by = |example: &str| fault.require("by", example)?.positive_duration();
@@ -194,7 +232,10 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         "cut" => (Box::new(|from, to| Fault::Cut { from, to }), "the link".to_owned()),
         "slow" => {
             let by = by("\"2s\"")?;
-            (Box::new(move |from, to| Fault::Slow { from, to, by_ns: ns(by) }), format!("{} of extra delay", words::duration(by)))
+            (
+                Box::new(move |from, to| Fault::Slow { from, to, by_ns: ns(by) }),
+                format!("{} of extra delay", words::duration(by)),
+            )
         }
         "packet-delay" => {
             let by = by("\"90s\"")?;
@@ -203,7 +244,10 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         }
         _ => {
             let probability = fault.require("probability", "\"1/10\"")?.probability()?;
-            (Box::new(move |from, to| Fault::Lose { from, to, probability }), format!("{probability} of all transmissions are lost"))
+            (
+                Box::new(move |from, to| Fault::Lose { from, to, probability }),
+                format!("{probability} of all transmissions are lost"),
+            )
         }
     };
     let ends = |ends: &dyn Fn(&(HostIndex, HostIndex)) -> HostIndex| {
@@ -217,7 +261,8 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         Ok(words::names(&hosts.iter().map(|&host| world.hosts.name(host)).collect::<Vec<_>>()))
     };
     let (from, to) = (name(&fault.require("from", "")?)?, name(&fault.require("to", "")?)?);
-    let direction = if both_ways { format!("between {from} and {to}") } else { format!("from {from} to {to}") };
+    let direction =
+        if both_ways { format!("between {from} and {to}") } else { format!("from {from} to {to}") };
     let words = match kind.kind {
         FaultKind::Cut => format!("{words} {direction} is cut"),
         _ => format!("{words} {direction}"),
@@ -225,19 +270,27 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
     let mut hosts = [ends(&|pair| pair.0), ends(&|pair| pair.1)].concat();
     hosts.sort_unstable();
     hosts.dedup();
-    Ok(Deed { faults: pairs.iter().map(|(from, to)| deed(from.in_world(), to.in_world())).collect(), hosts, words })
+    Ok(Deed {
+        faults: pairs.iter().map(|(from, to)| deed(from.in_world(), to.in_world())).collect(),
+        hosts,
+        words,
+    })
 }
 
 fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn with_duration(deed: String, kind: &Kind, lasting: Option<Duration>) -> String {
+fn with_duration(deed: &Deed, kind: &Kind, lasting: Option<Duration>) -> String {
+    let words = &deed.words;
+    let (stay, restart) = if deed.hosts.len() == 1 { ("stays", "restarts") } else { ("stay", "restart") };
     match (lasting, kind.kind) {
-        (None, FaultKind::Crash | FaultKind::PowerLoss) => format!("{deed} and stays down"),
-        (None, _) => deed,
-        (Some(Duration::ZERO), _) => format!("{deed} and restarts at once"),
-        (Some(after), FaultKind::Crash | FaultKind::PowerLoss) => format!("{deed} and restarts after {}", words::duration(after)),
-        (Some(lasting), _) => format!("{deed} for {}", words::duration(lasting)),
+        (None, FaultKind::Crash | FaultKind::PowerLoss) => format!("{words} and {stay} down"),
+        (None, _) => words.clone(),
+        (Some(Duration::ZERO), _) => format!("{words} and {restart} at once"),
+        (Some(after), FaultKind::Crash | FaultKind::PowerLoss) => {
+            format!("{words} and {restart} after {}", words::duration(after))
+        }
+        (Some(lasting), _) => format!("{words} for {}", words::duration(lasting)),
     }
 }

@@ -51,10 +51,14 @@ impl Hosts {
             return Err(field.problem(format!("a host must not be named `{RESOURCE}`"), hint));
         }
         if self.find(name).is_some() {
-            return Err(field.problem(format!("there are two hosts named `{name}`"), "give each its own name"));
+            return Err(
+                field.problem(format!("there are two hosts named `{name}`"), "give each its own name")
+            );
         }
         if self.plans.len() == HOSTS_MAX {
-            return Err(field.problem(format!("there are more than {HOSTS_MAX} hosts"), "use fewer nodes or clients"));
+            return Err(
+                field.problem(format!("there are more than {HOSTS_MAX} hosts"), "use fewer nodes or clients")
+            );
         }
         self.push(name, role);
         Ok(())
@@ -100,7 +104,9 @@ impl Hosts {
         for item in field.one_or_many() {
             let host = self.get(&item)?;
             if hosts.contains(&host) {
-                return Err(item.problem(format!("`{}` is named twice", self.name(host)), "name each host once"));
+                return Err(
+                    item.problem(format!("`{}` is named twice", self.name(host)), "name each host once")
+                );
             }
             hosts.push(host);
         }
@@ -156,7 +162,9 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> 
         }
         (Algorithm::Replicated(_), None) => {
             let cause = "the `replicated` lock needs a master";
-            return Err(nodes.problem(cause, "add `master = \"A\"` to `[nodes]`: the other nodes replicate it"));
+            return Err(
+                nodes.problem(cause, "add `master = \"A\"` to `[nodes]`: the other nodes replicate it")
+            );
         }
         (Algorithm::Single(_) | Algorithm::Redlock(_), Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
@@ -199,8 +207,10 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) 
         Algorithm::Redlock(_) => false,
     };
     if rules.fencing != FencingCheck::Off && !makes_numbers {
-        let cause = "the resource checks fencing numbers and the lock makes none, so that every write is refused";
-        return Err(resource.problem(cause, "set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`"));
+        let cause =
+            "the resource checks fencing numbers and the lock makes none, so that every write is refused";
+        return Err(resource
+            .problem(cause, "set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`"));
     }
     if rules.fence_reads && rules.fencing == FencingCheck::Off {
         let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use doublehold_lockimpl::{
-    Algorithm, Clock, Drift, OnFailedExtension, OnTimeout, Order, Quorum, Ratio, RedlockConfig, ReleaseMethod,
-    ReleaseOn, ReplicaWait, ReplicatedConfig, SingleConfig, Timing, TokenScope,
+    Algorithm, Clock, Drift, OnFailedExtension, OnTimeout, Order, Quorum, Ratio, RedlockConfig,
+    ReleaseMethod, ReleaseOn, ReplicaWait, ReplicatedConfig, SingleConfig, Timing, TokenScope,
 };
 
 use super::problem::Result;
@@ -15,13 +15,30 @@ use crate::scenario::LockPlan;
 
 const ALGORITHMS: [&str; 3] = ["single", "replicated", "redlock"];
 const EVERY: [&str; 11] = [
-    "algorithm", "name", "ttl", "elapsed_check", "unchecked_deadline", "clock", "drift_ratio", "drift_constant",
-    "on_timeout", "release", "extend_if_missing",
+    "algorithm",
+    "name",
+    "ttl",
+    "elapsed_check",
+    "unchecked_deadline",
+    "clock",
+    "drift_ratio",
+    "drift_constant",
+    "on_timeout",
+    "release",
+    "extend_if_missing",
 ];
 const ONE_NODE: [&str; 3] = ["request_timeout", "fencing", "release_on_failure"];
 const REPLICATED: [&str; 2] = ["wait_replicas", "wait_timeout"];
 const REDLOCK: [&str; 9] = [
-    "quorum", "order", "node_timeout", "token", "tries", "retry_delay", "jitter", "release_on", "on_failed_extension",
+    "quorum",
+    "order",
+    "node_timeout",
+    "token",
+    "tries",
+    "retry_delay",
+    "jitter",
+    "release_on",
+    "on_failed_extension",
 ];
 
 /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
@@ -54,7 +71,8 @@ fn refuse_misfits(lock: &Section<'_>, algorithm: &str) -> Result<()> {
         let owners = owners(key);
         if !owners.contains(&algorithm) {
             let cause = format!("`{}` does not fit the `{algorithm}` lock", field.path);
-            let hint = format!("it is a switch of {}: remove it, or change `lock.algorithm`", suggest::list(owners));
+            let hint =
+                format!("it is a switch of {}: remove it, or change `lock.algorithm`", suggest::list(owners));
             return Err(field.problem(cause, hint));
         }
     }
@@ -81,7 +99,9 @@ fn timing(lock: &Section<'_>, checked: bool, ttl: Duration) -> Result<Timing> {
 }
 
 fn drift_ratio(field: &Field<'_>) -> Result<Ratio> {
-    let refused = || field.must_be("a ratio below 1 such as \"1/100\"", "it is the share of the ttl given up for drift");
+    let refused = || {
+        field.must_be("a ratio below 1 such as \"1/100\"", "it is the share of the ttl given up for drift")
+    };
     let (numerator, denominator) = field.text()?.split_once('/').ok_or_else(refused)?;
     let numerator: u32 = numerator.trim().parse().map_err(|_| refused())?;
     let denominator: NonZeroU32 = denominator.trim().parse().map_err(|_| refused())?;
@@ -132,7 +152,8 @@ fn redlock(lock: &Section<'_>, timing: Timing, nodes: usize) -> Result<RedlockCo
         node_timeout: timeout(lock, "node_timeout", published.node_timeout)?,
         on_timeout: on_timeout(lock)?,
         token: lock.choice_or("token", &tokens, published.token)?,
-        tries: lock.get("tries").map_or(Ok(u64::from(published.tries)), |tries| tries.number(1, 1000))? as u32,
+        tries: lock.get("tries").map_or(Ok(u64::from(published.tries)), |tries| tries.number(1, 1000))?
+            as u32,
         retry_delay: lock.duration_or("retry_delay", published.retry_delay)?,
         jitter: lock.flag_or("jitter", published.jitter)?,
         release: release(lock)?,

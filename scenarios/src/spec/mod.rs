@@ -38,8 +38,8 @@ use section::{Field, Section};
 use tree::{Node, Value};
 
 const KEYS: &[&str] = &[
-    "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients", "faults",
-    "limits", "variants",
+    "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients",
+    "faults", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
 const VARIANTS_MAX: usize = 100;
@@ -122,7 +122,13 @@ impl Source {
             }
         };
         let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
-        ScenarioError::Refused { what, file: self.file.clone(), place, cause: problem.cause, hint: problem.hint }
+        ScenarioError::Refused {
+            what,
+            file: self.file.clone(),
+            place,
+            cause: problem.cause,
+            hint: problem.hint,
+        }
     }
 
     /// The file with its variant and the changes laid over it, and without the other variants.
@@ -166,7 +172,11 @@ fn refuse_odd_path(path: &str, origin: Origin) -> Result<()> {
         return Err(Problem::new(origin, "the key has an empty part", hint));
     }
     if path.split('.').next() == Some("variants") {
-        return Err(Problem::new(origin, "variants cannot be set", "run the variant by its name, or set its keys"));
+        return Err(Problem::new(
+            origin,
+            "variants cannot be set",
+            "run the variant by its name, or set its keys",
+        ));
     }
     Ok(())
 }
@@ -188,10 +198,13 @@ fn variant_name(field: &Field<'_>) -> Result<String> {
     let name = field.section(VARIANT_KEYS)?.require("name", "\"redlock\"")?;
     let text = name.text()?;
     let well_formed = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
     };
     if text.len() > 100 || !text.split('/').all(well_formed) {
-        return Err(name.must_be("letters, digits, `-` and `_`, with `/` between parts", "choose another name"));
+        return Err(
+            name.must_be("letters, digits, `-` and `_`, with `/` between parts", "choose another name")
+        );
     }
     Ok(text.to_owned())
 }
@@ -215,11 +228,17 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
     let lock = lock::read(&root, hosts.of(crate::scenario::Role::Node).len())?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
     let resource = hosts::read_resource(&root, &hosts, &lock)?;
-    let clients = client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
+    let clients =
+        client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
     let (link, links) = network::read(&root, &hosts)?;
     let limits = limits(&root)?;
-    let world =
-        World { hosts: &hosts, clients: &clients, lock: &lock, master: nodes.master, time_limit: limits.time };
+    let world = World {
+        hosts: &hosts,
+        clients: &clients,
+        lock: &lock,
+        master: nodes.master,
+        time_limit: limits.time,
+    };
     let faults = faults(&root, &client_tables, &world)?;
     Ok(Scenario {
         name: name.to_owned(),
@@ -278,5 +297,6 @@ fn limits(root: &Section<'_>) -> Result<Limits> {
 }
 
 fn to_text(tree: &Node) -> Result<String> {
-    toml::to_string(&tree.to_toml()).map_err(|error| Problem::new(tree.origin, error.to_string(), "simplify the file"))
+    toml::to_string(&tree.to_toml())
+        .map_err(|error| Problem::new(tree.origin, error.to_string(), "simplify the file"))
 }

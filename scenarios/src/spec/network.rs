@@ -25,7 +25,8 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkPlan, Vec<D
         let quality = link(&table, &usual)?;
         for (from, to) in directions(&table, hosts)? {
             if links.iter().any(|(known_from, known_to, _)| (*known_from, *known_to) == (from, to)) {
-                let cause = format!("the link from `{}` to `{}` is set twice", hosts.name(from), hosts.name(to));
+                let cause =
+                    format!("the link from `{}` to `{}` is set twice", hosts.name(from), hosts.name(to));
                 return Err(field.problem(cause, "keep one of the two"));
             }
             links.push((from, to, quality.clone()));

@@ -24,13 +24,23 @@ pub(super) struct World<'a> {
 
 impl World<'_> {
     /// The host, if it has the role that a word of the grammar asks for.
-    pub(super) fn expect_role(&self, field: &Field<'_>, host: HostIndex, role: Role, word: &str) -> Result<HostIndex> {
+    pub(super) fn expect_role(
+        &self,
+        field: &Field<'_>,
+        host: HostIndex,
+        role: Role,
+        word: &str,
+    ) -> Result<HostIndex> {
         if self.hosts.role(host) == role {
             return Ok(host);
         }
         let names: Vec<&str> = self.hosts.of(role).into_iter().map(|host| self.hosts.name(host)).collect();
         let what = if role == Role::Client { "client" } else { "node" };
-        let cause = format!("`{}`: `{word} {}` names no {what}, so the event cannot happen", field.path, self.hosts.name(host));
+        let cause = format!(
+            "`{}`: `{word} {}` names no {what}, so the event cannot happen",
+            field.path,
+            self.hosts.name(host)
+        );
         Err(field.problem(cause, format!("the {what}s are {}", suggest::list(&names))))
     }
 
@@ -66,8 +76,13 @@ impl World<'_> {
 
     fn why_never(&self, host: HostIndex, moment: &str) -> Option<String> {
         let Some(client) = self.clients.iter().find(|client| client.host == host) else {
-            let names: Vec<&str> = self.hosts.of(Role::Client).into_iter().map(|host| self.hosts.name(host)).collect();
-            return Some(format!("`{}` runs no program; the clients are {}", self.hosts.name(host), suggest::list(&names)));
+            let names: Vec<&str> =
+                self.hosts.of(Role::Client).into_iter().map(|host| self.hosts.name(host)).collect();
+            return Some(format!(
+                "`{}` runs no program; the clients are {}",
+                self.hosts.name(host),
+                suggest::list(&names)
+            ));
         };
         let has = |wanted: &[Step]| client.program.iter().any(|step| wanted.contains(step));
         let (happens, lacking) = match moment {
@@ -79,7 +94,10 @@ impl World<'_> {
             _ => (has(&[Step::Release]), "release"),
         };
         if !happens {
-            return Some(format!("the program of `{}` has no `{lacking}` step: add one", self.hosts.name(host)));
+            return Some(format!(
+                "the program of `{}` has no `{lacking}` step: add one",
+                self.hosts.name(host)
+            ));
         }
         let timing = timing(&self.lock.algorithm);
         if moment == "expiry" && !timing.elapsed_check && !timing.unchecked_deadline {

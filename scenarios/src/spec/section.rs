@@ -108,7 +108,10 @@ impl<'a> Field<'a> {
     /// The table this value is, with none but known keys. An empty list of known keys allows every key.
     pub(crate) fn section(&self, known: &[&str]) -> Result<Section<'a>> {
         let Value::Table(table) = &self.node.value else {
-            return Err(self.must_be("a table", &format!("write it as `[{}]` with one `key = value` a line", self.path)));
+            return Err(self.must_be(
+                "a table",
+                &format!("write it as `[{}]` with one `key = value` a line", self.path),
+            ));
         };
         let unknown = table.iter().find(|(key, _)| !known.is_empty() && !known.contains(&key.as_str()));
         if let Some((key, node)) = unknown {
@@ -145,7 +148,9 @@ impl<'a> Field<'a> {
     /// A whole number between two others, both included.
     pub(crate) fn number(&self, min: u64, max: u64) -> Result<u64> {
         let number = match self.node.value {
-            Value::Integer(number) => u64::try_from(number).ok().filter(|number| (min..=max).contains(number)),
+            Value::Integer(number) => {
+                u64::try_from(number).ok().filter(|number| (min..=max).contains(number))
+            }
             _ => None,
         };
         number.ok_or_else(|| self.must_be("a whole number within bounds", &format!("use {min} to {max}")))
@@ -153,10 +158,14 @@ impl<'a> Field<'a> {
 
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        let text = self.text().map_err(|_| self.must_be(&format!("one of {}", suggest::list(&words)), "put it in quotes"))?;
+        let text = self
+            .text()
+            .map_err(|_| self.must_be(&format!("one of {}", suggest::list(&words)), "put it in quotes"))?;
         match choices.iter().find(|(word, _)| *word == text) {
             Some((_, meant)) => Ok(*meant),
-            None => Err(self.must_be(&format!("one of {}", suggest::list(&words)), &suggest::hint(text, &words))),
+            None => {
+                Err(self.must_be(&format!("one of {}", suggest::list(&words)), &suggest::hint(text, &words)))
+            }
         }
     }
 
@@ -189,7 +198,10 @@ impl<'a> Field<'a> {
     /// A duration that is not zero.
     pub(crate) fn positive_duration(&self) -> Result<Duration> {
         match self.duration()? {
-            Duration::ZERO => Err(self.problem(format!("`{}` is zero", self.path), "use a longer duration, such as \"10s\"")),
+            Duration::ZERO => {
+                Err(self
+                    .problem(format!("`{}` is zero", self.path), "use a longer duration, such as \"10s\""))
+            }
             duration => Ok(duration),
         }
     }
@@ -213,7 +225,9 @@ impl<'a> Field<'a> {
         let law = self.section(&["median", "sigma"])?;
         let sigma = law.require("sigma", "\"1/2\"")?;
         let sigma_milli = units::sigma_milli(sigma.text()?);
-        let refused = || sigma.must_be("a ratio from \"0/1\" to \"2/1\"", "it is the standard deviation of the logarithm");
+        let refused = || {
+            sigma.must_be("a ratio from \"0/1\" to \"2/1\"", "it is the standard deviation of the logarithm")
+        };
         Ok(DelayLaw::LogNormal {
             median: law.require("median", "\"2ms\"")?.duration()?,
             sigma_milli: sigma_milli.ok_or_else(refused)?,
@@ -221,7 +235,8 @@ impl<'a> Field<'a> {
     }
 
     fn quantiles(&self) -> Result<DelayLaw> {
-        let quantiles: Vec<Duration> = self.one_or_many().iter().map(Field::duration).collect::<Result<_>>()?;
+        let quantiles: Vec<Duration> =
+            self.one_or_many().iter().map(Field::duration).collect::<Result<_>>()?;
         if quantiles.is_empty() || quantiles.len() > 1000 || !quantiles.is_sorted() {
             let hint = "list the smallest first, at equal steps of probability: [\"1ms\", \"2ms\", \"9ms\"]";
             return Err(self.must_be("1 to 1000 quantiles in rising order", hint));
@@ -240,8 +255,10 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn rate(&self) -> Result<RatePpb> {
-        let text = self.text().map_err(|_| self.must_be("a rate error such as \"1/100\"", units::RATE_HINT))?;
-        units::rate(text).ok_or_else(|| self.must_be("a rate error from \"-1/2\" to \"9/1\"", units::RATE_HINT))
+        let text =
+            self.text().map_err(|_| self.must_be("a rate error such as \"1/100\"", units::RATE_HINT))?;
+        units::rate(text)
+            .ok_or_else(|| self.must_be("a rate error from \"-1/2\" to \"9/1\"", units::RATE_HINT))
     }
 
     fn not_a_duration(&self, refusal: &units::Refusal, text: &str) -> Problem {

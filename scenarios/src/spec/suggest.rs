@@ -9,16 +9,18 @@ pub(crate) fn hint(unknown: &str, known: &[&str]) -> String {
     }
 }
 
-/// The known word that differs by the fewest letters, if it is less than about half of them.
+/// The known word that differs by the fewest letters, if those are few beside its length.
 pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
     // Nobody mistypes a word of hundreds of letters, and the comparison is quadratic.
     if unknown.len() > 100 {
         return None;
     }
     let unknown = unknown.to_lowercase();
+    let limit = 1 + unknown.chars().count() / 3;
     let distances = known.iter().map(|word| (distance(&unknown, &word.to_lowercase()), *word));
-    let (distance, word) = distances.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + unknown.chars().count() / 3 && distance < word.chars().count()).then_some(word)
+    // Every letter of the word differing is no likeness: `c9` is not a mistyped `C`.
+    let alike = distances.filter(|(distance, word)| *distance <= limit && *distance < word.chars().count());
+    alike.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
 /// Names in backticks, with commas and an "and".

@@ -53,7 +53,8 @@ impl Node {
         let Ok([(_, value)]) = <[_; 1]>::try_from(parsed.into_inner().into_iter().collect::<Vec<_>>()) else {
             return as_text();
         };
-        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text)).map_err(|problem| problem.at(origin))?;
+        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text))
+            .map_err(|problem| problem.at(origin))?;
         node.set_origin(origin);
         Ok(node)
     }
@@ -70,7 +71,9 @@ impl Node {
                     .or_insert_with(|| Node { value: Value::Table(Table::new()), origin }),
                 Value::List(items) => {
                     let (count, index) = (items.len(), name.parse::<usize>().ok());
-                    index.and_then(|index| items.get_mut(index)).ok_or_else(|| no_such_item(origin, &walked, name, count))?
+                    index
+                        .and_then(|index| items.get_mut(index))
+                        .ok_or_else(|| no_such_item(origin, &walked, name, count))?
                 }
                 _ => {
                     let cause = format!("`{walked}` is a value, so it has no `{name}`");
@@ -144,7 +147,8 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines) -> Result<Node> {
         DeValue::Boolean(flag) => Value::Flag(flag),
         DeValue::Integer(number) => {
             let parsed = i64::from_str_radix(number.as_str(), number.radix());
-            let refused = |_| Problem::new(origin, format!("`{number}` is too large a number"), "use a smaller one");
+            let refused =
+                |_| Problem::new(origin, format!("`{number}` is too large a number"), "use a smaller one");
             Value::Integer(parsed.map_err(refused)?)
         }
         DeValue::Array(items) => Value::List(
@@ -159,7 +163,11 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines) -> Result<Node> {
         DeValue::Table(inner) => Value::Table(table(inner, lines)?),
         DeValue::Float(number) => {
             let hint = "write durations as \"1.5s\" and shares as ratios such as \"1/200\"";
-            return Err(Problem::new(origin, format!("`{number}` has a fraction, and no key takes one"), hint));
+            return Err(Problem::new(
+                origin,
+                format!("`{number}` has a fraction, and no key takes one"),
+                hint,
+            ));
         }
         DeValue::Datetime(date) => {
             let hint = "write durations since the start of the run, such as \"2.5s\"";

@@ -35,7 +35,8 @@ pub(crate) struct Refusal {
     pub(crate) hint: &'static str,
 }
 
-const NOT_A_DURATION: Refusal = Refusal { cause: "must be a duration such as \"2.5s\", not", hint: UNITS_HINT };
+const NOT_A_DURATION: Refusal =
+    Refusal { cause: "must be a duration such as \"2.5s\", not", hint: UNITS_HINT };
 
 /// Reads a duration: a decimal number and a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, Refusal> {
@@ -112,7 +113,9 @@ fn nanoseconds(text: &str) -> Result<u128, Refusal> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let scale = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-    let Some(scale) = scale.filter(|_| is_number(whole) && is_number(fraction)) else { return Err(NOT_A_DURATION) };
+    let Some(scale) = scale.filter(|_| is_number(whole) && is_number(fraction)) else {
+        return Err(NOT_A_DURATION);
+    };
     // Twenty digits of years still fit 128 bits; more could only be a mistake.
     if whole.len() > 18 || fraction.len() > 18 {
         return Err(Refusal { cause: "has too many digits:", hint: "use at most 18" });

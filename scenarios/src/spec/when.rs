@@ -64,9 +64,12 @@ pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
     let (offset, tokens) = offset(field, &tokens)?;
     let chain: Vec<&[&str]> = tokens.split(|token| *token == "after").collect();
     if chain.len() > CHAIN_MAX {
-        return Err(field.problem(format!("`{}` chains more than {CHAIN_MAX} events", field.path), "name fewer"));
+        return Err(
+            field.problem(format!("`{}` chains more than {CHAIN_MAX} events", field.path), "name fewer")
+        );
     }
-    let mut happenings = chain.into_iter().map(|event| occurrence(field, event, world)).collect::<Result<Vec<_>>>()?;
+    let mut happenings =
+        chain.into_iter().map(|event| occurrence(field, event, world)).collect::<Result<Vec<_>>>()?;
     let words = in_words(offset, &happenings, world);
     happenings.reverse();
     let occurrences =
@@ -77,11 +80,17 @@ pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
 fn at_time(field: &Field<'_>, time: &str, limit: Duration) -> Result<When> {
     let at = units::duration(time).map_err(|refusal| {
         let hint = if refusal.hint == units::UNITS_HINT { GRAMMAR } else { refusal.hint };
-        let what = if refusal.hint == units::UNITS_HINT { "must be a time or an event, not" } else { refusal.cause };
+        let what =
+            if refusal.hint == units::UNITS_HINT { "must be a time or an event, not" } else { refusal.cause };
         field.problem(format!("`{}` {what} `{}`", field.path, shorten(time)), hint)
     })?;
     if at > limit {
-        let cause = format!("`{}` is {}, and the run ends at {}", field.path, words::duration(at), words::duration(limit));
+        let cause = format!(
+            "`{}` is {}, and the run ends at {}",
+            field.path,
+            words::duration(at),
+            words::duration(limit)
+        );
         return Err(field.problem(cause, "name an earlier time, or raise `limits.time`"));
     }
     Ok(When { trigger: Trigger::At(SimTime::ZERO.after(at)), words: format!("at {}", words::duration(at)) })
@@ -94,7 +103,8 @@ fn offset<'a, 'b>(field: &Field<'_>, tokens: &'a [&'b str]) -> Result<(Duration,
         (false, _) => Ok((Duration::ZERO, tokens)),
         (true, ["after", event @ ..]) => {
             let offset = units::duration(first).map_err(|refusal| {
-                field.problem(format!("`{}` {} `{}`", field.path, refusal.cause, shorten(first)), refusal.hint)
+                field
+                    .problem(format!("`{}` {} `{}`", field.path, refusal.cause, shorten(first)), refusal.hint)
             })?;
             Ok((offset, event))
         }
@@ -154,15 +164,23 @@ fn executed(field: &Field<'_>, command: &str, rest: &[&str], world: &World<'_>) 
     while let [word, name, more @ ..] = rest {
         let host = world.hosts.find(name).ok_or_else(|| world.hosts.unknown(name, field));
         match *word {
-            "for" if client.is_none() => client = Some(world.expect_role(field, host?, Role::Client, "for")?),
+            "for" if client.is_none() => {
+                client = Some(world.expect_role(field, host?, Role::Client, "for")?)
+            }
             "on" if node.is_none() => node = Some(world.expect_role(field, host?, Role::Node, "on")?),
             _ => break,
         }
         rest = more;
     }
     if !rest.is_empty() {
-        let cause = format!("`{}`: `{}` does not fit after `{command} executed`", field.path, shorten(&rest.join(" ")));
-        return Err(field.problem(cause, "write `CMD executed for CLIENT on NODE`; both ends may be left out"));
+        let cause = format!(
+            "`{}`: `{}` does not fit after `{command} executed`",
+            field.path,
+            shorten(&rest.join(" "))
+        );
+        return Err(
+            field.problem(cause, "write `CMD executed for CLIENT on NODE`; both ends may be left out")
+        );
     }
     Ok(EventWords::Executed { command: command.to_ascii_uppercase(), client, node })
 }
@@ -233,10 +251,16 @@ fn in_words(offset: Duration, chain: &[(u32, EventWords)], world: &World<'_>) ->
     let event = |(nth, event): &(u32, EventWords)| match (nth, event) {
         (1, EventWords::Executed { .. }) => format!("the 1st {}", event.in_words(world)),
         (1, _) => event.in_words(world),
-        (nth, EventWords::Executed { .. }) => format!("the {} {}", words::ordinal(*nth), event.in_words(world)),
+        (nth, EventWords::Executed { .. }) => {
+            format!("the {} {}", words::ordinal(*nth), event.in_words(world))
+        }
         (nth, _) => event.in_words(world).replacen("'s ", &format!("'s {} ", words::ordinal(*nth)), 1),
     };
     let chain: Vec<String> = chain.iter().map(event).collect();
     let chain = chain.join(" after ");
-    if offset.is_zero() { format!("at {chain}") } else { format!("{} after {chain}", words::duration(offset)) }
+    if offset.is_zero() {
+        format!("at {chain}")
+    } else {
+        format!("{} after {chain}", words::duration(offset))
+    }
 }

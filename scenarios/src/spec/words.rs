@@ -8,11 +8,11 @@ pub(crate) fn duration(duration: Duration) -> String {
     // Whole hours, days and minutes only: 90 s is easier to compare with a lease of 30 s than 1.5 min is.
     let whole = [("d", 86_400_000_000_000), ("h", 3_600_000_000_000)];
     for (unit, scale) in whole {
-        if ns >= scale && ns % scale == 0 {
+        if ns >= scale && ns.is_multiple_of(scale) {
             return format!("{} {unit}", ns / scale);
         }
     }
-    if ns >= 600_000_000_000 && ns % 60_000_000_000 == 0 {
+    if ns >= 600_000_000_000 && ns.is_multiple_of(60_000_000_000) {
         return format!("{} min", ns / 60_000_000_000);
     }
     let scales = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
@@ -54,9 +54,12 @@ pub(crate) fn ordinal(n: u32) -> String {
 /// A verb of several as a verb of one: "pause" to "pauses", "have their" to "has its".
 pub(crate) fn of_one(verb: &str) -> String {
     match verb.split_once(' ') {
+        None if verb.ends_with("sh") => format!("{verb}es"),
         None => format!("{verb}s"),
         Some(("are", rest)) => format!("is {rest}"),
-        Some(("have", rest)) => format!("has {}", rest.replace("their", "its").replace("disks that lie", "a disk that lies")),
+        Some(("have", rest)) => {
+            format!("has {}", rest.replace("their", "its").replace("disks that lie", "a disk that lies"))
+        }
         Some((word, rest)) => format!("{word}s {}", rest.replace("their", "its")),
     }
 }

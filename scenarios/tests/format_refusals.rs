@@ -1,0 +1,527 @@
+//! Bad input, as a table: what is typed, and the one message that says where, why and what to do instead.
+
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::spec::Source;
+
+/// A scenario that is as short as can be and has everything a bad line can be about.
+const GOOD: &str = r#"claim = "something can be shown"
+lock = { algorithm = "redlock", ttl = "10s" }
+nodes = { names = ["A", "B", "C"] }
+[[clients]]
+name = "c1"
+program = ["acquire", "read", "work 1s", "check", "write", "release"]
+[[clients]]
+name = "c2"
+program = ["try", "work 1s", "release"]
+[[faults]]
+kind = "pause"
+host = "c1"
+for = "12s"
+at = "c1's check"
+"#;
+
+/// Replaces one line of the good scenario, reads it, and returns the message without its constant beginning.
+fn refusal(line: &str, replacement: &str) -> String {
+    assert!(GOOD.contains(line), "`{line}` is not in the good scenario");
+    message(&GOOD.replacen(line, replacement, 1))
+}
+
+fn message(text: &str) -> String {
+    let source = Source { name: "x".into(), file: "x.toml".into(), text: text.into(), ..Source::default() };
+    let message = match source.read() {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error.to_string(),
+    };
+    message
+        .strip_prefix("cannot read scenario `x.toml`: ")
+        .expect("every message begins alike")
+        .replace("\nhint", " | hint")
+}
+
+#[test]
+fn the_good_scenario_is_accepted() {
+    let source = Source { name: "x".into(), file: "x.toml".into(), text: GOOD.into(), ..Source::default() };
+    assert_eq!(source.read().map(|scenario| scenario.faults.len()).map_err(|error| error.to_string()), Ok(1));
+}
+
+/// Each case: a line of the good scenario, what stands there instead, and the message.
+fn check(cases: &[(&str, &str, &str)]) {
+    for (line, replacement, expected) in cases {
+        assert_eq!(refusal(line, replacement), *expected, "for `{replacement}`");
+    }
+}
+
+#[test]
+fn unknown_words_are_refused_with_the_closest_known_one() {
+    check(&[
+        (
+            "host = \"c1\"",
+            "hots = \"c1\"",
+            "line 12: unknown key `hots` in `faults.0` | hint: did you mean `host`?",
+        ),
+        ("claim =", "clam = 1\nclaim =", "line 1: unknown key `clam` | hint: did you mean `claim`?"),
+        (
+            "host = \"c1\"",
+            "host = \"c9\"",
+            "line 12: `faults.0.host`: there is no host `c9` | hint: did you mean `c1`?",
+        ),
+        (
+            "\"pause\"",
+            "\"pose\"",
+            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `fsync-lies`, `disk-snapshot`, `disk-rollback` and `promote`, not `pose` | hint: did you mean `pause`?",
+        ),
+        (
+            "\"redlock\"",
+            "\"redlok\"",
+            "line 2: `lock.algorithm` must be one of `single`, `replicated` and `redlock`, not `redlok` | hint: did you mean `redlock`?",
+        ),
+        (
+            "ttl = \"10s\"",
+            "ttl = \"10s\", clock = \"monotone\"",
+            "line 2: `lock.clock` must be one of `wall`, `monotonic` and `boot`, not `monotone` | hint: did you mean `monotonic`?",
+        ),
+        (
+            "[[faults]]",
+            "[expect]\nP7 = \"holds\"\n[[faults]]",
+            "line 11: unknown predicate `P7` | hint: did you mean `P1`?",
+        ),
+        (
+            "[[faults]]",
+            "[expect]\nP1 = \"fails\"\n[[faults]]",
+            "line 11: `expect.P1` must be one of `holds` and `violated`, not `fails` | hint: known are `holds` and `violated`",
+        ),
+        (
+            "\"work 1s\", \"release\"",
+            "\"wrok 1s\", \"release\"",
+            "line 9: `clients.1.program.1` must be a step of a program, not `wrok 1s` | hint: did you mean `work`?",
+        ),
+        (
+            "kind = \"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "kind = \"clock-freeze\"\nhost = \"c1\"\nclock = \"cpu\"",
+            "line 13: `faults.0.clock` must be one of `wall`, `monotonic` and `boot`, not `cpu` | hint: known are `wall`, `monotonic` and `boot`",
+        ),
+        (
+            "[[faults]]",
+            "[clocks.c7]\noffset = \"1s\"\n[[faults]]",
+            "line 10: `clocks.c7`: there is no host `c7` | hint: did you mean `c1`?",
+        ),
+    ]);
+}
+
+#[test]
+fn durations_are_texts_with_a_unit_and_not_negative() {
+    let hint = "the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`";
+    let not = |what: &str| {
+        format!("line 13: `faults.0.for` must be a duration such as \"2.5s\", not `{what}` | hint: {hint}")
+    };
+    check(&[
+        ("\"12s\"", "12", &not("12")),
+        ("\"12s\"", "\"12\"", &not("12")),
+        ("\"12s\"", "\"12 parsecs\"", &not("12 parsecs")),
+        ("\"12s\"", "\"\"", &not("")),
+        ("\"12s\"", "\"1.s\"", &not("1.s")),
+        (
+            "\"12s\"",
+            "\"-12s\"",
+            "line 13: `faults.0.for` must not be negative: `-12s` | hint: use a duration from \"0s\" up",
+        ),
+        (
+            "\"12s\"",
+            "\"12y\"",
+            "line 13: `faults.0.for` is longer than ten years: `12y` | hint: use a shorter duration",
+        ),
+        (
+            "\"12s\"",
+            "\"99999999999999999999y\"",
+            "line 13: `faults.0.for` has too many digits: `99999999999999999999y` | hint: use at most 18",
+        ),
+        (
+            "\"12s\"",
+            "\"0.1ns\"",
+            "line 13: `faults.0.for` is finer than a nanosecond: `0.1ns` | hint: use whole nanoseconds",
+        ),
+        (
+            "\"12s\"",
+            "\"0s\"",
+            "line 13: `faults.0.for` is zero | hint: use a longer duration, such as \"10s\"",
+        ),
+        (
+            "\"12s\"",
+            "1.5",
+            "line 13: `1.5` has a fraction, and no key takes one | hint: write durations as \"1.5s\" and shares as ratios such as \"1/200\"",
+        ),
+        (
+            "\"12s\"",
+            "2026-01-01",
+            "line 13: `2026-01-01` is a date, and no key takes one | hint: write durations since the start of the run, such as \"2.5s\"",
+        ),
+        (
+            "ttl = \"10s\"",
+            "ttl = \"0ms\"",
+            "line 2: `lock.ttl` is zero | hint: use a longer duration, such as \"10s\"",
+        ),
+        (
+            "work 1s\", \"check",
+            "work\", \"check",
+            "line 6: `clients.0.program.2` does not say how long to work | hint: write `work 2s` or `work 1s..3s`",
+        ),
+        (
+            "work 1s\", \"check",
+            "work 3s..1s\", \"check",
+            "line 6: `clients.0.program.2`: the time to work must name the shorter one first: `3s..1s` | hint: write it as \"1ms..5ms\"",
+        ),
+    ]);
+}
+
+#[test]
+fn probabilities_and_rates_are_ratios_within_bounds() {
+    let ratio = "write a ratio from \"0/1\" to \"1/1\"";
+    let network = |loss: &str| format!("[network]\nloss = {loss}\n[[faults]]");
+    let cases = [
+        (
+            "\"3/2\"",
+            format!(
+                "line 11: `network.loss`: `3/2` is not a probability: it must lie between 0 and 1 | hint: {ratio}"
+            ),
+        ),
+        (
+            "\"1/0\"",
+            format!(
+                "line 11: `network.loss`: `1/0` is not a probability: it must lie between 0 and 1 | hint: {ratio}"
+            ),
+        ),
+        ("\"half\"", format!("line 11: `network.loss`: `half` is not a probability | hint: {ratio}")),
+        (
+            "1",
+            format!(
+                "line 11: `network.loss` must be a probability such as \"1/200\", not `1` | hint: {ratio}"
+            ),
+        ),
+    ];
+    for (loss, expected) in cases {
+        assert_eq!(refusal("[[faults]]", &network(loss)), expected);
+    }
+    let drift = refusal("[[faults]]", "[clocks.c1]\ndrift = \"-1/1\"\n[[faults]]");
+    assert!(
+        drift.starts_with(
+            "line 11: `clocks.c1.drift` must be a rate error from \"-1/2\" to \"9/1\", not `-1/1`"
+        ),
+        "{drift}"
+    );
+}
+
+#[test]
+fn an_event_that_cannot_happen_is_refused() {
+    let at = |event: &str| refusal("c1's check", event);
+    let talk = "clients talk with nodes and with the resource";
+    let cases = [
+        ("c9's grant", "there is no host `c9` | hint: did you mean `c1`?"),
+        (
+            "EXPIRE executed for A",
+            "`for A` names no client, so the event cannot happen | hint: the clients are `c1` and `c2`",
+        ),
+        (
+            "SET executed on c1",
+            "`on c1` names no node, so the event cannot happen | hint: the nodes are `A`, `B` and `C`",
+        ),
+        (
+            "EXPIRE executed for c1",
+            "`EXPIRE executed for c1` cannot happen | hint: the clients of this lock send `EVALSHA`, `SCRIPT` and `SET`",
+        ),
+        ("c2's check", "`c2's check` cannot happen | hint: the program of `c2` has no `check` step: add one"),
+        ("A's grant", "`A's grant` cannot happen | hint: `A` runs no program; the clients are `c1` and `c2`"),
+        (
+            "c1's birthday",
+            "there is no event `birthday` | hint: known are `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extend`, `release`, `expiry` and `boot`",
+        ),
+        ("c1's grnat", "there is no event `grnat` | hint: did you mean `grant`?"),
+        (
+            "c1's extend",
+            "`c1's extend` cannot happen | hint: the program of `c1` has no `extend` step: add one",
+        ),
+        (
+            "A's clock read",
+            "`A's clock read` cannot happen | hint: only the code of clients reads clocks where a fault can wait for it",
+        ),
+        ("A's message to B", &format!("`A's message to B` cannot happen | hint: {talk}")),
+        ("c1's message to c2", &format!("`c1's message to c2` cannot happen | hint: {talk}")),
+        ("c1's message from c1", &format!("`c1's message from c1` cannot happen | hint: {talk}")),
+        (
+            "the 0th SET executed",
+            "events are counted from the 1st to the 1000000th | hint: use another number",
+        ),
+        (
+            "2h",
+            "`faults.0.at` is 2 h, and the run ends at 1 h | hint: name an earlier time, or raise `limits.time`",
+        ),
+        ("-2s", "`faults.0.at` must not be negative: `-2s` | hint: use a duration from \"0s\" up"),
+    ];
+    for (event, expected) in cases {
+        let expected = expected
+            .strip_prefix("`faults.0.at` ")
+            .map_or(format!("`faults.0.at`: {expected}"), |rest| format!("`faults.0.at` {rest}"));
+        assert_eq!(at(event), format!("line 14: {expected}"), "for `{event}`");
+    }
+    let unchecked = GOOD.replacen("ttl = \"10s\"", "ttl = \"10s\", elapsed_check = false", 1).replacen(
+        "c1's check",
+        "c1's expiry",
+        1,
+    );
+    assert_eq!(
+        message(&unchecked),
+        "line 14: `faults.0.at`: `c1's expiry` cannot happen | hint: the lock computes no deadline: set `lock.elapsed_check = true`"
+    );
+}
+
+#[test]
+fn what_is_no_moment_at_all_is_answered_with_the_grammar() {
+    for text in [
+        "",
+        "tomorrow",
+        "3 bananas",
+        "SET",
+        "after",
+        "c1's",
+        "1s after",
+        "5s before c1's grant",
+        "SET executed by c1",
+        "after after after",
+        "the the",
+        "1s 2s",
+        "'s grant",
+        "c1's 3rd",
+    ] {
+        let refused = refusal("c1's check", text);
+        assert!(refused.starts_with("line 14: `faults.0.at`"), "`{text}`: {refused}");
+        assert!(refused.contains(" | hint: ") && refused.len() < 400, "`{text}`: {refused}");
+    }
+}
+
+#[test]
+fn combinations_that_say_nothing_are_refused() {
+    check(&[
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"single\", quorum = 2",
+            "line 2: `lock.quorum` does not fit the `single` lock | hint: it is a switch of `redlock`: remove it, or change `lock.algorithm`",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", fencing = true",
+            "line 2: `lock.fencing` does not fit the `redlock` lock | hint: it is a switch of `single` and `replicated`: remove it, or change `lock.algorithm`",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"single\"",
+            "line 3: the `single` lock runs on one node, and there are 3 | hint: name one node, or use the `replicated` or `redlock` lock",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"replicated\"",
+            "line 3: the `replicated` lock needs a master | hint: add `master = \"A\"` to `[nodes]`: the other nodes replicate it",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", quorum = 4",
+            "line 2: `lock.quorum` must be a whole number within bounds, not `4` | hint: use 1 to 3",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", tries = 0",
+            "line 2: `lock.tries` must be a whole number within bounds, not `0` | hint: use 1 to 1000",
+        ),
+        (
+            "\"10s\"",
+            "\"2ms\"",
+            "line 2: the drift allowance is as long as `lock.ttl`, so that no lock is ever granted | hint: use a longer `ttl`, or a smaller `drift_ratio` or `drift_constant`",
+        ),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[\"A\", \"B\", \"A\"]",
+            "line 3: there are two hosts named `A` | hint: give each its own name",
+        ),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[]",
+            "line 3: there is no node | hint: name at least one: `names = [\"A\"]`",
+        ),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[\"A\", \"resource\"]",
+            "line 3: a host must not be named `resource` | hint: that name belongs to the host that guards the data: choose another",
+        ),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[\"A b\"]",
+            "line 3: `A b` is no name of a host | hint: use a letter and then letters, digits, `-` and `_`, at most 32 of them",
+        ),
+        (
+            "[[faults]]",
+            "[resource]\nfencing = \"reject-lower\"\n[[faults]]",
+            "line 10: the resource checks fencing numbers and the lock makes none, so that every write is refused | hint: set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`",
+        ),
+        (
+            "[\"try\", \"work 1s\", \"release\"]",
+            "[\"write\"]",
+            "line 9: `clients.1.program.0` comes before the client has acquired the lock | hint: put `acquire` or `try` before it",
+        ),
+        (
+            "[\"try\", \"work 1s\", \"release\"]",
+            "[\"try\", \"acquire\"]",
+            "line 9: `clients.1.program.1` asks for a lock the client already holds | hint: release it first: no lock here admits its holder again",
+        ),
+        (
+            "[\"try\", \"work 1s\", \"release\"]",
+            "[]",
+            "line 9: `clients.1.program` has 0 steps | hint: use 1 to 100",
+        ),
+        ("for = \"12s\"\n", "", "line 10: `faults.0` has no `for` | hint: add `for = \"12s\"`"),
+        (
+            "for = \"12s\"",
+            "for = \"12s\"\nby = \"1s\"",
+            "line 14: `by` means nothing to a `pause` | hint: it takes `kind`, `at`, `optional`, `host` and `for`",
+        ),
+        (
+            "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "\"promote\"\nhost = \"A\"",
+            "line 12: nothing is replicated, so nothing can be promoted | hint: set `nodes.master`",
+        ),
+        (
+            "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "\"fsync-lies\"\nhost = \"c1\"",
+            "line 12: `faults.0.host`: `c1` runs no Redis | hint: a `fsync-lies` strikes nodes",
+        ),
+        (
+            "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "\"cut\"\nfrom = \"c1\"\nto = [\"A\", \"c1\"]",
+            "line 13: `c1` is on both ends of the link | hint: a host needs no network to reach itself",
+        ),
+    ]);
+}
+
+#[test]
+fn absurd_numbers_are_refused_before_they_cost_anything() {
+    let many = |count: usize, text: &str| vec![text; count].join("");
+    let names: Vec<String> = (0..65).map(|n| format!("\"n{n}\"")).collect();
+    assert_eq!(
+        refusal("[\"A\", \"B\", \"C\"]", &format!("[{}]", names.join(", "))),
+        "line 3: there are more than 64 hosts | hint: use fewer nodes or clients"
+    );
+    check(&[
+        (
+            "name = \"c2\"",
+            "name = \"c2\"\nrounds = 1000000000",
+            "line 9: `clients.1.rounds` must be a whole number within bounds, not `1000000000` | hint: use 1 to 1000",
+        ),
+        (
+            "name = \"c2\"",
+            "name = \"c2\"\nrounds = -1",
+            "line 9: `clients.1.rounds` must be a whole number within bounds, not `-1` | hint: use 1 to 1000",
+        ),
+        (
+            "name = \"c2\"",
+            "name = \"c2\"\nrounds = 99999999999999999999",
+            "line 9: `99999999999999999999` is too large a number | hint: use a smaller one",
+        ),
+    ]);
+    let fault = "[[faults]]\nkind = \"crash\"\nhost = \"A\"\nat = \"1s\"\n";
+    assert_eq!(
+        message(&format!("{GOOD}{}", many(100, fault))),
+        "line 10: there are 101 `faults`, and the limit is 100 | hint: split the scenario"
+    );
+    let steps = format!("[\"acquire\"{}]", many(100, ", \"read\""));
+    assert_eq!(
+        refusal("[\"try\", \"work 1s\", \"release\"]", &steps),
+        "line 9: `clients.1.program` has 101 steps | hint: use 1 to 100"
+    );
+    let chain = format!("c1's grant{}", many(16, " after c1's grant"));
+    assert_eq!(
+        refusal("c1's check", &chain),
+        "line 14: `faults.0.at` chains more than 16 events | hint: name fewer"
+    );
+    let deep = format!("x = {}{}", many(100_000, "["), many(100_000, "]"));
+    assert!(message(&deep).starts_with("line 1: "));
+}
+
+#[test]
+fn broken_toml_is_refused_with_its_line() {
+    assert!(message("claim = \"x\"\nlock = {").starts_with("line 2: "));
+    assert!(message("claim = \"x\"\nclaim = \"y\"\n").starts_with("line 2: duplicate key"));
+    assert_eq!(
+        message("claim = \"x\"\n"),
+        "line 1: the scenario has no clients | hint: add a `[[clients]]` table with a name and a program"
+    );
+    assert_eq!(
+        refusal("claim = \"something can be shown\"", ""),
+        "line 1: the file has no `claim` | hint: add `claim = \"what this scenario shows, in one sentence\"`"
+    );
+    assert_eq!(
+        refusal("lock = {", "lock = 3 #"),
+        "line 2: `lock` must be a table, not `3` | hint: write it as `[lock]` with one `key = value` a line"
+    );
+}
+
+#[test]
+fn control_characters_and_long_texts_do_not_reach_the_terminal() {
+    let refused = refusal("c1's check", "\\u001b[31m\\u0007");
+    assert!(!refused.contains('\u{1b}') && refused.contains('\u{fffd}'), "{refused:?}");
+    assert!(refusal("c1's check", &"x".repeat(100_000)).len() < 500);
+}
+
+fn load_error(name: &str) -> String {
+    match catalog::load(name, &[]) {
+        Ok(_) => panic!("`{name}` was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn an_unknown_scenario_is_refused_with_the_closest_known_one() {
+    assert_eq!(load_error("clock-jmup"), "unknown scenario `clock-jmup`\nhint: did you mean `clock-jump`?");
+    assert_eq!(
+        load_error("clock-jump/k4-two-jump"),
+        "unknown scenario `clock-jump/k4-two-jump`\nhint: did you mean `clock-jump/k4-two-jumps`?"
+    );
+    let hint = "run `doublehold list` for the catalogue; a file's name ends in `.toml`";
+    assert_eq!(load_error("zzz"), format!("unknown scenario `zzz`\nhint: {hint}"));
+    assert_eq!(load_error(""), format!("unknown scenario ``\nhint: {hint}"));
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused() {
+    let folder = std::env::temp_dir().join(format!("doublehold-refusals-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let refusal_of = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let path = path.to_str().unwrap();
+        load_error(path).replace(path, "FILE").replace("cannot read scenario `FILE`: ", "")
+    };
+    assert_eq!(
+        refusal_of("empty.toml", b" \n\n"),
+        "it is empty\nhint: start from one in the catalogue, scenarios/catalog/*.toml"
+    );
+    assert_eq!(
+        refusal_of("latin.toml", b"claim = 1\nstory = \"\xe9\"\n"),
+        "line 2: it is not UTF-8 text\nhint: save it as UTF-8"
+    );
+    // A file with a hole: 100 MB long, and nothing on the disk.
+    let huge = folder.join("huge.toml");
+    std::fs::File::create(&huge).unwrap().set_len(100 << 20).unwrap();
+    let huge = huge.to_str().unwrap();
+    assert_eq!(
+        load_error(huge).replace(huge, "FILE"),
+        "cannot read scenario `FILE`: it is larger than 1 MiB\nhint: a scenario is a page or two of TOML: name another file"
+    );
+    let folder_name = folder.to_str().unwrap();
+    assert_eq!(
+        load_error(folder_name).replace(folder_name, "FILE"),
+        "cannot read scenario `FILE`: it is no file\nhint: name a file that ends in `.toml`"
+    );
+    let missing = folder.join("missing.toml");
+    let missing = missing.to_str().unwrap();
+    assert!(
+        load_error(missing).replace(missing, "FILE").starts_with("cannot read scenario `FILE`: No such file")
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
