@@ -1,4 +1,29 @@
-//! placeholder
+//! Scenarios: what is to be run, and what came of it.
+//!
+//! A scenario is a TOML file: a claim of the debate about Redis locks, hosts and their clocks, a lock with its switches,
+//! a program for each client, faults that wait for events, and what is expected of each predicate. It is read once
+//! *as typed* and turned into a [`Scenario`] *as meant*; an [`Engine`] runs it from a seed and gives a [`Report`].
+//!
+//! # Map, in reading order
+//!
+//! - [`scenario`]: a scenario as meant. Everything else produces or consumes it.
+//! - [`catalog`]: the scenarios that come with the program, and files by path.
+//! - [`spec`]: from text to meaning, with one clear message for everything that can be wrong.
+//! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
+//! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
+//!
+//! ```
+//! use doublehold_history::Predicate;
+//! use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+//!
+//! let scenario = catalog::load("clock-jump", &[])?;
+//! let report = SimEngine.run(&scenario, 7, Keep::History);
+//! assert_eq!(report.verdicts.get(Predicate::P2).as_str(), "violated");
+//! # Ok::<(), doublehold_scenarios::ScenarioError>(())
+//! ```
+//!
+//! Nothing here prints. Random faults are not modelled: a scenario lists the faults it is about.
+
 pub mod catalog;
 pub mod error;
 pub mod plan;
@@ -7,4 +32,7 @@ mod run;
 pub mod scenario;
 pub mod spec;
 
+pub use error::ScenarioError;
+pub use report::Report;
 pub use run::{Engine, Keep, SimEngine};
+pub use scenario::Scenario;

@@ -41,7 +41,11 @@ fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
         return None;
     }
     let verdicts = report.verdict_words();
-    Some(format!("{} --seed {seed}: {verdicts:?}, never struck: {:?}", scenario.name, silent.map(|f| &f.words)))
+    Some(format!(
+        "{} --seed {seed}: {verdicts:?}, never struck: {:?}",
+        scenario.name,
+        silent.map(|f| &f.words)
+    ))
 }
 
 #[test]

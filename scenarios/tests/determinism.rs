@@ -21,7 +21,12 @@ fn hash(name: &str, seed: u64) -> TraceHash {
 
 #[test]
 fn a_run_is_the_same_alone_after_a_hundred_others_and_on_another_thread() {
-    for name in ["lease-pause/redlock", "fencing-33-34", "failover-before-replication", "crash-restart/everysec/power-loss/at-once"] {
+    for name in [
+        "lease-pause/redlock",
+        "fencing-33-34",
+        "failover-before-replication",
+        "crash-restart/everysec/power-loss/at-once",
+    ] {
         let alone = thread::spawn(move || hash(name, 7)).join().expect("no run panics");
         for other in 0..100 {
             hash("quiet", 1000 + other);
@@ -56,7 +61,8 @@ const HEAD: usize = 60;
 
 fn compare(name: &str, seed: u64) {
     let report = SimEngine.run(&load(name), seed, Keep::Trace);
-    let mut actual = format!("{name} --seed {seed}: trace hash {}, {} events\n", report.trace_hash, report.events);
+    let mut actual =
+        format!("{name} --seed {seed}: trace hash {}, {} events\n", report.trace_hash, report.events);
     for record in report.trace.iter().flatten().take(HEAD) {
         writeln!(actual, "{} {:?}", record.at, record.event).expect("a string takes everything");
     }
