@@ -69,13 +69,24 @@ fn how_it_ended(report: &Report) -> &'static str {
 }
 
 fn verdicts(report: &Report, style: &Style) -> String {
-    let head = format!("  {:<20}{:<14}{:<18}violated means", "rule", "came out", "expected");
-    let mut text = style.paint(&head, Paint::Dim) + "\n";
+    let meaning = if has_room(style) { "violated means" } else { "" };
+    let head = format!("  {:<20}{:<14}{:<20}{meaning}", "rule", "came out", "expected");
+    let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
+    let mut said = None;
     for (predicate, verdict) in report.verdicts.iter() {
         text.push_str(&verdict_line(report, predicate, verdict, style));
-        text.push_str(&evidence(report, verdict, style));
+        // One reason for doubt often covers all six: it is said once.
+        if !matches!(verdict, Verdict::Inconclusive(_)) || said != Some(verdict) {
+            text.push_str(&evidence(report, verdict, style));
+        }
+        said = Some(verdict);
     }
     text
+}
+
+/// Whether the table has room for a column that says what a violation means.
+fn has_room(style: &Style) -> bool {
+    style.width >= Style::DEFAULT_WIDTH
 }
 
 fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style: &Style) -> String {
@@ -98,9 +109,12 @@ fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style:
     // Padded before painting: colour codes have no width.
     let name = format!("{predicate}  {:<16}", predicate.name());
     let came_out = format!("{:<14}", verdict.as_str());
-    let compared = format!("{compared:<18}");
+    let compared = format!("{compared:<20}");
     let (came_out, compared) = (style.paint(&came_out, paint), style.paint(&compared, compared_paint));
-    format!("  {name}{came_out}{compared}{}\n", style.paint(short_meaning(predicate), Paint::Dim))
+    let meaning =
+        if has_room(style) { style.paint(short_meaning(predicate), Paint::Dim) } else { String::new() };
+    let line = format!("  {name}{came_out}{compared}{meaning}");
+    line.trim_end().to_owned() + "\n"
 }
 
 /// What a violation means, in the few words a table has room for.

@@ -27,13 +27,14 @@ pub(super) fn draw(canvas: &mut Canvas, axis: &Axis, facts: &Facts<'_>, style: &
         let words = words(first, overlaps.len(), facts);
         let (from, to) = (axis.column(first.from), axis.column(first.to));
         let width = columns(&words);
-        let places = [(to + 1).max(from + 2), from.saturating_sub(width + 1)];
-        // A blank on either side; what fits nowhere is in the list and in the verdicts.
+        let (after, inside) = (to.max(from + 1) + 1, from + (to.saturating_sub(from + width)) / 2);
+        let before = from.checked_sub(width + 1);
         let fits = |start: usize| row.is_blank(start, start + width);
-        if let Some(start) = places.into_iter().find(|start| fits(*start)) {
+        // What fits nowhere is in the list and in the verdicts.
+        if let Some(start) = [Some(after), before].into_iter().flatten().find(|start| fits(*start)) {
             row.write(start, &words, Paint::Bad);
-        } else if to > from + width + 2 {
-            row.write(from + (to - from - width) / 2, &words, Paint::Bad);
+        } else if to > from + width + 3 {
+            row.write(inside - 1, &format!(" {words} "), Paint::Bad);
         }
     }
 }

@@ -1,0 +1,440 @@
+//! The binary as a user meets it: exit status, what goes to which stream, files, and every kind of bad input.
+
+use std::io::{BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use doublehold_history::{History, judge};
+use serde_json::Value;
+
+fn doublehold(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(arguments).stdin(Stdio::null());
+    for variable in ["NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE", "TERM"] {
+        command.env_remove(variable);
+    }
+    command.env("LANG", "C.UTF-8");
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    doublehold(arguments).output().expect("the binary starts")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("UTF-8 on standard output")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("UTF-8 on standard error")
+}
+
+/// Runs and expects this status; returns standard output.
+fn succeeds(status: i32, arguments: &[&str]) -> String {
+    let output = output(arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+    assert_eq!(stderr(&output), "", "{arguments:?}");
+    stdout(&output).to_owned()
+}
+
+/// Runs and expects refusal: status 2, nothing on standard output; returns standard error.
+fn refused(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    assert_eq!(stdout(&output), "", "{arguments:?}");
+    stderr(&output).to_owned()
+}
+
+/// A directory of one test, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("doublehold-cli-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary directory");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        path
+    }
+
+    fn entries(&self) -> usize {
+        std::fs::read_dir(&self.0).expect("the directory exists").count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A scenario of two clients on one node, to be broken in one place each.
+const SCENARIO: &str = r#"
+claim = "Two clients take turns"
+[expect]
+P1 = "holds"
+[lock]
+algorithm = "single"
+ttl = "10s"
+[nodes]
+names = ["A"]
+[[clients]]
+name = "c1"
+program = ["acquire", "read", "work 1s", "write", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "read", "work 1s", "write", "release"]
+[[faults]]
+kind = "pause"
+host = "c1"
+for = "1s"
+at = "c1's write"
+[limits]
+time = "5m"
+obtain_within = "30s"
+"#;
+
+#[test]
+fn the_status_says_how_a_run_came_out() {
+    let folder = Folder::new("status");
+    let expected = folder.file("expected.toml", SCENARIO);
+    let contradicted =
+        folder.file("contradicted.toml", SCENARIO.replace(r#"P1 = "holds""#, r#"P1 = "violated""#));
+    let never = folder.file("never.toml", SCENARIO.replace("c1's write", "the 9th c1's write"));
+    let text = succeeds(0, &["run", &expected]);
+    assert!(text.contains("as expected: this run shows what the scenario says it shows\n"), "{text}");
+    let text = succeeds(1, &["run", &contradicted]);
+    assert!(text.contains("NOT AS EXPECTED: P1 was to be violated and holds\n"), "{text}");
+    let text = succeeds(3, &["run", &never]);
+    assert!(
+        text.contains("INCONCLUSIVE: ") && text.contains("note: this fault never struck: c1 pauses"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_last_line_runs_the_same_again() {
+    let typed =
+        ["run", "gc-in-flight", "--seed", "9", "--set", "lock.elapsed_check=false", "--set", "lock.name=a b"];
+    let first = output(&typed);
+    let line = stdout(&first).lines().last().expect("a last line").to_owned();
+    assert_eq!(
+        line,
+        "replay: doublehold run gc-in-flight --seed 9 --set lock.elapsed_check=false --set 'lock.name=a b'"
+    );
+    let command = line.replace("replay: doublehold ", "\"$0\" ");
+    let again = Command::new("sh")
+        .args(["-c", &command, env!("CARGO_BIN_EXE_doublehold")])
+        .env("LANG", "C.UTF-8")
+        .output();
+    assert_eq!(again.expect("a shell").stdout, first.stdout);
+}
+
+#[test]
+fn the_seed_is_one_unless_given_and_is_always_printed() {
+    let text = succeeds(0, &["run", "lease-pause"]);
+    assert!(text.contains("seed 1, engine sim: "), "{text}");
+    assert!(text.ends_with("replay: doublehold run lease-pause --seed 1\n"), "{text}");
+    let largest = u64::MAX.to_string();
+    let json: Value =
+        serde_json::from_str(&succeeds(0, &["run", "lease-pause", "--seed", &largest, "--format", "json"]))
+            .expect("JSON");
+    assert_eq!(json["seed"], u64::MAX);
+}
+
+#[test]
+fn json_is_one_object_with_the_promised_fields() {
+    let json: Value =
+        serde_json::from_str(&succeeds(0, &["run", "lease-pause", "--format", "json"])).expect("JSON");
+    for field in [
+        "scenario",
+        "seed",
+        "engine",
+        "as_expected",
+        "verdicts",
+        "overlaps",
+        "faults",
+        "trace_hash",
+        "events",
+        "true_time_ns",
+        "claim",
+        "story",
+        "expect",
+        "evidence",
+        "notes",
+        "replay",
+    ] {
+        assert!(json.get(field).is_some(), "`{field}` is missing");
+    }
+    assert_eq!((&json["scenario"], &json["as_expected"]), (&"lease-pause".into(), &true.into()));
+    let verdicts: Vec<&str> = ["P1", "P2", "P3", "P4", "WR", "LV"]
+        .iter()
+        .map(|it| json["verdicts"][it].as_str().expect("a verdict"))
+        .collect();
+    assert_eq!(verdicts, ["violated", "holds", "violated", "violated", "holds", "holds"]);
+    assert_eq!(json["overlaps"][0]["clients"], serde_json::json!(["c1", "c2"]));
+    assert_eq!(json["faults"][0]["fired"], true);
+}
+
+#[test]
+fn the_catalogue_is_listed_for_people_and_for_programs() {
+    let json: Value = serde_json::from_str(&succeeds(0, &["list", "--format", "json"])).expect("JSON");
+    let entries = json.as_array().expect("an array");
+    assert!(entries.len() > 20, "{} entries", entries.len());
+    let text = succeeds(0, &["list"]);
+    for entry in entries {
+        let name = entry["name"].as_str().expect("a name");
+        assert!(
+            entry["claim"].is_string() && entry["story"].is_string() && entry["expect"].is_object(),
+            "{entry}"
+        );
+        assert!(
+            text.lines().any(|line| line.split_whitespace().next() == Some(name)),
+            "{name} is not in the list"
+        );
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_thing_the_cause_and_the_way_out() {
+    let folder = Folder::new("bad");
+    let broken = |name: &str, from: &str, to: &str| {
+        assert!(SCENARIO.contains(from), "{from}");
+        folder.file(name, SCENARIO.replace(from, to))
+    };
+    let large = folder.path("large.toml");
+    let file = std::fs::File::create(&large).expect("a file can be made");
+    file.set_len(100 << 20).expect("100 MB that take no room");
+    let cases: Vec<(String, &str)> = vec![
+        ("clock-jumb".into(), "unknown scenario `clock-jumb`"),
+        ("clock-jump/k9".into(), "unknown scenario `clock-jump/k9`"),
+        (folder.path("missing.toml"), "cannot read scenario"),
+        (folder.0.to_str().expect("UTF-8").to_owned(), "cannot read scenario"),
+        (folder.file("empty.toml", ""), "it is empty"),
+        (folder.file("latin1.toml", b"claim = \"caf\xe9\"\n"), "not UTF-8"),
+        (large, "larger than 1 MiB"),
+        (broken("syntax.toml", "[lock]", "[lock"), "line "),
+        (broken("key.toml", "ttl =", "tll ="), "`tll`"),
+        (broken("unit.toml", "10s", "10 parsecs"), "line 7"),
+        (broken("negative.toml", "\"10s\"", "\"-10s\""), "line 7"),
+        (broken("predicate.toml", "P1 =", "P7 ="), "P7"),
+        (broken("host.toml", "host = \"c1\"", "host = \"c7\""), "c7"),
+        (broken("event.toml", "c1's write", "c1's sneeze"), "sneeze"),
+        (broken("never.toml", "c1's write", "c9's write"), "c9"),
+        (broken("loss.toml", "[limits]", "[network]\nloss = \"3/2\"\n[limits]"), "3/2"),
+        (broken("clock.toml", "kind = \"pause\"", "kind = \"clock-freeze\"\nclock = \"lunar\""), "lunar"),
+    ];
+    for (scenario, says) in &cases {
+        let refusal = refused(&["run", scenario]);
+        assert!(refusal.starts_with("error: ") && refusal.contains(says), "{scenario}: {refusal}");
+        assert!(refusal.contains("\nhint: "), "{scenario} without a way out: {refusal}");
+    }
+}
+
+#[test]
+fn bad_usage_is_refused_and_writes_nothing() {
+    let folder = Folder::new("usage");
+    let (trace, history) = (folder.path("trace.jsonl"), folder.path("history.jsonl"));
+    let cases: [&[&str]; 12] = [
+        &["run"],
+        &["run", "clock-jumb", "--trace", &trace],
+        &["run", "quiet", "--trace", &trace, "--seed", "-1"],
+        &["run", "quiet", "--trace", &trace, "--seed", "1.5"],
+        &["run", "quiet", "--trace", &trace, "--set", "nonsense"],
+        &["run", "quiet", "--trace", &trace, "--set", "lock.tll=5s"],
+        &["run", "quiet", "--trace", &trace, "--format", "yaml"],
+        &["run", "quiet", "--trace", &trace, "--history", &trace],
+        &["run", "quiet", "--trace", &trace, "--history", "/nowhere/at/all"],
+        &["run", "quiet", "--trace", &trace, "--history", &history, "--plan", "/nowhere/at/all"],
+        &["verify-determinism", "quiet", "--seeds", "0"],
+        &["sing"],
+    ];
+    for arguments in cases {
+        let refusal = refused(arguments);
+        assert!(refusal.starts_with("error: "), "{arguments:?}: {refusal}");
+        assert_eq!(folder.entries(), 0, "{arguments:?} left a file behind");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_or_filled_is_an_error_and_the_old_content_stays() {
+    let folder = Folder::new("files");
+    let kept = folder.file("kept.jsonl", "precious");
+    refused(&["run", "quiet/single", "--trace", &kept, "--history", "/nowhere/at/all"]);
+    assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "precious");
+    let refusal = refused(&["run", "quiet/single", "--history", folder.0.to_str().expect("UTF-8")]);
+    assert!(refusal.starts_with("error: cannot write the history to `"), "{refusal}");
+    if cfg!(target_os = "linux") {
+        let refusal = refused(&["run", "quiet/single", "--history", "/dev/full"]);
+        assert!(refusal.starts_with("error: cannot write the history to `/dev/full`: "), "{refusal}");
+    }
+}
+
+#[test]
+fn trace_history_and_plan_say_the_same_as_the_run() {
+    let folder = Folder::new("outputs");
+    let [trace, history, plan] = ["trace.jsonl", "history.jsonl", "run.plan"].map(|name| folder.path(name));
+    let run = [
+        "run",
+        "lease-pause",
+        "--seed",
+        "3",
+        "--format",
+        "json",
+        "--trace",
+        &trace,
+        "--history",
+        &history,
+        "--plan",
+        &plan,
+    ];
+    let json: Value = serde_json::from_str(&succeeds(0, &run)).expect("JSON");
+
+    let trace = std::fs::read_to_string(&trace).expect("a trace");
+    let lines: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["hosts"][1], "A");
+    assert_eq!(lines[0]["trace_hash"], json["trace_hash"]);
+    assert_eq!(json["events"], lines.len() as u64 - 1);
+
+    let history = std::fs::File::open(&history).expect("a history");
+    let history = History::read_jsonl(BufReader::new(history)).expect("JSON lines");
+    for (predicate, verdict) in judge(&history).iter() {
+        assert_eq!(json["verdicts"][predicate.as_str()], verdict.as_str());
+    }
+
+    let replayed: Value =
+        serde_json::from_str(&succeeds(0, &["replay", &plan, "--format", "json"])).expect("JSON");
+    assert_eq!(replayed["trace_hash"], json["trace_hash"]);
+    assert_eq!(replayed["verdicts"], json["verdicts"]);
+}
+
+#[test]
+fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
+    let folder = Folder::new("plans");
+    let plan = folder.path("run.plan");
+    let json: Value =
+        serde_json::from_str(&succeeds(0, &["run", "lease-pause", "--format", "json", "--plan", &plan]))
+            .expect("JSON");
+    let text = std::fs::read_to_string(&plan).expect("a plan");
+    let hash = json["trace_hash"].as_str().expect("a hash");
+    let other = folder.file("other.plan", text.replace(hash, "00000000000000ff"));
+    let differs = output(&["replay", &other]);
+    assert_eq!(differs.status.code(), Some(1));
+    assert!(
+        stderr(&differs).starts_with("NOT THE SAME RUN: the plan came to trace 00000000000000ff"),
+        "{}",
+        stderr(&differs)
+    );
+    let newer = folder.file("newer.plan", text.replace("plan = 1", "plan = 2"));
+    let refusal = refused(&["replay", &newer]);
+    assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 2"), "{refusal}");
+    refused(&["replay", &folder.file("no.plan", "seed = 1")]);
+    refused(&["replay", &folder.path("missing.plan")]);
+}
+
+#[test]
+fn determinism_is_verified_four_ways() {
+    let said = succeeds(0, &["verify-determinism", "crash-restart", "--seeds", "3"]);
+    assert!(said.starts_with("crash-restart: 3 seeds, each the same trace"), "{said}");
+    refused(&["verify-determinism", "clock-jumb"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [&["run", "quiet"][..], &["list"], &["list", "--format", "json"], &["--help"]] {
+        let mut child =
+            doublehold(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_or_on_request() {
+    let colored = |arguments: &[&str], no_color: bool| {
+        let mut command = doublehold(arguments);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        stdout(&command.output().expect("it runs")).contains('\x1b')
+    };
+    assert!(!colored(&["run", "lease-pause"], false), "a pipe is no terminal");
+    assert!(!colored(&["run", "lease-pause", "--color", "auto"], true));
+    assert!(!colored(&["run", "lease-pause", "--color", "never"], false));
+    assert!(colored(&["run", "lease-pause", "--color", "always"], false));
+    assert!(colored(&["run", "lease-pause", "--color", "always"], true), "asked for in so many words");
+}
+
+#[test]
+fn ascii_is_drawn_on_request_and_where_the_locale_shows_nothing_else() {
+    assert!(succeeds(0, &["run", "lease-pause", "--ascii"]).is_ascii());
+    assert!(!succeeds(0, &["run", "lease-pause"]).is_ascii());
+    let posix = doublehold(&["run", "lease-pause"])
+        .env("LANG", "en_US.UTF-8")
+        .env("LC_ALL", "C")
+        .output()
+        .expect("it runs");
+    assert!(posix.stdout.is_ascii(), "LC_ALL decides over LANG");
+    let unset = doublehold(&["list"]).env_remove("LANG").output().expect("it runs");
+    assert!(unset.stdout.is_ascii() || cfg!(windows));
+}
+
+#[test]
+fn lines_fit_the_width_that_is_asked_for() {
+    for (columns, limit) in [("72", 72), ("90", 90), ("140", 140), ("1", 72), ("9999", 140), ("wide", 100)] {
+        let run = doublehold(&["run", "clock-jump"]).env("COLUMNS", columns).output().expect("it runs");
+        let lines = stdout(&run).lines().filter(|line| !line.starts_with("replay: "));
+        let widest = lines.max_by_key(|line| line.chars().count()).expect("a line");
+        assert!(widest.chars().count() <= limit, "COLUMNS={columns}: {widest}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let help = succeeds(0, &["--help"]);
+    for command in ["list", "run", "replay", "verify-determinism", "serve", "Examples:", "Exit status:"] {
+        assert!(help.contains(command), "{command} is not in the help");
+    }
+    assert_eq!(succeeds(0, &["--version"]), format!("doublehold {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(refused(&[]).contains("Usage: doublehold"));
+}
+
+#[test]
+fn nodes_are_served_on_real_ports_until_they_are_shut_down() {
+    // A port that was free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
+    let mut server = doublehold(&["serve", "--port", &port.to_string()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut said = [0; 7];
+    server.stderr.as_mut().expect("piped").read_exact(&mut said).expect("it says where it serves");
+    assert_eq!(&said, b"serving");
+
+    let taken = refused(&["serve", "--port", &port.to_string()]);
+    assert!(taken.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{taken}");
+
+    let mut client = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+    client.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    client.write_all(b"*1\r\n$4\r\nPING\r\n").expect("sent");
+    let mut reply = [0; 7];
+    client.read_exact(&mut reply).expect("a reply");
+    assert_eq!(&reply, b"+PONG\r\n");
+    client.write_all(b"*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n").expect("sent");
+    assert_eq!(server.wait().expect("it ends").code(), Some(0));
+
+    refused(&["serve", "--port", "65535", "--nodes", "2"]);
+    refused(&["serve", "--port", "0"]);
+    refused(&["serve", "--nodes", "0"]);
+}

@@ -1,0 +1,347 @@
+//! What a reader sees, word for word, of hand-made reports: `tests/golden/*.txt`, which are read in review.
+//!
+//! Hand-made, so that they change only when the drawing does. After a wanted change, `UPDATE_GOLDEN=1 cargo test -p
+//! doublehold --test golden` writes the files anew; look at the difference.
+
+use std::path::PathBuf;
+
+use doublehold::style::Style;
+use doublehold::{json, picture, text};
+use doublehold_history::{
+    Bounds, ClientId, ClockKind, Deadline, GrantId, Header, History, LockId, ObjectId, Predicate, Reading,
+    ReleaseOutcome, RunOutcome, TrueNs, What, judge,
+};
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan, Report};
+use doublehold_scenarios::scenario::{Expected, FaultKind, HostIndex};
+use doublehold_sim::{Outcome, TraceHash};
+
+const C1: ClientId = ClientId(0);
+const C2: ClientId = ClientId(1);
+const STOCK: LockId = LockId(0);
+const OBJECT: ObjectId = ObjectId(0);
+/// The hosts of `story.toml`: three nodes, the resource, two clients.
+const CLIENT_HOSTS: [HostIndex; 2] = [HostIndex(4), HostIndex(5)];
+
+fn golden(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+}
+
+fn assert_golden(name: &str, actual: &str) {
+    let path = golden(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, actual).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{name} differs (UPDATE_GOLDEN=1 accepts)\n--- expected\n{expected}\n--- actual\n{actual}"
+    );
+}
+
+/// A report told event by event, times in milliseconds.
+struct Told(Report);
+
+impl Told {
+    fn new() -> Told {
+        let path = golden("story.toml");
+        let scenario = catalog::load(path.to_str().expect("a path of this repository"), &[])
+            .expect("story.toml is right");
+        let mut header = Header::new("story", 7, &["c1", "c2"], &["stock"]);
+        header.nodes = ["A", "B", "C"].map(str::to_owned).to_vec();
+        header.objects = vec!["stock".to_owned()];
+        header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000) };
+        let history = History::new(header);
+        Told(Report {
+            scenario,
+            seed: 7,
+            engine: "sim",
+            outcome: Outcome::Completed,
+            verdicts: judge(&history),
+            history,
+            faults: Vec::new(),
+            keys: Vec::new(),
+            ended: TrueNs(0),
+            events: 1234,
+            messages: 321,
+            trace_hash: TraceHash(0xfeed),
+            trace: None,
+            notes: Vec::new(),
+        })
+    }
+
+    fn at(mut self, ms: u64, what: What) -> Told {
+        self.0.history.push(ns(ms), what);
+        self
+    }
+
+    fn asks(self, ms: u64, client: ClientId, grant: u64) -> Told {
+        self.at(ms, What::AcquireStarted { client, grant: GrantId(grant), lock: STOCK })
+    }
+
+    fn granted(self, ms: u64, client: ClientId, grant: u64, deadline_ms: u64) -> Told {
+        let deadline =
+            Some(Deadline { clock: ClockKind::Monotonic, reading_ns: deadline_ms as i64 * 1_000_000 });
+        let (grant, token) = (GrantId(grant), "2a".to_owned());
+        self.at(
+            ms,
+            What::Granted {
+                client,
+                grant,
+                lock: STOCK,
+                token,
+                fencing: None,
+                deadline,
+                reading: reading(ms),
+            },
+        )
+    }
+
+    fn writes(
+        self,
+        sent: u64,
+        ms: u64,
+        client: ClientId,
+        grant: u64,
+        (based_on, version): (u64, u64),
+    ) -> Told {
+        let (grant, based_on) = (GrantId(grant), Some(based_on));
+        let applied = What::WriteApplied {
+            client,
+            grant,
+            object: OBJECT,
+            version,
+            based_on,
+            value: version,
+            fencing: None,
+        };
+        self.at(sent, What::WriteSent { client, grant, object: OBJECT, based_on }).at(ms, applied)
+    }
+
+    fn releases(self, ms: u64, client: ClientId, grant: u64, outcome: ReleaseOutcome) -> Told {
+        let grant = GrantId(grant);
+        self.at(ms, What::ReleaseCalled { client, grant })
+            .at(ms + 3, What::ReleaseReturned { client, grant, outcome })
+    }
+
+    /// The keys of a grant on all three nodes, one millisecond after each other.
+    fn keys(mut self, client: ClientId, grant: u64, from: u64, until: Option<(u64, KeyEnd)>) -> Told {
+        for node in 0..3 {
+            let later = |ms: u64| ns(ms + node as u64);
+            let client = CLIENT_HOSTS[client.0 as usize];
+            let until = until.map(|(ms, how)| (later(ms), how));
+            self.0.keys.push(KeySpan {
+                node: HostIndex(node),
+                grant: GrantId(grant),
+                client,
+                from: later(from),
+                until,
+            });
+        }
+        self
+    }
+
+    fn fault(
+        mut self,
+        kind: FaultKind,
+        host: HostIndex,
+        words: [&str; 2],
+        from: Option<u64>,
+        until: Option<u64>,
+    ) -> Told {
+        let [words, when] = words.map(str::to_owned);
+        let (from, until) = (from.map(ns), until.map(ns));
+        self.0.faults.push(FaultReport { words, when, kind, hosts: vec![host], from, until });
+        self
+    }
+
+    fn ends(mut self, ms: u64, outcome: RunOutcome) -> Report {
+        self.0.ended = ns(ms);
+        self.0.history.push(ns(ms), What::RunEnded { outcome });
+        self.0.verdicts = judge(&self.0.history);
+        self.0
+    }
+}
+
+fn ns(ms: u64) -> TrueNs {
+    TrueNs(ms * 1_000_000)
+}
+
+fn reading(ms: u64) -> Reading {
+    Reading { wall_ns: ms as i64 * 1_000_000, monotonic_ns: ms * 1_000_000, boot_ns: ms * 1_000_000 }
+}
+
+/// c1 is paused past its deadline, c2 writes, c1 writes over it: what the story says.
+fn paused() -> Report {
+    Told::new()
+        .asks(0, C1, 1)
+        .granted(20, C1, 1, 10_000)
+        .asks(30, C2, 2)
+        .at(40, What::Refused { client: C2, grant: GrantId(2), why: "0 of the 2 votes needed".into() })
+        .at(240, What::Refused { client: C2, grant: GrantId(2), why: "0 of the 2 votes needed".into() })
+        .keys(C1, 1, 10, Some((10_011, KeyEnd::Expired)))
+        .at(10_000, What::DeadlinePassed { client: C1, grant: GrantId(1) })
+        .granted(10_050, C2, 3, 20_030)
+        .keys(C2, 3, 10_040, Some((11_072, KeyEnd::Deleted)))
+        .writes(11_050, 11_055, C2, 3, (0, 1))
+        .releases(11_070, C2, 3, ReleaseOutcome::Released)
+        .at(21_000, What::ReadDone { client: C1, grant: GrantId(1), object: OBJECT, version: 0, value: 0 })
+        .writes(21_020, 21_025, C1, 1, (0, 2))
+        .releases(21_030, C1, 1, ReleaseOutcome::NotOwner)
+        .fault(
+            FaultKind::Pause,
+            CLIENT_HOSTS[0],
+            ["c1 pauses for 20 s", "at c1's check"],
+            Some(1_020),
+            Some(21_020),
+        )
+        .ends(21_040, RunOutcome::Completed)
+}
+
+/// C's clock jumps while c1 holds; the write of c1 spends 90 s in the network; a node crashes and stays down.
+fn jumped() -> Report {
+    let mut report = Told::new()
+        .asks(0, C1, 1)
+        .granted(20, C1, 1, 100_000)
+        .keys(C1, 1, 10, Some((22, KeyEnd::Expired)))
+        .asks(25, C2, 2)
+        .granted(60, C2, 2, 100_000)
+        .keys(C2, 2, 50, Some((31_000, KeyEnd::Forgotten)))
+        .writes(1_000, 91_005, C1, 1, (0, 1))
+        .releases(91_010, C1, 1, ReleaseOutcome::NotOwner)
+        .fault(
+            FaultKind::ClockStep,
+            HostIndex(2),
+            ["C has its wall clock stepped by +10 s", "at c1's grant"],
+            Some(20),
+            None,
+        )
+        .fault(
+            FaultKind::PacketDelay,
+            HostIndex(3),
+            ["c1's next message takes 90 s longer", "at c1's write"],
+            Some(1_000),
+            None,
+        )
+        .fault(FaultKind::Crash, HostIndex(1), ["B crashes and stays down", "at 31 s"], Some(31_000), None)
+        .ends(91_020, RunOutcome::Completed);
+    // Only B crashes, and only C's clock is ahead: the others keep their keys.
+    report.keys[0].until = None;
+    report.keys[1].until = None;
+    report.keys[3].until = None;
+    report.keys[5].until = None;
+    report
+}
+
+/// Nothing happens, and the fault that the scenario is about never strikes.
+fn vacuous() -> Report {
+    let mut told = Told::new()
+        .asks(0, C1, 1)
+        .granted(20, C1, 1, 10_000)
+        .keys(C1, 1, 10, None)
+        .at(30, What::FaultNeverFired { fault: "c1 pauses for 20 s at c1's check".into() })
+        .fault(FaultKind::Pause, CLIENT_HOSTS[0], ["c1 pauses for 20 s", "at c1's check"], None, None);
+    told.0.notes.push("a script on A passed its instruction limit".to_owned());
+    told.ends(40, RunOutcome::TimeBudget)
+}
+
+#[test]
+fn a_late_write_reads_as_a_story_in_ascii() {
+    assert_golden("paused.ascii.txt", &text::run(&paused(), "doublehold run story --seed 7", &Style::ASCII));
+}
+
+#[test]
+fn a_late_write_reads_as_a_story_in_unicode() {
+    assert_golden(
+        "paused.unicode.txt",
+        &text::run(&paused(), "doublehold run story --seed 7", &Style::UNICODE),
+    );
+}
+
+#[test]
+fn a_double_hold_that_was_not_expected_is_said_loudly() {
+    assert_golden(
+        "jumped.unicode.txt",
+        &text::run(&jumped(), "doublehold run story --seed 7", &Style::UNICODE),
+    );
+}
+
+#[test]
+fn a_run_in_which_the_fault_never_struck_proves_nothing() {
+    assert_golden(
+        "vacuous.ascii.txt",
+        &text::run(&vacuous(), "doublehold run story --seed 7", &Style::ASCII),
+    );
+}
+
+#[test]
+fn colours_change_no_character() {
+    let colored =
+        text::run(&paused(), "doublehold run story --seed 7", &Style { color: true, ..Style::UNICODE });
+    assert!(colored.contains("\x1b[1;31m"), "a double hold is red");
+    let mut plain = String::new();
+    for (index, part) in colored.split("\x1b[").enumerate() {
+        plain.push_str(if index == 0 { part } else { part.split_once('m').expect("a whole sequence").1 });
+    }
+    assert_eq!(plain, text::run(&paused(), "doublehold run story --seed 7", &Style::UNICODE));
+}
+
+#[test]
+fn every_width_fits_and_ascii_is_ascii() {
+    for report in [paused(), jumped(), vacuous()] {
+        for width in Style::MIN_WIDTH..=Style::MAX_WIDTH {
+            let drawn = picture::picture(&report, &Style { width, ..Style::ASCII });
+            assert!(drawn.is_ascii(), "{drawn}");
+            let widest = drawn.lines().map(str::len).max().unwrap_or(0);
+            assert!(widest <= width, "{widest} columns at width {width}:\n{drawn}");
+        }
+    }
+}
+
+#[test]
+fn json_has_the_promised_fields() {
+    let run: serde_json::Value =
+        serde_json::from_str(&json::run(&paused(), "doublehold run story --seed 7").expect("JSON"))
+            .expect("JSON");
+    assert_eq!(run["scenario"], "story");
+    assert_eq!(run["seed"], 7);
+    assert_eq!(run["engine"], "sim");
+    assert_eq!(run["as_expected"], true);
+    assert_eq!(
+        run["verdicts"],
+        serde_json::json!({"P1": "violated", "P2": "holds", "P3": "violated", "P4": "violated", "WR": "holds", "LV": "holds"})
+    );
+    assert_eq!(
+        run["overlaps"],
+        serde_json::json!([{
+            "predicate": "P1", "clients": ["c1", "c2"], "lock": "stock",
+            "from_ns": 10_050_000_000_u64, "to_ns": 11_070_000_000_u64, "open_ended": false
+        }])
+    );
+    assert_eq!(run["faults"][0]["fired"], true);
+    assert_eq!(run["faults"][0]["kind"], "pause");
+    assert_eq!(run["faults"][0]["hosts"], serde_json::json!(["c1"]));
+    assert_eq!(run["faults"][0]["from_ns"], 1_020_000_000_u64);
+    assert_eq!(run["trace_hash"], "000000000000feed");
+    assert_eq!(run["events"], 1234);
+    assert_eq!(run["true_time_ns"], 21_040_000_000_u64);
+    assert_eq!(run["replay"], "doublehold run story --seed 7");
+    let words = run["evidence"]["P1"]["words"][0].as_str().expect("a sentence");
+    assert!(words.starts_with(r#"c1 and c2 both held "stock" for 1.020 s of true time"#), "{words}");
+}
+
+#[test]
+fn json_tells_a_fault_that_never_struck_and_a_verdict_that_contradicts() {
+    let run: serde_json::Value =
+        serde_json::from_str(&json::run(&vacuous(), "").expect("JSON")).expect("JSON");
+    assert_eq!((&run["as_expected"], &run["judgement"]), (&false.into(), &"inconclusive".into()));
+    assert_eq!(
+        (&run["faults"][0]["fired"], &run["faults"][0]["from_ns"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+    let mut contradicted = paused();
+    contradicted.scenario.expect.insert(Predicate::P2, Expected::Violated);
+    let run: serde_json::Value =
+        serde_json::from_str(&json::run(&contradicted, "").expect("JSON")).expect("JSON");
+    assert_eq!((&run["as_expected"], &run["judgement"]), (&false.into(), &"contradicted".into()));
+}
