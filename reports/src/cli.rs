@@ -29,8 +29,12 @@ Examples:
   doublehold run lease-pause --plan lp.plan            write down the run
   doublehold replay lp.plan                            and run it again, exactly
 
-Exit status: 0 as expected, 1 a verdict contradicts the expectation (or a replay differs), 2 bad usage, file or I/O,
-3 inconclusive, 101 a bug in doublehold.";
+Exit status:
+  0    as expected
+  1    a verdict contradicts the expectation, or a run that should be the same is not
+  2    bad usage, a file that is refused, or I/O
+  3    inconclusive
+  101  a bug in doublehold";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -237,3 +237,111 @@ impl Drop for Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::thread::{self, ThreadId};
+
+    use doublehold_scenarios::report::Report;
+    use doublehold_sim::{SimTime, TraceHash};
+
+    use super::*;
+
+    /// An engine with a leak: runs that `leaks` says so of come out differently from the third event on.
+    struct Leaky<L> {
+        leaks: L,
+    }
+
+    impl<L: Fn() -> bool> Engine for Leaky<L> {
+        fn name(&self) -> &'static str {
+            "leaky"
+        }
+
+        fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report {
+            let mut report = SimEngine.run(scenario, seed, keep);
+            if (self.leaks)() {
+                report.trace_hash = TraceHash(!report.trace_hash.0);
+                if let Some(trace) = &mut report.trace {
+                    trace[2].at = SimTime(77);
+                }
+            }
+            report
+        }
+    }
+
+    /// Another process without leaks, or with one.
+    struct There {
+        leaks: bool,
+    }
+
+    impl Elsewhere for There {
+        fn hash(&self, seed: u64) -> Result<String, CliError> {
+            let hash = SimEngine.run(&scenario(), seed, Keep::History).trace_hash.0;
+            Ok(TraceHash(if self.leaks { !hash } else { hash }).to_string())
+        }
+
+        fn trace(&self, _seed: u64) -> Result<Vec<String>, CliError> {
+            Ok(vec!["header".to_owned(), "another event".to_owned()])
+        }
+    }
+
+    fn scenario() -> Scenario {
+        catalog::load("lease-pause", &[]).expect("a scenario of the catalogue")
+    }
+
+    fn found(leaks: impl Fn() -> bool + Sync, there: &There) -> Option<Difference> {
+        verify(&Leaky { leaks }, &scenario(), 3, there).expect("nothing can fail here")
+    }
+
+    #[test]
+    fn runs_without_a_leak_agree() {
+        assert_eq!(found(|| false, &There { leaks: false }), None);
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_behind_is_found_with_its_first_event() {
+        // Each seed is run once before any is run again.
+        let runs = Mutex::new(0);
+        let leaks = || {
+            let mut runs = runs.lock().expect("nobody panicked");
+            *runs += 1;
+            // The traced run that is compared with comes first again: the fifth.
+            *runs > 3 && *runs != 5
+        };
+        let difference = found(leaks, &There { leaks: false }).expect("a difference");
+        assert_eq!((difference.place, difference.seed), (AFTER_OTHERS, 3));
+        let (number, [here, there]) = difference.event.clone().expect("the event");
+        assert_eq!(number, 3);
+        assert!(!here.contains(r#""at":77"#) && there.contains(r#""at":77"#), "{here} {there}");
+        let words = difference.in_words("lease-pause");
+        assert!(words.starts_with("NOT DETERMINISTIC: lease-pause, seed 3: trace "), "{words}");
+        assert!(words.contains("first difference at event 3:\n"), "{words}");
+    }
+
+    #[test]
+    fn what_is_kept_per_thread_is_found() {
+        let home: ThreadId = thread::current().id();
+        let difference =
+            found(|| thread::current().id() != home, &There { leaks: false }).expect("a difference");
+        assert_eq!(difference.place, OTHER_THREAD);
+        assert_eq!(difference.event.expect("the event").0, 3);
+    }
+
+    #[test]
+    fn what_differs_between_processes_is_found() {
+        let difference = found(|| false, &There { leaks: true }).expect("a difference");
+        assert_eq!(difference.place, OTHER_PROCESS);
+        let (number, [_, there]) = difference.event.expect("the event");
+        assert_eq!((number, there.as_str()), (1, "another event"));
+    }
+
+    #[test]
+    fn a_trace_that_ends_early_differs_where_it_ends() {
+        let lines = |events: &[&str]| events.iter().map(|event| (*event).to_owned()).collect::<Vec<_>>();
+        let (long, short) = (lines(&["header", "a", "b"]), lines(&["other header", "a"]));
+        let ended = (2, ["b".to_owned(), "the trace has ended".to_owned()]);
+        assert_eq!(first_difference(&long, &short), Some(ended));
+        assert_eq!(first_difference(&long, &long), None);
+    }
+}

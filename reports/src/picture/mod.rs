@@ -5,7 +5,7 @@
 //!  c1  ··██████████▒▒▒▒▒▒▒▒▒▒▒▒▒w      one lane per client: asks, holds, holds past its deadline
 //!                 ░paused░░░░░░        what happened to that host
 //!  c2     ············██████w█
-//!  P1                 ▓▓▓▓▓▓▓▓▓        two clients hold at once
+//!  P1                 ▀▀▀▀▀▀▀▀▀        two clients hold at once
 //!
 //!  A   1111111111111  222222222        whose key each node holds
 //!      ┴────────┴──╱╱─┴──────┴─
@@ -37,6 +37,17 @@ use crate::words::{columns, instant, to_ascii, wrap};
 /// Draws a run: its lanes, a legend, and the numbered events.
 ///
 /// Lines are no wider than the style's width as long as names and words are not.
+///
+/// ```
+/// use doublehold::{picture::picture, style::Style};
+/// use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+///
+/// let scenario = catalog::load("lease-pause", &[])?;
+/// let report = SimEngine.run(&scenario, 7, Keep::History);
+/// let drawn = picture(&report, &Style::ASCII);
+/// assert!(drawn.contains("c1 pauses for 20 s, at c1's check"));
+/// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
+/// ```
 pub fn picture(report: &Report, style: &Style) -> String {
     let facts = Facts::new(report);
     let story = story::tell(&facts);
