@@ -2,6 +2,7 @@
 
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::spec::Source;
+use doublehold_sim::{Seed, Stream};
 
 /// A scenario that is as short as can be and has everything a bad line can be about.
 const GOOD: &str = r#"claim = "something can be shown"
@@ -524,4 +525,35 @@ fn files_that_are_no_scenarios_are_refused() {
         load_error(missing).replace(missing, "FILE").starts_with("cannot read scenario `FILE`: No such file")
     );
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Bytes are deleted, doubled or swapped for ones that mean something in TOML or in the grammar of moments.
+#[test]
+fn no_mutilated_file_makes_the_reader_panic() {
+    const BITES: &[&str] = &[
+        "\"", "'", "[", "]", "{", "}", "=", ".", ",", "\n", "-", "0", "9", "s", "'s", " ", "after", "\u{e9}",
+        "..", "/", "1e9",
+    ];
+    let mut stream = Stream::new(Seed(7), "mutilate");
+    let mut refused = 0;
+    for entry in catalog::entries().unwrap().iter().filter(|entry| !entry.name.contains('/')) {
+        let text = catalog::load(&entry.name, &[]).unwrap().resolved;
+        for _ in 0..200 {
+            let mut letters: Vec<char> = text.chars().collect();
+            for _ in 0..=stream.below(3) {
+                let at = stream.below(letters.len() as u64) as usize;
+                let end = (at + stream.below(4) as usize).min(letters.len());
+                let bite = BITES[stream.below(BITES.len() as u64) as usize];
+                letters.splice(at..end, bite.chars());
+            }
+            let text = letters.into_iter().collect();
+            let source = Source { name: "x".into(), file: "x.toml".into(), text, ..Source::default() };
+            if let Err(error) = source.read() {
+                refused += 1;
+                let message = error.to_string();
+                assert_eq!(message.lines().count(), 2, "a sentence and a hint: {message}");
+            }
+        }
+    }
+    assert!(refused > 1000, "most mutilations are noticed, but only {refused} were");
 }

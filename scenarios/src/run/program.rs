@@ -122,7 +122,9 @@ impl Client<'_> {
                     turn.held = Some((grant, held));
                     return true;
                 }
-                Acquired::Refused(why) => self.note(|client| What::Refused { client, grant, why: why.to_string() }),
+                Acquired::Refused(why) => {
+                    self.note(|client| What::Refused { client, grant, why: why.to_string() })
+                }
                 Acquired::Unknown(why) => {
                     self.note(|client| What::AcquireUnknown { client, grant, why: why.to_string() });
                 }

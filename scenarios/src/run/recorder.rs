@@ -9,7 +9,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use doublehold_history::{ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What};
+use doublehold_history::{
+    ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What,
+};
 use doublehold_sim::{Host, HostId};
 use doublehold_sim_redis::core::{KeyChange, Observer, Peer};
 
@@ -50,7 +52,12 @@ struct Record {
 }
 
 impl Recorder {
-    pub(crate) fn new(world: Host, history: History, clients: BTreeMap<HostId, ClientId>, lock_key: &str) -> Recorder {
+    pub(crate) fn new(
+        world: Host,
+        history: History,
+        clients: BTreeMap<HostId, ClientId>,
+        lock_key: &str,
+    ) -> Recorder {
         let record = Record {
             history,
             clients,
@@ -279,9 +286,12 @@ impl Observer for NodeObserver {
         let op = match (change.command, change.after) {
             ("EXPIRED", _) => None,
             (_, None) => Some(KeyOp::Release),
-            (_, Some(_)) => change.before.filter(|before| Some(*before) == change.after).map(|_| KeyOp::Extend),
+            (_, Some(_)) => {
+                change.before.filter(|before| Some(*before) == change.after).map(|_| KeyOp::Extend)
+            }
         };
-        if let Some(what) = op.zip(change.before).and_then(|(op, held)| record.touched(node, peer, held, op)) {
+        if let Some(what) = op.zip(change.before).and_then(|(op, held)| record.touched(node, peer, held, op))
+        {
             record.push(now, what);
         }
         if let Some((span, expires_at_ms)) = span.zip(change.expires_at_ms) {
@@ -294,6 +304,8 @@ impl Observer for NodeObserver {
     fn script_overran(&self, peer: Peer) {
         self.node.note("script overran", Some(HostId(peer.0)));
         let node = self.node.name();
-        self.recorder.remark(format!("a script on {node} passed its instruction limit and was treated as never ending"));
+        self.recorder.remark(format!(
+            "a script on {node} passed its instruction limit and was treated as never ending"
+        ));
     }
 }

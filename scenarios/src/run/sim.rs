@@ -72,7 +72,8 @@ fn link(plan: &LinkPlan) -> LinkSpec {
 }
 
 fn recorder(scenario: &Scenario, seed: u64, world: &World) -> Recorder {
-    let names = |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
+    let names =
+        |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
     let header = Header {
         version: Header::VERSION,
         scenario: scenario.name.clone(),
