@@ -171,7 +171,8 @@ fn reading(ms: u64) -> Reading {
     Reading { wall_ns: ms as i64 * 1_000_000, monotonic_ns: ms * 1_000_000, boot_ns: ms * 1_000_000 }
 }
 
-/// c1 is paused past its deadline, c2 writes, c1 writes over it: what the story says.
+/// c1 is paused past its deadline, c2 writes, c1 writes over it: what the story says. Its clock is stepped meanwhile, and
+/// c2 sets each key in the instant in which c1's expires.
 fn paused() -> Report {
     Told::new()
         .asks(0, C1, 1)
@@ -182,7 +183,7 @@ fn paused() -> Report {
         .keys(C1, 1, 10, Some((10_011, KeyEnd::Expired)))
         .at(10_000, What::DeadlinePassed { client: C1, grant: GrantId(1) })
         .granted(10_050, C2, 3, 20_030)
-        .keys(C2, 3, 10_040, Some((11_072, KeyEnd::Deleted)))
+        .keys(C2, 3, 10_011, Some((11_072, KeyEnd::Deleted)))
         .writes(11_050, 11_055, C2, 3, (0, 1))
         .releases(11_070, C2, 3, ReleaseOutcome::Released)
         .at(21_000, What::ReadDone { client: C1, grant: GrantId(1), object: OBJECT, version: 0, value: 0 })
@@ -195,6 +196,13 @@ fn paused() -> Report {
             Some(1_020),
             Some(21_020),
         )
+        .fault(
+            FaultKind::ClockStep,
+            CLIENT_HOSTS[0],
+            ["c1 has its wall clock stepped by -5 s", "4 s after c1's check"],
+            Some(5_020),
+            None,
+        )
         .ends(21_040, RunOutcome::Completed)
 }
 
@@ -203,7 +211,7 @@ fn jumped() -> Report {
     let mut report = Told::new()
         .asks(0, C1, 1)
         .granted(20, C1, 1, 100_000)
-        .keys(C1, 1, 10, Some((22, KeyEnd::Expired)))
+        .keys(C1, 1, 10, Some((18, KeyEnd::Expired)))
         .asks(25, C2, 2)
         .granted(60, C2, 2, 100_000)
         .keys(C2, 2, 50, None)
@@ -294,6 +302,33 @@ fn every_width_fits_and_ascii_is_ascii() {
             let widest = drawn.lines().map(str::len).max().unwrap_or(0);
             assert!(widest <= width, "{widest} columns at width {width}:\n{drawn}");
         }
+    }
+}
+
+#[test]
+fn every_number_of_the_list_stands_above_the_lanes() {
+    // Three events in the last instant of the run, at the right edge.
+    let crowded = Told::new()
+        .asks(0, C1, 1)
+        .granted(20, C1, 1, 10_000)
+        .asks(30, C2, 2)
+        .granted(500, C2, 2, 10_000)
+        .writes(9_000, 9_000, C2, 2, (0, 1))
+        .at(9_000, What::ReleaseCalled { client: C2, grant: GrantId(2) })
+        .at(9_000, What::ReleaseCalled { client: C1, grant: GrantId(1) })
+        .ends(9_000, RunOutcome::Completed);
+    for report in [paused(), jumped(), crowded] {
+        let drawn = picture::picture(&report, &Style::ASCII);
+        let above: Vec<&str> =
+            drawn.lines().next().expect("a first line").split("").filter(|it| !" ".contains(it)).collect();
+        let listed = drawn
+            .split_once("\n\n  1 ")
+            .expect("a list")
+            .1
+            .lines()
+            .filter(|line| line.contains(" s  "))
+            .count();
+        assert_eq!(above.len(), listed, "{drawn}");
     }
 }
 

@@ -92,6 +92,9 @@ const AFTER_OTHERS: &str = "after other runs in the same process";
 const OTHER_THREAD: &str = "on another thread";
 const OTHER_PROCESS: &str = "in another process";
 
+/// One more run of a seed, and the digest it came to.
+type Way<'a> = &'a dyn Fn() -> Result<String, CliError>;
+
 /// Compares seeds 1 to `seeds`; stops at the first difference.
 fn verify(
     engine: &(impl Engine + Sync),
@@ -104,7 +107,7 @@ fn verify(
     let first: Vec<(u64, String)> = (1..=seeds).map(|seed| (seed, hash(seed))).collect();
     for (seed, here) in first.iter().rev() {
         progress.step();
-        let ways: [(&'static str, &dyn Fn() -> Result<String, CliError>); 3] = [
+        let ways: [(&'static str, Way<'_>); 3] = [
             (AFTER_OTHERS, &|| Ok(hash(*seed))),
             (OTHER_THREAD, &|| Ok(on_another_thread(|| hash(*seed)))),
             (OTHER_PROCESS, &|| elsewhere.hash(*seed)),
