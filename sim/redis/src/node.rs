@@ -95,8 +95,6 @@ impl<M: Machine> Node<M> {
         if config.persistence != Persistence::None {
             persistence::load(&machine, &mut core)?;
             core.drop_expired(machine.wall());
-            // The file may end in any database.
-            core.propagate_select_again();
         }
         core.replication_mut().backlog_size = config.repl_backlog_bytes as u64;
         let node = Node { shared: Arc::new(Shared::new(machine, config, core)) };

@@ -184,8 +184,6 @@ fn promote<M: Machine>(shared: &Shared<M>, state: &mut State) {
     shift_id(replication, ReplicationId(random_id(&shared.machine)));
     links.drop_replicas(replication);
     core.propagate_select_again();
-    // From here on the node's own clock decides what has expired.
-    state.arm_expiry();
 }
 
 /// The history goes on under a new id; up to here it is also the old one.

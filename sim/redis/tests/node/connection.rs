@@ -69,10 +69,9 @@ async fn a_client_that_never_reads_its_replies_is_not_executed_any_further() {
     assert_eq!(client.ask(&format!("SET big {value}")).await, "OK");
     // Ten thousand requests for a gigabyte of replies; the pipes hold 128 KiB.
     let requests = "GET big\r\n".repeat(10_000);
-    let stalled = tokio::time::timeout(Duration::from_secs(1), client.send_raw(requests.as_bytes())).await;
-    pass(1000).await;
+    client.try_send_raw(requests.as_bytes(), 1000).await;
     let executed = executed.0.load(Ordering::Relaxed);
-    assert!((2..10).contains(&executed), "{executed} commands were executed ({stalled:?})");
+    assert!((2..10).contains(&executed), "{executed} commands were executed");
 }
 
 #[tokio::test(start_paused = true)]

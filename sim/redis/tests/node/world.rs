@@ -288,9 +288,20 @@ impl Client {
         self.stream.write_all(bytes).await.expect("the connection is open");
     }
 
+    /// Sends as much as the other end takes within `ms`.
+    pub(crate) async fn try_send_raw(&mut self, bytes: &[u8], ms: u64) {
+        let all = tokio::time::timeout(Duration::from_millis(ms), self.stream.write_all(bytes)).await;
+        all.unwrap_or(Ok(())).expect("the connection is open");
+    }
+
     /// One reply: text of a status, error or bulk string, digits of an integer, `nil`, arrays in brackets; `closed` at
-    /// the end of the connection.
+    /// the end of the connection. Panics if two hours pass without one, so that a test fails where it would hang.
     pub(crate) async fn reply(&mut self) -> String {
+        let reply = tokio::time::timeout(Duration::from_secs(7200), self.read_reply()).await;
+        reply.expect("a reply within two hours")
+    }
+
+    async fn read_reply(&mut self) -> String {
         let Some(line) = self.line().await else { return "closed".to_owned() };
         let (kind, rest) = line.split_at(1);
         match kind {
@@ -304,7 +315,7 @@ impl Client {
             "*" => {
                 let mut items = Vec::new();
                 for _ in 0..rest.parse().expect("a length") {
-                    items.push(Box::pin(self.reply()).await);
+                    items.push(Box::pin(self.read_reply()).await);
                 }
                 format!("[{}]", items.join(" "))
             }
