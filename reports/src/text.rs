@@ -32,8 +32,10 @@ fn headline(report: &Report, style: &Style) -> String {
     let scenario = &report.scenario;
     let name = clean(&scenario.name);
     let mut text = wrap(&format!("{name}: {}", scenario.claim), "", "  ", style.width);
-    // Painted after wrapping: colour codes have no width.
-    text.replace_range(..name.len(), &style.paint(&name, Paint::Strong));
+    // Painted after wrapping: colour codes have no width. A name that does not fit on the line stays plain.
+    if text.starts_with(&name) {
+        text.replace_range(..name.len(), &style.paint(&name, Paint::Strong));
+    }
     if !scenario.source.is_empty() {
         let row = if scenario.id.is_empty() { String::new() } else { format!(" (claim {})", scenario.id) };
         text.push_str(

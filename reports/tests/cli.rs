@@ -187,6 +187,16 @@ fn json_is_one_object_with_the_promised_fields() {
 }
 
 #[test]
+fn a_file_may_have_any_name() {
+    let folder = Folder::new("names");
+    for name in ["ä ü ".repeat(30), "x".repeat(150), "it's \u{1b}[31m".to_owned(), "-q".to_owned()] {
+        let path = folder.file(&format!("{name}.toml"), SCENARIO);
+        let text = succeeds(0, &["run", &path]);
+        assert!(!text.contains('\x1b'), "{text}");
+    }
+}
+
+#[test]
 fn the_catalogue_is_listed_for_people_and_for_programs() {
     let json: Value = serde_json::from_str(&succeeds(0, &["list", "--format", "json"])).expect("JSON");
     let entries = json.as_array().expect("an array");
