@@ -193,6 +193,8 @@ fn a_file_may_have_any_name() {
         let path = folder.file(&format!("{name}.toml"), SCENARIO);
         let text = succeeds(0, &["run", &path]);
         assert!(!text.contains('\x1b'), "{text}");
+        let headline = text.lines().next().expect("a headline").chars().count();
+        assert!(headline <= 100 || !name.contains(' '), "only a word may be wider than the page: {text}");
     }
 }
 
