@@ -1,0 +1,243 @@
+//! Scripts from a seed: what lock clients do, and what nobody does but a server must answer.
+//!
+//! Commands come from templates (`templates.rs`) whose `$words` are filled in here. Nothing generated has a reply that
+//! depends on how fast the test runs: lifetimes are either over within a pause of the script, or far away and further
+//! apart from one another than a script can last.
+
+mod lua;
+mod templates;
+mod wire;
+
+use super::random::Random;
+use super::script::{Bytes, Step};
+use std::time::Duration;
+
+/// Longer than the shortest lifetimes, which are 1 and 2 ms.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How often a script ends in bytes that are no request, in percent.
+const ENDS_BADLY: usize = 15;
+/// How often a command is spoilt, in percent.
+const SPOILT: usize = 12;
+
+/// Script number `index` of the run with this seed.
+pub(crate) fn script(seed: u64, index: u64) -> Vec<Step> {
+    let mut random = Random::of_script(seed, index);
+    let flavour = *random.weighted(templates::FLAVOURS);
+    let mut generator = Generator::new(random);
+    generator.script(flavour)
+}
+
+/// What a script is mostly about: families of templates by weight.
+pub(crate) type Flavour = &'static [(usize, Family)];
+/// Templates by weight.
+pub(crate) type Family = &'static [(usize, &'static str)];
+
+struct Generator {
+    random: Random,
+    connections: usize,
+    /// Seconds; each is used once, so that no two lifetimes end at nearly the same time.
+    lifetimes: Vec<usize>,
+    /// The command being built sets a lifetime of a millisecond or two.
+    short: bool,
+    /// Something short-lived may be waiting for an EXEC.
+    short_queued: bool,
+    /// The texts of the script's Lua scripts so far, for EVALSHA.
+    scripts: Vec<Bytes>,
+}
+
+impl Generator {
+    fn new(random: Random) -> Generator {
+        Generator {
+            random,
+            connections: 1,
+            lifetimes: Vec::new(),
+            short: false,
+            short_queued: false,
+            scripts: Vec::new(),
+        }
+    }
+
+    fn script(&mut self, flavour: Flavour) -> Vec<Step> {
+        self.connections = 1 + self.random.below(3);
+        let mut steps = Vec::new();
+        for connection in 0..self.connections {
+            if self.random.percent(35) {
+                steps.push(Step::send(connection, vec![b"HELLO".to_vec(), b"3".to_vec()]));
+            }
+        }
+        let length = 10 + self.random.below(21);
+        while steps.len() < length {
+            if self.random.percent(1) {
+                self.expires_while_watched(&mut steps);
+            } else {
+                steps.push(self.step(flavour));
+            }
+        }
+        if self.random.percent(ENDS_BADLY) {
+            let connection = self.connection();
+            steps.push(Step::Raw { connection, pieces: self.bad_ending() });
+        }
+        steps
+    }
+
+    fn step(&mut self, flavour: Flavour) -> Step {
+        let connection = self.connection();
+        let family = *self.random.weighted(flavour);
+        let mut args = self.command(family);
+        if self.random.percent(SPOILT) && !templates::NOT_SPOILT.contains(&name(&args).as_str()) {
+            self.spoil(&mut args);
+        }
+        if self.random.percent(10) {
+            args[0] = args[0].iter().map(|byte| if self.random.percent(50) { byte ^ case_bit(*byte) } else { *byte }).collect();
+        }
+        self.short_queued |= self.short;
+        let pause = if self.short || (self.short_queued && name(&args) == "EXEC") { PAUSE } else { Duration::ZERO };
+        self.short = false;
+        Step::Send { connection, args, pause }
+    }
+
+    /// A key that is alive when it is watched and gone at EXEC.
+    fn expires_while_watched(&mut self, steps: &mut Vec<Step>) {
+        let connection = self.connection();
+        let key = self.key();
+        let write = self.filled("SET $k written EX $lt");
+        let look = self.filled("GET $k");
+        let word = |word: &str| word.as_bytes().to_vec();
+        let set = vec![word("SET"), key.clone(), word("v"), word("PX"), word("60")];
+        for args in [set, vec![word("WATCH"), key], vec![word("MULTI")], look, write] {
+            steps.push(Step::send(connection, args));
+        }
+        if let Some(Step::Send { pause, .. }) = steps.last_mut() {
+            *pause = Duration::from_millis(70);
+        }
+        steps.push(Step::send(connection, vec![word("EXEC")]));
+    }
+
+    fn connection(&mut self) -> usize {
+        self.random.below(self.connections)
+    }
+
+    fn command(&mut self, family: Family) -> Vec<Bytes> {
+        let template = *self.random.weighted(family);
+        self.filled(template)
+    }
+
+    /// A template with its words filled in.
+    fn filled(&mut self, template: &str) -> Vec<Bytes> {
+        let mut args = Vec::new();
+        for word in template.split(' ') {
+            match word.strip_prefix('$') {
+                Some(kind) => self.fill(kind, &mut args),
+                None => args.push(word.as_bytes().to_vec()),
+            }
+        }
+        args
+    }
+
+    fn fill(&mut self, kind: &str, args: &mut Vec<Bytes>) {
+        let text = |text: &str| text.as_bytes().to_vec();
+        match kind {
+            "k" => args.push(self.key()),
+            "ks" => (0..1 + self.random.below(3)).for_each(|_| args.push(self.key())),
+            "f" => args.push(text(self.random.pick(templates::FIELDS))),
+            "fs" => (0..1 + self.random.below(3)).for_each(|_| args.push(text(self.random.pick(templates::FIELDS)))),
+            "v" => args.push(self.value()),
+            "kvs" => (0..1 + self.random.below(3)).for_each(|_| args.extend([self.key(), self.value()])),
+            "fvs" => (0..1 + self.random.below(3)).for_each(|_| {
+                args.extend([text(self.random.pick(templates::FIELDS)), self.value()]);
+            }),
+            "n" => args.push(self.number()),
+            "lt" => args.push(self.lifetime_seconds().to_string().into_bytes()),
+            "plt" => args.push(self.lifetime_ms()),
+            "short" => {
+                self.short = true;
+                args.push(text(self.random.pick(&["1", "2"])));
+            }
+            "at" => args.push(text(self.random.pick(templates::MOMENTS))),
+            "pat" => args.push(text(self.random.pick(templates::MOMENTS)).into_iter().chain(*b"000").collect()),
+            "odd" => args.push(text(self.random.pick(templates::ODD_NUMBERS))),
+            "cond" => args.push(text(self.random.pick(templates::CONDITIONS))),
+            "set" => self.set_options(args),
+            "lua" => self.eval_arguments(args),
+            "sha" => args.push(self.sha()),
+            "script" => {
+                let script = self.script_text();
+                args.push(script);
+            }
+            "pattern" => args.push(text(self.random.pick(templates::PATTERNS))),
+            "setting" => args.push(text(self.random.pick(templates::SETTINGS))),
+            "unknown" => args.push(text(self.random.pick(templates::UNKNOWN_COMMANDS))),
+            "junk" => (0..self.random.below(5)).for_each(|_| args.push(self.value())),
+            other => panic!("a template has the unknown word `${other}`"),
+        }
+    }
+
+    fn key(&mut self) -> Bytes {
+        self.random.weighted(templates::KEYS).to_vec()
+    }
+
+    fn value(&mut self) -> Bytes {
+        match self.random.below(60) {
+            0 => vec![b'x'; 100 + self.random.below(400)],
+            1 => vec![b'y'; 20_000],
+            _ => self.random.pick(templates::VALUES).to_vec(),
+        }
+    }
+
+    fn number(&mut self) -> Bytes {
+        if self.random.percent(75) {
+            (self.random.below(2_000) as i64 - 1_000).to_string().into_bytes()
+        } else {
+            self.random.pick(templates::ODD_NUMBERS).as_bytes().to_vec()
+        }
+    }
+
+    fn lifetime_seconds(&mut self) -> usize {
+        let slots = 64;
+        let unused = |taken: &[usize], seconds: &usize| !taken.contains(seconds);
+        let mut seconds = 100 + 13 * self.random.below(slots);
+        while !unused(&self.lifetimes, &seconds) {
+            seconds += 13;
+        }
+        self.lifetimes.push(seconds);
+        seconds
+    }
+
+    /// TTL rounds: a part of a second below one half leaves the test time to look.
+    fn lifetime_ms(&mut self) -> Bytes {
+        let part = [0, 200, 400][self.random.below(3)];
+        (self.lifetime_seconds() * 1_000 + part).to_string().into_bytes()
+    }
+
+    fn set_options(&mut self, args: &mut Vec<Bytes>) {
+        for _ in 0..self.random.below(4) {
+            let option = *self.random.weighted(templates::SET_OPTIONS);
+            let mut filled = self.filled(option);
+            if self.random.percent(30) {
+                filled[0].make_ascii_lowercase();
+            }
+            args.append(&mut filled);
+        }
+    }
+
+    /// Too few arguments, too many, or a wrong one.
+    fn spoil(&mut self, args: &mut Vec<Bytes>) {
+        let at = self.random.below(args.len());
+        match self.random.below(5) {
+            0 => args.truncate(args.len().max(2) - 1),
+            1 => args.push(self.value()),
+            2 if at > 0 => args[at] = self.random.pick(templates::ODD_NUMBERS).as_bytes().to_vec(),
+            3 if at > 0 => args[at] = self.value(),
+            4 if at > 0 => drop(args.remove(at)),
+            _ => args.push(self.random.pick(templates::CONDITIONS).as_bytes().to_vec()),
+        }
+    }
+}
+
+fn name(args: &[Bytes]) -> String {
+    args.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
+}
+
+fn case_bit(byte: u8) -> u8 {
+    if byte.is_ascii_alphabetic() { 0x20 } else { 0 }
+}

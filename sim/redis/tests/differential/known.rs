@@ -1,0 +1,144 @@
+//! Where a reply of ours may differ from the real server's, and in what: the rules of `known_differences.toml`.
+//!
+//! Errors and statuses are compared byte for byte whatever the rule says; so is everything no rule names.
+
+use super::client::{Answer, End};
+use super::resp::{Value, parse};
+use super::script::Bytes;
+
+const FILE: &str = include_str!("../known_differences.toml");
+
+/// A moment or a rest of a lifetime may be this much later at one of the servers: milliseconds, or seconds.
+const NEAR: u64 = 2_000;
+
+/// One entry of the file.
+#[derive(Debug)]
+struct Rule {
+    /// The command, and its subcommand where that matters, in capitals.
+    command: Vec<String>,
+    /// Only replies whose first item is this text.
+    first: Option<String>,
+    compare: Compare,
+}
+
+/// What is compared all the same.
+#[derive(Debug)]
+enum Compare {
+    /// The type of the reply.
+    Type,
+    /// Numbers up to [`NEAR`].
+    Near,
+    /// Items, in whatever order.
+    AnyOrder,
+    /// Every item but those at these places.
+    Except(Vec<usize>),
+    /// These fields of a text of `name:value` lines.
+    Fields(Vec<String>),
+}
+
+/// The known differences.
+#[derive(Debug)]
+pub(crate) struct Known {
+    rules: Vec<Rule>,
+}
+
+impl Known {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When an entry lacks its command, its rule or its reason.
+    pub(crate) fn read() -> Result<Known, String> {
+        let file: toml::Table = FILE.parse().map_err(|error| format!("known_differences.toml: {error}"))?;
+        let entries = file.get("difference").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        let rules: Result<Vec<Rule>, String> = entries.iter().map(rule).collect();
+        Ok(Known { rules: rules? })
+    }
+
+    /// Whether the answers to `command` are equal but for known differences. `queue` is what EXEC executed.
+    pub(crate) fn agree(&self, command: &[Bytes], queue: &[Vec<Bytes>], real: &Answer, ours: &Answer) -> bool {
+        if real == ours {
+            return true;
+        }
+        if (real.end, ours.end) != (End::Reply, End::Reply) {
+            return false;
+        }
+        let (Some((real, _)), Some((ours, _))) = (parse(&real.bytes), parse(&ours.bytes)) else { return false };
+        if command.first().is_some_and(|name| name.eq_ignore_ascii_case(b"EXEC")) {
+            let (real, ours) = (real.items(), ours.items());
+            return real.len() == queue.len()
+                && ours.len() == queue.len()
+                && queue.iter().zip(real).zip(ours).all(|((command, real), ours)| self.same(command, real, ours));
+        }
+        self.same(command, &real, &ours)
+    }
+
+    fn same(&self, command: &[Bytes], real: &Value, ours: &Value) -> bool {
+        real == ours || self.rules.iter().any(|rule| rule.applies_to(command, real) && rule.compare.same(real, ours))
+    }
+}
+
+impl Rule {
+    fn applies_to(&self, command: &[Bytes], reply: &Value) -> bool {
+        let named = command.len() >= self.command.len()
+            && self.command.iter().zip(command).all(|(name, arg)| arg.eq_ignore_ascii_case(name.as_bytes()));
+        let first = reply.items().first().and_then(Value::text);
+        named && self.first.as_ref().is_none_or(|wanted| first == Some(wanted.as_bytes()))
+    }
+}
+
+impl Compare {
+    fn same(&self, real: &Value, ours: &Value) -> bool {
+        if real.kind() != ours.kind() || matches!(real.kind(), b'-' | b'+') {
+            return false;
+        }
+        match self {
+            Compare::Type => true,
+            Compare::Near => match (real.integer(), ours.integer()) {
+                (Some(real), Some(ours)) => real > 0 && ours > 0 && real.abs_diff(ours) <= NEAR,
+                _ => false,
+            },
+            Compare::AnyOrder => sorted(real) == sorted(ours),
+            Compare::Except(places) => {
+                let (real, ours) = (real.items(), ours.items());
+                let equal = |place: usize| places.contains(&place) || real[place] == ours[place];
+                real.len() == ours.len() && (0..real.len()).all(equal)
+            }
+            Compare::Fields(names) => {
+                names.iter().all(|name| field(real, name).is_none_or(|value| field(ours, name) == Some(value)))
+            }
+        }
+    }
+}
+
+fn sorted(value: &Value) -> Vec<String> {
+    let mut items: Vec<String> = value.items().iter().map(|item| format!("{item:?}")).collect();
+    items.sort();
+    items
+}
+
+fn field<'a>(text: &'a Value, name: &str) -> Option<&'a [u8]> {
+    let mut lines = text.text()?.split(|&byte| byte == b'\n');
+    lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))
+}
+
+fn rule(entry: &toml::Value) -> Result<Rule, String> {
+    let text = |name: &str| entry.get(name).and_then(toml::Value::as_str).map(str::to_owned);
+    let lacks = |what: &str| format!("known_differences.toml: an entry lacks `{what}`: {entry}");
+    let command = text("command").ok_or_else(|| lacks("command"))?;
+    text("reason").filter(|reason| !reason.is_empty()).ok_or_else(|| lacks("reason"))?;
+    let list = |name: &str| entry.get(name).and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let compare = match text("compare").as_deref() {
+        Some("type") => Compare::Type,
+        Some("near") => Compare::Near,
+        Some("any-order") => Compare::AnyOrder,
+        Some("except") => {
+            Compare::Except(list("places").iter().filter_map(|place| Some(place.as_integer()? as usize)).collect())
+        }
+        Some("fields") => {
+            Compare::Fields(list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect())
+        }
+        _ => return Err(lacks("compare")),
+    };
+    let command = command.split(' ').map(str::to_owned).collect();
+    Ok(Rule { command, first: text("first"), compare })
+}

@@ -1,0 +1,99 @@
+//! Our node on a loopback TCP port, in a thread of its own, on the real clock: the same way in as the real server's.
+
+use doublehold_sim_redis::core::{Peer, WallMicros};
+use doublehold_sim_redis::{Machine, Node, NodeConfig};
+use std::future::Future;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Starts a node without persistence and returns its port. It ends with the test's process.
+#[expect(clippy::disallowed_methods, reason = "a real server on real time: nothing here is simulated")]
+pub(crate) fn start() -> u16 {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime of one thread").block_on(async move {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free loopback port");
+            let port = listener.local_addr().expect("it is bound").port();
+            let mut config = NodeConfig::default();
+            config.core.port = port;
+            let node = Node::boot(RealTime::now(), config).expect("there is no file to be damaged");
+            tell.send(port).expect("the test waits for the port");
+            loop {
+                let Ok((stream, from)) = listener.accept().await else { continue };
+                // Replies leave one by one; waiting for more would cost 40 ms each.
+                drop(stream.set_nodelay(true));
+                let node = node.clone();
+                tokio::spawn(async move { node.serve(stream, Peer(0), from.to_string()).await });
+            }
+        });
+    });
+    told.recv().expect("the node starts")
+}
+
+/// A machine with real clocks and connections, and no disk.
+#[derive(Clone)]
+struct RealTime {
+    began: Instant,
+}
+
+impl RealTime {
+    #[expect(clippy::disallowed_methods, reason = "both servers must see the same time: the real one")]
+    fn now() -> RealTime {
+        RealTime { began: Instant::now() }
+    }
+}
+
+impl Machine for RealTime {
+    type Stream = TcpStream;
+
+    #[expect(clippy::disallowed_methods, reason = "both servers must see the same time: the real one")]
+    fn wall(&self) -> WallMicros {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+        WallMicros(since.as_micros() as i64)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "real time")]
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep(duration)
+    }
+
+    /// Never: what waits here is background expiry, which is off at the real server too.
+    async fn wall_reaches(&self, _when: WallMicros) {
+        std::future::pending().await
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "real time")]
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(task);
+    }
+
+    async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+        TcpStream::connect((host, port)).await
+    }
+
+    fn random(&self, buf: &mut [u8]) {
+        buf.fill(7);
+    }
+
+    fn append(&self, _file: &str, _bytes: &[u8]) {}
+
+    async fn fsync(&self, _file: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&self, _file: &str) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn truncate(&self, _file: &str, _len: u64) {}
+
+    fn replace(&self, _file: &str, _bytes: &[u8]) {}
+}
