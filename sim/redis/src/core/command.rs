@@ -63,7 +63,7 @@ pub(crate) enum LookupError {
 
 /// Finds the command, or the subcommand where the command has some.
 pub(crate) fn lookup(args: &Args<'_>) -> Result<&'static CommandSpec, LookupError> {
-    let spec = find(COMMANDS, args.at(0)).ok_or(LookupError::UnknownCommand)?;
+    let spec = find(args.at(0)).ok_or(LookupError::UnknownCommand)?;
     match args.get(1) {
         Some(name) if !spec.subcommands.is_empty() => {
             // Linear: these lists are short and far from any hot path.
@@ -74,13 +74,38 @@ pub(crate) fn lookup(args: &Args<'_>) -> Result<&'static CommandSpec, LookupErro
     }
 }
 
-fn find(table: &'static [CommandSpec], name: &[u8]) -> Option<&'static CommandSpec> {
-    let mut capitals = [0; 16];
-    let capitals = capitals.get_mut(..name.len())?;
-    capitals.copy_from_slice(name);
-    capitals.make_ascii_uppercase();
-    let index = table.binary_search_by(|spec| spec.name.as_bytes().cmp(capitals)).ok()?;
-    Some(&table[index])
+/// Longest name there can be: a name is looked up as one integer.
+const NAME_LIMIT: usize = 16;
+
+/// The keys of [`COMMANDS`], in its order.
+static KEYS: [u128; COMMANDS.len()] = {
+    let mut keys = [0; COMMANDS.len()];
+    let mut index = 0;
+    while index < COMMANDS.len() {
+        keys[index] = key(COMMANDS[index].name.as_bytes());
+        index += 1;
+    }
+    keys
+};
+
+/// A name in capitals as an integer that sorts as the name does. Names longer than the limit are the caller's to refuse.
+const fn key(name: &[u8]) -> u128 {
+    let mut bytes = [0; NAME_LIMIT];
+    let mut index = 0;
+    while index < name.len() && index < NAME_LIMIT {
+        bytes[index] = name[index].to_ascii_uppercase();
+        index += 1;
+    }
+    u128::from_be_bytes(bytes)
+}
+
+fn find(name: &[u8]) -> Option<&'static CommandSpec> {
+    // A NUL at the end would look like padding.
+    if name.len() > NAME_LIMIT || name.last() == Some(&0) {
+        return None;
+    }
+    let index = KEYS.binary_search(&key(name)).ok()?;
+    Some(&COMMANDS[index])
 }
 
 const fn command(
@@ -252,9 +277,12 @@ mod tests {
     #[test]
     fn every_command_of_the_table_is_found_by_its_name_in_any_case() {
         for spec in COMMANDS {
-            let found = find(COMMANDS, spec.full_name.as_bytes()).map(|spec| spec.name);
+            let found = find(spec.full_name.as_bytes()).map(|spec| spec.name);
             assert_eq!(found, Some(spec.name), "the table must be sorted");
-            assert!(spec.name.len() <= 16, "{} does not fit the lookup's buffer", spec.name);
+            assert!(spec.name.len() <= NAME_LIMIT, "{} does not fit the lookup's integer", spec.name);
+        }
+        for name in ["", "GE", "GETX", "GET\0", "\0", "AVERYLONGCOMMANDNAME"] {
+            assert!(find(name.as_bytes()).is_none(), "{name:?}");
         }
     }
 }

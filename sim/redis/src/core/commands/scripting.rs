@@ -86,7 +86,7 @@ fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
         return Ok(Arc::clone(script));
     }
     let script = Arc::new(Script::parse(source, sha)?);
-    lua::compile(&script)?;
+    lua::compile(&script, ctx.core.config.script_memory_limit)?;
     ctx.core.scripts.insert(sha, Arc::clone(&script));
     Ok(script)
 }

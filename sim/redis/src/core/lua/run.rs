@@ -37,7 +37,6 @@ struct Interpreter {
     /// The globals scripts see.
     environment: Table,
     compiled: BTreeMap<[u8; 20], Function>,
-    memory_limit: usize,
 }
 
 impl Interpreter {
@@ -47,7 +46,7 @@ impl Interpreter {
         let functions = host::functions(&lua)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name(host::PRELUDE_NAME);
         let (run, environment) = prelude.call(functions)?;
-        Ok(Interpreter { lua, run, environment, compiled: BTreeMap::new(), memory_limit: 0 })
+        Ok(Interpreter { lua, run, environment, compiled: BTreeMap::new() })
     }
 
     fn function(&mut self, script: &Script) -> mlua::Result<Function> {
@@ -73,15 +72,14 @@ impl Interpreter {
         chunk.set_environment(self.environment.clone()).into_function()
     }
 
-    fn limit_memory(&mut self, limit: usize) -> mlua::Result<()> {
-        if self.lua.used_memory() > IDLE_MEMORY {
-            self.lua.gc_collect()?;
-        }
-        if self.memory_limit != limit {
-            self.lua.set_memory_limit(limit)?;
-            self.memory_limit = limit;
-        }
-        Ok(())
+    /// Limits the memory of what runs from here on; 0: no limit, which mlua rewards with far cheaper calls.
+    fn limit_memory(&self, limit: usize) -> mlua::Result<()> {
+        self.lua.set_memory_limit(limit).map(drop)
+    }
+
+    /// Starts from little garbage, so that what a script may use depends little on the scripts before.
+    fn tidy(&self) -> mlua::Result<()> {
+        if self.lua.used_memory() > IDLE_MEMORY { self.lua.gc_collect() } else { Ok(()) }
     }
 }
 
@@ -115,9 +113,9 @@ pub(super) fn with_run<R>(use_run: impl FnOnce(&mut Run) -> R) -> Option<R> {
 ///
 /// # Errors
 /// The error reply's text.
-pub(crate) fn compile(script: &Script) -> Result<(), Vec<u8>> {
+pub(crate) fn compile(script: &Script, memory_limit: usize) -> Result<(), Vec<u8>> {
     let mut interpreter = take_interpreter()?;
-    let compiled = interpreter.limit_memory(0).and_then(|()| interpreter.function(script));
+    let compiled = interpreter.limit_memory(memory_limit).and_then(|()| interpreter.function(script));
     INTERPRETER.set(Some(interpreter));
     compiled.map(drop).map_err(|error| convert::compile_error(&error))
 }
@@ -213,8 +211,11 @@ impl Interpreter {
         call: &Call<'_>,
         memory_limit: usize,
     ) -> mlua::Result<(bool, Value)> {
+        self.tidy()?;
         self.limit_memory(memory_limit)?;
         let function = self.function(script)?;
+        // The arguments are in memory already: twice that is bounded too.
+        self.limit_memory(0)?;
         let strings =
             |skip, take| call.args.iter().skip(skip).take(take).map(|bytes| self.lua.create_string(bytes));
         let keys = self.lua.create_table_with_capacity(call.keys, 0)?;
@@ -226,6 +227,7 @@ impl Interpreter {
         for argument in strings(3 + call.keys, usize::MAX) {
             arguments.raw_push(argument?)?;
         }
+        self.limit_memory(memory_limit)?;
         // Set for each script: where it starts to count must not depend on the script before.
         self.lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| {
             watch_budget(lua)
