@@ -16,6 +16,10 @@ mod w;
 
 use std::time::{Duration, Instant};
 
+/// As the binary has it; turmoil's runs get it too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Messages of one run of W: 3 clients × 10 rounds × 5 nodes, there and back.
 const MESSAGES: u64 = 300;
 const ROUNDS: usize = 9;

@@ -172,6 +172,35 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The hosts it touches: one, or the two ends of a direction.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
+        let (one, other) = match *self {
+            Fault::StepClock { host, .. }
+            | Fault::ChangeRate { host, .. }
+            | Fault::Freeze { host, .. }
+            | Fault::Thaw { host, .. }
+            | Fault::Pause { host }
+            | Fault::Resume { host }
+            | Fault::Suspend { host }
+            | Fault::Wake { host }
+            | Fault::Crash { host }
+            | Fault::LosePower { host, .. }
+            | Fault::Start { host }
+            | Fault::LieOnFsync { host }
+            | Fault::SnapshotDisk { host }
+            | Fault::RollBackDisk { host }
+            | Fault::Signal { host, .. } => (host, None),
+            Fault::Cut { from, to }
+            | Fault::Heal { from, to }
+            | Fault::Slow { from, to, .. }
+            | Fault::Unslow { from, to, .. }
+            | Fault::DelayNext { from, to, .. }
+            | Fault::Lose { from, to, .. }
+            | Fault::Unlose { from, to, .. } => (from, Some(to)),
+        };
+        std::iter::once(one).chain(other)
+    }
+
     /// The fault that takes this one back, for faults that last a while; `None` for those that cannot be taken back.
     pub fn undo(&self) -> Option<Fault> {
         Some(match *self {

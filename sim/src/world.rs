@@ -1,6 +1,7 @@
 //! A world: hosts, links and planned faults, put together and run.
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use slab::Slab;
 use crate::clock::{Clocks, RatePpb};
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
-use crate::fault::{PlannedFault, Struck};
+use crate::fault::{Fault, PlannedFault, Struck};
 use crate::host::Host;
 use crate::host_state::{Boot, HostState, Power};
 use crate::kernel::{Budget, Kernel, Outcome, Process, Shared};
@@ -100,6 +101,9 @@ pub struct Run {
 pub struct World {
     kernel: Shared,
     links: LinkSpec,
+    over: bool,
+    /// Handles may cross threads by type, and check; a world should not even compile there.
+    stays_on_its_thread: PhantomData<Rc<()>>,
 }
 
 impl World {
@@ -115,7 +119,7 @@ impl World {
 
     fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
         let kernel = Kernel::shared(seed, keep_trace);
-        let mut world = World { kernel, links };
+        let mut world = World { kernel, links, over: false, stays_on_its_thread: PhantomData };
         world.insert(HostSpec::new("world"), None);
         world
     }
@@ -173,8 +177,16 @@ impl World {
     }
 
     /// Plans a fault. Its number, by which [`Run::faults`] reports on it, is the count of those planned before.
+    ///
+    /// # Panics
+    /// If it strikes the observer, or a host that has not been added.
     pub fn plan(&mut self, fault: PlannedFault) {
-        self.kernel.state.borrow_mut().plan(fault);
+        let mut state = self.kernel.state.borrow_mut();
+        let hosts = state.hosts.len() as u32;
+        for host in fault.faults.iter().flat_map(Fault::hosts) {
+            assert!((1..hosts).contains(&host.0), "no fault can strike host {}", host.0);
+        }
+        state.plan(fault);
     }
 
     /// The world's observer: host zero, with a perfect clock and beyond all faults. For code that watches the run.
@@ -183,7 +195,11 @@ impl World {
     }
 
     /// Starts every process and runs until the essential ones are done or the budget is spent.
+    ///
+    /// # Panics
+    /// If the world has run before: time does not start twice.
     pub fn run(&mut self, budget: Budget) -> Run {
+        assert!(!std::mem::replace(&mut self.over, true), "this world has run before");
         let hosts = self.kernel.state.borrow().hosts.len() as u32;
         (1..hosts).for_each(|host| self.kernel.boot(HostId(host)));
         let outcome = self.kernel.run(budget);

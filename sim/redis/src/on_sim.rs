@@ -75,8 +75,7 @@ async fn type_in(host: &Host, port: u16, command: &str) -> io::Result<()> {
     let mut stream = host.connect(host.id(), port).await?;
     stream.write_all(command.as_bytes()).await?;
     // Closing before the reply is there would reset the connection.
-    let mut reply = [0; 64];
-    stream.read(&mut reply).await?;
+    stream.read_u8().await?;
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use doublehold_sim::{
-    Event, Fault, HostId, Occurrence, Outcome, Pattern, Probability, RatePpb, SimTime, Struck, Trigger,
+    Event, Fault, HostId, Occurrence, Outcome, Pattern, PlannedFault, Probability, RatePpb, Seed, SimTime,
+    Struck, Trigger, World,
 };
 
 use crate::story::{PORT, Story, connect, link, ms, send};
@@ -261,4 +262,20 @@ fn a_signal_reaches_the_process_also_after_a_pause_and_none_that_is_down() {
     story.at(50, signal("lost"));
     story.at(70, signal("four"));
     story.tells(&["10ms one", "30ms two", "30ms three", "70ms four"]);
+}
+
+#[test]
+#[should_panic(expected = "no fault can strike host 0")]
+fn the_observer_is_beyond_all_faults() {
+    let mut world = World::new(Seed(1), link(1));
+    let faults = vec![Fault::Pause { host: HostId(0) }];
+    world.plan(PlannedFault { trigger: Trigger::At(at_ms(1)), faults, lasting: None });
+}
+
+#[test]
+#[should_panic(expected = "no fault can strike host 7")]
+fn a_fault_on_a_host_that_does_not_exist_is_refused() {
+    let mut world = World::new(Seed(1), link(1));
+    let faults = vec![Fault::Cut { from: HostId(7), to: HostId(0) }];
+    world.plan(PlannedFault { trigger: Trigger::At(at_ms(1)), faults, lasting: None });
 }
