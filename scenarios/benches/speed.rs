@@ -7,6 +7,8 @@
 //!
 //! Not measured here: compiling, the first run of a thread (which builds the Lua state), and memory.
 
+#![expect(clippy::print_stdout, reason = "a benchmark that prints nothing is none")]
+
 #[path = "speed/redlock.rs"]
 mod redlock;
 #[path = "speed/turmoil_w.rs"]
