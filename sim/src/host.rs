@@ -54,6 +54,11 @@ impl Host {
         self.kernel.state.borrow().host(self.process.host).name.clone()
     }
 
+    /// How many processes of this host died before this one.
+    pub fn restarts(&self) -> u32 {
+        self.process.incarnation
+    }
+
     /// What the three clocks show, without a step point: for servers, whose pauses strike between requests.
     pub fn clocks(&self) -> Readings {
         let state = self.kernel.state.borrow();

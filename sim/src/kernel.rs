@@ -80,7 +80,8 @@ impl Default for Budget {
 /// How a run ended. Only the first is an end; the others say why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every essential host's main task finished, or its host is down for good.
+    /// Every essential host's main task finished, or its host is down for good, and what they sent has arrived. What a
+    /// cut or a machine that is off still holds is not waited for.
     Completed,
     /// Nothing is left that could ever happen, and an essential task still waits.
     Stalled,
@@ -113,7 +114,7 @@ impl Kernel {
                 return Outcome::EventBudget;
             }
             let mut state = self.state.borrow_mut();
-            if state.essential_left == 0 {
+            if state.essential_left == 0 && state.net.essential_on_the_way == 0 {
                 return Outcome::Completed;
             }
             if state.is_spent() {

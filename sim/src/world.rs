@@ -30,7 +30,7 @@ pub struct HostSpec {
     pub rate: RatePpb,
     /// How long its disk takes for an fsync.
     pub fsync_time: DelayLaw,
-    /// The run lasts until the main tasks of all essential hosts are done.
+    /// The run lasts until the main tasks of all essential hosts are done and what these sent has arrived.
     pub essential: bool,
 }
 

@@ -6,6 +6,7 @@
 //! A client waits for the resource without a timeout of its own: what the network does to a late write is the point.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use doublehold_history::{self as history, Content, GrantId, ReleaseOutcome, What};
 use doublehold_lockimpl::{Acquired, AnyLock, Deadline, Env, Extended, Grant, Lock, NodeName, Released};
@@ -23,11 +24,16 @@ pub(crate) struct Program {
     pub(crate) nodes: Vec<NodeName>,
     pub(crate) resource: HostId,
     pub(crate) recorder: Recorder,
+    /// Whether the start signal came: a restarted process does not wait for it again.
+    pub(crate) started: AtomicBool,
 }
 
 impl Program {
     /// Runs the program on a host, from the start signal to the last round.
     pub(crate) async fn run(self: Arc<Self>, host: Host, env: SimEnv) {
+        if host.restarts() > 0 {
+            self.recorder.note(host.id(), |client| What::Restarted { client });
+        }
         let mut life = Life { recorder: self.recorder.clone(), client: host.id(), finished: false };
         self.rounds(host, env).await;
         life.finished = true;
@@ -41,8 +47,9 @@ impl Program {
         let Ok(lock) = self.lock.algorithm.build(env.clone(), self.nodes.clone()) else {
             return self.recorder.remark(format!("{} could not build its lock", host.name()));
         };
-        if self.plan.waits_for_start {
+        if self.plan.waits_for_start && !self.started.load(Ordering::Relaxed) {
             while host.signal().await != START_SIGNAL {}
+            self.started.store(true, Ordering::Relaxed);
         }
         let mut client = Client { program: self, host, env, lock, resource };
         for _ in 0..self.plan.rounds {

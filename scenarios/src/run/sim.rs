@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use doublehold_history::{Bounds, ClientId, Header, History, RunOutcome, TrueNs, What, judge};
 use doublehold_lockimpl::NodeName;
@@ -182,6 +183,7 @@ fn add_client(
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
         resource: scenario.resource.host.in_world(),
         recorder: recorder.clone(),
+        started: AtomicBool::new(false),
     });
     world.add_host(spec(&scenario.hosts[index.0]).essential(), move |host: Host| {
         let env = SimEnv::new(host.clone(), names.clone(), recorder.clone());

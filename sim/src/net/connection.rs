@@ -323,6 +323,7 @@ impl State {
         match self.arrival(from, to) {
             Some(arrival) => {
                 let extra = std::mem::take(&mut self.net.segments[segment as usize].extra);
+                self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
                 self.schedule(arrival.after(extra), Coming::Segment { key: segment });
             }
             None => {
@@ -332,11 +333,19 @@ impl State {
         }
     }
 
+    /// Whether the end of the run waits for this segment while it is on its way.
+    fn is_essential_data(&self, segment: u32) -> bool {
+        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
+        let (sender, _) = self.hosts_of(connection as usize, from);
+        matches!(content, Content::Data(_)) && self.host(sender).essential
+    }
+
     /// A segment reached the receiver's machine, or would have.
     pub(crate) fn segment_arrives(&mut self, segment: u32) {
         let Segment { connection, from, number, .. } = self.net.segments[segment as usize];
         let key = connection as usize;
         let (sender, receiver) = self.hosts_of(key, from);
+        self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
         if self.net.link(sender, receiver).cuts > 0 || !self.host(receiver).is_reachable() {
             self.hold(segment);
             return self.free_if_over(key);
@@ -448,10 +457,7 @@ impl State {
         let connection = &mut self.net.connections[key];
         let (id, end) = (connection.id, &mut connection.ends[side as usize]);
         end.ended = Some(how);
-        if how != End::Finished {
-            end.inbox.clear();
-            end.read = 0;
-        }
+        // What was received before a reset can still be read, as on Linux: the error comes after the data.
         end.wake_all();
         let host = end.process.host;
         self.emit(Event::Ended { connection: id, host, how });

@@ -53,6 +53,8 @@ pub(crate) struct Network {
     pub(crate) sent: u64,
     /// How many of them were data.
     pub(crate) messages: u64,
+    /// Data of essential hosts on its way: a late write of a client that is gone is still part of the run.
+    pub(crate) essential_on_the_way: usize,
 }
 
 impl Network {

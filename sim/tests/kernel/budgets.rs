@@ -192,3 +192,30 @@ fn a_world_that_never_ran_leaves_nothing_behind() {
     drop(world);
     assert_eq!(Arc::strong_count(&token), 1);
 }
+
+#[test]
+fn a_run_lasts_until_what_a_dead_client_sent_has_arrived() {
+    let mut story = Story::new();
+    let arrived = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let noted = arrived.clone();
+    let server = story.host("server", move |host, _| {
+        let noted = noted.clone();
+        async move {
+            let mut stream = host.listen(PORT).accept().await;
+            let mut word = [0; 5];
+            noted.store(stream.read_exact(&mut word).await.is_ok(), std::sync::atomic::Ordering::Relaxed);
+        }
+    });
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = host.connect(server, PORT).await.expect("the server listens");
+        host.sleep(ms(10)).await;
+        tokio::io::AsyncWriteExt::write_all(&mut stream, b"hello").await.expect("nothing is cut");
+        pending().await
+    });
+    story.at(5, Fault::DelayNext { from: client, to: server, by_ns: 90_000_000_000 });
+    story.at(50, Fault::Crash { host: client });
+    let run = story.world.run(Budget::default());
+    assert_eq!(run.outcome, Outcome::Completed);
+    assert!(arrived.load(std::sync::atomic::Ordering::Relaxed), "the late packet was never delivered");
+    assert!(run.ended.0 > 90_000_000_000);
+}
