@@ -121,7 +121,9 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     Ok(Some(args)) => args,
                     Ok(None) => return Stop::NeedInput,
                     Err(error) => {
-                        error.reply(&mut self.pipe.out);
+                        if self.session.is_answered() {
+                            error.reply(&mut self.pipe.out);
+                        }
                         return Stop::Ask(Next::Close);
                     }
                 },

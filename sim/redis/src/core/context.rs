@@ -175,12 +175,12 @@ impl Context<'_> {
 
     /// `ERR wrong number of arguments …`.
     pub(crate) fn arity_error(&self, out: &mut Vec<u8>) {
-        arity_error(self.spec, out);
+        reply::error(out, &arity_error(self.spec));
     }
 }
 
-pub(crate) fn arity_error(spec: &CommandSpec, out: &mut Vec<u8>) {
-    reply::error(out, format!("ERR wrong number of arguments for '{}' command", spec.full_name).as_bytes());
+pub(crate) fn arity_error(spec: &CommandSpec) -> Vec<u8> {
+    format!("ERR wrong number of arguments for '{}' command", spec.full_name).into_bytes()
 }
 
 /// The error for a name that is not in the table.

@@ -2,6 +2,7 @@
 //! a script is overrunning.
 
 use super::command::{self, BUSY_OK, CommandSpec, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
+use super::commands::scripting;
 use super::context::{Context, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
 use super::session::{Queued, ReplyMode, SessionKind};
@@ -87,6 +88,11 @@ impl Core {
         }
         let spec = match command::lookup(args) {
             Ok(spec) => spec,
+            Err(_) if is_http(args.at(0)) => {
+                // A browser was talked into sending requests here. What waits to be sent goes with the connection.
+                out.clear();
+                return Next::Close;
+            }
             Err(why) => {
                 session.abort_transaction();
                 unknown_command(&why, args, out);
@@ -94,16 +100,15 @@ impl Core {
             }
         };
         if !spec.accepts(args.len()) {
-            session.abort_transaction();
-            arity_error(spec, out);
+            self.refuse(session, spec, &arity_error(spec), out);
             return Next::Reply;
         }
-        if let Some(refusal) = self.refusal(session, spec) {
+        if let Some(refusal) = self.refusal(session, spec, args) {
             self.refuse(session, spec, refusal, out);
             return Next::Reply;
         }
         if session.multi.is_some() && !spec.has(NOT_QUEUED) {
-            return queue(session, spec, args, out);
+            return self.queue(session, spec, args, out);
         }
         let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
         self.finish_command(session.peer, spec, &next);
@@ -151,17 +156,19 @@ impl Core {
     }
 
     /// Why this session may not run this command now, in Redis' order of checks.
-    fn refusal(&self, session: &Session, spec: &CommandSpec) -> Option<&'static [u8]> {
+    fn refusal(&self, session: &Session, spec: &CommandSpec, args: &Args<'_>) -> Option<&'static [u8]> {
         if session.multi.is_some() && spec.has(NO_MULTI) {
             return Some(b"ERR Command not allowed inside a transaction");
         }
-        let writes = spec.has(WRITE)
-            || (spec.name == "EXEC" && session.multi.as_ref().is_some_and(|transaction| transaction.writes));
-        if session.kind != SessionKind::Master {
-            if writes && let Some(refusal) = self.write_refusal() {
-                return Some(refusal);
+        let (write_refusal, is_stale) = (self.write_refusal(), self.is_stale());
+        if session.kind != SessionKind::Master && (write_refusal.is_some() || is_stale) {
+            let declared = scripting::declared(self, spec, args);
+            let writes = declared.map_or(spec.has(WRITE), |script| script.writes)
+                || (spec.name == "EXEC" && session.multi.as_ref().is_some_and(|queued| queued.writes));
+            if writes && write_refusal.is_some() {
+                return write_refusal;
             }
-            if !spec.has(STALE_OK) && self.is_stale() {
+            if is_stale && !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale) {
                 return Some(errors::MASTER_DOWN);
             }
         }
@@ -190,6 +197,7 @@ impl Core {
             return reply::error(out, refusal);
         }
         self.discard_transaction(session);
+        let refusal = refusal.strip_prefix(b"ERR ").unwrap_or(refusal);
         reply::error(out, &[b"EXECABORT Transaction discarded because of: ", refusal].concat());
     }
 
@@ -303,6 +311,30 @@ impl Core {
         })
     }
 
+    /// Queues a command of a transaction. A queue beyond the connection's memory limit closes it, as in Redis.
+    fn queue(
+        &self,
+        session: &mut Session,
+        spec: &'static CommandSpec,
+        args: &Args<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let Some(multi) = &mut session.multi else { return Next::Reply };
+        // Redis does not keep what it will not execute.
+        if !multi.aborted {
+            let declared = scripting::declared(self, spec, args);
+            multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
+            let args = OwnedArgs::from(args);
+            multi.size += args.size() + size_of::<Queued>();
+            multi.queue.push(Queued { spec, args });
+        }
+        if multi.size > RequestBuffer::LIMIT_BYTES {
+            return Next::Close;
+        }
+        reply::status(out, b"QUEUED");
+        Next::Reply
+    }
+
     /// Ends the transaction without executing it.
     pub(crate) fn discard_transaction(&mut self, session: &mut Session) {
         session.multi = None;
@@ -310,19 +342,7 @@ impl Core {
     }
 }
 
-/// Queues a command of a transaction. A queue beyond the connection's memory limit closes it, as in Redis.
-fn queue(session: &mut Session, spec: &'static CommandSpec, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(multi) = &mut session.multi else { return Next::Reply };
-    // Redis does not keep what it will not execute.
-    if !multi.aborted {
-        let args = OwnedArgs::from(args);
-        multi.size += args.size() + size_of::<Queued>();
-        multi.writes |= spec.has(WRITE);
-        multi.queue.push(Queued { spec, args });
-    }
-    if multi.size > RequestBuffer::LIMIT_BYTES {
-        return Next::Close;
-    }
-    reply::status(out, b"QUEUED");
-    Next::Reply
+/// A request's first word that can only come from HTTP.
+fn is_http(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"POST") || name.eq_ignore_ascii_case(b"Host:")
 }

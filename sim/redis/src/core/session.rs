@@ -110,6 +110,11 @@ impl Session {
         self.db
     }
 
+    /// Whether replies are sent: CLIENT REPLY may have turned them off.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.replies == ReplyMode::On
+    }
+
     pub(crate) fn abort_transaction(&mut self) {
         if let Some(multi) = &mut self.multi {
             multi.aborted = true;

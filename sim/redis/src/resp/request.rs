@@ -341,7 +341,9 @@ impl RequestBuffer {
     /// The line at the position, up to its CR, once the byte after the CR is there too.
     fn line(&self, too_long: &str) -> Result<Option<Range<usize>>, ProtocolError> {
         let pending = &self.bytes[self.position..];
-        match pending.iter().position(|&byte| byte == b'\r') {
+        // Redis looks for the line's end with a C string function, which stops at a NUL.
+        let stop = pending.iter().position(|&byte| matches!(byte, b'\r' | 0));
+        match stop.filter(|&stop| pending[stop] == b'\r') {
             Some(length) if length + 1 < pending.len() => Ok(Some(self.position..self.position + length)),
             Some(_) => Ok(None),
             None if pending.len() > LINE_LIMIT => Err(malformed(too_long)),

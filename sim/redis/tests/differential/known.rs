@@ -55,25 +55,38 @@ impl Known {
     }
 
     /// Whether the answers to `command` are equal but for known differences. `queue` is what EXEC executed.
-    pub(crate) fn agree(&self, command: &[Bytes], queue: &[Vec<Bytes>], real: &Answer, ours: &Answer) -> bool {
+    pub(crate) fn agree(
+        &self,
+        command: &[Bytes],
+        queue: &[Vec<Bytes>],
+        real: &Answer,
+        ours: &Answer,
+    ) -> bool {
         if real == ours {
             return true;
         }
         if (real.end, ours.end) != (End::Reply, End::Reply) {
             return false;
         }
-        let (Some((real, _)), Some((ours, _))) = (parse(&real.bytes), parse(&ours.bytes)) else { return false };
+        let (Some((real, _)), Some((ours, _))) = (parse(&real.bytes), parse(&ours.bytes)) else {
+            return false;
+        };
         if command.first().is_some_and(|name| name.eq_ignore_ascii_case(b"EXEC")) {
             let (real, ours) = (real.items(), ours.items());
             return real.len() == queue.len()
                 && ours.len() == queue.len()
-                && queue.iter().zip(real).zip(ours).all(|((command, real), ours)| self.same(command, real, ours));
+                && queue
+                    .iter()
+                    .zip(real)
+                    .zip(ours)
+                    .all(|((command, real), ours)| self.same(command, real, ours));
         }
         self.same(command, &real, &ours)
     }
 
     fn same(&self, command: &[Bytes], real: &Value, ours: &Value) -> bool {
-        real == ours || self.rules.iter().any(|rule| rule.applies_to(command, real) && rule.compare.same(real, ours))
+        real == ours
+            || self.rules.iter().any(|rule| rule.applies_to(command, real) && rule.compare.same(real, ours))
     }
 }
 
@@ -103,9 +116,9 @@ impl Compare {
                 let equal = |place: usize| places.contains(&place) || real[place] == ours[place];
                 real.len() == ours.len() && (0..real.len()).all(equal)
             }
-            Compare::Fields(names) => {
-                names.iter().all(|name| field(real, name).is_none_or(|value| field(ours, name) == Some(value)))
-            }
+            Compare::Fields(names) => names
+                .iter()
+                .all(|name| field(real, name).is_none_or(|value| field(ours, name) == Some(value))),
         }
     }
 }
@@ -131,12 +144,12 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
         Some("type") => Compare::Type,
         Some("near") => Compare::Near,
         Some("any-order") => Compare::AnyOrder,
-        Some("except") => {
-            Compare::Except(list("places").iter().filter_map(|place| Some(place.as_integer()? as usize)).collect())
-        }
-        Some("fields") => {
-            Compare::Fields(list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect())
-        }
+        Some("except") => Compare::Except(
+            list("places").iter().filter_map(|place| Some(place.as_integer()? as usize)).collect(),
+        ),
+        Some("fields") => Compare::Fields(
+            list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect(),
+        ),
         _ => return Err(lacks("compare")),
     };
     let command = command.split(' ').map(str::to_owned).collect();

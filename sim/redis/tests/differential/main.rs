@@ -45,7 +45,10 @@ fn replies_to_generated_scripts_equal_those_of_a_real_redis() {
         Ok(real) => real,
         Err(why) => {
             let required = std::env::var("DOUBLEHOLD_REQUIRE_REDIS").is_ok_and(|value| value == "1");
-            assert!(!required, "DOUBLEHOLD_REQUIRE_REDIS=1, and there is no real Redis to compare with: {why}");
+            assert!(
+                !required,
+                "DOUBLEHOLD_REQUIRE_REDIS=1, and there is no real Redis to compare with: {why}"
+            );
             say(&format!("SKIPPED: the node was NOT compared with a real Redis: {why}"));
             say("         install redis-server 7.x to run the differential test");
             return;

@@ -39,7 +39,8 @@ impl RealRedis {
     fn start_once(version: &str) -> Result<RealRedis, String> {
         let port = free_port().map_err(|error| format!("no free loopback port: {error}"))?;
         let directory = std::env::temp_dir().join(format!("doublehold-redis-{}-{port}", std::process::id()));
-        std::fs::create_dir_all(&directory).map_err(|error| format!("cannot create {directory:?}: {error}"))?;
+        std::fs::create_dir_all(&directory)
+            .map_err(|error| format!("cannot create {directory:?}: {error}"))?;
         let process = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
             // For DEBUG SET-ACTIVE-EXPIRE.

@@ -23,10 +23,15 @@ fn transcripts_of_a_real_redis_replay_the_same() {
     let mut compared = 0;
     for path in files() {
         let (header, scenes) = read(&path);
-        assert!(header.iter().any(|line| line.contains("Redis 7")), "{path:?} does not say what it was recorded from");
+        assert!(
+            header.iter().any(|line| line.contains("Redis 7")),
+            "{path:?} does not say what it was recorded from"
+        );
         for scene in &scenes {
             compared += scene.steps.len();
-            wrong.extend(replay(&mut Clients::of(port), scene, &known).map(|why| format!("{}: {why}", path.display())));
+            wrong.extend(
+                replay(&mut Clients::of(port), scene, &known).map(|why| format!("{}: {why}", path.display())),
+            );
         }
     }
     assert!(compared >= 150, "only {compared} steps in the transcripts");
@@ -73,7 +78,11 @@ fn record() {
         for scene in &scenes {
             start_afresh(&mut server).expect("the server is up");
             let answers: Vec<Answer> = scene.steps.iter().map(|(step, ..)| ask(&mut server, step)).collect();
-            assert!(answers.iter().all(|answer| answer.end != End::Silence), "`{}` is not answered", scene.title);
+            assert!(
+                answers.iter().all(|answer| answer.end != End::Silence),
+                "`{}` is not answered",
+                scene.title
+            );
             let steps: Vec<_> = scene.steps.iter().map(|(step, ..)| step).zip(&answers).collect();
             text.push_str(&format!("\n{}", scene_text(&scene.title, &scene.comments, &steps)));
         }

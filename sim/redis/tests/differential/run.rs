@@ -113,10 +113,10 @@ struct Queue {
 
 impl Queue {
     fn follow(&mut self, args: &[Bytes], answer: &Answer) {
-        let ends = ["MULTI", "EXEC", "DISCARD", "RESET"];
+        let name = args.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
         if answer.bytes == b"+QUEUED\r\n" {
             self.commands.push(args.to_vec());
-        } else if args.first().is_some_and(|name| ends.iter().any(|end| name.eq_ignore_ascii_case(end.as_bytes()))) {
+        } else if matches!(name.as_slice(), b"EXEC" | b"DISCARD" | b"RESET") {
             self.commands.clear();
         }
     }
@@ -133,7 +133,10 @@ pub(crate) fn start_afresh(server: &mut Clients) -> io::Result<()> {
         let answer = server.receive(&step)?;
         if answer.bytes != b"+OK\r\n" {
             let text = String::from_utf8_lossy(&answer.bytes).into_owned();
-            return Err(io::Error::other(format!("`{command}` was answered with `{text}` ({:?})", answer.end)));
+            return Err(io::Error::other(format!(
+                "`{command}` was answered with `{text}` ({:?})",
+                answer.end
+            )));
         }
     }
     server.close();

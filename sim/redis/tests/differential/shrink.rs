@@ -62,7 +62,9 @@ impl Best<'_> {
     fn drop_arguments(&mut self) {
         for step in 0..self.script.len() {
             let mut at = 1;
-            while let Some(candidate) = self.with_parts(step, |parts| (at < parts.len()).then(|| drop(parts.remove(at)))) {
+            while let Some(candidate) =
+                self.with_parts(step, |parts| (at < parts.len()).then(|| drop(parts.remove(at))))
+            {
                 if !self.try_instead(candidate) {
                     at += 1;
                 }
@@ -73,7 +75,8 @@ impl Best<'_> {
     fn shorten_arguments(&mut self) {
         for step in 0..self.script.len() {
             let mut part = 0;
-            while let Some(length) = self.script.get(step).and_then(|step| Some(parts(step).get(part)?.len())) {
+            while let Some(length) = self.script.get(step).and_then(|step| Some(parts(step).get(part)?.len()))
+            {
                 // A command's name stays.
                 if part > 0 || matches!(self.script[step], Step::Raw { .. }) {
                     self.shorten(step, part, length);

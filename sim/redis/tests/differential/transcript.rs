@@ -108,7 +108,8 @@ pub(crate) fn scene_text(title: &str, comments: &[String], steps: &[(&Step, &Ans
     lines.extend_from_slice(comments);
     for (step, answer) in steps {
         let text = step.to_string();
-        let (sent, pause) = text.split_once("\npause ").map_or((text.as_str(), None), |(sent, ms)| (sent, Some(ms)));
+        let (sent, pause) =
+            text.split_once("\npause ").map_or((text.as_str(), None), |(sent, ms)| (sent, Some(ms)));
         lines.push(sent.to_owned());
         lines.extend(answer_lines(answer));
         lines.extend(pause.map(|ms| format!("pause {ms}")));

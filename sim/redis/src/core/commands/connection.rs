@@ -2,7 +2,7 @@
 
 use super::integer_or_reply;
 use crate::core::Next;
-use crate::core::context::{Context, errors};
+use crate::core::context::{Context, c_string, errors};
 use crate::core::session::{ReplyMode, SessionKind};
 use crate::resp::{Args, Protocol, integer, reply};
 
@@ -28,7 +28,7 @@ pub(crate) fn echo(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 pub(crate) fn select(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(index) = integer_or_reply(args.at(1), out) else { return Next::Reply };
     if i32::try_from(index).is_err() {
-        reply::error(out, errors::NOT_INTEGER);
+        reply::error(out, b"ERR value is out of range, value must between -2147483648 and 2147483647");
         return Next::Reply;
     }
     match usize::try_from(index).ok().filter(|&index| index < ctx.core.databases.len()) {
@@ -86,7 +86,7 @@ pub(crate) fn hello(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
             }
             index += 2;
         } else {
-            reply::error(out, &[b"ERR Syntax error in HELLO option '", option, b"'"].concat());
+            reply::error(out, &[b"ERR Syntax error in HELLO option '", c_string(option), b"'"].concat());
             return Next::Reply;
         }
     }

@@ -1,7 +1,7 @@
 //! Replication as a client sees it: roles, WAIT, and the handshake of a replica. The links themselves are the node's.
 
 use super::integer_or_reply;
-use crate::core::context::{Context, errors};
+use crate::core::context::{Context, c_string, errors};
 use crate::core::{LinkState, Next, Role};
 use crate::resp::{Args, integer, reply};
 use std::time::Duration;
@@ -118,7 +118,7 @@ pub(crate) fn replconf(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
             }
             b"getack" => return Next::Reply,
             _ => {
-                reply::error(out, &[b"ERR Unrecognized REPLCONF option: ", option].concat());
+                reply::error(out, &[b"ERR Unrecognized REPLCONF option: ", c_string(option)].concat());
                 return Next::Reply;
             }
         }

@@ -1,10 +1,11 @@
 //! EVAL, EVALSHA, SCRIPT.
 
 use super::integer_or_reply;
-use crate::core::Next;
+use crate::core::command::CommandSpec;
 use crate::core::context::Context;
 use crate::core::dispatch::OverrunState;
-use crate::core::lua::{self, Call, Script};
+use crate::core::lua::{self, Call, Declared, Script};
+use crate::core::{Core, Next};
 use crate::resp::{Args, reply};
 use std::sync::Arc;
 
@@ -58,6 +59,18 @@ fn eval_cached(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
     }
 }
 
+/// What the script to be run says about itself in its first line: for Redis, flags of the command that runs it. `None`:
+/// nothing, or there is no such script.
+pub(crate) fn declared(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Option<Declared> {
+    match spec.name {
+        "EVAL" | "EVAL_RO" if args.at(1).starts_with(b"#!") => {
+            Script::parse(args.at(1), Default::default()).ok()?.declared()
+        }
+        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&lua::parse_hex(args.at(1))?)?.declared(),
+        _ => None,
+    }
+}
+
 fn number_of_keys_or_reply(args: &Args<'_>, out: &mut Vec<u8>) -> Option<usize> {
     let keys = integer_or_reply(args.at(2), out)?;
     if keys > (args.len() - 3) as i64 {
@@ -72,7 +85,7 @@ fn number_of_keys_or_reply(args: &Args<'_>, out: &mut Vec<u8>) -> Option<usize> 
 }
 
 fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Vec<u8>) -> Next {
-    if let Some(refusal) = script.refusal(ctx.core.write_refusal(), call.read_only) {
+    if let Some(refusal) = script.refusal(ctx.core.write_refusal(), ctx.core.is_stale(), call.read_only) {
         reply::error(out, refusal);
         return Next::Reply;
     }

@@ -3,7 +3,7 @@
 use super::info;
 use super::pattern;
 use crate::core::command::COMMANDS;
-use crate::core::context::{Context, errors};
+use crate::core::context::{Context, c_string, errors};
 use crate::core::{CoreConfig, Next};
 use crate::resp::{Args, Protocol, integer, reply};
 use std::time::Duration;
@@ -74,14 +74,24 @@ pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     Next::Reply
 }
 
-/// CONFIG GET pattern …
+/// CONFIG GET pattern … What is no pattern is a name, and answered as it was spelt.
 pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let patterns: Vec<Vec<u8>> = args.iter().skip(2).map(<[u8]>::to_ascii_lowercase).collect();
-    let mut settings = settings(&ctx.core.config);
-    settings.retain(|(name, _)| patterns.iter().any(|pattern| pattern::matches(pattern, name.as_bytes())));
-    reply::map(out, ctx.protocol(), settings.len());
-    for (name, value) in settings {
-        reply::bulk(out, name.as_bytes());
+    let settings = settings(&ctx.core.config);
+    let mut found: Vec<(&[u8], &str)> = Vec::new();
+    for wanted in args.iter().skip(2) {
+        let is_pattern = wanted.iter().any(|byte| b"[*?".contains(byte));
+        let lower = wanted.to_ascii_lowercase();
+        for (name, value) in &settings {
+            let name = name.as_bytes();
+            let matches = if is_pattern { pattern::matches(&lower, name) } else { lower == name };
+            if matches && !found.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+                found.push((if is_pattern { name } else { wanted }, value));
+            }
+        }
+    }
+    reply::map(out, ctx.protocol(), found.len());
+    for (name, value) in found {
+        reply::bulk(out, name);
         reply::bulk(out, value.as_bytes());
     }
     Next::Reply
@@ -130,7 +140,9 @@ pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
         let (name, value) = (args.at(index), args.at(index + 1));
         let known = settings(&changed).iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
         if !known {
-            let text = [b"ERR Unknown option or number of arguments for CONFIG SET - '", name, b"'"].concat();
+            let text =
+                [b"ERR Unknown option or number of arguments for CONFIG SET - '", c_string(name), b"'"]
+                    .concat();
             reply::error(out, &text);
             return Next::Reply;
         }
@@ -150,8 +162,8 @@ pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
     let number = || integer::parse(value).ok_or("argument couldn't be parsed into an integer");
     let small = || {
-        number()
-            .and_then(|n| u32::try_from(n).map_err(|_| "argument must be between 0 and 2147483647 inclusive"))
+        let fits = u32::try_from(number()?).ok().filter(|&n| i32::try_from(n).is_ok());
+        fits.ok_or("argument must be between 0 and 2147483647 inclusive")
     };
     match name {
         b"min-replicas-to-write" | b"min-slaves-to-write" => config.min_replicas_to_write = small()?,

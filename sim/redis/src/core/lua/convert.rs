@@ -132,7 +132,7 @@ impl Writer<'_> {
         let field = |name: &str| table.raw_get::<Value>(name).unwrap_or(Value::Nil);
         if let Value::String(text) = field("err") {
             let text = text.as_bytes();
-            reply::error(self.out, text.strip_prefix(b"-").unwrap_or(&text));
+            reply::error(self.out, &text);
         } else if let Value::String(text) = field("ok") {
             reply::status(self.out, &text.as_bytes());
         } else if let Some(number) = as_number(&field("double")) {
@@ -192,11 +192,13 @@ impl Writer<'_> {
     }
 
     fn big_number(&mut self, digits: &[u8]) {
+        let in_one_line = |&byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte };
+        let digits: Vec<u8> = digits.iter().map(in_one_line).collect();
         match self.client {
-            Protocol::Two => reply::bulk(self.out, digits),
+            Protocol::Two => reply::bulk(self.out, &digits),
             Protocol::Three => {
                 self.out.push(b'(');
-                self.out.extend(digits.iter().map(|&b| if matches!(b, b'\r' | b'\n') { b' ' } else { b }));
+                self.out.extend_from_slice(&digits);
                 self.out.extend_from_slice(b"\r\n");
             }
         }
@@ -297,9 +299,6 @@ pub(super) fn run_error(error: &Value, script: &Script) -> Vec<u8> {
     };
     let text: Option<LuaString> = error.raw_get("err").ok();
     let mut reply = text.map_or_else(|| b"ERR unknown error".to_vec(), |text| text.as_bytes().to_vec());
-    if reply.first() == Some(&b'-') {
-        reply.remove(0);
-    }
     let source: LuaString = match error.raw_get("source") {
         Ok(source) => source,
         Err(_) => return reply,

@@ -8,7 +8,7 @@ use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::Context;
 use crate::core::{Next, commands};
 use crate::resp::Protocol;
-use mlua::{Lua, MultiValue, Table, Value};
+use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// The prelude's chunk name: its functions are not a script's own.
 pub(super) const PRELUDE_NAME: &str = "=redis";
@@ -36,6 +36,7 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("overran", lua.create_function(|_, ()| Ok(with_run(|run| run.overran_at.is_some())))?)?;
     host.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
     host.raw_set("thrown", lua.create_function(thrown)?)?;
+    host.raw_set("checked", lua.create_function(checked)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
     host.raw_set("bit", super::bits::library(lua)?)?;
     library::add_functions(lua, &host)?;
@@ -116,6 +117,27 @@ fn set_protocol(_: &Lua, version: i64) -> mlua::Result<()> {
     Ok(())
 }
 
+/// A function of the prelude as scripts get it: `kinds` says what its arguments must be, a letter each.
+fn checked(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Function> {
+    lua.create_function(move |lua, args: MultiValue| {
+        for (index, kind) in kinds.bytes().enumerate() {
+            library::check_argument(lua, &args, index, kind)?;
+        }
+        function.call::<MultiValue>(args).map_err(|error| as_own_error(lua, error))
+    })
+}
+
+/// What Lua says about a place in the prelude, it says about the place that called.
+fn as_own_error(lua: &Lua, error: mlua::Error) -> mlua::Error {
+    let mlua::Error::RuntimeError(text) = &error else { return error };
+    let text = text.split("\nstack traceback:").next().unwrap_or_default();
+    let in_prelude = text.strip_prefix(&PRELUDE_NAME[1..]).and_then(|rest| rest.strip_prefix(':'));
+    match in_prelude.and_then(|rest| rest.split_once(": ")) {
+        Some((_line, text)) => throw_at_caller(lua, text),
+        None => mlua::Error::external(ScriptError::Thrown(text.as_bytes().to_vec())),
+    }
+}
+
 /// redis.sha1hex(text).
 fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     if args.len() != 1 {
@@ -167,4 +189,20 @@ pub(super) fn throw_at_caller(lua: &Lua, text: &str) -> mlua::Error {
         None => text.to_owned(),
     };
     mlua::Error::external(ScriptError::Thrown(text.into_bytes()))
+}
+
+/// Lua's `luaL_argerror`: the function is named as the script called it, which may be by no name at all.
+pub(super) fn argument_error(lua: &Lua, index: usize, text: &str) -> mlua::Error {
+    let called = lua.inspect_stack(0, |debug| {
+        let names = debug.names();
+        (names.name.map(|name| name.into_owned()), names.name_what == Some("method"))
+    });
+    let (name, is_method) = called.unwrap_or_default();
+    let name = name.unwrap_or_else(|| "?".to_owned());
+    // A method's object is not counted among its arguments.
+    let text = match index - usize::from(is_method) {
+        0 => format!("calling '{name}' on bad self ({text})"),
+        index => format!("bad argument #{index} to '{name}' ({text})"),
+    };
+    throw_at_caller(lua, &text)
 }

@@ -2,7 +2,7 @@
 //! strings that fit the memory, no addresses, a random generator that every script finds in the same state.
 
 use super::convert;
-use super::host::{ScriptError, throw_at_caller};
+use super::host::{ScriptError, argument_error, throw_at_caller};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
 use super::run::{charge, with_run};
@@ -31,11 +31,7 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
 /// math.random([low,] [high]).
 fn random(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     let fraction = with_run(|run| run.random.next_fraction()).unwrap_or(0.0);
-    let bound = |index: usize| {
-        number_argument(&args, index)
-            .map(f64::floor)
-            .ok_or_else(|| bad_argument(lua, index + 1, "random", "number", args.get(index)))
-    };
+    let bound = |index: usize| number_or_error(lua, &args, index).map(f64::floor);
     let (low, high) = match args.len() {
         0 => return Ok(Value::Number(fraction)),
         1 => (1.0, bound(0)?),
@@ -43,23 +39,39 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
         _ => return Err(throw_at_caller(lua, "wrong number of arguments")),
     };
     if low > high {
-        let text = format!("bad argument #{} to 'random' (interval is empty)", args.len());
-        return Err(throw_at_caller(lua, &text));
+        return Err(argument_error(lua, args.len(), "interval is empty"));
     }
     Ok(Value::Number((fraction * (high - low + 1.0)).floor() + low))
 }
 
 /// math.randomseed(seed).
-fn seed_random(_: &Lua, args: MultiValue) -> mlua::Result<()> {
+fn seed_random(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     // C's conversion to int keeps the low bits.
-    let seed = number_argument(&args, 0).unwrap_or(0.0) as i64 as i32;
+    let seed = number_or_error(lua, &args, 0)? as i64 as i32;
     with_run(|run| run.random = Random::seeded(seed));
     Ok(())
 }
 
-fn bad_argument(lua: &Lua, index: usize, name: &str, expected: &str, got: Option<&Value>) -> mlua::Error {
+/// The error for an argument of the wrong type.
+fn bad_argument(lua: &Lua, index: usize, expected: &str, got: Option<&Value>) -> mlua::Error {
     let got = got.map_or("no value", |value| lua_type(value));
-    throw_at_caller(lua, &format!("bad argument #{index} to '{name}' ({expected} expected, got {got})"))
+    argument_error(lua, index, &format!("{expected} expected, got {got}"))
+}
+
+/// Refuses an argument that is not what the letter stands for: t a table, s a string, c a coroutine, v
+/// any value, m a table or nil, and a whatever there is or is not.
+pub(super) fn check_argument(lua: &Lua, args: &MultiValue, index: usize, kind: u8) -> mlua::Result<()> {
+    let got = args.get(index);
+    match (kind, got) {
+        (b't' | b'm', Some(Value::Table(_))) | (b'm', Some(Value::Nil)) | (b'v', Some(_)) => Ok(()),
+        (b'c', Some(Value::Thread(_))) | (b'a', _) => Ok(()),
+        (b's', Some(Value::String(_) | Value::Integer(_) | Value::Number(_))) => Ok(()),
+        (b't', _) => Err(bad_argument(lua, index + 1, "table", got)),
+        (b's', _) => Err(bad_argument(lua, index + 1, "string", got)),
+        (b'm', _) => Err(argument_error(lua, index + 1, "nil or table expected")),
+        (b'c', _) => Err(argument_error(lua, index + 1, "coroutine expected")),
+        _ => Err(argument_error(lua, index + 1, "value expected")),
+    }
 }
 
 fn lua_type(value: &Value) -> &'static str {
@@ -88,12 +100,15 @@ fn number_argument(args: &MultiValue, index: usize) -> Option<f64> {
     }
 }
 
+/// A number argument, or what Lua says about its absence.
+pub(super) fn number_or_error(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<f64> {
+    number_argument(args, index).ok_or_else(|| bad_argument(lua, index + 1, "number", args.get(index)))
+}
+
 /// string.find and string.match.
 fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue> {
-    let name = if is_find { "find" } else { "match" };
     let argument = |index| {
-        text_argument(args, index)
-            .ok_or_else(|| bad_argument(lua, index + 1, name, "string", args.get(index)))
+        text_argument(args, index).ok_or_else(|| bad_argument(lua, index + 1, "string", args.get(index)))
     };
     let (text, wanted) = (argument(0)?, argument(1)?);
     let init = start_index(number_argument(args, 2).unwrap_or(1.0), text.len());
@@ -117,7 +132,8 @@ fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue>
             return Ok(values);
         }
     }
-    push_captures(lua, &text, &found.captures, &mut values)?;
+    let captures = found.captures.map_err(|why| throw_at_caller(lua, why))?;
+    push_captures(lua, &text, &captures, &mut values)?;
     Ok(values)
 }
 
@@ -152,11 +168,14 @@ fn match_at(lua: &Lua, args: (LuaString, LuaString, usize)) -> mlua::Result<Mult
     match run_search(lua, search)? {
         Err(why) => values.push_back(Value::String(lua.create_string(why)?)),
         Ok(None) => {}
-        Ok(Some(found)) => {
+        Ok(Some(Match { start, end, captures: Ok(captures) })) => {
             values.push_back(Value::Nil);
-            values.push_back(index_value(found.start + 1));
-            values.push_back(index_value(found.end));
-            push_captures(lua, &text, &found.captures, &mut values)?;
+            values.push_back(index_value(start + 1));
+            values.push_back(index_value(end));
+            push_captures(lua, &text, &captures, &mut values)?;
+        }
+        Ok(Some(Match { captures: Err(why), .. })) => {
+            values.push_back(Value::String(lua.create_string(why)?))
         }
     }
     Ok(values)
@@ -172,12 +191,11 @@ fn run_search(lua: &Lua, search: Search<'_>) -> mlua::Result<Result<Option<Match
 /// string.gsub.
 fn gsub(lua: &Lua, args: MultiValue) -> mlua::Result<(LuaString, i64)> {
     let argument = |index| {
-        text_argument(&args, index)
-            .ok_or_else(|| bad_argument(lua, index + 1, "gsub", "string", args.get(index)))
+        text_argument(&args, index).ok_or_else(|| bad_argument(lua, index + 1, "string", args.get(index)))
     };
     let (text, wanted) = (argument(0)?, argument(1)?);
-    let replacement = Replacement::new(&args)
-        .ok_or_else(|| throw_at_caller(lua, "bad argument #3 to 'gsub' (string/function/table expected)"))?;
+    let replacement =
+        Replacement::new(&args).ok_or_else(|| argument_error(lua, 3, "string/function/table expected"))?;
     let limit = number_argument(&args, 3).map_or(usize::MAX, |limit| limit.max(0.0) as usize);
     let (mut out, mut position, mut count) = (Vec::new(), 0, 0);
     while count < limit && position <= text.len() {
@@ -218,11 +236,13 @@ impl<'a> Replacement<'a> {
     }
 
     fn write(&self, lua: &Lua, text: &[u8], found: &Match, out: &mut Vec<u8>) -> mlua::Result<()> {
-        let mut captures = MultiValue::new();
-        push_captures(lua, text, &found.captures, &mut captures)?;
         let whole = &text[found.start..found.end];
+        if let Replacement::Text(template) = self {
+            return expand(lua, template, text, found, out);
+        }
+        let captures = captures_of(lua, text, found)?;
         let value = match self {
-            Replacement::Text(template) => return expand(lua, template, whole, &captures, out),
+            Replacement::Text(_) => Value::Nil,
             Replacement::Table(table) => {
                 table.get::<Value>(captures.front().cloned().unwrap_or(Value::Nil))?
             }
@@ -242,14 +262,15 @@ impl<'a> Replacement<'a> {
     }
 }
 
+fn captures_of(lua: &Lua, text: &[u8], found: &Match) -> mlua::Result<MultiValue> {
+    let mut values = MultiValue::new();
+    let captures = found.captures.as_ref().map_err(|why| throw_at_caller(lua, why))?;
+    push_captures(lua, text, captures, &mut values)?;
+    Ok(values)
+}
+
 /// `%1` … `%9` and `%0` in a replacement text.
-fn expand(
-    lua: &Lua,
-    template: &[u8],
-    whole: &[u8],
-    captures: &MultiValue,
-    out: &mut Vec<u8>,
-) -> mlua::Result<()> {
+fn expand(lua: &Lua, template: &[u8], text: &[u8], found: &Match, out: &mut Vec<u8>) -> mlua::Result<()> {
     let mut bytes = template.iter();
     while let Some(&byte) = bytes.next() {
         if byte != b'%' {
@@ -257,11 +278,13 @@ fn expand(
             continue;
         }
         match bytes.next() {
-            Some(b'0') => out.extend_from_slice(whole),
-            Some(digit @ b'1'..=b'9') => match text_argument(captures, usize::from(digit - b'1')) {
-                Some(capture) => out.extend_from_slice(&capture),
-                None => return Err(throw_at_caller(lua, "invalid capture index")),
-            },
+            Some(b'0') => out.extend_from_slice(&text[found.start..found.end]),
+            Some(digit @ b'1'..=b'9') => {
+                match text_argument(&captures_of(lua, text, found)?, usize::from(digit - b'1')) {
+                    Some(capture) => out.extend_from_slice(&capture),
+                    None => return Err(throw_at_caller(lua, "invalid capture index")),
+                }
+            }
             Some(&other) => out.push(other),
             None => {}
         }
@@ -307,9 +330,8 @@ fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// string.rep: refuses at once what would only run into the memory limit after a while.
 fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
-    let text = text_argument(&args, 0).ok_or_else(|| bad_argument(lua, 1, "rep", "string", args.front()))?;
-    let times =
-        number_argument(&args, 1).ok_or_else(|| bad_argument(lua, 2, "rep", "number", args.get(1)))?;
+    let text = text_argument(&args, 0).ok_or_else(|| bad_argument(lua, 1, "string", args.front()))?;
+    let times = number_or_error(lua, &args, 1)?;
     if times < 1.0 || text.is_empty() {
         return lua.create_string("").map(Value::String);
     }
@@ -322,7 +344,7 @@ fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 /// tostring without addresses: those differ between two runs of one plan.
 fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     let Some(value) = args.front() else {
-        return Err(throw_at_caller(lua, "bad argument #1 to 'tostring' (value expected)"));
+        return Err(argument_error(lua, 1, "value expected"));
     };
     let text = match value {
         Value::Nil => "nil".to_owned(),
@@ -342,11 +364,11 @@ fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 /// assert(condition [, message]).
 fn assert(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
     match args.front() {
-        None => Err(throw_at_caller(lua, "bad argument #1 to 'assert' (value expected)")),
+        None => Err(argument_error(lua, 1, "value expected")),
         Some(Value::Nil | Value::Boolean(false)) => Err(match (args.get(1), text_argument(&args, 1)) {
             (_, Some(message)) => throw_at_caller(lua, &String::from_utf8_lossy(&message)),
             (None | Some(Value::Nil), None) => throw_at_caller(lua, "assertion failed!"),
-            (got, None) => bad_argument(lua, 2, "assert", "string", got),
+            (got, None) => bad_argument(lua, 2, "string", got),
         }),
         Some(_) => Ok(args),
     }

@@ -19,4 +19,4 @@ mod run;
 mod script;
 
 pub(crate) use run::{Call, compile, run};
-pub(crate) use script::{Script, digest, hex, parse_hex};
+pub(crate) use script::{Declared, Script, digest, hex, parse_hex};

@@ -1,5 +1,6 @@
 //! A script's source and what its first line says about it.
 
+use crate::core::context::errors;
 use sha1_smol::Sha1;
 
 /// A script in a node's cache.
@@ -11,6 +12,8 @@ pub(crate) struct Script {
     pub(super) has_shebang: bool,
     /// `flags=no-writes`.
     pub(super) no_writes: bool,
+    /// `flags=allow-stale`.
+    allows_stale: bool,
 }
 
 /// The SHA1 that names a script.
@@ -42,7 +45,13 @@ impl Script {
     /// # Errors
     /// The reply's text, for a line Redis would refuse.
     pub(crate) fn parse(source: &[u8], sha: [u8; 20]) -> Result<Script, Vec<u8>> {
-        let mut script = Script { sha, source: source.to_vec(), has_shebang: false, no_writes: false };
+        let mut script = Script {
+            sha,
+            source: source.to_vec(),
+            has_shebang: false,
+            no_writes: false,
+            allows_stale: false,
+        };
         if !source.starts_with(b"#!") {
             return Ok(script);
         }
@@ -58,10 +67,11 @@ impl Script {
             let Some(flags) = word.strip_prefix(b"flags=") else {
                 return Err([b"ERR Unknown lua shebang option: ", word].concat());
             };
-            for flag in flags.split(|&byte| byte == b',') {
+            for flag in flags.split(|&byte| byte == b',').filter(|_| !flags.is_empty()) {
                 match flag {
                     b"no-writes" => script.no_writes = true,
-                    b"allow-oom" | b"allow-stale" | b"no-cluster" | b"allow-cross-slot-keys" => {}
+                    b"allow-stale" => script.allows_stale = true,
+                    b"allow-oom" | b"no-cluster" | b"allow-cross-slot-keys" => {}
                     other => return Err([b"ERR Unexpected flag in script shebang: ", other].concat()),
                 }
             }
@@ -73,13 +83,38 @@ impl Script {
     }
 }
 
+/// What a `#!lua` line declares.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared {
+    /// It lacks `no-writes`.
+    pub(crate) writes: bool,
+    /// It has `allow-stale`.
+    pub(crate) allows_stale: bool,
+}
+
 impl Script {
+    /// What the script's first line declares, if it has such a line.
+    pub(crate) fn declared(&self) -> Option<Declared> {
+        self.has_shebang.then_some(Declared { writes: !self.no_writes, allows_stale: self.allows_stale })
+    }
+
     /// Why the script may not even start: what it declared, against the node's state. `cannot_write` is the node's.
     pub(crate) fn refusal(
         &self,
         cannot_write: Option<&'static [u8]>,
+        is_stale: bool,
         read_only: bool,
     ) -> Option<&'static [u8]> {
+        match self.has_shebang {
+            false if is_stale => return Some(errors::MASTER_DOWN),
+            true if is_stale && !self.allows_stale => {
+                return Some(
+                    b"MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' \
+                      and 'allow-stale' flag is not set on the script.",
+                );
+            }
+            _ => {}
+        }
         // Without a shebang nothing was declared: its commands are checked one by one.
         if !self.has_shebang || self.no_writes {
             return None;

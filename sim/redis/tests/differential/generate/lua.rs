@@ -1,6 +1,6 @@
 //! Lua scripts: what locks use, every conversion between Lua and Redis, and every way to be wrong.
 
-use super::{Family, Generator, templates};
+use super::{Family, Generator, keep_hashes_small, small, templates};
 use crate::script::Bytes;
 
 /// Scripts as lock libraries have them, and others that are better written down than generated.
@@ -375,7 +375,6 @@ const WHOLE: &[&str] = &[
     "return redis.call('type', KEYS[1])",
     "return redis.call('type', KEYS[1])['ok']",
     "return redis.call('set', KEYS[1], 'v', 'nx')",
-    "return tostring(redis.call('set', KEYS[1], 'v', 'nx'))",
     "return redis.call('set', KEYS[1], 'v', 'get')",
     "return redis.call('get', KEYS[1]) == false",
     "return type(redis.call('get', KEYS[1]))",
@@ -388,7 +387,123 @@ const WHOLE: &[&str] = &[
     "redis.call('pexpire', KEYS[1], 0) return redis.call('exists', KEYS[1])",
     "redis.call('set', KEYS[1], 'v', 'PXAT', 1) return redis.call('get', KEYS[1])",
     "return redis.call('expire', KEYS[1], '100', 'nx', 'gt')",
-    "return type(cjson) == 'table' and 1 or 1",
+    "rawset()",
+    "rawset({},1)",
+    "rawset({})",
+    "rawget()",
+    "rawget({})",
+    "return rawget({5}, 1)",
+    "return next()",
+    "return next({7})",
+    "return next({}, 'x')",
+    "return pairs()",
+    "for k in pairs(nil) do end",
+    "return {pcall(pairs)}",
+    "local n = 0 for k in pairs({1, 2, x = 3}) do n = n + 1 end return n",
+    "setmetatable({})",
+    "setmetatable({}, 1, 2)",
+    "setmetatable(setmetatable({}, {__metatable = 1}), {})",
+    "return getmetatable(setmetatable({}, {__metatable = 'hidden'}))",
+    "xpcall(1)",
+    "return {xpcall(nil, 5)}",
+    "coroutine.resume(1)",
+    "return coroutine.create(1)",
+    "loadstring()",
+    "string.gmatch()",
+    "return string.gmatch('a')",
+    "local f = string.rep f()",
+    "('x'):rep({})",
+    "('x').rep()",
+    "local s = 'x' return s:find()",
+    "return getmetatable()",
+    "unpack()",
+    "return pcall()",
+    "return {pcall()}",
+    "return {pcall(5)}",
+    "return {pcall(pcall)}",
+    "return {pcall(pcall, error)}",
+    "return {pcall(string.rep)}",
+    "return {pcall(setmetatable, 1)}",
+    "return {pcall(tonumber)}",
+    "return redis.error_reply('one').err",
+    "return redis.error_reply('-one').err",
+    "return redis.error_reply('- x').err",
+    "return redis.error_reply(' x').err",
+    "return redis.error_reply('a b').err",
+    "local s = '' for w in string.gmatch('one two', '%a+') do s = s .. w .. ';' end return s",
+    "for w in string.gmatch('x', '(') do end",
+    "return {string.gsub('abc', '(', 'x')}",
+    "return string.gsub('abc', '(', '%1')",
+    "return {string.gsub('abc', '()', '%1')}",
+    "return {string.gsub('hello world', '(o)', '<%1>')}",
+    "return {string.gsub('abc', '', '-')}",
+    "return {string.find('abc', 'b', 1, true), string.find('a.c', '.', 1, true), string.find('abc', 'c', -1)}",
+    "return {string.match('2024-01-02', '(%d+)-(%d+)-(%d+)')}",
+    "return {string.find('abc', '()b()')}",
+    "return {string.match('  trim  ', '^%s*(.-)%s*$')}",
+    "return {string.find('a[b]c', '%[(.-)%]')}",
+    "return string.match('x', '%')",
+    "return string.find('x', '%b')",
+    "return {string.match('f(a(b)c)d', '%b()')}",
+    "return {string.format('%q', 'a\\n\\0b')}",
+    "return string.format('%10.3s', 'abcdef')",
+    "return string.format('%c%c', 72, 105)",
+    "return string.format('%i %u %o %X %e', 1, 2, 8, 255, 12345.678)",
+    "return string.format('%%')",
+    "return string.format('%5')",
+    "return string.format()",
+    "return string.format('%d')",
+    "return string.format('%s', {}) ~= nil and 1",
+    "return bit.band(255, 15)",
+    "return {bit.bor(1, 2), bit.bxor(7, 2), bit.bnot(0), bit.lshift(1, 4), bit.rshift(-1, 28), bit.arshift(-8, 1), bit.tobit(2^32 + 5)}",
+    "return {bit.tohex(255), bit.tohex(255, 4), bit.rol(1, 31), bit.ror(1, 1), bit.bswap(1)}",
+    "return bit.band()",
+    "return bit.band('x')",
+    "return bit.nosuch",
+    "bit.x = 1",
+    "return math.random(5, 1)",
+    "return math.random(1, 2, 3)",
+    "return math.random('x')",
+    "math.randomseed('x')",
+    "math.randomseed()",
+    "return tostring(1e15) .. tostring(123456789012345678) .. tostring(0.1) .. tostring(-1.5e-7)",
+    "return 10 .. ''",
+    "return 2^31 .. ''",
+    "return table.concat({1, 2.5, 1e20}, ' ')",
+    "return #table.concat({('x'):rep(10), 'y'})",
+    "return tostring(1/0) .. tostring(-1/0)",
+    "return {tostring(0/0)}",
+    "return {tonumber(' 0x1F '), tonumber('1e'), tonumber('.5'), tonumber('5.'), tonumber('1_000')}",
+    "return tonumber('inf')",
+    "return tonumber('nan')",
+    "return tonumber('10', 2)",
+    "return tonumber('9', 8)",
+    "return tonumber(nil)",
+    "return {redis.call('set', KEYS[1], 'v', 'EX', 100000), redis.call('ttl', KEYS[1])}",
+    "return redis.call('set', KEYS[1], 'v', 'ex', '0')",
+    "return redis.call('incrby', KEYS[1], 3.0)",
+    "return redis.call('incrby', KEYS[1], 3.5)",
+    "return redis.call('expire', KEYS[1], 50000.0)",
+    "return redis.call('HINCRBY', KEYS[1], 'n', 2)",
+    "local v = redis.call('hget', KEYS[1], 'nofield') return v == false and 'missing' or v",
+    "if redis.call('exists', KEYS[1]) == 1 then return 'yes' end return 'no'",
+    "local t = redis.call('time') return #t",
+    "return #redis.call('time')[1]",
+    "return redis.call('ttl')",
+    "return redis.pcall('ttl').err",
+    "local e = redis.pcall('set', KEYS[1]) return e.err .. '!'",
+    "local e = redis.pcall('hset', KEYS[1], 'f') return {e['err'], type(e)}",
+    "return redis.pcall('expire', KEYS[1], 'x')",
+    "local r = redis.pcall('incr', KEYS[1]) if type(r) == 'table' and r.err then error(r) end return r",
+    "local r = redis.pcall('incr', KEYS[1]) if type(r) == 'table' and r.err then error(r.err) end return r",
+    "local ok, r = pcall(redis.call, 'incr', KEYS[1]) if not ok then error(r) end return r",
+    "local ok, r = pcall(redis.call, 'incr', KEYS[1]) if not ok then return {err = r} end return r",
+    "local function f() return redis.call('incr', KEYS[1]) end\nlocal r = f()\nreturn r",
+    "local function f()\n  error('deep')\nend\nf()",
+    "local function f()\n  error('deep', 2)\nend\nf()",
+    "local function f() return g() end\nreturn f()",
+    "return (function() local x = {} ; return x.y.z end)()",
+    "return _VERSION",
 ];
 
 /// Scripts after which a key is short-lived.
@@ -429,9 +544,32 @@ const CALLS: Family = &[
 
 /// Values a script can return.
 const ATOMS: &[&str] = &[
-    "nil", "true", "false", "0", "1", "-1", "3.7", "-3.7", "1e10", "'text'", "''", "'two words'", "'\\0'", "{}",
-    "{ok='st'}", "{err='ERR er'}", "KEYS[1]", "ARGV[1]", "#KEYS", "redis.status_reply('s')", "redis.error_reply('e')",
-    "{double=1.5}", "tostring(nil)", "type(KEYS)", "2^40", "'12'",
+    "nil",
+    "true",
+    "false",
+    "0",
+    "1",
+    "-1",
+    "3.7",
+    "-3.7",
+    "1e10",
+    "'text'",
+    "''",
+    "'two words'",
+    "'\\0'",
+    "{}",
+    "{ok='st'}",
+    "{err='ERR er'}",
+    "KEYS[1]",
+    "ARGV[1]",
+    "#KEYS",
+    "redis.status_reply('s')",
+    "redis.error_reply('e')",
+    "{double=1.5}",
+    "tostring(nil)",
+    "type(KEYS)",
+    "2^40",
+    "'12'",
 ];
 
 impl Generator {
@@ -457,14 +595,22 @@ impl Generator {
         let keys = *self.random.weighted(&[(2, 0), (8, 1), (3, 2)]);
         args.push(keys.to_string().into_bytes());
         (0..keys).for_each(|_| args.push(self.key()));
-        (0..self.random.below(3)).for_each(|_| args.push(self.value()));
+        (0..self.random.below(3)).for_each(|_| {
+            let value = self.value();
+            args.push(small(value));
+        });
     }
 
     /// The hash of one of the script's Lua scripts, or something like it.
     pub(super) fn sha(&mut self) -> Bytes {
         let known = self.scripts.len();
         if known == 0 || self.random.percent(15) {
-            let odd = ["", "abc", "ffffffffffffffffffffffffffffffffffffffff", "not a hash but with 40 characters....."];
+            let odd = [
+                "",
+                "abc",
+                "ffffffffffffffffffffffffffffffffffffffff",
+                "not a hash but with 40 characters.....",
+            ];
             return self.random.pick(&odd).as_bytes().to_vec();
         }
         let text = &self.scripts[self.random.below(known)];
@@ -480,7 +626,9 @@ impl Generator {
                 0 => format!("{call} "),
                 1 => format!("local r{number} = {call} "),
                 2 => format!("if {call} then {} end ", self.call()),
-                3 => format!("local r{number} = {call}; if type(r{number}) == 'table' and r{number}.err then return r{number} end\n"),
+                3 => format!(
+                    "local r{number} = {call}; if type(r{number}) == 'table' and r{number}.err then return r{number} end\n"
+                ),
                 _ => format!("local ok{number}, r{number} = pcall(function() return {call} end) "),
             };
             text.push_str(&statement);
@@ -495,7 +643,8 @@ impl Generator {
             4..7 => self.call(),
             7 => format!("type({})", self.call()),
             _ if depth < 3 => {
-                let items: Vec<String> = (0..self.random.below(4)).map(|_| self.expression(depth + 1)).collect();
+                let items: Vec<String> =
+                    (0..self.random.below(4)).map(|_| self.expression(depth + 1)).collect();
                 format!("{{{}}}", items.join(", "))
             }
             _ => "0".to_owned(),
@@ -507,13 +656,16 @@ impl Generator {
         if self.random.percent(10) {
             self.spoil(&mut args);
         }
+        keep_hashes_small(&mut args);
         let how = if self.random.percent(65) { "call" } else { "pcall" };
         let args: Vec<String> = args.iter().map(|arg| self.lua_argument(arg)).collect();
         format!("redis.{how}({})", args.join(", "))
     }
 
     fn lua_argument(&mut self, arg: &[u8]) -> String {
-        let number = std::str::from_utf8(arg).ok().filter(|text| text.parse::<i32>().is_ok_and(|n| n.to_string() == *text));
+        let number = std::str::from_utf8(arg)
+            .ok()
+            .filter(|text| text.parse::<i32>().is_ok_and(|n| n.to_string() == *text));
         match number {
             Some(number) if self.random.percent(50) => number.to_owned(),
             _ if arg.starts_with(b"k") && self.random.percent(40) => "KEYS[1]".to_owned(),

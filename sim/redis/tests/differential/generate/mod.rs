@@ -88,10 +88,15 @@ impl Generator {
             self.spoil(&mut args);
         }
         if self.random.percent(10) {
-            args[0] = args[0].iter().map(|byte| if self.random.percent(50) { byte ^ case_bit(*byte) } else { *byte }).collect();
+            args[0] = args[0]
+                .iter()
+                .map(|byte| if self.random.percent(50) { byte ^ case_bit(*byte) } else { *byte })
+                .collect();
         }
+        keep_hashes_small(&mut args);
         self.short_queued |= self.short;
-        let pause = if self.short || (self.short_queued && name(&args) == "EXEC") { PAUSE } else { Duration::ZERO };
+        let pause =
+            if self.short || (self.short_queued && name(&args) == "EXEC") { PAUSE } else { Duration::ZERO };
         self.short = false;
         Step::Send { connection, args, pause }
     }
@@ -140,7 +145,8 @@ impl Generator {
             "k" => args.push(self.key()),
             "ks" => (0..1 + self.random.below(3)).for_each(|_| args.push(self.key())),
             "f" => args.push(text(self.random.pick(templates::FIELDS))),
-            "fs" => (0..1 + self.random.below(3)).for_each(|_| args.push(text(self.random.pick(templates::FIELDS)))),
+            "fs" => (0..1 + self.random.below(3))
+                .for_each(|_| args.push(text(self.random.pick(templates::FIELDS)))),
             "v" => args.push(self.value()),
             "kvs" => (0..1 + self.random.below(3)).for_each(|_| args.extend([self.key(), self.value()])),
             "fvs" => (0..1 + self.random.below(3)).for_each(|_| {
@@ -154,7 +160,9 @@ impl Generator {
                 args.push(text(self.random.pick(&["1", "2"])));
             }
             "at" => args.push(text(self.random.pick(templates::MOMENTS))),
-            "pat" => args.push(text(self.random.pick(templates::MOMENTS)).into_iter().chain(*b"000").collect()),
+            "pat" => {
+                args.push(text(self.random.pick(templates::MOMENTS)).into_iter().chain(*b"000").collect())
+            }
             "odd" => args.push(text(self.random.pick(templates::ODD_NUMBERS))),
             "cond" => args.push(text(self.random.pick(templates::CONDITIONS))),
             "set" => self.set_options(args),
@@ -232,6 +240,19 @@ impl Generator {
             _ => args.push(self.random.pick(templates::CONDITIONS).as_bytes().to_vec()),
         }
     }
+}
+
+/// Large hashes have no order.
+fn keep_hashes_small(args: &mut [Bytes]) {
+    if name(args).starts_with('H') {
+        args.iter_mut().for_each(|arg| *arg = small(std::mem::take(arg)));
+    }
+}
+
+/// At most as long as what Redis keeps in order in a hash.
+fn small(mut bytes: Bytes) -> Bytes {
+    bytes.truncate(64);
+    bytes
 }
 
 fn name(args: &[Bytes]) -> String {

@@ -10,14 +10,37 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
     (25, &[(50, STRINGS), (35, EXPIRY), (6, KEYSPACE), (3, TRANSACTION), (3, CONNECTION), (3, SCRIPTS)]),
     (12, &[(60, HASHES), (15, EXPIRY), (10, STRINGS), (6, KEYSPACE), (5, TRANSACTION), (4, SCRIPTS)]),
     (25, &[(70, SCRIPTS), (10, STRINGS), (8, HASHES), (6, EXPIRY), (3, TRANSACTION), (3, CONNECTION)]),
-    (20, &[(45, TRANSACTION), (20, STRINGS), (12, EXPIRY), (8, HASHES), (8, SCRIPTS), (4, KEYSPACE), (3, CONNECTION)]),
+    (
+        20,
+        &[
+            (45, TRANSACTION),
+            (20, STRINGS),
+            (12, EXPIRY),
+            (8, HASHES),
+            (8, SCRIPTS),
+            (4, KEYSPACE),
+            (3, CONNECTION),
+        ],
+    ),
     (10, &[(60, CONNECTION), (15, STRINGS), (15, TRANSACTION), (10, KEYSPACE)]),
     (8, &[(20, STRINGS), (20, EXPIRY), (20, HASHES), (20, SCRIPTS), (10, KEYSPACE), (10, TRANSACTION)]),
-    (5, &[(25, ROLES), (25, STRINGS), (15, EXPIRY), (10, SCRIPTS), (10, HASHES), (8, TRANSACTION), (7, KEYSPACE)]),
+    (
+        5,
+        &[
+            (25, ROLES),
+            (25, STRINGS),
+            (15, EXPIRY),
+            (10, SCRIPTS),
+            (10, HASHES),
+            (8, TRANSACTION),
+            (7, KEYSPACE),
+        ],
+    ),
 ];
 
 /// Commands that a wrong argument could make block, end the server or change it for the scripts after.
-pub(crate) const NOT_SPOILT: &[&str] = &["WAIT", "SHUTDOWN", "CONFIG", "CLIENT", "COMMAND", "REPLICAOF", "SLAVEOF", "QUIT"];
+pub(crate) const NOT_SPOILT: &[&str] =
+    &["WAIT", "SHUTDOWN", "CONFIG", "CLIENT", "COMMAND", "REPLICAOF", "SLAVEOF", "QUIT"];
 
 pub(crate) const STRINGS: Family = &[
     (14, "GET $k"),
@@ -358,12 +381,14 @@ pub(crate) const ODD_NUMBERS: &[&str] = &[
 ];
 
 /// Seconds since the Unix epoch: long past, or far away.
-pub(crate) const MOMENTS: &[&str] = &["1", "1000000000", "1600000000", "4102444800", "4102444801", "9999999999", "32503680000"];
+pub(crate) const MOMENTS: &[&str] =
+    &["1", "1000000000", "1600000000", "4102444800", "4102444801", "9999999999", "32503680000"];
 
 pub(crate) const CONDITIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "Xx", "gt", "lt", "nosuchoption"];
 
 pub(crate) const PATTERNS: &[&str] = &[
-    "*", "k*", "?1", "[kh]1", "[^k]*", "k[1-2]", "h", "", "\\k1", "[", "k[", "*1*", "k1", "[k-", "k\\", "**", "[2-1]", "[]1",
+    "*", "k*", "?1", "[kh]1", "[^k]*", "k[1-2]", "h", "", "\\k1", "[", "k[", "*1*", "k1", "[k-", "k\\", "**",
+    "[2-1]", "[]1",
 ];
 
 pub(crate) const SETTINGS: &[&str] = &[

@@ -29,7 +29,7 @@ const FINE: &[&[u8]] = &[
     b"MULTI\r\n",
     b"EXEC\r\n",
     b"CLIENT REPLY OFF\r\n",
-    b"CLIENT REPLY SKIP\r\n",
+    b"CLIENT REPLY SKIP\r\nPING\r\n",
     b"CLIENT REPLY ON\r\n",
     b"HELLO 4\r\n",
 ];
@@ -81,7 +81,12 @@ impl Generator {
             if self.random.percent(60) {
                 pieces.push(self.random.pick(FINE).to_vec());
             } else {
-                let command = *self.random.weighted(&[(1, "GET $k"), (1, "SET $k $v"), (1, "INCR $k"), (1, "HGETALL $k")]);
+                let command = *self.random.weighted(&[
+                    (1, "GET $k"),
+                    (1, "SET $k $v"),
+                    (1, "INCR $k"),
+                    (1, "HGETALL $k"),
+                ]);
                 let args = self.filled(command);
                 pieces.push(encoded(&args));
             }
