@@ -680,10 +680,10 @@ impl Generator {
         let from = self.random.below(text.len().max(1));
         let length = 1 + self.random.below(6);
         text.drain(from.min(text.len())..(from + length).min(text.len()));
-        // A loop without its end condition would run for ever; so might a recursion.
-        let endless = [b"while".as_slice(), b"repeat", b"function", b"for "];
-        let may_be_endless = endless.iter().any(|word| text.windows(word.len()).any(|part| part == *word));
-        if may_be_endless { templates::VALUES[0].to_vec() } else { text }
+        // A loop without its end condition would run for ever; so might a recursion. Random numbers must keep their seed.
+        let delicate = [b"while".as_slice(), b"repeat", b"function", b"for ", b"load", b"random"];
+        let is_delicate = delicate.iter().any(|word| text.windows(word.len()).any(|part| part == *word));
+        if is_delicate { templates::VALUES[0].to_vec() } else { text }
     }
 }
 
