@@ -155,3 +155,37 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
     let command = command.split(' ').map(str::to_owned).collect();
     Ok(Rule { command, first: text("first"), compare })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agree(command: &str, real: &str, ours: &str) -> bool {
+        let known = Known::read().expect("the list is well-formed");
+        let command: Vec<Bytes> = command.split(' ').map(|word| word.as_bytes().to_vec()).collect();
+        let answer = |text: &str| Answer { bytes: text.replace('|', "\r\n").into_bytes(), end: End::Reply };
+        known.agree(&command, std::slice::from_ref(&command), &answer(real), &answer(ours))
+    }
+
+    #[test]
+    fn a_known_difference_excuses_what_it_names_and_nothing_else() {
+        let cases = [
+            ("PTTL k", ":100|", ":90|", true),
+            ("PTTL k", ":9000|", ":90|", false),
+            ("PTTL k", ":-1|", ":-2|", false),
+            ("TTL k", ":100|", ":99|", false),
+            ("KEYS *", "*2|$1|a|$1|b|", "*2|$1|b|$1|a|", true),
+            ("KEYS *", "*2|$1|a|$1|b|", "*2|$1|b|$1|b|", false),
+            ("INFO", "$18|role:master|x:1||", "$18|role:master|x:2||", true),
+            ("INFO", "$18|role:master|x:1||", "$18|role:slave|x:22||", false),
+            ("INFO", "-ERR a|", "-ERR b|", false),
+            ("ROLE", "*3|$6|master|:1|*0|", "*3|$6|master|:2|*0|", true),
+            ("ROLE", "*3|$6|master|:1|*0|", "*3|$5|slave|:1|*0|", false),
+            ("EXEC", "*1|:1|", "*1|:2|", false),
+            ("GET k", "$1|a|", "$1|b|", false),
+        ];
+        for (command, real, ours, expected) in cases {
+            assert_eq!(agree(command, real, ours), expected, "{command}: {real} and {ours}");
+        }
+    }
+}

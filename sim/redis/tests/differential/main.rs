@@ -1,6 +1,6 @@
 //! The node against a real Redis 7: generated scripts on both, and conversations recorded from a real one.
 //!
-//! The differential test needs `redis-server` 7.x on PATH; without it the test says so and passes, unless
+//! The differential test needs `redis-server` 7.0.x on PATH; without it the test says so and passes, unless
 //! `DOUBLEHOLD_REQUIRE_REDIS=1`. The transcripts in `tests/transcripts` are replayed everywhere.
 //!
 //! | variable | meaning |
@@ -39,6 +39,9 @@ use std::io::Write as _;
 /// real server.
 const UNSTABLE_LIMIT: usize = 5;
 
+/// Pairs of servers that share the scripts: mostly they wait, for each other or for keys to expire.
+const PAIRS: u64 = 4;
+
 #[test]
 fn replies_to_generated_scripts_equal_those_of_a_real_redis() {
     let real = match RealRedis::start() {
@@ -50,21 +53,19 @@ fn replies_to_generated_scripts_equal_those_of_a_real_redis() {
                 "DOUBLEHOLD_REQUIRE_REDIS=1, and there is no real Redis to compare with: {why}"
             );
             say(&format!("SKIPPED: the node was NOT compared with a real Redis: {why}"));
-            say("         install redis-server 7.x to run the differential test");
+            say("         install redis-server 7.0.x to run the differential test");
             return;
         }
     };
-    let known = Known::read().expect("the list of known differences is well-formed");
     let version = real.version.clone();
-    let pair = Pair::new(real, ours::start(), known);
     let plan = Plan::from_environment();
-    let report = compare(pair, &plan);
+    let report = compare_in_parallel(real, &plan);
     let Plan { seed, first, count, .. } = plan;
     say(&format!(
-        "differential test: {} of {count} scripts ({} steps) from {first} with seed {seed} against Redis {}: {} differences",
+        "differential test: {} of {count} scripts ({} steps) from {first} with seed {seed} against Redis {version}: \
+         {} differences",
         report.scripts,
         report.steps,
-        version,
         report.differences.len(),
     ));
     assert!(report.unstable <= UNSTABLE_LIMIT, "{} scripts came to nothing: see above", report.unstable);
@@ -103,10 +104,38 @@ struct Report {
     differences: Vec<String>,
 }
 
-fn compare(mut pair: Pair, plan: &Plan) -> Report {
+impl Report {
+    fn add(mut self, other: Report) -> Report {
+        self.scripts += other.scripts;
+        self.steps += other.steps;
+        self.unstable += other.unstable;
+        self.differences.extend(other.differences);
+        self
+    }
+}
+
+fn compare_in_parallel(real: RealRedis, plan: &Plan) -> Report {
+    let mut servers = vec![real];
+    while servers.len() < PAIRS as usize {
+        servers.push(RealRedis::start().expect("another one has started before"));
+    }
+    let pair_of =
+        |real| Pair::new(real, ours::start(), Known::read().expect("the known differences are readable"));
+    std::thread::scope(|scope| {
+        let scripts =
+            (0..PAIRS).map(|part| (plan.first + part..plan.first + plan.count).step_by(PAIRS as usize));
+        let start = |(real, scripts)| scope.spawn(move || compare(pair_of(real), plan, scripts));
+        let threads: Vec<_> = servers.into_iter().zip(scripts).map(start).collect();
+        let reports =
+            threads.into_iter().map(|thread| thread.join().expect("a panic has been reported already"));
+        reports.fold(Report::default(), Report::add)
+    })
+}
+
+fn compare(mut pair: Pair, plan: &Plan, scripts: impl Iterator<Item = u64>) -> Report {
     let mut report = Report::default();
     let mut seen = BTreeSet::new();
-    for index in plan.first..plan.first + plan.count {
+    for index in scripts {
         let script = generate::script(plan.seed, index);
         report.scripts += 1;
         report.steps += script.len();
@@ -138,6 +167,32 @@ fn summary(script: &[Step], difference: &Difference) -> (String, Vec<u8>) {
         Step::Raw { .. } => "raw".to_owned(),
     };
     (command, difference.ours.bytes.iter().copied().take(24).collect())
+}
+
+#[test]
+fn the_same_seed_gives_the_same_scripts_and_other_seeds_give_others() {
+    for index in 0..50 {
+        assert_eq!(generate::script(7, index), generate::script(7, index));
+        assert_ne!(generate::script(7, index), generate::script(8, index));
+    }
+}
+
+#[test]
+fn every_script_can_be_written_as_a_transcript_and_read_back() {
+    let answer = Answer { bytes: b"$3\r\n\x00 \xff\r\n".to_vec(), end: client::End::Reply };
+    for index in 0..500 {
+        let script = generate::script(7, index);
+        let steps: Vec<(&Step, &Answer)> = script.iter().map(|step| (step, &answer)).collect();
+        let text = transcript::scene_text("a scene", &[], &steps);
+        let (_, scenes) = transcript::parse(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        let read: Vec<(Step, Answer)> = scenes
+            .into_iter()
+            .flat_map(|scene| scene.steps)
+            .map(|(step, answer, _)| (step, answer))
+            .collect();
+        let written: Vec<(Step, Answer)> = script.into_iter().map(|step| (step, answer.clone())).collect();
+        assert_eq!(read, written, "{text}");
+    }
 }
 
 /// A difference as a scene for a file in `tests/transcripts`.

@@ -12,7 +12,10 @@ pub(crate) fn shrink(pair: &mut Pair, script: &[Step], difference: Difference) -
     loop {
         let before = best.script.clone();
         best.drop_steps();
-        best.drop_arguments();
+        best.use_one_connection();
+        // In pairs first: options come with their values.
+        best.drop_arguments(2);
+        best.drop_arguments(1);
         best.shorten_arguments();
         if best.script == before || best.tries >= TRIES {
             return (best.script, best.difference);
@@ -59,12 +62,24 @@ impl Best<'_> {
         }
     }
 
-    fn drop_arguments(&mut self) {
+    fn use_one_connection(&mut self) {
+        let mut candidate = self.script.clone();
+        for step in &mut candidate {
+            match step {
+                Step::Send { connection, .. } | Step::Raw { connection, .. } => *connection = 0,
+            }
+        }
+        self.try_instead(candidate);
+    }
+
+    fn drop_arguments(&mut self, count: usize) {
         for step in 0..self.script.len() {
             let mut at = 1;
-            while let Some(candidate) =
-                self.with_parts(step, |parts| (at < parts.len()).then(|| drop(parts.remove(at))))
-            {
+            loop {
+                let cut = |parts: &mut Vec<Bytes>| {
+                    (at + count <= parts.len()).then(|| drop(parts.drain(at..at + count)))
+                };
+                let Some(candidate) = self.with_parts(step, cut) else { break };
                 if !self.try_instead(candidate) {
                     at += 1;
                 }
@@ -75,11 +90,11 @@ impl Best<'_> {
     fn shorten_arguments(&mut self) {
         for step in 0..self.script.len() {
             let mut part = 0;
-            while let Some(length) = self.script.get(step).and_then(|step| Some(parts(step).get(part)?.len()))
-            {
-                // A command's name stays.
-                if part > 0 || matches!(self.script[step], Step::Raw { .. }) {
-                    self.shorten(step, part, length);
+            while let Some(bytes) = self.script.get(step).and_then(|step| parts(step).get(part)) {
+                // A command's name stays; and a shorter number might be a lifetime that ends while the script runs.
+                let is_name = part == 0 && matches!(self.script[step], Step::Send { .. });
+                if !is_name && !bytes.iter().all(u8::is_ascii_digit) {
+                    self.shorten(step, part, bytes.len());
                 }
                 part += 1;
             }
