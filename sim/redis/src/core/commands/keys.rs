@@ -38,7 +38,8 @@ pub(crate) fn keys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     let visible = visible.filter(|(_, entry)| sees_expired || !entry.is_expired(now_ms)).map(|(key, _)| key);
     let wanted = args.at(1);
     // `*` alone is no pattern to Redis but the wish for all keys.
-    let matching: Vec<&[u8]> = visible.filter(|key| wanted == b"*" || pattern::matches(wanted, key)).collect();
+    let matching: Vec<&[u8]> =
+        visible.filter(|key| wanted == b"*" || pattern::matches(wanted, key)).collect();
     reply::array(out, matching.len());
     matching.into_iter().for_each(|key| reply::bulk(out, key));
     Next::Reply

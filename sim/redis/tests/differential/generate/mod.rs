@@ -5,6 +5,7 @@
 //! apart from one another than a script can last.
 
 mod lua;
+mod lua_scripts;
 mod templates;
 mod wire;
 
