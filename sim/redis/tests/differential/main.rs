@@ -145,14 +145,21 @@ fn compare(mut pair: Pair, plan: &Plan, scripts: impl Iterator<Item = u64>) -> R
         let script = generate::script(plan.seed, index);
         report.scripts += 1;
         report.steps += script.len();
-        let again = match pair.run(&script) {
+        let found = match pair.run(&script) {
             Outcome::Equal => continue,
-            Outcome::RealCrashed => Outcome::RealCrashed,
-            Outcome::Different(_) => pair.run(&script),
+            Outcome::RealCrashed => {
+                report.unstable += 1;
+                say(&format!("script {index} of seed {} crashed the real server", plan.seed));
+                continue;
+            }
+            Outcome::Different(found) => found,
         };
-        let Outcome::Different(again) = again else {
+        let Outcome::Different(again) = pair.run(&script) else {
             report.unstable += 1;
-            say(&format!("unstable: script {index} of seed {}: {again:?}", plan.seed));
+            let (step, real) = (&script[found.at], found.real.last());
+            say(&format!("shown once only, by script {index} of seed {}: {step}", plan.seed));
+            say(&format!("  real: {}", real.map(answer_line).unwrap_or_default()));
+            say(&format!("  ours: {}", answer_line(&found.ours)));
             continue;
         };
         let (script, difference) = shrink::shrink(&mut pair, &script, again);
@@ -164,6 +171,10 @@ fn compare(mut pair: Pair, plan: &Plan, scripts: impl Iterator<Item = u64>) -> R
         }
     }
     report
+}
+
+fn answer_line(answer: &Answer) -> String {
+    transcript::answer_lines(answer).join(" ")
 }
 
 /// Two scripts with the same summary most likely show the same difference.

@@ -112,6 +112,7 @@ impl Generator {
             return self.random.pick(&odd).as_bytes().to_vec();
         }
         let text = &self.scripts[self.random.below(known)];
+        self.short |= SHORT.iter().any(|short| short.as_bytes() == text.as_slice());
         let sha = sha1_smol::Sha1::from(text).digest().to_string();
         if self.random.percent(15) { sha.to_uppercase().into_bytes() } else { sha.into_bytes() }
     }
@@ -178,8 +179,10 @@ impl Generator {
         let from = self.random.below(text.len().max(1));
         let length = 1 + self.random.below(6);
         text.drain(from.min(text.len())..(from + length).min(text.len()));
-        // A loop without its end condition would run for ever; so might a recursion. Random numbers must keep their seed.
-        let delicate = [b"while".as_slice(), b"repeat", b"function", b"for ", b"load", b"random"];
+        // A loop without its end condition would run for ever; so might a recursion. Random numbers must keep their
+        // seed, and errors that are tables their text.
+        let delicate: [&[u8]; 7] =
+            [b"while", b"repeat", b"function", b"for ", b"load", b"random", b"error({"];
         let is_delicate = delicate.iter().any(|word| text.windows(word.len()).any(|part| part == *word));
         if is_delicate { templates::VALUES[0].to_vec() } else { text }
     }
