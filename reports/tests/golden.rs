@@ -246,7 +246,7 @@ fn vacuous() -> Report {
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .keys(C1, 1, 10, None)
-        .at(30, What::FaultNeverFired { fault: "c1 pauses for 20 s at c1's check".into() })
+        .at(30, What::Doubt { why: "the fault `c1 pauses for 20 s at c1's check` never fired".into() })
         .fault(FaultKind::Pause, CLIENT_HOSTS[0], ["c1 pauses for 20 s", "at c1's check"], None, None);
     told.0.notes.push("a script on A passed its instruction limit".to_owned());
     told.ends(40, RunOutcome::TimeBudget)

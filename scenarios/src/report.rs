@@ -83,7 +83,7 @@ pub enum KeyEnd {
     Deleted,
     /// A command overwrote it with another token.
     Overwritten,
-    /// The node lost it in a crash, or forgot it when it started to follow another master.
+    /// The node lost it in a crash.
     Forgotten,
 }
 

@@ -158,7 +158,7 @@ pub struct ClientPlan {
     pub waits_for_start: bool,
     /// Its program.
     pub program: Vec<Step>,
-    /// How often it runs the program.
+    /// How often it runs the program. A process that is restarted begins with the first round again, also after its last.
     pub rounds: u32,
     /// How long it waits after a refusal before it asks again.
     pub retry: DelayLaw,

@@ -45,3 +45,41 @@ fn a_run_that_is_cut_short_proves_nothing() {
     assert_eq!(report.outcome, Outcome::TimeBudget);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
 }
+
+#[test]
+fn a_token_release_that_arrives_after_its_client_went_on_is_no_wrong_release() {
+    let late = r#"[{ kind = "packet-delay", from = "c1", to = "C", by = "100ms", at = "c1's 2nd release" }]"#;
+    let report = run("quiet/redlock", &[("faults", late)]);
+    assert_eq!(report.verdicts.get(Predicate::WR).as_str(), "holds");
+}
+
+#[test]
+fn a_fault_that_met_no_message_has_not_fired() {
+    let report = run("packet-delay-90s/single", &[("faults.0.at", "c1's release")]);
+    assert_eq!(report.faults[0].from, None);
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+}
+
+#[test]
+fn a_client_that_cannot_reach_the_resource_makes_the_run_prove_nothing() {
+    let report = run("quiet/single", &[("faults", r#"[{ kind = "crash", host = "resource", at = "0s" }]"#)]);
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+    assert!(report.notes.iter().any(|note| note.contains("could not reach the resource")));
+}
+
+#[test]
+fn a_late_write_lands_also_when_the_resource_was_paused_meanwhile() {
+    let faults = r#"[
+        { kind = "pause", host = "resource", for = "100s", at = "c1's write" },
+        { kind = "crash", host = "c1", at = "1s after c1's write" },
+    ]"#;
+    let sets = [
+        ("faults", faults),
+        ("clients.0.rounds", "1"),
+        ("clients.1.program", r#"["acquire", "work 1s", "release"]"#),
+        ("clients.2.program", r#"["acquire", "work 1s", "release"]"#),
+        ("clients.1.start", "c1's grant"),
+        ("clients.2.start", "c1's grant"),
+    ];
+    assert_eq!(run("quiet/single", &sets).verdicts.get(Predicate::P3).as_str(), "violated");
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Struck};
 use crate::host_state::Power;
 use crate::kernel::{Coming, State};
 use crate::net::link::Link;
@@ -20,13 +20,28 @@ impl State {
             self.apply(fault);
         }
         if let Some(lasting) = planned.lasting {
+            self.stops_to_end += usize::from(planned.faults.iter().any(Fault::stops_code));
             self.schedule(self.now.after(lasting), Coming::TakeBack { number: number as u32 });
         }
+    }
+
+    /// What became of each planned fault. A delay that waits for a message to this day has struck nothing.
+    pub(crate) fn struck(&self) -> Vec<Struck> {
+        let idle = |fault: &Fault| match *fault {
+            Fault::DelayNext { from, to, .. } => !self.net.link_between(from, to).extra_once.is_zero(),
+            _ => false,
+        };
+        let outcomes = self.faults.outcomes().into_iter().enumerate();
+        let outcome = |(number, struck)| {
+            if self.faults.entry(number).faults.iter().any(idle) { Struck::default() } else { struck }
+        };
+        outcomes.map(outcome).collect()
     }
 
     /// A planned fault's time is over: what it did is undone, last first.
     pub(crate) fn take_back(&mut self, number: usize) {
         self.faults.struck(number).until = Some(self.now);
+        self.stops_to_end -= usize::from(self.faults.entry(number).faults.iter().any(Fault::stops_code));
         let done = self.faults.entry(number).faults.clone();
         let stops = self.faults.stops(number).to_vec();
         for (fault, stop) in done.iter().zip(stops).rev() {
@@ -198,10 +213,8 @@ impl State {
 
     fn deliver_signal(&mut self, host: HostId, signal: &str) {
         let state = self.host_mut(host);
-        if state.up {
-            state.signals.push(signal.to_owned());
-            state.signal_waker.take().into_iter().for_each(std::task::Waker::wake);
-        }
+        state.signals.push(signal.to_owned());
+        state.signal_waker.take().into_iter().for_each(std::task::Waker::wake);
     }
 
     pub(crate) fn plan(&mut self, planned: crate::fault::PlannedFault) {

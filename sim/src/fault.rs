@@ -162,7 +162,8 @@ pub enum Fault {
         /// The host.
         host: HostId,
     },
-    /// Tells the host's process something, as an operator would. What it means is the process's business.
+    /// Tells the host's process something, as an operator would. What it means is the process's business. Waits for the
+    /// next process if there is none.
     Signal {
         /// The host.
         host: HostId,
@@ -172,6 +173,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether code stops and will go on where it was.
+    pub(crate) fn stops_code(&self) -> bool {
+        matches!(self, Fault::Pause { .. } | Fault::Suspend { .. })
+    }
+
     /// The hosts it touches: one, or the two ends of a direction.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
         let (one, other) = match *self {

@@ -153,7 +153,6 @@ impl State {
         state.incarnation += 1;
         state.late_timers.clear();
         state.listeners.clear();
-        state.signals.clear();
         state.signal_waker = None;
         let parked = std::mem::take(&mut state.parked);
         let tasks = std::mem::take(&mut state.tasks);

@@ -80,8 +80,8 @@ impl Default for Budget {
 /// How a run ended. Only the first is an end; the others say why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every essential host's main task finished, or its host is down for good, and what they sent has arrived. What a
-    /// cut or a machine that is off still holds is not waited for.
+    /// Every essential host's main task finished, or its host is down for good, and what they sent has arrived at code
+    /// that runs. What a cut, a machine that is off or one that is stopped for good still holds is not waited for.
     Completed,
     /// Nothing is left that could ever happen, and an essential task still waits.
     Stalled,
@@ -114,7 +114,7 @@ impl Kernel {
                 return Outcome::EventBudget;
             }
             let mut state = self.state.borrow_mut();
-            if state.essential_left == 0 && state.net.essential_on_the_way == 0 {
+            if state.is_complete() {
                 return Outcome::Completed;
             }
             if state.is_spent() {
@@ -167,14 +167,19 @@ impl Kernel {
         if ready.is_empty() || state.is_spent() {
             return None;
         }
-        let choice = match ready.len() {
-            1 => 0,
-            n => state.schedule.below(n as u64) as usize,
+        // The observer goes first and leaves no mark: who watches a run must not change it.
+        let observing = ready.iter().position(|runnable| runnable.metadata().host == OBSERVER);
+        let runnable = match observing {
+            Some(first) => ready.remove(first),
+            None if ready.len() == 1 => ready.swap_remove(0),
+            None => {
+                let choice = state.schedule.below(ready.len() as u64);
+                ready.swap_remove(choice as usize)
+            }
         };
-        let runnable = ready.swap_remove(choice);
         let process = *runnable.metadata();
         let gate = state.hosts[process.host.0 as usize].gate(process.incarnation);
-        if gate == Gate::Run {
+        if gate == Gate::Run && process.host != OBSERVER {
             state.emit(Event::Ran { host: process.host });
         }
         Some((runnable, gate))
@@ -198,6 +203,9 @@ impl Kernel {
         drop((boots, net));
     }
 }
+
+/// The world's own host: beyond all faults, and no part of the trace.
+pub(crate) const OBSERVER: HostId = HostId(0);
 
 /// Ordinary events are numbered from here on, so that those below come first. No run has that many.
 const FIRST_ORDINARY: u64 = 1 << 63;
@@ -228,6 +236,8 @@ pub(crate) struct State {
     pub(crate) seed: Seed,
     /// Essential hosts whose main task has neither finished nor died for good.
     pub(crate) essential_left: usize,
+    /// Pauses and suspensions that will end: what reached a stopped machine is not dealt with before.
+    pub(crate) stops_to_end: usize,
     /// Hosts whose process must be started as soon as the state is no longer borrowed.
     pub(crate) boots: Vec<HostId>,
 }
@@ -286,8 +296,13 @@ impl State {
             network: Stream::new(seed, "network"),
             seed,
             essential_left: 0,
+            stops_to_end: 0,
             boots: Vec::new(),
         }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.essential_left == 0 && self.net.essential_on_the_way == 0 && self.stops_to_end == 0
     }
 
     pub(crate) fn host_mut(&mut self, host: HostId) -> &mut HostState {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::clock::ClockKind;
 use crate::host::Host;
-use crate::kernel::{Coming, Process, State};
+use crate::kernel::{Coming, OBSERVER, Process, State};
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
 
@@ -71,7 +71,7 @@ impl Future for ClockReaches {
                     (Poll::Pending, Some(key))
                 }
                 None if state.clock_value(host, clock) >= reading => {
-                    state.emit(Event::TimerFired { host: owner.host });
+                    state.note_timer(owner.host);
                     (Poll::Ready(()), None)
                 }
                 None => {
@@ -93,6 +93,12 @@ impl Drop for ClockReaches {
 }
 
 impl State {
+    fn note_timer(&mut self, host: HostId) {
+        if host != OBSERVER {
+            self.emit(Event::TimerFired { host });
+        }
+    }
+
     fn clock_value(&self, host: HostId, clock: ClockKind) -> i64 {
         self.host(host).clocks.value(clock, self.now)
     }
@@ -168,7 +174,7 @@ impl State {
         }
         timer.progress = Progress::Fired;
         timer.waker.wake_by_ref();
-        self.emit(Event::TimerFired { host: owner });
+        self.note_timer(owner);
     }
 
     /// Schedules what came due during a stop, to fire now in the order in which it came due, and before what comes

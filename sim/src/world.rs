@@ -210,7 +210,7 @@ impl World {
             events: state.trace.count(),
             messages: state.net.messages,
             hash: state.trace.hash(),
-            faults: state.faults.outcomes(),
+            faults: state.struck(),
         }
     }
 

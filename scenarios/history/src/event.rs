@@ -217,10 +217,11 @@ pub enum What {
         /// What the command did.
         op: KeyOp,
     },
-    /// A fault the scenario is about did not happen, so nothing was shown: what holds becomes inconclusive.
-    FaultNeverFired {
-        /// The fault, as the scenario names it.
-        fault: String,
+    /// Something without which the run shows nothing: a fault that never fired, a client that could not begin. What
+    /// holds becomes inconclusive.
+    Doubt {
+        /// What was missing.
+        why: String,
     },
     /// The last event of a whole history.
     RunEnded {
@@ -252,7 +253,7 @@ impl What {
             What::Died { .. }
             | What::Restarted { .. }
             | What::Clocks { .. }
-            | What::FaultNeverFired { .. }
+            | What::Doubt { .. }
             | What::RunEnded { .. } => None,
         }
     }
@@ -279,7 +280,7 @@ impl What {
             | What::WriteApplied { client, .. }
             | What::WriteRefused { client, .. }
             | What::KeyTouched { client, .. } => Some(*client),
-            What::FaultNeverFired { .. } | What::RunEnded { .. } => None,
+            What::Doubt { .. } | What::RunEnded { .. } => None,
         }
     }
 }

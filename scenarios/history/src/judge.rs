@@ -82,7 +82,7 @@ fn check_with(predicate: Predicate, history: &History, claims: &[Claim]) -> Verd
 /// Why nothing can be said to hold in this history, if so.
 fn doubt(history: &History) -> Option<String> {
     let reason = match history.outcome() {
-        Some(RunOutcome::Completed) => return never_fired(history),
+        Some(RunOutcome::Completed) => return doubted(history),
         Some(RunOutcome::Stalled) => "the world stalled: nothing could happen any more, with work unfinished",
         Some(RunOutcome::EventBudget) => "the run used up its budget of events",
         Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
@@ -91,9 +91,9 @@ fn doubt(history: &History) -> Option<String> {
     Some(reason.to_owned())
 }
 
-fn never_fired(history: &History) -> Option<String> {
+fn doubted(history: &History) -> Option<String> {
     history.events().iter().find_map(|event| match &event.what {
-        What::FaultNeverFired { fault } => Some(format!("the fault `{fault}` never fired")),
+        What::Doubt { why } => Some(why.clone()),
         _ => None,
     })
 }

@@ -60,7 +60,7 @@ impl Env for SimEnv {
         self.host.race(operation, deadline).await.map_err(|_| DeadlinePassed)
     }
 
-    /// Also tells the recorder: a lock draws the token of an acquire call here, and nowhere else.
+    /// Also tells the recorder: a lock draws the token of an acquire call here.
     fn random(&self, bytes: &mut [u8]) {
         self.host.random(bytes);
         self.recorder.token_drawn(self.host.id(), bytes);

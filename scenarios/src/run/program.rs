@@ -42,10 +42,10 @@ impl Program {
     async fn rounds(&self, host: Host, env: SimEnv) {
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
         let Ok(resource) = ResourceLink::open(&host, self.resource).await else {
-            return self.recorder.remark(format!("{} could not reach the resource", host.name()));
+            return self.recorder.doubt(format!("{} could not reach the resource", host.name()));
         };
         let Ok(lock) = self.lock.algorithm.build(env.clone(), self.nodes.clone()) else {
-            return self.recorder.remark(format!("{} could not build its lock", host.name()));
+            return self.recorder.doubt(format!("{} could not build its lock", host.name()));
         };
         if self.plan.waits_for_start && !self.started.load(Ordering::Relaxed) {
             while host.signal().await != START_SIGNAL {}
@@ -54,13 +54,14 @@ impl Program {
         let mut client = Client { program: self, host, env, lock, resource };
         for _ in 0..self.plan.rounds {
             if client.round().await.is_err() {
-                return;
+                return self.recorder.doubt(format!("{} lost the resource and gave up", client.host.name()));
             }
         }
     }
 }
 
-/// Tells the recorder when the process dies before its program ended.
+/// Tells the recorder when the process is gone: killed, or at its end while it still claims the lock. Either way nobody
+/// is left to believe in it.
 struct Life {
     recorder: Recorder,
     client: HostId,
@@ -69,7 +70,7 @@ struct Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        if !self.finished {
+        if !self.finished || self.recorder.claims(self.client) {
             self.recorder.died(self.client);
         }
     }

@@ -3,8 +3,9 @@
 //! Everything enters here: what client programs do, what the resource applies, what nodes do to lock keys, and what
 //! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
 //!
-//! A command on a node is attributed to the grant its client was last busy with. A request that is executed after its
-//! client went on to another grant counts for the later one; tokens, which are unique, are never confused.
+//! Which grant a release or an extension on a node meant: a script that changed a key of its own client compared the
+//! token, so it meant that key's grant. Anything else counts for the grant its client was last busy with; a plain DEL that
+//! is executed after its client went on to another grant is therefore taken for the later one's.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,9 @@ use doublehold_sim_redis::core::{KeyChange, Observer, Peer};
 
 use crate::report::{KeyEnd, KeySpan};
 use crate::scenario::HostIndex;
+
+/// How long a lock's token is. Everything else a lock draws is shorter.
+const TOKEN_BYTES: usize = 20;
 
 /// The one lock of a scenario.
 pub(crate) const LOCK: LockId = LockId(0);
@@ -129,12 +133,26 @@ impl Recorder {
         });
     }
 
-    /// A lock drew random bytes: they are the token of the acquire call its client is in.
+    /// A lock drew random bytes: if as many as a token has, they are that of the acquire call its client is in.
     pub(crate) fn token_drawn(&self, client: HostId, token: &[u8]) {
         let mut record = self.lock();
-        if let Some(&grant) = record.current.get(&client) {
+        if let Some(&grant) = record.current.get(&client)
+            && token.len() == TOKEN_BYTES
+        {
             record.tokens.insert(token.to_vec(), (client, grant));
         }
+    }
+
+    /// Something without which the run shows nothing: what holds becomes inconclusive.
+    pub(crate) fn doubt(&self, why: String) {
+        let now = self.now();
+        self.lock().push(now, What::Doubt { why: why.clone() });
+        self.remark(why);
+    }
+
+    /// Whether the client still claims a lock.
+    pub(crate) fn claims(&self, client: HostId) -> bool {
+        self.lock().claims.values().any(|holder| *holder == client)
     }
 
     /// Something a reader must know that no verdict says.
@@ -142,7 +160,7 @@ impl Recorder {
         self.lock().notes.push(note);
     }
 
-    /// The node lost its keys: it crashed, or it follows another master now.
+    /// The node's process is gone, and its keys with it.
     pub(crate) fn forgotten(&self, node: HostId) {
         let now = self.now();
         self.lock().end_key(node, now, KeyEnd::Forgotten);
@@ -168,7 +186,7 @@ impl Recorder {
         (history, std::mem::take(&mut record.keys), std::mem::take(&mut record.notes))
     }
 
-    /// Everyone else's clocks at a moment that begins or ends a claim of `client`.
+    /// The clocks of `client` and of everyone who claims at a moment that begins or ends a claim of `client`.
     fn read_claimants(&self, record: &mut Record, client: HostId) {
         let mut holders: Vec<HostId> = record.claims.values().copied().chain([client]).collect();
         holders.sort_unstable();
@@ -221,10 +239,10 @@ impl Record {
     }
 
     /// A release or an extension by `peer` reached a key that held a token.
-    fn touched(&self, node: HostId, peer: HostId, held: &[u8], op: KeyOp) -> Option<What> {
+    fn touched(&self, node: HostId, peer: HostId, held: &[u8], op: KeyOp, in_script: bool) -> Option<What> {
         let &client = self.clients.get(&peer)?;
-        let &by = self.current.get(&peer)?;
-        let &(_, held) = self.tokens.get(held)?;
+        let &(owner, held) = self.tokens.get(held)?;
+        let by = if in_script && owner == peer { held } else { *self.current.get(&peer)? };
         Some(What::KeyTouched { client, node: NodeId(node.0 - 1), lock: LOCK, by, held, op })
     }
 }
@@ -290,7 +308,9 @@ impl Observer for NodeObserver {
                 change.before.filter(|before| Some(*before) == change.after).map(|_| KeyOp::Extend)
             }
         };
-        if let Some(what) = op.zip(change.before).and_then(|(op, held)| record.touched(node, peer, held, op))
+        if let Some(what) = op
+            .zip(change.before)
+            .and_then(|(op, held)| record.touched(node, peer, held, op, change.in_script))
         {
             record.push(now, what);
         }

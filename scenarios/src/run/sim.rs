@@ -133,7 +133,7 @@ fn add_node(
         async move {
             let _life = life;
             if let Err(error) = machine.run(REDIS_PORT, config).await {
-                recorder.remark(format!("{} did not start: {error}", host.name()));
+                recorder.doubt(format!("{} did not start: {error}", host.name()));
             }
         }
     })
@@ -210,7 +210,8 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = TrueNs(run.ended.0);
     for (plan, struck) in scenario.faults.iter().zip(&run.faults) {
         if struck.from.is_none() && !plan.optional {
-            history.push(ended, What::FaultNeverFired { fault: format!("{} {}", plan.words, plan.when) });
+            let why = format!("the fault `{} {}` never fired", plan.words, plan.when);
+            history.push(ended, What::Doubt { why });
         }
     }
     let outcome = match run.outcome {

@@ -70,6 +70,10 @@ impl Network {
         self.links.push(row);
     }
 
+    pub(crate) fn link_between(&self, from: HostId, to: HostId) -> &Link {
+        &self.links[from.0 as usize][to.0 as usize]
+    }
+
     pub(crate) fn link(&mut self, from: HostId, to: HostId) -> &mut Link {
         &mut self.links[from.0 as usize][to.0 as usize]
     }

@@ -245,7 +245,7 @@ fn a_host_that_dies_at_the_boot_of_another_is_not_booted() {
 }
 
 #[test]
-fn a_signal_reaches_the_process_also_after_a_pause_and_none_that_is_down() {
+fn a_signal_reaches_the_process_also_after_a_pause_and_waits_for_the_next_one() {
     let mut story = Story::new();
     let host = story.host("node", |host, log| async move {
         loop {
@@ -259,9 +259,9 @@ fn a_signal_reaches_the_process_also_after_a_pause_and_none_that_is_down() {
     story.at(20, signal("two"));
     story.at(21, signal("three"));
     story.during(40, 60, Fault::Crash { host });
-    story.at(50, signal("lost"));
+    story.at(50, signal("kept"));
     story.at(70, signal("four"));
-    story.tells(&["10ms one", "30ms two", "30ms three", "70ms four"]);
+    story.tells(&["10ms one", "30ms two", "30ms three", "60ms kept", "70ms four"]);
 }
 
 #[test]

@@ -309,9 +309,9 @@ fn a_run_that_used_up_its_budget_proves_violations_but_nothing_else() {
 
 #[test]
 fn a_fault_that_never_fired_makes_holding_inconclusive() {
-    let fault = "pause c1".to_owned();
-    let history = Story::new().at(1, What::FaultNeverFired { fault }).completes(9);
-    let expected = Verdict::Inconclusive("the fault `pause c1` never fired".to_owned());
+    let why = "the fault `pause c1` never fired".to_owned();
+    let history = Story::new().at(1, What::Doubt { why: why.clone() }).completes(9);
+    let expected = Verdict::Inconclusive(why);
     assert_eq!(judge(&history).get(Predicate::P1), &expected);
 }
 

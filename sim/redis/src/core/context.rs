@@ -27,6 +27,8 @@ pub(crate) struct Context<'a> {
     /// The command's time: a script's commands all see the time it started at.
     pub(crate) now: WallMicros,
     pub(crate) spec: &'static CommandSpec,
+    /// A script called the command.
+    pub(crate) in_script: bool,
 }
 
 impl Context<'_> {
@@ -152,8 +154,9 @@ impl Context<'_> {
     ) {
         self.core.touch(self.session.db, key);
         if let Some(observer) = &self.core.config.observer {
-            let command = self.spec.name;
-            observer.changed(self.session.peer, &KeyChange { key, before, after, expires_at_ms, command });
+            let (command, in_script) = (self.spec.name, self.in_script);
+            let change = KeyChange { key, before, after, expires_at_ms, command, in_script };
+            observer.changed(self.session.peer, &change);
         }
     }
 

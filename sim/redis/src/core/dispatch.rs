@@ -110,7 +110,7 @@ impl Core {
         if session.multi.is_some() && !spec.has(NOT_QUEUED) {
             return self.queue(session, spec, args, out);
         }
-        let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
+        let next = (spec.run)(&mut Context { core: self, session, now, spec, in_script: false }, args, out);
         self.finish_command(session.peer, spec, &next);
         next
     }
@@ -230,8 +230,14 @@ impl Core {
         self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
         self.touch(db, key);
         if let (Some(observer), Some(before)) = (&self.config.observer, entry.value.as_string()) {
-            let change =
-                KeyChange { key, before: Some(before), after: None, expires_at_ms: None, command: "EXPIRED" };
+            let change = KeyChange {
+                key,
+                before: Some(before),
+                after: None,
+                expires_at_ms: None,
+                command: "EXPIRED",
+                in_script: false,
+            };
             observer.changed(Peer::default(), &change);
         }
     }
@@ -271,6 +277,7 @@ impl Core {
                 after: None,
                 expires_at_ms: None,
                 command: "FLUSHALL",
+                in_script: false,
             };
             observer.changed(Peer::default(), &change);
         }

@@ -37,4 +37,6 @@ pub struct KeyChange<'a> {
     pub expires_at_ms: Option<i64>,
     /// What changed it: a command's name in capitals, or `EXPIRED`.
     pub command: &'static str,
+    /// Whether a script did it, which may have looked at the value first.
+    pub in_script: bool,
 }

@@ -84,7 +84,11 @@ impl Core {
         let mut asked = Next::Reply;
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {
-            match (spec.run)(&mut Context { core: self, session, now, spec }, &args.args(), out) {
+            match (spec.run)(
+                &mut Context { core: self, session, now, spec, in_script: false },
+                &args.args(),
+                out,
+            ) {
                 Next::Reply => {}
                 Next::Held => {
                     let transaction =
