@@ -59,17 +59,18 @@ impl Core {
         out: &mut Vec<u8>,
     ) -> Next {
         let start = out.len();
+        let was_answered = session.is_answered();
         let next = self.process(session, now, args, out);
         if next != Next::Held {
             session.offset = self.replication.offset;
-            if session.replies != ReplyMode::On || session.kind == SessionKind::Master {
+            if session.kind == SessionKind::Master || !was_answered && !session.is_answered() {
                 out.truncate(start);
-                session.replies = match session.replies {
-                    ReplyMode::SkipThisAndNext => ReplyMode::Skip,
-                    ReplyMode::Skip => ReplyMode::On,
-                    other => other,
-                };
             }
+            session.replies = match session.replies {
+                ReplyMode::SkipNext => ReplyMode::Skip,
+                ReplyMode::Skip => ReplyMode::On,
+                other => other,
+            };
         }
         next
     }
@@ -168,7 +169,9 @@ impl Core {
             if writes && write_refusal.is_some() {
                 return write_refusal;
             }
-            if is_stale && !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale) {
+            let stale_ok = declared.map_or(spec.has(STALE_OK), |script| script.allows_stale)
+                && !(spec.name == "EXEC" && session.multi.as_ref().is_some_and(|queued| queued.needs_fresh));
+            if is_stale && !stale_ok {
                 return Some(errors::MASTER_DOWN);
             }
         }
@@ -331,6 +334,7 @@ impl Core {
         if !multi.aborted {
             let declared = scripting::declared(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
+            multi.needs_fresh |= !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale);
             let args = OwnedArgs::from(args);
             multi.size += args.size() + size_of::<Queued>();
             multi.queue.push(Queued { spec, args });

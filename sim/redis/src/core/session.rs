@@ -45,8 +45,8 @@ pub(crate) enum ReplyMode {
     #[default]
     On,
     Off,
-    /// The command that said SKIP is not answered, nor is the next.
-    SkipThisAndNext,
+    /// CLIENT REPLY SKIP has been executed.
+    SkipNext,
     Skip,
 }
 
@@ -56,6 +56,8 @@ pub(crate) struct Transaction {
     pub(crate) queue: Vec<Queued>,
     /// A command was refused while queueing: EXEC will abort.
     pub(crate) aborted: bool,
+    /// One of them is not for a replica without its master that must not serve stale data.
+    pub(crate) needs_fresh: bool,
     /// One of them writes.
     pub(crate) writes: bool,
     /// Bytes held by the queue.
@@ -112,7 +114,7 @@ impl Session {
 
     /// Whether replies are sent: CLIENT REPLY may have turned them off.
     pub(crate) fn is_answered(&self) -> bool {
-        self.replies == ReplyMode::On
+        !matches!(self.replies, ReplyMode::Off | ReplyMode::Skip)
     }
 
     pub(crate) fn abort_transaction(&mut self) {

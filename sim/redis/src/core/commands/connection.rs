@@ -188,7 +188,7 @@ pub(crate) fn client_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
         }
         b"off" => ctx.session.replies = ReplyMode::Off,
         b"skip" if ctx.session.replies == ReplyMode::Off => {}
-        b"skip" => ctx.session.replies = ReplyMode::SkipThisAndNext,
+        b"skip" => ctx.session.replies = ReplyMode::SkipNext,
         _ => reply::error(out, errors::SYNTAX),
     }
     Next::Reply

@@ -67,7 +67,9 @@ pub(crate) fn exec(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -
         reply::null_array(out, ctx.protocol());
         return Next::Reply;
     }
-    reply::array(out, transaction.queue.len());
+    if ctx.session.is_answered() {
+        reply::array(out, transaction.queue.len());
+    }
     ctx.core.run_transaction(ctx.session, ctx.now, transaction.queue, out)
 }
 
@@ -84,6 +86,7 @@ impl Core {
         let mut asked = Next::Reply;
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {
+            let (start, was_answered) = (out.len(), session.is_answered());
             match (spec.run)(
                 &mut Context { core: self, session, now, spec, in_script: false },
                 &args.args(),
@@ -104,6 +107,10 @@ impl Core {
                     reply::integer(out, acked as i64);
                 }
                 other => asked = other,
+            }
+            // CLIENT REPLY is obeyed from where it stands.
+            if !was_answered && !session.is_answered() {
+                out.truncate(start);
             }
             if let Some(observer) = &self.config.observer {
                 observer.executed(session.peer, spec.family);

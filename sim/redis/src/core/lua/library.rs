@@ -91,18 +91,24 @@ pub(super) fn text_argument(args: &MultiValue, index: usize) -> Option<Vec<u8>> 
     }
 }
 
-fn number_argument(args: &MultiValue, index: usize) -> Option<f64> {
-    match args.get(index)? {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Number(number) => Some(*number),
-        Value::String(text) => text.to_str().ok()?.trim().parse().ok(),
-        _ => None,
-    }
-}
-
 /// A number argument, or what Lua says about its absence.
 pub(super) fn number_or_error(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<f64> {
-    number_argument(args, index).ok_or_else(|| bad_argument(lua, index + 1, "number", args.get(index)))
+    let got = args.get(index);
+    let number = match got {
+        Some(Value::Integer(number)) => Some(*number as f64),
+        Some(Value::Number(number)) => Some(*number),
+        Some(text @ Value::String(_)) => lua.coerce_number(text.clone())?,
+        _ => None,
+    };
+    number.ok_or_else(|| bad_argument(lua, index + 1, "number", got))
+}
+
+/// A number argument that may be missing.
+fn optional_number(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<Option<f64>> {
+    match args.get(index) {
+        None | Some(Value::Nil) => Ok(None),
+        Some(_) => number_or_error(lua, args, index).map(Some),
+    }
 }
 
 /// string.find and string.match.
@@ -111,7 +117,7 @@ fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue>
         text_argument(args, index).ok_or_else(|| bad_argument(lua, index + 1, "string", args.get(index)))
     };
     let (text, wanted) = (argument(0)?, argument(1)?);
-    let init = start_index(number_argument(args, 2).unwrap_or(1.0), text.len());
+    let init = start_index(optional_number(lua, args, 2)?.unwrap_or(1.0), text.len());
     let plain =
         is_find && args.get(3).is_some_and(|plain| !matches!(plain, Value::Nil | Value::Boolean(false)));
     if plain {
@@ -196,7 +202,7 @@ fn gsub(lua: &Lua, args: MultiValue) -> mlua::Result<(LuaString, i64)> {
     let (text, wanted) = (argument(0)?, argument(1)?);
     let replacement =
         Replacement::new(&args).ok_or_else(|| argument_error(lua, 3, "string/function/table expected"))?;
-    let limit = number_argument(&args, 3).map_or(usize::MAX, |limit| limit.max(0.0) as usize);
+    let limit = optional_number(lua, &args, 3)?.map_or(usize::MAX, |limit| limit.max(0.0) as usize);
     let (mut out, mut position, mut count) = (Vec::new(), 0, 0);
     while count < limit && position <= text.len() {
         let search = Search::new(&text, &wanted, position);

@@ -9,6 +9,7 @@ local error, type, select, pairs, ipairs, next = error, type, select, pairs, ipa
 local rawget, rawset, rawequal, unpack = rawget, rawset, rawequal, unpack
 local setmetatable, getmetatable, setfenv = setmetatable, getmetatable, setfenv
 local pcall, xpcall, tostring, tonumber, loadstring, load = pcall, xpcall, tostring, tonumber, loadstring, load
+local floor = math.floor
 local string_sub, string_byte, find_plain, concat = string.sub, string.byte, string.find, table.concat
 local string_metatable = getmetatable("")
 
@@ -220,6 +221,12 @@ end
 
 local safe_math = copy(math, { random = host.random, randomseed = host.seed_random })
 
+-- C's conversion: what is no number is 0.
+local function to_int(value)
+  local number = (type(value) == "number" or type(value) == "string") and tonumber(value) or 0
+  return number < 0 and -floor(-number) or floor(number)
+end
+
 local function to_error(text)
   return { err = text }
 end
@@ -245,16 +252,17 @@ local redis = {
   end,
   log = function(...)
     local level = ...
+    level = (type(level) == "number" or type(level) == "string") and tonumber(level)
     if select("#", ...) < 2 then
       error(to_error("ERR redis.log() requires two arguments or more."), 0)
-    elseif type(level) ~= "number" then
+    elseif not level then
       error(to_error("ERR First argument must be a number (log level)."), 0)
     elseif level < 0 or level > 3 then
       error(to_error("ERR Invalid debug level."), 0)
     end
   end,
   setresp = function(...)
-    local version = tonumber((...))
+    local version = to_int((...))
     if select("#", ...) ~= 1 then
       error(to_error("ERR redis.setresp() requires one argument."), 0)
     elseif version ~= 2 and version ~= 3 then
@@ -263,10 +271,10 @@ local redis = {
     host.set_protocol(version)
   end,
   set_repl = function(...)
-    local flags = tonumber((...))
+    local flags = to_int((...))
     if select("#", ...) ~= 1 then
       error(to_error("ERR redis.set_repl() requires two arguments."), 0)
-    elseif not flags or flags < 0 or flags > 3 or flags % 1 ~= 0 then
+    elseif flags < 0 or flags > 3 then
       error(to_error("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."), 0)
     end
     -- Effects always go to both: which of the two a write should miss is not modelled.

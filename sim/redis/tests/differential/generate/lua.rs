@@ -83,7 +83,7 @@ impl Generator {
             70..97 => self.statements().into_bytes(),
             _ => self.broken(),
         };
-        self.scripts.push(text.clone());
+        self.scripts.push((text.clone(), self.short));
         text
     }
 
@@ -111,8 +111,8 @@ impl Generator {
             ];
             return self.random.pick(&odd).as_bytes().to_vec();
         }
-        let text = &self.scripts[self.random.below(known)];
-        self.short |= SHORT.iter().any(|short| short.as_bytes() == text.as_slice());
+        let (text, is_short) = &self.scripts[self.random.below(known)];
+        self.short |= is_short;
         let sha = sha1_smol::Sha1::from(text).digest().to_string();
         if self.random.percent(15) { sha.to_uppercase().into_bytes() } else { sha.into_bytes() }
     }

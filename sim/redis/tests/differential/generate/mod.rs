@@ -42,8 +42,8 @@ struct Generator {
     short: bool,
     /// Something short-lived may be waiting for an EXEC.
     short_queued: bool,
-    /// The texts of the script's Lua scripts so far, for EVALSHA.
-    scripts: Vec<Bytes>,
+    /// The texts of the script's Lua scripts so far, for EVALSHA, and whether they set a short lifetime.
+    scripts: Vec<(Bytes, bool)>,
 }
 
 impl Generator {
@@ -76,6 +76,8 @@ impl Generator {
         }
         if self.random.percent(ENDS_BADLY) {
             let connection = self.connection();
+            // What is queued may have known differences, which a raw EXEC would not know of.
+            steps.push(Step::send(connection, vec![b"DISCARD".to_vec()]));
             steps.push(Step::Raw { connection, pieces: self.bad_ending() });
         }
         steps
