@@ -6,9 +6,9 @@ use crate::script::Bytes;
 
 /// Scripts after which a key is short-lived.
 const SHORT: &[&str] = &[
-    "return redis.call('set', KEYS[1], 'v', 'PX', 1)",
+    "return redis.call('set', KEYS[1], 'v', 'PX', 3)",
     "redis.call('set', KEYS[1], 'v', 'PX', 2) return redis.call('get', KEYS[1])",
-    "return redis.call('pexpire', KEYS[1], 1)",
+    "return redis.call('pexpire', KEYS[1], 2)",
 ];
 
 /// Commands for inside scripts: their replies do not depend on the moment, nor on the order of a hash table.
