@@ -167,6 +167,9 @@ fn notes(report: &Report, style: &Style) -> String {
 /// One line: whether the run showed what its scenario says it shows.
 fn conclusion(report: &Report, style: &Style) -> String {
     let (sentence, paint) = match report.judgement() {
+        Judgement::AsExpected if report.scenario.expect.is_empty() => {
+            ("the scenario states no expectation: nothing to compare".to_owned(), Paint::Unsure)
+        }
         Judgement::AsExpected => {
             ("as expected: this run shows what the scenario says it shows".to_owned(), Paint::Good)
         }

@@ -347,6 +347,7 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
         "{}",
         stderr(&differs)
     );
+    assert!(stdout(&differs).contains("note: NOT THE SAME RUN"), "also where the result goes");
     let newer = folder.file("newer.plan", text.replace("plan = 1", "plan = 2"));
     let refusal = refused(&["replay", &newer]);
     assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 2"), "{refusal}");
@@ -449,4 +450,30 @@ fn nodes_are_served_on_real_ports_until_they_are_shut_down() {
     refused(&["serve", "--port", "65535", "--nodes", "2"]);
     refused(&["serve", "--port", "0"]);
     refused(&["serve", "--nodes", "0"]);
+}
+
+#[test]
+fn a_result_is_never_written_over_the_scenario_it_comes_from() {
+    let folder = Folder::new("spare");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/catalog/quiet.toml"))
+            .expect("the catalogue is there");
+    let file = folder.file("mine.toml", &text);
+    let other_name = folder.path("./mine.toml");
+    let refusal = refused(&["run", &file, "--trace", &other_name]);
+    assert!(refusal.contains("cannot be written over the scenario"), "{refusal}");
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
+}
+
+#[test]
+fn a_run_of_which_nothing_is_expected_is_not_as_expected() {
+    let folder = Folder::new("expectless");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/catalog/quiet.toml"))
+            .expect("the catalogue is there");
+    let (before, rest) = text.split_once("[expect]").expect("it expects something");
+    let (_, after) = rest.split_once("[lock]").expect("the lock follows");
+    let file = folder.file("mine.toml", format!("{before}[lock]{after}"));
+    assert!(succeeds(0, &["run", &file]).contains("nothing to compare"));
+    assert!(succeeds(3, &["run", &file, "--set", "limits.time=1s"]).contains("INCONCLUSIVE"));
 }

@@ -101,7 +101,9 @@ pub enum Judgement {
 impl Report {
     /// Compares the verdicts with the scenario's expectation.
     pub fn judgement(&self) -> Judgement {
-        let mut judgement = Judgement::AsExpected;
+        // A run that was cut short and of which nothing was expected has shown nothing.
+        let cut_short = self.scenario.expect.is_empty() && self.outcome != Outcome::Completed;
+        let mut judgement = if cut_short { Judgement::Inconclusive } else { Judgement::AsExpected };
         for (&predicate, &expected) in &self.scenario.expect {
             match (self.verdicts.get(predicate), expected) {
                 (Verdict::Holds, Expected::Holds) | (Verdict::Violated(_), Expected::Violated) => {}

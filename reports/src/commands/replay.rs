@@ -20,11 +20,20 @@ pub(crate) struct Arguments {
 
 pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     let plan = Plan::read(&arguments.plan)?;
-    let report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
+    let mut report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
+    let hash = report.trace_hash.to_string();
+    let same = hash == plan.trace_hash;
+    report.notes.push(if same {
+        format!("same run: trace {hash}, as in the plan")
+    } else {
+        format!(
+            "NOT THE SAME RUN: the plan came to trace {}, this replay to {hash}",
+            crate::words::clean(&plan.trace_hash)
+        )
+    });
     let shown =
         super::show(&report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
-    let hash = report.trace_hash.to_string();
-    if hash == plan.trace_hash {
+    if same {
         return Ok(shown);
     }
     talk(&format!(

@@ -45,8 +45,27 @@ struct Files {
     plan: Option<String>,
 }
 
+impl Files {
+    /// Refuses to write a result over the scenario's own file, by whatever path it is named.
+    fn spare(&self, scenario: &str) -> Result<(), CliError> {
+        let Ok(read) = std::fs::canonicalize(scenario) else { return Ok(()) }; // a name of the catalogue
+        let named = [&self.trace, &self.history, &self.plan].into_iter().flatten();
+        match named.into_iter().find(|path| std::fs::canonicalize(path).is_ok_and(|path| path == read)) {
+            None => Ok(()),
+            Some(path) => Err(CliError::Usage {
+                problem: format!(
+                    "a result cannot be written over the scenario `{}`",
+                    crate::words::clean(path)
+                ),
+                hint: "name another file".to_owned(),
+            }),
+        }
+    }
+}
+
 pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
+    arguments.files.spare(&arguments.scenario)?;
     let files = OpenFiles::open(&arguments.files)?;
     let keep = if files.trace.is_some() { Keep::Trace } else { Keep::History };
     let report = SimEngine.run(&scenario, arguments.seed, keep);
