@@ -1,0 +1,229 @@
+//! What cannot be delivered: lost and cut transmissions, when they leave again, and when their sender gives up.
+
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, Event, Fault, HostId, LinkSpec, Probability};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::story::{PORT, Story, always, connect, link, ms, say_all, send};
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+// Loss.
+
+#[test]
+fn a_lost_transmission_is_repeated_with_a_wait_that_doubles() {
+    // Sent at 20 ms into a link that loses everything; retransmissions at 220, 620, 1420, 3020, 6220 ms.
+    for (heals, arrives) in [(219, 221), (221, 621), (620, 621), (700, 1421), (1421, 3021), (3021, 6221)] {
+        let mut story = Story::new();
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, _| async move {
+            let mut stream = connect(&host, server).await;
+            host.sleep(ms(18)).await;
+            send(&mut stream, "hello").await;
+            host.sleep(secs(60)).await;
+        });
+        story.during(10, heals, Fault::Lose { from: client, to: server, probability: always() });
+        story.tells(&[&format!("{arrives}ms hello")]);
+    }
+}
+
+#[test]
+fn losses_that_overlap_stack() {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "hello").await; // retransmissions at 220, 620, 1420 ms
+        host.sleep(secs(60)).await;
+    });
+    story.during(10, 1000, Fault::Lose { from: client, to: server, probability: always() });
+    story.during(15, 300, Fault::Lose { from: client, to: server, probability: always() });
+    story.tells(&["1421ms hello"]);
+}
+
+#[test]
+fn of_several_losses_the_latest_counts_and_then_again_the_one_before_it() {
+    // Sent at 20 ms, while the later loss lets everything through; and at 40 ms, when only the earlier one is left.
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = connect(&host, server).await;
+        for (wait, word) in [(18, "first"), (20, "second")] {
+            host.sleep(ms(wait)).await;
+            send(&mut stream, word).await;
+        }
+        host.sleep(secs(60)).await;
+    });
+    story.during(10, 300, Fault::Lose { from: client, to: server, probability: always() });
+    story.during(15, 30, Fault::Lose { from: client, to: server, probability: Probability::NEVER });
+    story.tells(&["21ms first", "641ms second"]); // again at 240 ms, lost, and at 640 ms
+}
+
+#[test]
+fn a_link_that_loses_everything_ends_in_the_user_timeout() {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "hello").await;
+        say_all(stream, &log).await;
+    });
+    story.at(10, Fault::Lose { from: client, to: server, probability: always() });
+    story.tells(&["924020ms timed out"]);
+}
+
+#[test]
+fn a_lossy_link_loses_about_its_share() {
+    let mut story = Story::with_links(link(1));
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        for _ in 0..1000 {
+            let mut stream = connect(&host, server).await;
+            send(&mut stream, "x").await;
+            drop(stream);
+            host.sleep(secs(3)).await;
+        }
+    });
+    let tenth = Probability::new(1, 10).expect("below one");
+    story.world.set_link(client, server, LinkSpec { delay: DelayLaw::Fixed(ms(1)), loss: tenth });
+    story.run();
+    let held = story.world.take_trace().iter().filter(|r| matches!(r.event, Event::Held { .. })).count();
+    assert!(
+        (140..=280).contains(&held),
+        "a tenth of some 2,000 segments (data and ends) and their repeats: {held}"
+    );
+}
+
+// Cuts.
+
+/// A client that says hello to a listening server at 20 ms.
+fn hello_at_20(story: &mut Story) -> (HostId, HostId) {
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "hello").await;
+        host.sleep(secs(60)).await;
+    });
+    (client, server)
+}
+
+#[test]
+fn a_cut_holds_and_after_it_heals_the_next_retransmission_arrives() {
+    for (heals, arrives) in [(100, 221), (220, 221), (221, 621), (1000, 1421), (2000, 3021)] {
+        let mut story = Story::new();
+        let (from, to) = hello_at_20(&mut story);
+        story.during(10, heals, Fault::Cut { from, to });
+        story.tells(&[&format!("{arrives}ms hello")]);
+    }
+}
+
+#[test]
+fn healing_one_of_two_cuts_heals_nothing() {
+    let mut story = Story::new();
+    let (from, to) = hello_at_20(&mut story);
+    story.during(10, 1000, Fault::Cut { from, to });
+    story.during(15, 100, Fault::Cut { from, to });
+    story.tells(&["1421ms hello"]);
+}
+
+#[test]
+fn a_one_way_cut_lets_the_other_way_through() {
+    let mut story = Story::new();
+    let (from, to) = hello_at_20(&mut story);
+    story.during(10, 1000, Fault::Cut { from: to, to: from });
+    story.tells(&["21ms hello"]);
+}
+
+#[test]
+fn what_a_cut_held_is_lost_when_the_senders_user_timeout_ends_its_side() {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "held").await;
+        let failed = stream.read_u8().await.expect_err("the user timeout");
+        log.say(failed.kind());
+        log.say(stream.write_all(b"more").await.expect_err("it is over").kind());
+        host.sleep(secs(600)).await;
+    });
+    story.during(10, 1_000_000, Fault::Cut { from: client, to: server });
+    story.tells(&["924020ms timed out", "924020ms timed out"]);
+}
+
+#[test]
+fn a_sender_whose_acknowledgements_are_cut_times_out_although_its_data_arrived() {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "heard").await;
+        say_all(stream, &log).await;
+    });
+    story.at(10, Fault::Cut { from: server, to: client });
+    story.tells(&["21ms heard", "924020ms timed out"]);
+}
+
+#[test]
+fn acknowledgements_that_get_through_in_time_keep_the_connection() {
+    // Retransmissions must arrive to be acknowledged: healing the way back alone is not enough.
+    for (data_cut_until, expected) in [(30, "1000002ms true"), (950_000, "924020ms false")] {
+        let mut story = Story::new();
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, log| async move {
+            let mut stream = connect(&host, server).await;
+            host.sleep(ms(18)).await;
+            send(&mut stream, "heard").await;
+            let end = doublehold_sim::MonotonicTime(1_000_002_000_000);
+            log.say(host.race(stream.read_u8(), end).await.is_err());
+        });
+        story.during(10, 900_000, Fault::Cut { from: server, to: client });
+        story.during(25, data_cut_until, Fault::Cut { from: client, to: server });
+        story.tells(&["21ms heard", expected]);
+    }
+}
+
+#[test]
+fn a_socket_that_timed_out_takes_no_more_data() {
+    let mut story = Story::new();
+    let server = story.host("server", |host, _| async move {
+        let mut stream = host.listen(PORT).accept().await;
+        host.sleep(secs(1000)).await;
+        send(&mut stream, "late").await;
+        std::future::pending().await
+    });
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "held").await;
+        host.sleep(secs(1100)).await;
+        log.say(stream.read_u8().await.expect_err("it timed out").kind());
+    });
+    story.during(10, 950_000, Fault::Cut { from: client, to: server });
+    story.tells(&["1100020ms timed out"]);
+}
+
+#[test]
+fn a_user_timeout_stands_still_with_its_suspended_machine() {
+    // Sent at 20 ms into the cut; the user timeout would be over at 924.02 s, while the machine sleeps. It wakes at
+    // 1000 s, and what it held leaves at its next retransmission.
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let laptop = story.essential("laptop", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(18)).await;
+        send(&mut stream, "held").await;
+        let late = host.clocks().monotonic.after(secs(300));
+        log.say(host.race(stream.read_u8(), late).await.is_err());
+    });
+    story.during(10, 500_000, Fault::Cut { from: laptop, to: server });
+    story.during(100_000, 1_000_000, Fault::Suspend { host: laptop });
+    story.tells(&["1044621ms held", "1200020ms true"]);
+}
