@@ -83,3 +83,12 @@ fn a_late_write_lands_also_when_the_resource_was_paused_meanwhile() {
     ];
     assert_eq!(run("quiet/single", &sets).verdicts.get(Predicate::P3).as_str(), "violated");
 }
+
+#[test]
+fn a_host_may_have_any_name_that_the_format_allows() {
+    for name in ["world", "observer", "W", "a-b_1"] {
+        let sets = [("nodes.names", format!("[\"{name}\"]")), ("clients.0.name", format!("{name}-2"))];
+        let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        assert_eq!(run("quiet/single", &sets).outcome, Outcome::Completed, "{name}");
+    }
+}

@@ -19,10 +19,13 @@ use crate::random::{Seed, Stream};
 use crate::time::{SimTime, WallTime};
 use crate::trace::{HostId, Record, TraceHash};
 
+/// The world's own host has no name, so that the hosts added to it may have any.
+const OBSERVER_NAME: &str = "";
+
 /// A host before the world starts.
 #[derive(Clone, Debug)]
 pub struct HostSpec {
-    /// Its name: unique in the world, and the label of its random stream.
+    /// Its name: unique in the world, not empty, and the label of its random stream.
     pub name: String,
     /// What its wall clock shows when the world begins.
     pub wall: WallTime,
@@ -120,18 +123,19 @@ impl World {
     fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
         let kernel = Kernel::shared(seed, keep_trace);
         let mut world = World { kernel, links, over: false, stays_on_its_thread: PhantomData };
-        world.insert(HostSpec::new("world"), None);
+        world.insert(HostSpec::new(OBSERVER_NAME), None);
         world
     }
 
     /// Adds a host. `boot` makes its process: it is called when the world starts and at each restart after a crash.
     ///
     /// # Panics
-    /// If the name is taken: names are labels of random streams, and two hosts must not share one.
+    /// If the name is empty or taken: names are labels of random streams, and two hosts must not share one.
     pub fn add_host<F>(&mut self, spec: HostSpec, boot: impl Fn(Host) -> F + 'static) -> HostId
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        assert_ne!(spec.name, OBSERVER_NAME, "a host has a name");
         self.insert(spec, Some(Rc::new(move |host| Box::pin(boot(host)) as crate::host::BoxFuture)))
     }
 

@@ -122,6 +122,15 @@ fn an_idle_hour_costs_next_to_nothing() {
     assert!(run.events < 10, "{} events", run.events);
 }
 
+#[test]
+fn no_name_but_the_empty_one_belongs_to_the_world_itself() {
+    let mut world = World::new(Seed(1), link(1));
+    for name in ["world", "observer", "the world's observer", "host"] {
+        world.add_host(HostSpec::new(name), |_| async {});
+    }
+    assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
+}
+
 // Nothing outlives a world.
 
 /// A world full of things that hold on to each other, with a token held by every task and boot function.
