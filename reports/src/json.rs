@@ -19,6 +19,8 @@ const MAX_WORDS: usize = 20;
 #[derive(Serialize)]
 struct Run<'a> {
     scenario: &'a str,
+    /// The user's own label, if the scenario has one.
+    #[serde(skip_serializing_if = "str::is_empty")]
     id: &'a str,
     claim: &'a str,
     source: &'a str,
@@ -201,7 +203,6 @@ fn kind_word(kind: FaultKind) -> &'static str {
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,
-    id: &'a str,
     claim: &'a str,
     story: &'a str,
     expect: BTreeMap<&'static str, &'static str>,
@@ -215,7 +216,6 @@ struct Listed<'a> {
 pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
     let listed = entries.iter().map(|entry| Listed {
         name: &entry.name,
-        id: &entry.id,
         claim: &entry.claim,
         story: &entry.story,
         expect: expectation(&entry.expect),

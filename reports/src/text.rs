@@ -37,10 +37,11 @@ fn headline(report: &Report, style: &Style) -> String {
         text.replace_range(..name.len(), &style.paint(&name, Paint::Strong));
     }
     if !scenario.source.is_empty() {
-        let row = if scenario.id.is_empty() { String::new() } else { format!(" (claim {})", scenario.id) };
-        text.push_str(
-            &style.paint(&wrap(&format!("{}{row}", scenario.source), "  ", "  ", style.width), Paint::Dim),
-        );
+        text.push_str(&style.paint(&wrap(&scenario.source, "  ", "  ", style.width), Paint::Dim));
+    }
+    if !scenario.id.is_empty() {
+        let label = format!("id: {}", scenario.id);
+        text.push_str(&style.paint(&wrap(&label, "  ", "  ", style.width), Paint::Dim));
     }
     if !scenario.story.is_empty() {
         text.push('\n');

@@ -218,6 +218,27 @@ fn the_catalogue_is_listed_for_people_and_for_programs() {
 }
 
 #[test]
+fn an_id_is_the_users_own_label_and_nothing_where_none_is_given() {
+    let folder = Folder::new("id");
+    let labelled = folder.file("mine.toml", format!("id = \"SHOP-12\"\n{SCENARIO}"));
+    let text = succeeds(0, &["run", &labelled]);
+    assert!(text.lines().any(|line| line == "  id: SHOP-12"), "{text}");
+    let json: Value =
+        serde_json::from_str(&succeeds(0, &["run", &labelled, "--format", "json"])).expect("JSON");
+    assert_eq!(json["id"], "SHOP-12");
+
+    let text = succeeds(0, &["run", "clock-jump"]);
+    assert!(!text.contains("(claim ") && !text.contains("  id: "), "{text}");
+    let json: Value =
+        serde_json::from_str(&succeeds(0, &["run", "clock-jump", "--format", "json"])).expect("JSON");
+    assert_eq!(json.get("id"), None);
+    let json: Value = serde_json::from_str(&succeeds(0, &["list", "--format", "json"])).expect("JSON");
+    for entry in json.as_array().expect("an array") {
+        assert_eq!(entry.get("id"), None, "{entry}");
+    }
+}
+
+#[test]
 fn bad_input_is_refused_with_the_thing_the_cause_and_the_way_out() {
     let folder = Folder::new("bad");
     let broken = |name: &str, from: &str, to: &str| {

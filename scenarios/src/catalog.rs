@@ -42,8 +42,6 @@ const FILES: &[(&str, &str)] = &[
 pub struct Entry {
     /// The name to run it by: `lease-pause`, `lease-pause/redlock`.
     pub name: String,
-    /// The row of the claims table, such as `L4b`; empty if none.
-    pub id: String,
     /// The claim it tests.
     pub claim: String,
     /// What happens in it.
@@ -60,8 +58,8 @@ pub struct Entry {
 pub fn entries() -> Result<Vec<Entry>, ScenarioError> {
     let mut entries = Vec::new();
     for name in names()? {
-        let Scenario { name, id, claim, story, expect, .. } = load(&name, &[])?;
-        entries.push(Entry { name, id, claim, story, expect });
+        let Scenario { name, claim, story, expect, .. } = load(&name, &[])?;
+        entries.push(Entry { name, claim, story, expect });
     }
     Ok(entries)
 }
@@ -74,7 +72,7 @@ pub fn entries() -> Result<Vec<Entry>, ScenarioError> {
 ///
 /// ```
 /// let scenario = doublehold_scenarios::catalog::load("lease-pause", &[]).unwrap();
-/// assert_eq!(scenario.id, "L4b");
+/// assert_eq!(scenario.clients.len(), 2);
 ///
 /// let error = doublehold_scenarios::catalog::load("lease-paws", &[]).unwrap_err();
 /// assert_eq!(error.to_string(), "unknown scenario `lease-paws`\nhint: did you mean `lease-pause`?");

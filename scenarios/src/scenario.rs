@@ -17,7 +17,7 @@ use doublehold_sim::{DelayLaw, Fault, PlannedFault, Probability, RatePpb};
 pub struct Scenario {
     /// Its name, unique in the catalogue; a file's name without the ending.
     pub name: String,
-    /// The row of the claims table it belongs to, such as `L4b`; empty if none.
+    /// A label of the user's own, such as the number of a ticket; empty if none.
     pub id: String,
     /// The claim of the debate it tests, in words a reader of the blog posts knows.
     pub claim: String,

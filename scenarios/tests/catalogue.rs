@@ -66,3 +66,11 @@ fn a_scenario_whose_fault_never_strikes_proves_nothing() {
     assert_eq!(report.judgement(), Judgement::Inconclusive);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
 }
+
+#[test]
+fn the_catalogue_refers_to_no_table_of_ids() {
+    for entry in catalog::entries().expect("the catalogue is well formed") {
+        let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+        assert_eq!(scenario.id, "", "{} is labelled, and no reader can look the label up", entry.name);
+    }
+}

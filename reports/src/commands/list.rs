@@ -31,15 +31,14 @@ pub(crate) fn carry_out(arguments: Arguments) -> Result<Exit, CliError> {
 
 fn table(entries: &[Entry], style: &Style) -> String {
     let name_width = entries.iter().map(|entry| columns(&indented(&entry.name))).max().unwrap_or(0);
-    let id_width = entries.iter().map(|entry| columns(&entry.id)).max().unwrap_or(0);
-    let indent = " ".repeat(name_width + id_width + 4);
+    let indent = " ".repeat(name_width + 2);
     let mut text = String::new();
     let mut shown: Option<&Entry> = None;
     for entry in entries {
         let variant = entry.name.contains('/');
-        let (name, id) = (indented(&entry.name), clean(&entry.id));
+        let name = indented(&entry.name);
         let paint = if variant { Paint::Plain } else { Paint::Strong };
-        let margin = format!("{}  {id:<id_width$}  ", style.paint(&format!("{name:<name_width$}"), paint));
+        let margin = format!("{}  ", style.paint(&format!("{name:<name_width$}"), paint));
         // A variant says only what it does not share with its scenario.
         let base = shown.filter(|base| variant && base.claim == entry.claim);
         let lines = match base {
