@@ -25,6 +25,9 @@ struct Run<'a> {
     claim: &'a str,
     source: &'a str,
     story: &'a str,
+    /// What was set beside the file, which claim and story were written without.
+    sets: &'a [String],
+    story_may_not_fit: bool,
     seed: u64,
     engine: &'a str,
     as_expected: bool,
@@ -87,6 +90,8 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
         claim: &scenario.claim,
         source: &scenario.source,
         story: &scenario.story,
+        sets: &scenario.sets,
+        story_may_not_fit: !scenario.sets.is_empty(),
         seed: report.seed,
         engine: report.engine,
         as_expected: judgement == Judgement::AsExpected,

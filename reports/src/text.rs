@@ -47,6 +47,7 @@ fn headline(report: &Report, style: &Style) -> String {
         text.push('\n');
         text.push_str(&wrap(&scenario.story, "  ", "  ", style.width));
     }
+    text.push_str(&changes(report, style));
     text.push('\n');
     let run = format!(
         "seed {}, engine {}: {} of true time, {} events, trace {}{}",
@@ -59,6 +60,18 @@ fn headline(report: &Report, style: &Style) -> String {
     );
     text.push_str(&wrap(&run, "  ", "  ", style.width));
     text
+}
+
+/// What was set beside the file; nothing for a scenario as it was written.
+fn changes(report: &Report, style: &Style) -> String {
+    let sets = &report.scenario.sets;
+    if sets.is_empty() {
+        return String::new();
+    }
+    let lines = sets.iter().map(|set| wrap(set, "  set: ", "       ", style.width));
+    let warning = "what is said above was written without that, and may no longer fit";
+    let text: String = lines.chain([wrap(warning, "  ", "  ", style.width)]).collect();
+    "\n".to_owned() + &style.paint(text.trim_end(), Paint::Unsure) + "\n"
 }
 
 /// Nothing for a run that completed.
@@ -171,6 +184,10 @@ fn conclusion(report: &Report, style: &Style) -> String {
         Judgement::AsExpected if report.scenario.expect.is_empty() => {
             ("the scenario states no expectation: nothing to compare".to_owned(), Paint::Unsure)
         }
+        Judgement::AsExpected if !report.scenario.sets.is_empty() => (
+            "as expected: the verdicts are those the file expects, with what was set, too".to_owned(),
+            Paint::Good,
+        ),
         Judgement::AsExpected => {
             ("as expected: this run shows what the scenario says it shows".to_owned(), Paint::Good)
         }

@@ -239,6 +239,45 @@ fn an_id_is_the_users_own_label_and_nothing_where_none_is_given() {
 }
 
 #[test]
+fn a_run_that_was_changed_says_so_and_that_its_story_may_not_fit() {
+    let folder = Folder::new("sets");
+    let plan = folder.path("run.plan");
+    let changed = ["run", "gc-in-flight", "--set", "lock.elapsed_check=false", "--set", "faults.0.for = 13s"];
+    let run = output(&[&changed[..], &["--plan", &plan]].concat());
+    let replay = output(&["replay", &plan]);
+    for text in [stdout(&run), stdout(&replay)] {
+        let (header, _) = text.split_once("seed 1, engine sim").expect("the header ends");
+        let header = header.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(header.contains("set: lock.elapsed_check=false set: faults.0.for=13s"), "{header}");
+        assert!(header.contains("may no longer fit"), "{header}");
+    }
+    let json = |arguments: &[&str]| -> Value {
+        let output = output(&[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(stdout(&output)).expect("JSON")
+    };
+    for told in [json(&changed), json(&["replay", &plan])] {
+        assert_eq!(told["sets"], serde_json::json!(["lock.elapsed_check=false", "faults.0.for=13s"]));
+        assert_eq!(told["story_may_not_fit"], true);
+    }
+    let again = ["run", "gc-in-flight", "--seed", "2"];
+    let unchanged = succeeds(0, &again);
+    assert!(!unchanged.contains("set: ") && !unchanged.contains("may no longer fit"), "{unchanged}");
+    let told = json(&again);
+    assert_eq!((&told["sets"], &told["story_may_not_fit"]), (&serde_json::json!([]), &false.into()));
+}
+
+#[test]
+fn a_run_that_was_changed_does_not_claim_to_show_what_the_story_says() {
+    // Without the node timeouts nothing else changes, and the verdicts are those of the file.
+    let text = succeeds(0, &["run", "gc-in-flight", "--set", "lock.node_timeout=none"]);
+    assert!(!text.contains("this run shows what the scenario says it shows"), "{text}");
+    assert!(
+        text.contains("as expected: the verdicts are those the file expects, with what was set, too"),
+        "{text}"
+    );
+}
+
+#[test]
 fn bad_input_is_refused_with_the_thing_the_cause_and_the_way_out() {
     let folder = Folder::new("bad");
     let broken = |name: &str, from: &str, to: &str| {

@@ -1,5 +1,6 @@
 //! Plans: one run as a file, so that it can be replayed. A plan carries its scenario whole, with variant and changes
-//! applied, and what the run came to; nothing in it refers to the catalogue.
+//! applied, and what the run came to; nothing in it refers to the catalogue. What was set is kept beside it, since the
+//! story in the scenario was written without.
 //!
 //! A replay is only exact with the version of the program that wrote the plan, so a plan of another is refused.
 
@@ -35,6 +36,8 @@ struct Typed {
     name: String,
     seed: String,
     trace_hash: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sets: Vec<String>,
     scenario: String,
 }
 
@@ -71,6 +74,7 @@ impl Plan {
             name: self.scenario.name.clone(),
             seed: self.seed.to_string(),
             trace_hash: self.trace_hash.clone(),
+            sets: self.scenario.sets.clone(),
             scenario: self.scenario.resolved.clone(),
         })
     }
@@ -106,7 +110,8 @@ impl Plan {
             text: typed.scenario,
             ..Source::default()
         };
-        Ok(Plan { scenario: source.read()?, seed, trace_hash: typed.trace_hash })
+        let scenario = Scenario { sets: typed.sets, ..source.read()? };
+        Ok(Plan { scenario, seed, trace_hash: typed.trace_hash })
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Scenario {
     pub source: String,
     /// What happens, in one or two sentences.
     pub story: String,
+    /// What was set beside the file, as `lock.ttl=5s`: claim, story and expectation were written without it.
+    pub sets: Vec<String>,
     /// What it should show. A predicate that is not named is reported and not compared.
     pub expect: BTreeMap<Predicate, Expected>,
     /// All hosts: nodes first, then the resource, then clients. An index into this list is a [`HostIndex`].

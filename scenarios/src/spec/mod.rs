@@ -97,7 +97,10 @@ impl Source {
     /// );
     /// ```
     pub fn read(&self) -> std::result::Result<Scenario, ScenarioError> {
-        self.resolve().and_then(|tree| scenario(&self.name, &tree)).map_err(|problem| self.refused(problem))
+        let read = self.resolve().and_then(|tree| scenario(&self.name, &tree));
+        let mut scenario = read.map_err(|problem| self.refused(problem))?;
+        scenario.sets = self.sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        Ok(scenario)
     }
 
     /// The names of the file's variants, in file order.
@@ -246,6 +249,7 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
         claim: root.require("claim", "\"what this scenario shows, in one sentence\"")?.words()?,
         source: words("source")?,
         story: words("story")?,
+        sets: Vec::new(),
         expect: expect(&root)?,
         hosts: hosts.plans,
         lock,
