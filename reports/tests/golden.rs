@@ -12,7 +12,7 @@ use doublehold_history::{
     ReleaseOutcome, RunOutcome, TrueNs, What, judge,
 };
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan, Report};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report};
 use doublehold_scenarios::scenario::{Expected, FaultKind, HostIndex};
 use doublehold_sim::{Outcome, TraceHash};
 
@@ -134,6 +134,7 @@ impl Told {
                 node: HostIndex(node),
                 grant: GrantId(grant),
                 client,
+                origin: KeyOrigin::Executed,
                 from: later(from),
                 until,
             });

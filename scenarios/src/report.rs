@@ -68,10 +68,23 @@ pub struct KeySpan {
     pub grant: GrantId,
     /// The client that asked for that grant.
     pub client: HostIndex,
+    /// How the node came by the key.
+    pub origin: KeyOrigin,
     /// When the key was set.
     pub from: TrueNs,
     /// When it was gone, and why.
     pub until: Option<(TrueNs, KeyEnd)>,
+}
+
+/// How a node came by a key. Only an executed command is the node's vote for a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOrigin {
+    /// It executed a client's command.
+    Executed,
+    /// Its master told it so.
+    Replicated,
+    /// It was in the append-only file of the process before.
+    Loaded,
 }
 
 /// Why a node no longer held a key.

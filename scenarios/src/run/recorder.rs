@@ -14,9 +14,9 @@ use doublehold_history::{
     ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What,
 };
 use doublehold_sim::{Host, HostId};
-use doublehold_sim_redis::core::{KeyChange, Observer, Peer};
+use doublehold_sim_redis::core::{KeyChange, Observer, Origin};
 
-use crate::report::{KeyEnd, KeySpan};
+use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
 /// How long a lock's token is. Everything else a lock draws is shorter.
@@ -224,10 +224,11 @@ impl Record {
         }
     }
 
-    fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8]) -> Option<usize> {
+    fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8], origin: Origin) -> Option<usize> {
         let &(client, grant) = self.tokens.get(token)?;
         let index = |host: HostId| HostIndex(host.0 as usize - 1);
-        self.keys.push(KeySpan { node: index(node), grant, client: index(client), from: at, until: None });
+        let (node_index, client, origin) = (index(node), index(client), key_origin(origin));
+        self.keys.push(KeySpan { node: node_index, grant, client, origin, from: at, until: None });
         self.held.insert(node, self.keys.len() - 1);
         Some(self.keys.len() - 1)
     }
@@ -238,12 +239,22 @@ impl Record {
         }
     }
 
-    /// A release or an extension by `peer` reached a key that held a token.
-    fn touched(&self, node: HostId, peer: HostId, held: &[u8], op: KeyOp, in_script: bool) -> Option<What> {
+    /// A release or an extension reached a key that held a token.
+    fn touched(&self, node: HostId, origin: Origin, held: &[u8], op: KeyOp, in_script: bool) -> Option<What> {
+        let Origin::Client(peer) = origin else { return None };
+        let peer = HostId(peer.0);
         let &client = self.clients.get(&peer)?;
         let &(owner, held) = self.tokens.get(held)?;
         let by = if in_script && owner == peer { held } else { *self.current.get(&peer)? };
         Some(What::KeyTouched { client, node: NodeId(node.0 - 1), lock: LOCK, by, held, op })
+    }
+}
+
+fn key_origin(origin: Origin) -> KeyOrigin {
+    match origin {
+        Origin::Client(_) | Origin::Node => KeyOrigin::Executed,
+        Origin::Master => KeyOrigin::Replicated,
+        Origin::File => KeyOrigin::Loaded,
     }
 }
 
@@ -277,12 +288,15 @@ impl NodeObserver {
 }
 
 impl Observer for NodeObserver {
-    fn executed(&self, peer: Peer, command: &'static str) {
-        self.node.note(command, Some(HostId(peer.0)));
+    /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
+    fn executed(&self, origin: Origin, command: &'static str) {
+        if let Origin::Client(peer) = origin {
+            self.node.note(command, Some(HostId(peer.0)));
+        }
     }
 
-    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
-        let (node, peer, now) = (self.node.id(), HostId(peer.0), self.recorder.now());
+    fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
+        let (node, now) = (self.node.id(), self.recorder.now());
         let mut record = self.recorder.lock();
         if change.key != record.lock_key {
             return;
@@ -293,7 +307,7 @@ impl Observer for NodeObserver {
                 if before.is_some() {
                     record.end_key(node, now, KeyEnd::Overwritten);
                 }
-                record.begin_key(node, now, token)
+                record.begin_key(node, now, token, origin)
             }
             (_, None) => {
                 let expired = change.command == "EXPIRED";
@@ -310,7 +324,7 @@ impl Observer for NodeObserver {
         };
         if let Some(what) = op
             .zip(change.before)
-            .and_then(|(op, held)| record.touched(node, peer, held, op, change.in_script))
+            .and_then(|(op, held)| record.touched(node, origin, held, op, change.in_script))
         {
             record.push(now, what);
         }
@@ -321,8 +335,9 @@ impl Observer for NodeObserver {
         }
     }
 
-    fn script_overran(&self, peer: Peer) {
-        self.node.note("script overran", Some(HostId(peer.0)));
+    fn script_overran(&self, origin: Origin) {
+        let client = if let Origin::Client(peer) = origin { Some(HostId(peer.0)) } else { None };
+        self.node.note("script overran", client);
         let node = self.node.name();
         self.recorder.remark(format!(
             "a script on {node} passed its instruction limit and was treated as never ending"

@@ -218,7 +218,7 @@ async fn sync<M: Machine>(shared: &Shared<M>) {
 pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootError> {
     let file = machine.read(AOF_FILE).map_err(BootError::ReadAof)?;
     let mut input = RequestBuffer::new();
-    let mut session = Session::master_link(0);
+    let mut session = Session::loading();
     let mut transaction = false;
     let mut whole_commands_end = 0;
     for piece in file.chunks(LOAD_PIECE_BYTES) {

@@ -156,7 +156,7 @@ impl Context<'_> {
         if let Some(observer) = &self.core.config.observer {
             let (command, in_script) = (self.spec.name, self.in_script);
             let change = KeyChange { key, before, after, expires_at_ms, command, in_script };
-            observer.changed(self.session.peer, &change);
+            observer.changed(self.session.origin, &change);
         }
     }
 

@@ -6,7 +6,7 @@ use super::commands::scripting;
 use super::context::{Context, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
 use super::session::{Queued, ReplyMode, SessionKind};
-use super::{Core, KeyChange, LinkState, Next, Peer, Role, Session, WallMicros};
+use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, WallMicros};
 use crate::resp::{Args, OwnedArgs, RequestBuffer, reply};
 
 /// A script that was stopped at its limit and counts as running until it is killed.
@@ -112,7 +112,7 @@ impl Core {
             return self.queue(session, spec, args, out);
         }
         let next = (spec.run)(&mut Context { core: self, session, now, spec, in_script: false }, args, out);
-        self.finish_command(session.peer, spec, &next);
+        self.finish_command(session.origin, spec, &next);
         next
     }
 
@@ -205,7 +205,7 @@ impl Core {
     }
 
     /// What happens after each request, unless its script is still running.
-    pub(crate) fn finish_command(&mut self, peer: Peer, spec: &CommandSpec, next: &Next) {
+    pub(crate) fn finish_command(&mut self, origin: Origin, spec: &CommandSpec, next: &Next) {
         if *next == Next::Held {
             return;
         }
@@ -215,7 +215,7 @@ impl Core {
         }
         self.stats.commands += 1;
         if let Some(observer) = &self.config.observer {
-            observer.executed(peer, spec.family);
+            observer.executed(origin, spec.family);
         }
     }
 
@@ -241,7 +241,7 @@ impl Core {
                 command: "EXPIRED",
                 in_script: false,
             };
-            observer.changed(Peer::default(), &change);
+            observer.changed(Origin::Node, &change);
         }
     }
 
@@ -265,7 +265,7 @@ impl Core {
     }
 
     /// Removes every key of a database. Watchers of absent keys are not concerned.
-    pub(crate) fn clear_database(&mut self, db: usize) {
+    pub(crate) fn clear_database(&mut self, db: usize, origin: Origin) {
         let database = &mut self.databases[db];
         let present: Vec<Vec<u8>> =
             database.watches.keys().filter(|key| database.get(key).is_some()).cloned().collect();
@@ -282,7 +282,7 @@ impl Core {
                 command: "FLUSHALL",
                 in_script: false,
             };
-            observer.changed(Peer::default(), &change);
+            observer.changed(origin, &change);
         }
     }
 

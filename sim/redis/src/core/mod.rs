@@ -16,7 +16,7 @@ mod replication;
 mod session;
 
 pub use config::CoreConfig;
-pub use observer::{KeyChange, Observer, Peer};
+pub use observer::{KeyChange, Observer, Origin, Peer};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use session::Session;
 
@@ -153,7 +153,7 @@ impl Core {
     /// Applies one command of the master's stream or of an AOF: allowed on a replica, never propagated (a chained replica
     /// hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL comes.
     ///
-    /// The session must come from [`Session::master_link`]. Anything but [`Next::Held`] means it is done.
+    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means it is done.
     pub fn apply(&mut self, session: &mut Session, now: WallMicros, args: &Args<'_>) -> Next {
         let enabled = std::mem::replace(&mut self.propagation.enabled, false);
         let mut unread = Vec::new();
@@ -231,10 +231,10 @@ impl Core {
         }
     }
 
-    /// Drops every key and makes transactions that watched one fail, propagating nothing (before a full
+    /// Drops every key and makes transactions that watched one fail, propagating nothing (FLUSHALL, and before a full
     /// resynchronisation).
-    pub fn clear_all(&mut self) {
-        (0..self.databases.len()).for_each(|db| self.clear_database(db));
+    pub fn clear_all(&mut self, origin: Origin) {
+        (0..self.databases.len()).for_each(|db| self.clear_database(db, origin));
     }
 
     /// Deletes every key that has expired by `now`, propagating nothing: what a master does with what it loads.

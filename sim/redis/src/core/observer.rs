@@ -4,23 +4,42 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Peer(pub u32);
 
+/// On whose behalf a node did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A client's: its command is being executed.
+    Client(Peer),
+    /// Its master's: the replication stream or a full resynchronisation is being applied.
+    Master,
+    /// That of the process before it: the append-only file is being loaded.
+    File,
+    /// Its own: a key's time was up.
+    Node,
+}
+
+impl Default for Origin {
+    fn default() -> Origin {
+        Origin::Client(Peer::default())
+    }
+}
+
 /// Told of everything a node does that a checker or fault trigger may care about.
 ///
 /// The core calls it in the middle of a command: an observer notes things down, it never calls back into a node.
 pub trait Observer: Send + Sync {
-    /// A top-level command was executed for `peer`; its name in capitals. Called for every PING and ECHO: must be cheap.
-    fn executed(&self, peer: Peer, command: &'static str) {
-        let _ = (peer, command);
+    /// A top-level command was executed; its name in capitals. Called for every PING and ECHO: must be cheap.
+    fn executed(&self, origin: Origin, command: &'static str) {
+        let _ = (origin, command);
     }
 
     /// A string key changed its value or lifetime or went away, also inside a script or a transaction.
-    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
-        let _ = (peer, change);
+    fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
+        let _ = (origin, change);
     }
 
     /// A script passed its instruction limit; the node now behaves as a Redis whose script runs forever.
-    fn script_overran(&self, peer: Peer) {
-        let _ = peer;
+    fn script_overran(&self, origin: Origin) {
+        let _ = origin;
     }
 }
 

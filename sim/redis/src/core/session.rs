@@ -1,14 +1,15 @@
 //! One connection, as the core sees it: selected database, protocol, transaction.
 
 use super::command::CommandSpec;
-use super::{Peer, WallMicros};
+use super::{Origin, Peer, WallMicros};
 use crate::resp::{OwnedArgs, Protocol};
 
 /// One connection's state. The id must be unique among the connections of one [`Core`](super::Core).
 #[derive(Debug, Default)]
 pub struct Session {
     pub(crate) id: u64,
-    pub(crate) peer: Peer,
+    /// On whose behalf its commands are executed.
+    pub(crate) origin: Origin,
     pub(crate) addr: String,
     pub(crate) connected_at: WallMicros,
     pub(crate) name: Vec<u8>,
@@ -74,12 +75,17 @@ pub(crate) struct Queued {
 impl Session {
     /// A fresh connection from `addr` (`ip:port`), opened at `connected_at`.
     pub fn new(id: u64, peer: Peer, addr: String, connected_at: WallMicros) -> Session {
-        Session { id, peer, addr, connected_at, ..Session::default() }
+        Session { id, origin: Origin::Client(peer), addr, connected_at, ..Session::default() }
     }
 
-    /// The session for [`Core::apply`](super::Core::apply): a master's stream or an AOF.
+    /// The session for [`Core::apply`](super::Core::apply) of a master's stream.
     pub fn master_link(id: u64) -> Session {
-        Session { id, kind: SessionKind::Master, ..Session::default() }
+        Session { id, origin: Origin::Master, kind: SessionKind::Master, ..Session::default() }
+    }
+
+    /// The session for [`Core::apply`](super::Core::apply) of an append-only file.
+    pub fn loading() -> Session {
+        Session { origin: Origin::File, kind: SessionKind::Master, ..Session::default() }
     }
 
     /// The id given at [`new`](Self::new).
@@ -87,9 +93,9 @@ impl Session {
         self.id
     }
 
-    /// Who is at the other end.
-    pub fn peer(&self) -> Peer {
-        self.peer
+    /// On whose behalf its commands are executed.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// The address given at [`new`](Self::new).

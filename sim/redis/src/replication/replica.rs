@@ -5,7 +5,7 @@
 
 use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
-use crate::core::{Core, LinkState, Next, Replication, ReplicationId, Session};
+use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State};
 use crate::pipe::Pipe;
@@ -86,7 +86,7 @@ fn start_over<M: Machine>(
     let id = parse_id(id)?;
     let State { core, links, aof, .. } = &mut *state;
     links.upstream.may_continue = false;
-    core.clear_all();
+    core.clear_all(Origin::Master);
     let session = load(core, payload, shared)?;
     let replication = core.replication_mut();
     replication.id = id;

@@ -1,28 +1,37 @@
 //! What an observer is told.
 
 use crate::support::Node;
-use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Peer};
+use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Peer, Session};
 use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
 impl Observer for Notes {
-    fn executed(&self, peer: Peer, command: &'static str) {
-        self.0.lock().unwrap().push(format!("{}: {command}", peer.0));
+    fn executed(&self, origin: Origin, command: &'static str) {
+        self.0.lock().unwrap().push(format!("{}: {command}", name(origin)));
     }
 
-    fn changed(&self, peer: Peer, change: &KeyChange<'_>) {
+    fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
         let text =
             |bytes: Option<&[u8]>| bytes.map_or("-".into(), |b| String::from_utf8_lossy(b).into_owned());
         let KeyChange { before, after, expires_at_ms, command, .. } = change;
         let until = expires_at_ms.map_or("ever".to_owned(), |ms| ms.to_string());
-        let note = format!("{}: {command} {} -> {} until {until}", peer.0, text(*before), text(*after));
+        let note = format!("{}: {command} {} -> {} until {until}", name(origin), text(*before), text(*after));
         self.0.lock().unwrap().push(note);
     }
 
-    fn script_overran(&self, peer: Peer) {
-        self.0.lock().unwrap().push(format!("{}: overran", peer.0));
+    fn script_overran(&self, origin: Origin) {
+        self.0.lock().unwrap().push(format!("{}: overran", name(origin)));
+    }
+}
+
+fn name(origin: Origin) -> String {
+    match origin {
+        Origin::Client(Peer(number)) => number.to_string(),
+        Origin::Master => "master".to_owned(),
+        Origin::File => "file".to_owned(),
+        Origin::Node => "node".to_owned(),
     }
 }
 
@@ -52,10 +61,28 @@ fn an_observer_sees_each_change_with_its_cause_also_inside_scripts_and_transacti
         "1: INCR - -> 1 until ever",
         "1: INCR",
         "1: EXEC",
-        "0: EXPIRED a -> - until ever",
+        "node: EXPIRED a -> - until ever",
         "1: GET",
-        "0: FLUSHALL 1 -> - until ever",
+        "1: FLUSHALL 1 -> - until ever",
         "1: FLUSHALL",
+    ];
+    assert_eq!(*notes.0.lock().unwrap(), expected);
+}
+
+#[test]
+fn an_observer_can_tell_a_clients_command_from_replication_and_from_loading() {
+    let (mut node, notes) = watched(CoreConfig::default());
+    node.apply(&mut Session::loading(), &["SET", "k", "a"]);
+    node.become_replica();
+    node.apply(&mut Session::master_link(0), &["DEL", "k"]);
+    let mut client = node.client();
+    node.ask(&mut client, &["GET", "k"]);
+    let expected = [
+        "file: SET - -> a until ever",
+        "file: SET",
+        "master: DEL a -> - until ever",
+        "master: DEL",
+        "1: GET",
     ];
     assert_eq!(*notes.0.lock().unwrap(), expected);
 }

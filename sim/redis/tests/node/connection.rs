@@ -1,7 +1,7 @@
 //! One client's connection, and the end of a node.
 
 use crate::world::{World, pass};
-use doublehold_sim_redis::core::{CoreConfig, Observer, Peer};
+use doublehold_sim_redis::core::{CoreConfig, Observer, Origin};
 use doublehold_sim_redis::{NodeConfig, Persistence};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ async fn a_malformed_frame_is_answered_after_earlier_replies_and_closes() {
 struct Executed(AtomicUsize);
 
 impl Observer for Executed {
-    fn executed(&self, _: Peer, _: &'static str) {
+    fn executed(&self, _: Origin, _: &'static str) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn dbsize(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>)
 pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if flush_mode_or_reply(args, out) {
         let db = ctx.session.db;
-        ctx.core.clear_database(db);
+        ctx.core.clear_database(db, ctx.session.origin);
         ctx.propagate(args);
         reply::ok(out);
     }
@@ -65,7 +65,7 @@ pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 /// FLUSHALL [ASYNC|SYNC].
 pub(crate) fn flushall(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if flush_mode_or_reply(args, out) {
-        ctx.core.clear_all();
+        ctx.core.clear_all(ctx.session.origin);
         ctx.propagate(args);
         reply::ok(out);
     }

@@ -113,7 +113,7 @@ impl Core {
                 out.truncate(start);
             }
             if let Some(observer) = &self.config.observer {
-                observer.executed(session.peer, spec.family);
+                observer.executed(session.origin, spec.family);
             }
         }
         asked

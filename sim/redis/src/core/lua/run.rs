@@ -156,7 +156,7 @@ pub(crate) fn run(
         overran_at: None,
         now,
         session: Session {
-            peer: session.peer,
+            origin: session.origin,
             db: session.db,
             kind: SessionKind::Script,
             ..Session::default()
@@ -293,6 +293,6 @@ fn overrun(core: &mut Core, session: &Session, now: WallMicros, run: &Run, kill_
         transaction: None,
     });
     if let Some(observer) = &core.config.observer {
-        observer.script_overran(session.peer);
+        observer.script_overran(session.origin);
     }
 }
