@@ -5,7 +5,8 @@
 //! computed passes on the client's own clock.
 //!
 //! Intervals are half-open, `[from, to)`: a release and a grant at one instant do not overlap, whichever was
-//! recorded first, and a claim that ends where it began is empty.
+//! recorded first. A claim that ends where it began has no length and is a claim all the same: it was held at that
+//! one instant.
 //!
 //! Assumes that a grant is granted once; a second `granted` of the same id is ignored.
 
@@ -26,7 +27,7 @@ pub struct Claim {
     /// The whole claim, as P1 sees it.
     pub span: Span,
     /// The parts of it in which no deadline had passed, as P2 sees it: in order, apart from each other, none
-    /// empty. Equal to the claim if the algorithm computes no deadline.
+    /// without length unless the whole claim is. Equal to the claim if the algorithm computes no deadline.
     pub valid: Vec<Span>,
     /// The clock its first deadline is on; monotonic if it computed none.
     pub clock: ClockKind,
@@ -44,7 +45,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether it contains no instant.
+    /// Whether it has no length.
     pub fn is_empty(&self) -> bool {
         self.from >= self.to
     }
@@ -161,8 +162,11 @@ impl Scan {
         let Some(running) = self.running[claim].take() else { return };
         let ended = &mut self.claims[claim];
         ended.span = Span { to: at, open_ended, ..ended.span };
-        if let Some(from) = running.valid_since {
-            add_span(&mut ended.valid, Span { from, to: at, open_ended });
+        match running.valid_since {
+            // Given back as it was granted, and valid then.
+            Some(_) if ended.span.is_empty() => ended.valid = vec![ended.span],
+            Some(from) => add_span(&mut ended.valid, Span { from, to: at, open_ended }),
+            None => {}
         }
     }
 

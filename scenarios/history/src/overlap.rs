@@ -1,8 +1,10 @@
 //! P1 claim overlap and P2 valid overlap: two clients hold one lock at once.
 //!
-//! Exact: every pair of claims of different clients on one lock that share an instant is found, each with the
+//! Exact: every pair of claims of different clients on one lock that share some time is found, each with the
 //! longest interval they share; a pair whose validity came back after an extension may be found twice under
-//! P2. A sweep over sorted ends, O(n log n + k) for n claims and k overlaps.
+//! P2. A claim of no length shares its one instant with a claim that began before and ends after it. At another's
+//! first or last instant the two only touch, and so do two of no length at one instant: either may have come first.
+//! A sweep over sorted ends, O(n log n + k) for n claims and k overlaps.
 //!
 //! One client's own grants never overlap each other: a client that acquires twice is one owner that re-enters.
 //! So threads that must exclude each other have to be separate clients.
@@ -65,8 +67,8 @@ fn sweep(
     mut held: Vec<Held>,
     mut found: impl FnMut(Held, Held) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    held.retain(|it| !it.span.is_empty());
-    held.sort_by_key(|it| (it.span.from, it.claim));
+    // Those of no length first: what begins at that instant only touches them.
+    held.sort_by_key(|it| (it.span.from, !it.span.is_empty(), it.claim));
 
     let mut ends: BinaryHeap<Reverse<(TrueNs, usize)>> = BinaryHeap::new();
     // Grouped by client, so that skipping a client's own claims costs one step however many it has.
@@ -84,6 +86,9 @@ fn sweep(
             for &other in theirs {
                 found(held[other], it)?;
             }
+        }
+        if it.span.is_empty() {
+            continue;
         }
         holders.entry(client).or_default().insert(index);
         ends.push(Reverse((it.span.to, index)));

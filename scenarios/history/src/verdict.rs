@@ -193,7 +193,7 @@ pub struct Overlap {
     pub grants: [GrantId; 2],
     /// When both began to hold.
     pub from: TrueNs,
-    /// When the first of them stopped, not included.
+    /// When the first of them stopped, not included; where they began if one of them held for no length of time.
     pub to: TrueNs,
     /// Both still held when the history ended.
     pub open_ended: bool,

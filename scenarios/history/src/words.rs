@@ -65,22 +65,30 @@ fn overlap(it: &Overlap, header: &Header) -> String {
         Predicate::P2 => "both validly held",
         _ => "both held",
     };
-    let long = duration(it.to.since(it.from));
-    let until = if it.open_ended { "until the run ended at" } else { "to" };
-    let (from, to) = (instant(it.from), instant(it.to));
-    let mut words =
-        format!(r#"{first} and {second} {how} "{lock}" for {long} of true time, from {from} {until} {to}"#);
+    let mut words = format!(r#"{first} and {second} {how} "{lock}" {}"#, shared_time(it));
     for (client, clocks) in it.clients.iter().zip(&it.clocks) {
-        words.push_str(&on_own_clock(*client, clocks, header));
+        words.push_str(&on_own_clock(*client, clocks, it.from == it.to, header));
     }
     words
 }
 
-fn on_own_clock(client: ClientId, clocks: &ClockSpan, header: &Header) -> String {
+fn shared_time(it: &Overlap) -> String {
+    let (from, to) = (instant(it.from), instant(it.to));
+    if it.from == it.to {
+        return format!("at {from} of true time, and only then");
+    }
+    let until = if it.open_ended { "until the run ended at" } else { "to" };
+    format!("for {} of true time, from {from} {until} {to}", duration(it.to.since(it.from)))
+}
+
+fn on_own_clock(client: ClientId, clocks: &ClockSpan, at_once: bool, header: &Header) -> String {
     let (client, clock) = (header.client(client), clocks.clock.as_str());
     let read =
         |reading: Option<crate::Reading>| reading.map(|it| on_clock(clocks.clock, it.on(clocks.clock)));
     match (read(clocks.from), read(clocks.to)) {
+        (Some(from), Some(_)) if at_once => {
+            format!("; on {client}'s {clock} clock at {from}")
+        }
         (Some(from), Some(to)) => format!("; on {client}'s {clock} clock from {from} to {to}"),
         (Some(from), None) => format!("; {client}'s {clock} clock read {from} when it began"),
         (None, Some(to)) => format!("; {client}'s {clock} clock read {to} when it ended"),

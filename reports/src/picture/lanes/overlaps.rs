@@ -42,7 +42,10 @@ pub(super) fn draw(canvas: &mut Canvas, axis: &Axis, facts: &Facts<'_>, style: &
 fn words(first: &Overlap, count: usize, facts: &Facts<'_>) -> String {
     let [one, other] = first.clients.map(|client| facts.client(client));
     let validly = if first.predicate == Predicate::P2 { "validly " } else { "" };
-    let long = duration(first.to.since(first.from));
+    let long = match first.to.since(first.from) {
+        0 => "for one instant".to_owned(),
+        long => duration(long),
+    };
     let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
     format!("{one} and {other} both {validly}hold: {long}{more}")
 }

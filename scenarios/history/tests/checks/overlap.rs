@@ -51,6 +51,14 @@ fn naive_pair(history: &History, predicate: Predicate, a: GrantId, b: GrantId) -
     let both = |t: u64| holds(a, t) && holds(b, t);
     let end = history.end().0;
     let mut overlaps = Vec::new();
+    for (brief, long) in [(a, b), (b, a)] {
+        let Some(t) = only_instant(history, brief) else { continue };
+        let is_held = predicate == Predicate::P1 || valid_after(history, brief, |_| true);
+        // Both cells that meet at t: so the instant is neither the first nor the last of the longer one.
+        if is_held && t > 0 && holds(long, t - 1) && holds(long, t) {
+            overlaps.push(evidence(history, predicate, [long, brief], t, t, false));
+        }
+    }
     for from in (0..end).filter(|&t| both(t) && (t == 0 || !both(t - 1))) {
         let to = (from..end).find(|&t| !both(t)).unwrap_or(end);
         let since = |grant| began(history, grant, from, holds);
@@ -59,22 +67,41 @@ fn naive_pair(history: &History, predicate: Predicate, a: GrantId, b: GrantId) -
             let valid = predicate == Predicate::P1 || valid_after(history, grant, |_| true);
             claim_end(history.events(), grant).is_none() && valid
         };
-        overlaps.push(Overlap {
-            predicate,
-            lock: lock_of(a),
-            clients: grants.map(client_of),
-            grants,
-            from: TrueNs(from),
-            to: TrueNs(to),
-            open_ended: to == end && forever(a) && forever(b),
-            clocks: grants.map(|grant| ClockSpan {
-                clock: clock(history, grant),
-                from: reading(history, client_of(grant), from),
-                to: reading(history, client_of(grant), to),
-            }),
-        });
+        let open_ended = to == end && forever(a) && forever(b);
+        overlaps.push(evidence(history, predicate, grants, from, to, open_ended));
     }
     overlaps
+}
+
+/// When the grant was claimed, if its claim ended as it began.
+fn only_instant(history: &History, grant: GrantId) -> Option<u64> {
+    let (_, from) = granted(history.events(), grant)?;
+    let to = claim_end(history.events(), grant).map(|place| history.events()[place].at)?;
+    (from == to).then_some(from.0)
+}
+
+fn evidence(
+    history: &History,
+    predicate: Predicate,
+    grants: [GrantId; 2],
+    from: u64,
+    to: u64,
+    open_ended: bool,
+) -> Overlap {
+    Overlap {
+        predicate,
+        lock: lock_of(grants[0]),
+        clients: grants.map(client_of),
+        grants,
+        from: TrueNs(from),
+        to: TrueNs(to),
+        open_ended,
+        clocks: grants.map(|grant| ClockSpan {
+            clock: clock(history, grant),
+            from: reading(history, client_of(grant), from),
+            to: reading(history, client_of(grant), to),
+        }),
+    }
 }
 
 /// When the stretch of holding that includes cell `t` began, and the place of the grant to break ties.

@@ -103,6 +103,59 @@ fn a_release_and_a_grant_at_one_instant_do_not_overlap_in_either_order() {
 }
 
 #[test]
+fn a_claim_given_back_at_once_overlaps_one_that_it_lies_strictly_inside_of() {
+    let history = Story::new()
+        .granted(0, (C1, 1))
+        .clocks(5, C1)
+        .granted(5, (C2, 2))
+        .releases(5, (C2, 2))
+        .releases(8, (C1, 1))
+        .completes(9);
+    assert_eq!(intervals(Predicate::P1, &history), [(5, 5)]);
+    assert_eq!(intervals(Predicate::P2, &history), [(5, 5)]);
+    assert_eq!(
+        words(Predicate::P1, &history),
+        [
+            r#"c1 and c2 both held "stock" at 0.005 s of true time, and only then; on c1's monotonic clock at 100.005 s; on c2's monotonic clock at 100.005 s"#
+        ]
+    );
+}
+
+#[test]
+fn a_claim_given_back_at_once_only_touches_one_that_begins_or_ends_at_that_instant() {
+    let at_once = |ms| Story::new().granted(0, (C1, 1)).granted(ms, (C2, 2)).releases(ms, (C2, 2));
+    let histories = [
+        at_once(0).releases(5, (C1, 1)).completes(9),
+        at_once(5).releases(5, (C1, 1)).completes(9),
+        at_once(9).completes(9),
+        // Two of no length at one instant touch as well: either may have come first.
+        at_once(0).releases(0, (C1, 1)).completes(9),
+    ];
+    for history in histories {
+        assert_eq!(check(Predicate::P1, &history), Verdict::Holds);
+        assert_eq!(check(Predicate::P2, &history), Verdict::Holds);
+    }
+}
+
+#[test]
+fn a_claim_given_back_at_once_is_valid_unless_its_deadline_had_passed() {
+    let passed_at_once = |story: Story| {
+        story.deadline_passes(5, (C2, 2)).releases(5, (C2, 2)).releases(8, (C1, 1)).completes(9)
+    };
+    let own = passed_at_once(Story::new().granted(0, (C1, 1)).granted(5, (C2, 2)));
+    let others = Story::new()
+        .granted(0, (C1, 1))
+        .deadline_passes(5, (C1, 1))
+        .granted(5, (C2, 2))
+        .releases(5, (C2, 2))
+        .completes(9);
+    for history in [own, others] {
+        assert_eq!(intervals(Predicate::P1, &history), [(5, 5)]);
+        assert_eq!(intervals(Predicate::P2, &history), []);
+    }
+}
+
+#[test]
 fn one_clients_own_two_grants_do_not_overlap_each_other_but_both_overlap_anothers() {
     let history = Story::new()
         .granted(0, (C1, 1))
