@@ -314,6 +314,34 @@ fn bad_input_is_refused_with_the_thing_the_cause_and_the_way_out() {
 }
 
 #[test]
+fn nothing_is_nested_deeply_enough_to_overflow_the_stack() {
+    let folder = Folder::new("deep");
+    // As long as an argument may be on Linux.
+    let dots = vec!["a"; 50_000].join(".");
+    let deep = "nested more than 16 deep";
+    let set = |change: String| ["run", "quiet", "--set", &change].map(str::to_owned).to_vec();
+    let plan = folder.path("run.plan");
+    succeeds(0, &["run", "quiet", "--plan", &plan]);
+    let plan = std::fs::read_to_string(&plan).expect("a plan");
+    let replay = |name: &str, text: String| vec!["replay".to_owned(), folder.file(name, text)];
+    let in_variant = format!("{SCENARIO}[[variants]]\nname = \"deep\"\nset = {{ \"{dots}\" = 1 }}\n");
+    let cases = [
+        set(format!("{dots}=1")),
+        set(format!("lock={{\"{dots}\"=1}}")),
+        set(format!("lock={}1{}", "{a=".repeat(30_000), "}".repeat(30_000))),
+        vec!["run".to_owned(), folder.file("file.toml", format!("{SCENARIO}[{dots}]\n"))],
+        vec!["run".to_owned(), folder.file("variant.toml", in_variant) + "/deep"],
+        replay("outside.plan", format!("{plan}\n{dots} = 1\n")),
+        replay("inside.plan", plan.replacen("[expect]", &format!("x = {}\n[expect]", "[".repeat(50_000)), 1)),
+    ];
+    for arguments in cases {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let refusal = refused(&arguments);
+        assert!(refusal.contains(deep) && refusal.len() < 1_000, "{refusal}");
+    }
+}
+
+#[test]
 fn bad_usage_is_refused_and_writes_nothing() {
     let folder = Folder::new("usage");
     let (trace, history) = (folder.path("trace.jsonl"), folder.path("history.jsonl"));
@@ -413,6 +441,11 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
     assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 2"), "{refusal}");
     refused(&["replay", &folder.file("no.plan", "seed = 1")]);
     refused(&["replay", &folder.path("missing.plan")]);
+    let refusal = refused(&["replay", folder.0.to_str().expect("UTF-8")]);
+    assert!(
+        refusal.contains(": it is a directory\nhint: name the file that `run NAME --plan FILE` wrote"),
+        "{refusal}"
+    );
 }
 
 #[test]

@@ -139,6 +139,14 @@ fn of_file(path: &str) -> Result<Source, ScenarioError> {
     Ok(Source { name, file, text, variant, ..Source::default() })
 }
 
+/// What to name instead of something that is no file.
+fn which_file(what: FileKind) -> &'static str {
+    match what {
+        FileKind::Scenario => "name a file that ends in `.toml`",
+        FileKind::Plan => "name the file that `run NAME --plan FILE` wrote",
+    }
+}
+
 /// Reads a file that a user named: small, a file, text, and not empty.
 pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
     let file_name = || crate::spec::printable(path);
@@ -152,7 +160,8 @@ pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioEr
     // Asked before the file is opened: opening a pipe that nobody writes to waits for ever.
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(refused("it is no file", "name a file that ends in `.toml`"));
+        let cause = if metadata.is_dir() { "it is a directory" } else { "it is no file" };
+        return Err(refused(cause, which_file(what)));
     }
     let too_large = || {
         refused("it is larger than 1 MiB", &format!("a {what} is a page or two of TOML: name another file"))

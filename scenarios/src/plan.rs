@@ -137,14 +137,12 @@ fn refuse_other_version(file: &str, text: &str) -> Result<(), ScenarioError> {
 }
 
 fn refused(file: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
-    let line = error
-        .span()
-        .map_or(1, |span| 1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count());
+    let (line, cause) = crate::spec::syntax::place_and_cause(text, error);
     ScenarioError::Refused {
         what: FileKind::Plan,
         file: crate::spec::printable(file),
         place: Place::Line(line),
-        cause: error.message().lines().collect::<Vec<_>>().join(", "),
+        cause,
         hint: "a plan is the file that `run` writes: use it as it was written, or `run` a scenario file"
             .to_owned(),
     }

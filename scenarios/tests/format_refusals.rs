@@ -212,6 +212,132 @@ fn probabilities_and_rates_are_ratios_within_bounds() {
 }
 
 #[test]
+fn a_number_in_quotes_is_told_from_the_number() {
+    check(&[
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", tries = \"1\"",
+            "line 2: `lock.tries` must be a whole number, not the text `1` | hint: write it without quotes: `tries = 1`",
+        ),
+        (
+            "name = \"c2\"",
+            "name = \"c2\"\nrounds = \"3000\"",
+            "line 9: `clients.1.rounds` must be a whole number, not the text `3000` | hint: write it without quotes, and use 1 to 1000",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", jitter = \"true\"",
+            "line 2: `lock.jitter` must be `true` or `false`, not the text `true` | hint: write it without quotes",
+        ),
+    ]);
+    let replicated = GOOD
+        .replacen("algorithm = \"redlock\"", "algorithm = \"replicated\", wait_replicas = \"1\"", 1)
+        .replacen("names = [\"A\", \"B\", \"C\"]", "names = [\"A\", \"B\", \"C\"], master = \"A\"", 1);
+    assert_eq!(
+        message(&replicated),
+        "line 2: `lock.wait_replicas` must be a whole number, not the text `1` | hint: write it without quotes: `wait_replicas = 1`"
+    );
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_named_and_so_is_its_other_place() {
+    check(&[
+        (
+            "claim =",
+            "claim = \"first\"\nclaim =",
+            "line 2: `claim` is there already, at line 1 | hint: each key stands once: keep one of the two",
+        ),
+        (
+            "[[clients]]\nname = \"c2\"",
+            "[clients]\nname = \"c2\"",
+            "line 7: `clients` is there already, at line 4 | hint: head each table of a list `[[clients]]`, not `[clients]`",
+        ),
+        (
+            "[[clients]]\nname = \"c1\"",
+            "[clients]\nname = \"c1\"",
+            "line 7: `clients` is there already, at line 4 | hint: head each table of a list `[[clients]]`, not `[clients]`",
+        ),
+        (
+            "[[faults]]",
+            "[lock]\nclock = \"wall\"\n[[faults]]",
+            "line 10: `lock` is there already, at line 2 | hint: each key stands once: keep one of the two",
+        ),
+    ]);
+}
+
+#[test]
+fn nothing_is_nested_deeper_than_the_format_is() {
+    let hint = "the deepest key of the format has six parts, such as `network.links.0.delay.median`";
+    let (dots, many) = (vec!["a"; 50_000].join("."), 50_000);
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(many), close.repeat(many));
+    for deep in [
+        format!("{dots} = 1"),
+        format!("[{dots}]"),
+        format!("x = {}", nested("{ a = ", " }")),
+        format!("x = {}", nested("[", "]")),
+        format!("x = {}", "[\n".repeat(many)),
+        "x = [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]".to_owned(),
+    ] {
+        let refused = refusal("[[faults]]", &format!("{deep}\n[[faults]]"));
+        let (place, rest) = refused.split_once(": ").expect("a place");
+        let line: usize = place.trim_start_matches("line ").parse().expect("a line");
+        assert!(line >= 10, "{refused}");
+        assert_eq!(rest, format!("this is nested more than 16 deep | hint: {hint}"));
+    }
+    let mut source = Source { name: "x".into(), file: "x".into(), text: GOOD.into(), ..Source::default() };
+    for (path, value) in [
+        (dots.as_str(), "1"),
+        ("lock", format!("{{ \"{dots}\" = 1 }}").as_str()),
+        ("lock", format!("{{ {dots} = 1 }}").as_str()),
+        ("lock", nested("{ a = ", " }").as_str()),
+        ("lock", nested("[", "]").as_str()),
+    ] {
+        source.sets = vec![(path.to_owned(), value.to_owned())];
+        let refused = source.read().expect_err("too deep").to_string();
+        assert!(refused.contains("is nested more than 16 deep"), "{refused}");
+        assert!(refused.len() < 500, "{refused}");
+    }
+}
+
+#[test]
+fn names_and_words_have_a_length_that_can_be_read() {
+    let long = "x".repeat(900_000);
+    let longer = |key: &str, length: usize, limit: usize| {
+        format!("`{key}` has {length} characters, and the limit is {limit} | hint: say it in fewer")
+    };
+    check(&[
+        (
+            "ttl = \"10s\"",
+            &format!("ttl = \"10s\", name = \"{long}\""),
+            &format!("line 2: {}", longer("lock.name", 900_000, 200)),
+        ),
+        (
+            "[[faults]]",
+            &format!("[resource]\nobject = \"{long}\"\n[[faults]]"),
+            &format!("line 11: {}", longer("resource.object", 900_000, 200)),
+        ),
+        (
+            "claim =",
+            &format!("id = \"{}\"\nclaim =", "é".repeat(201)),
+            &format!("line 1: {}", longer("id", 201, 200)),
+        ),
+    ]);
+    for key in ["claim", "source", "story"] {
+        let words = format!("{key} = \"{}\"\n", "x".repeat(4_001));
+        let text = if key == "claim" {
+            GOOD.replacen("claim = \"something can be shown\"\n", "", 1)
+        } else {
+            GOOD.to_owned()
+        };
+        assert_eq!(message(&format!("{words}{text}")), format!("line 1: {}", longer(key, 4_001, 4_000)));
+    }
+    let name = "ä".repeat(200);
+    let text = GOOD.replacen("ttl = \"10s\"", &format!("ttl = \"10s\", name = \"{name}\""), 1);
+    let source = Source { name: "x".into(), file: "x.toml".into(), text, ..Source::default() };
+    assert_eq!(source.read().map(|scenario| scenario.lock.name).map_err(|error| error.to_string()), Ok(name));
+}
+
+#[test]
 fn an_event_that_cannot_happen_is_refused() {
     let at = |event: &str| refusal("c1's check", event);
     let talk = "clients talk with nodes and with the resource";
@@ -447,7 +573,9 @@ fn absurd_numbers_are_refused_before_they_cost_anything() {
 #[test]
 fn broken_toml_is_refused_with_its_line() {
     assert!(message("claim = \"x\"\nlock = {").starts_with("line 2: "));
-    assert!(message("claim = \"x\"\nclaim = \"y\"\n").starts_with("line 2: duplicate key"));
+    assert!(
+        message("claim = \"x\"\nclaim = \"y\"\n").starts_with("line 2: `claim` is there already, at line 1")
+    );
     assert_eq!(
         message("claim = \"x\"\n"),
         "line 1: the scenario has no clients | hint: add a `[[clients]]` table with a name and a program"
@@ -517,7 +645,7 @@ fn files_that_are_no_scenarios_are_refused() {
     let folder_name = folder.to_str().unwrap();
     assert_eq!(
         load_error(folder_name).replace(folder_name, "FILE"),
-        "cannot read scenario `FILE`: it is no file\nhint: name a file that ends in `.toml`"
+        "cannot read scenario `FILE`: it is a directory\nhint: name a file that ends in `.toml`"
     );
     let missing = folder.join("missing.toml");
     let missing = missing.to_str().unwrap();

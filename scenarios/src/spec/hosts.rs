@@ -217,6 +217,6 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) 
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
     let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    let object = resource.get("object").map_or(Ok(lock.name.clone()), |field| field.words())?;
+    let object = resource.get("object").map_or(Ok(lock.name.clone()), |field| field.name())?;
     Ok(ResourcePlan { host, object, rules })
 }

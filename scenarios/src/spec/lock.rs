@@ -55,7 +55,7 @@ pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockPlan> {
         "replicated" => Algorithm::Replicated(replicated(&lock, timing, nodes)?),
         _ => Algorithm::Redlock(redlock(&lock, timing, nodes)?),
     };
-    let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.words())?;
+    let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.name())?;
     Ok(LockPlan { name, ttl, algorithm })
 }
 

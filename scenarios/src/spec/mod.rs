@@ -2,7 +2,7 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree` |
+//! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
@@ -19,6 +19,7 @@ mod possible;
 mod problem;
 mod section;
 pub(crate) mod suggest;
+pub(crate) mod syntax;
 mod tree;
 mod units;
 mod when;
@@ -245,7 +246,7 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
     let faults = faults(&root, &client_tables, &world)?;
     Ok(Scenario {
         name: name.to_owned(),
-        id: words("id")?,
+        id: root.get("id").map_or(Ok(String::new()), |field| field.name())?,
         claim: root.require("claim", "\"what this scenario shows, in one sentence\"")?.words()?,
         source: words("source")?,
         story: words("story")?,

@@ -10,6 +10,11 @@ use super::suggest;
 use super::tree::{Node, Table, Value};
 use super::units;
 
+/// A story is a paragraph or two.
+const WORDS_MAX: usize = 4_000;
+/// Longer than any key that a lock library builds.
+const NAME_MAX: usize = 200;
+
 /// A table, its keys known to be among those it may have.
 pub(crate) struct Section<'a> {
     /// Its path as `--set` would name it; empty for the file itself.
@@ -131,9 +136,23 @@ impl<'a> Field<'a> {
 
     /// The text, and it says something.
     pub(crate) fn words(&self) -> Result<String> {
+        self.text_up_to(WORDS_MAX)
+    }
+
+    /// The text, short enough for a name: every event about a thing carries it.
+    pub(crate) fn name(&self) -> Result<String> {
+        self.text_up_to(NAME_MAX)
+    }
+
+    fn text_up_to(&self, limit: usize) -> Result<String> {
         let text = self.text()?.trim();
         if text.is_empty() {
             return Err(self.problem(format!("`{}` is empty", self.path), "say it in words"));
+        }
+        let length = text.chars().count();
+        if length > limit {
+            let cause = format!("`{}` has {length} characters, and the limit is {limit}", self.path);
+            return Err(self.problem(cause, "say it in fewer"));
         }
         Ok(text.to_owned())
     }
@@ -153,7 +172,21 @@ impl<'a> Field<'a> {
             }
             _ => None,
         };
-        number.ok_or_else(|| self.must_be("a whole number within bounds", &format!("use {min} to {max}")))
+        number.ok_or_else(|| match self.quoted_number() {
+            Some(number) if (min..=max).contains(&number) => {
+                let key = self.path.rsplit('.').next().unwrap_or(&self.path);
+                self.must_be("a whole number", &format!("write it without quotes: `{key} = {number}`"))
+            }
+            Some(_) => {
+                self.must_be("a whole number", &format!("write it without quotes, and use {min} to {max}"))
+            }
+            None => self.must_be("a whole number within bounds", &format!("use {min} to {max}")),
+        })
+    }
+
+    /// The number a text spells.
+    fn quoted_number(&self) -> Option<u64> {
+        self.text().ok()?.trim().parse().ok()
     }
 
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
@@ -274,6 +307,10 @@ impl Value {
     /// The value as messages show it.
     fn shown(&self) -> String {
         match self {
+            // In a message a text is not told from the number or the flag that it spells.
+            Value::Text(text) if text.parse::<i64>().is_ok() || text.parse::<bool>().is_ok() => {
+                format!("the text `{}`", shorten(text))
+            }
             Value::Text(text) => format!("`{}`", shorten(text)),
             Value::Integer(number) => format!("`{number}`"),
             Value::Flag(flag) => format!("`{flag}`"),

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Result};
+use super::syntax;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -34,13 +35,8 @@ impl Node {
     /// Reads a whole TOML document.
     pub(crate) fn parse(text: &str) -> Result<Node> {
         let lines = Lines::of(text);
-        let document = DeTable::parse(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| lines.at(span.start));
-            let cause = error.message().lines().collect::<Vec<_>>().join(", ");
-            let hint = "scenario files are TOML: `key = value` lines under `[table]` headings";
-            Problem::new(Origin::Line(line), cause, hint)
-        })?;
-        let value = Value::Table(table(document.into_inner(), &lines)?);
+        let document = DeTable::parse(text).map_err(|error| syntax::refusal(text, &error))?;
+        let value = Value::Table(table(document.into_inner(), &lines, 0)?);
         Ok(Node { value, origin: Origin::Line(1) })
     }
 
@@ -48,12 +44,16 @@ impl Node {
     pub(crate) fn parse_value(text: &str, origin: Origin) -> Result<Node> {
         let as_text = || Ok(Node { value: Value::Text(text.to_owned()), origin });
         let document = format!("value = {text}");
-        let Ok(parsed) = DeTable::parse(&document) else { return as_text() };
+        let parsed = match DeTable::parse(&document) {
+            Ok(parsed) => parsed,
+            Err(error) if syntax::recursed(&error) => return Err(syntax::too_deep(origin)),
+            Err(_) => return as_text(),
+        };
         // A line break in the text could smuggle in a second key.
         let Ok([(_, value)]) = <[_; 1]>::try_from(parsed.into_inner().into_iter().collect::<Vec<_>>()) else {
             return as_text();
         };
-        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text))
+        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text), 1)
             .map_err(|problem| problem.at(origin))?;
         node.set_origin(origin);
         Ok(node)
@@ -61,6 +61,9 @@ impl Node {
 
     /// Lays `patch` over the value at `path`: tables are merged, everything else is replaced.
     pub(crate) fn put(&mut self, path: &str, patch: Node) -> Result<()> {
+        if path.split('.').count() > syntax::DEPTH_MAX {
+            return Err(syntax::too_deep(patch.origin));
+        }
         let mut target = self;
         let mut walked = String::new();
         for name in path.split('.') {
@@ -132,16 +135,19 @@ fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem
     Problem::new(origin, format!("`{list}` has no item `{name}`"), hint)
 }
 
-fn table(table: DeTable<'_>, lines: &Lines) -> Result<Table> {
+fn table(table: DeTable<'_>, lines: &Lines, depth: usize) -> Result<Table> {
     let entry = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| {
         let origin = Origin::Line(lines.at(key.span().start));
         let key: std::borrow::Cow<'_, str> = key.into_inner();
-        Ok((key.into_owned(), node(value.into_inner(), origin, lines)?))
+        Ok((key.into_owned(), node(value.into_inner(), origin, lines, depth + 1)?))
     };
     table.into_iter().map(entry).collect()
 }
 
-fn node(value: DeValue<'_>, origin: Origin, lines: &Lines) -> Result<Node> {
+fn node(value: DeValue<'_>, origin: Origin, lines: &Lines, depth: usize) -> Result<Node> {
+    if depth > syntax::DEPTH_MAX {
+        return Err(syntax::too_deep(origin));
+    }
     let value = match value {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Boolean(flag) => Value::Flag(flag),
@@ -156,11 +162,11 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines) -> Result<Node> {
                 .into_iter()
                 .map(|item| {
                     let origin = Origin::Line(lines.at(item.span().start));
-                    node(item.into_inner(), origin, lines)
+                    node(item.into_inner(), origin, lines, depth + 1)
                 })
                 .collect::<Result<_>>()?,
         ),
-        DeValue::Table(inner) => Value::Table(table(inner, lines)?),
+        DeValue::Table(inner) => Value::Table(table(inner, lines, depth)?),
         DeValue::Float(number) => {
             let hint = "write durations as \"1.5s\" and shares as ratios such as \"1/200\"";
             return Err(Problem::new(
