@@ -546,19 +546,6 @@ fn nodes_are_served_on_real_ports_until_they_are_shut_down() {
 }
 
 #[test]
-fn a_result_is_never_written_over_the_scenario_it_comes_from() {
-    let folder = Folder::new("spare");
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/catalog/quiet.toml"))
-            .expect("the catalogue is there");
-    let file = folder.file("mine.toml", &text);
-    let other_name = folder.path("./mine.toml");
-    let refusal = refused(&["run", &file, "--trace", &other_name]);
-    assert!(refusal.contains("cannot be written over the scenario"), "{refusal}");
-    assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
-}
-
-#[test]
 fn a_run_of_which_nothing_is_expected_is_not_as_expected() {
     let folder = Folder::new("expectless");
     let text =

@@ -126,13 +126,25 @@ fn unknown(name: &str) -> ScenarioError {
     ScenarioError::Unknown { name: crate::spec::printable(name), hint }
 }
 
-fn of_file(path: &str) -> Result<Source, ScenarioError> {
-    let (file, variant) = match path.rsplit_once(".toml/") {
+/// The file that a name is read from; `None` for the catalogue, which is part of the program.
+pub fn file_of(name_or_path: &str) -> Option<String> {
+    let stem = name_or_path.split('/').next().unwrap_or(name_or_path);
+    let known = FILES.iter().any(|(known, _)| *known == stem);
+    (!known).then(|| file_and_variant(name_or_path).0)
+}
+
+/// `my.toml/redlock` is the variant of a file, unless it is a file itself.
+fn file_and_variant(path: &str) -> (String, Option<String>) {
+    match path.rsplit_once(".toml/") {
         Some((stem, variant)) if !Path::new(path).exists() => {
             (format!("{stem}.toml"), Some(variant.to_owned()))
         }
         _ => (path.to_owned(), None),
-    };
+    }
+}
+
+fn of_file(path: &str) -> Result<Source, ScenarioError> {
+    let (file, variant) = file_and_variant(path);
     let text = read_text(&file, FileKind::Scenario)?;
     let stem = Path::new(&file).file_stem().map_or(file.clone(), |stem| stem.to_string_lossy().into_owned());
     let name = variant.as_ref().map_or(stem.clone(), |variant| format!("{stem}/{variant}"));

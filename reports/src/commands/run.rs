@@ -10,7 +10,7 @@ use doublehold_scenarios::{Engine, Keep, SimEngine};
 
 use crate::cli::{Exit, Show};
 use crate::error::CliError;
-use crate::output::OutputFile;
+use crate::output::{OutputFile, Written};
 use crate::{json, shell};
 
 /// As typed.
@@ -45,28 +45,10 @@ struct Files {
     plan: Option<String>,
 }
 
-impl Files {
-    /// Refuses to write a result over the scenario's own file, by whatever path it is named.
-    fn spare(&self, scenario: &str) -> Result<(), CliError> {
-        let Ok(read) = std::fs::canonicalize(scenario) else { return Ok(()) }; // a name of the catalogue
-        let named = [&self.trace, &self.history, &self.plan].into_iter().flatten();
-        match named.into_iter().find(|path| std::fs::canonicalize(path).is_ok_and(|path| path == read)) {
-            None => Ok(()),
-            Some(path) => Err(CliError::Usage {
-                problem: format!(
-                    "a result cannot be written over the scenario `{}`",
-                    crate::words::clean(path)
-                ),
-                hint: "name another file".to_owned(),
-            }),
-        }
-    }
-}
-
 pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
-    arguments.files.spare(&arguments.scenario)?;
     let files = OpenFiles::open(&arguments.files)?;
+    files.spare(&arguments.scenario)?;
     let keep = if files.trace.is_some() { Keep::Trace } else { Keep::History };
     let report = SimEngine.run(&scenario, arguments.seed, keep);
     files.fill(&report)?;
@@ -91,32 +73,60 @@ struct OpenFiles {
 
 impl OpenFiles {
     fn open(files: &Files) -> Result<OpenFiles, CliError> {
-        let named: Vec<&String> = [&files.trace, &files.history, &files.plan].into_iter().flatten().collect();
-        if let Some(twice) = (1..named.len()).find(|&index| named[..index].contains(&named[index])) {
-            return Err(CliError::Usage {
-                problem: format!(
-                    "two results cannot both be written to `{}`",
-                    crate::words::clean(named[twice])
-                ),
-                hint: "name a file for each".to_owned(),
-            });
-        }
         let open = |what, path: &Option<String>| {
             path.as_ref().map(|path| OutputFile::create(what, path)).transpose()
         };
-        Ok(OpenFiles {
+        let files = OpenFiles {
             trace: open("the trace", &files.trace)?,
             history: open("the history", &files.history)?,
             plan: open("the plan", &files.plan)?,
-        })
+        };
+        files.refuse_one_for_two()?;
+        Ok(files)
     }
 
+    fn all(&self) -> Vec<&OutputFile> {
+        [&self.trace, &self.history, &self.plan].into_iter().flatten().collect()
+    }
+
+    fn refuse_one_for_two(&self) -> Result<(), CliError> {
+        let all = self.all();
+        let is_earlier = |index: &usize| all[..*index].iter().any(|other| other.is_same_file(all[*index]));
+        match (1..all.len()).find(is_earlier) {
+            None => Ok(()),
+            Some(twice) => Err(CliError::Usage {
+                problem: format!(
+                    "two results cannot both be written to `{}`",
+                    crate::words::clean(all[twice].path())
+                ),
+                hint: "name a file for each".to_owned(),
+            }),
+        }
+    }
+
+    /// Refuses to write a result over the scenario's own file.
+    fn spare(&self, scenario: &str) -> Result<(), CliError> {
+        let Some(scenario) = catalog::file_of(scenario) else { return Ok(()) };
+        match self.all().into_iter().find(|file| file.is_file_at(&scenario)) {
+            None => Ok(()),
+            Some(file) => Err(CliError::Usage {
+                problem: format!(
+                    "a result cannot be written over the scenario `{}`",
+                    crate::words::clean(file.path())
+                ),
+                hint: "name another file".to_owned(),
+            }),
+        }
+    }
+
+    /// Writes all results, and puts them in their places when none has failed.
     fn fill(self, report: &Report) -> Result<(), CliError> {
+        let mut written = Vec::new();
         if let Some(file) = self.trace {
-            file.fill(|output| json::write_trace(report, output))?;
+            written.push(file.write(|output| json::write_trace(report, output))?);
         }
         if let Some(file) = self.history {
-            file.fill(|output| report.history.write_jsonl(output))?;
+            written.push(file.write(|output| report.history.write_jsonl(output))?);
         }
         if let Some(file) = self.plan {
             let plan = Plan {
@@ -125,8 +135,8 @@ impl OpenFiles {
                 trace_hash: report.trace_hash.to_string(),
             };
             let text = plan.to_toml().map_err(|error| CliError::Format(error.to_string()))?;
-            file.fill(|output| output.write_all(text.as_bytes()))?;
+            written.push(file.write(|output| output.write_all(text.as_bytes()))?);
         }
-        Ok(())
+        written.into_iter().try_for_each(Written::keep)
     }
 }

@@ -1,0 +1,181 @@
+//! Files that the binary writes: what a user already has is never lost, whatever goes wrong and however it is named.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const SCENARIO: &str = include_str!("../../scenarios/catalog/quiet.toml");
+
+/// A directory of one test, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("doublehold-files-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary directory");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    fn file(&self, name: &str, content: &str) -> String {
+        std::fs::write(self.0.join(name), content).expect("a file can be written");
+        self.path(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).expect("the directory exists");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn doublehold(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(arguments).stdin(Stdio::null()).env("LANG", "C.UTF-8");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    doublehold(arguments).output().expect("the binary starts")
+}
+
+/// Runs and expects refusal; returns what was said.
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    said
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path).expect("the file is there")
+}
+
+#[test]
+fn a_result_is_never_written_over_the_scenario_however_that_is_named() {
+    let folder = Folder::new("spare");
+    let mine = folder.file("mine.toml", SCENARIO);
+    let mut others = vec![mine.clone(), folder.path("./mine.toml")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&mine, folder.path("symlink")).expect("a link");
+        others.push(folder.path("symlink"));
+    }
+    std::fs::hard_link(&mine, folder.path("hardlink")).expect("a link");
+    others.push(folder.path("hardlink"));
+    for other in &others {
+        for option in ["--plan", "--trace", "--history"] {
+            for scenario in [mine.clone(), format!("{mine}/redlock")] {
+                let said = refused(&["run", &scenario, option, other]);
+                assert!(said.contains("a result cannot be written over the scenario"), "{scenario}: {said}");
+                assert_eq!(read(&mine), SCENARIO, "{scenario} {option} {other}");
+            }
+        }
+    }
+    // A file that happens to be called like a scenario of the catalogue is not that scenario.
+    let same_name = doublehold(&["run", "quiet", "--plan", "quiet"]).current_dir(&folder.0).output();
+    assert_eq!(same_name.expect("it starts").status.code(), Some(0));
+    assert!(read(folder.path("quiet")).starts_with("plan = 1"));
+}
+
+#[test]
+fn two_results_are_never_written_to_one_file() {
+    let folder = Folder::new("two");
+    let kept = folder.file("kept", "precious");
+    let mut others = vec![kept.clone(), folder.path("./kept")];
+    std::fs::hard_link(&kept, folder.path("hardlink")).expect("a link");
+    others.push(folder.path("hardlink"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&kept, folder.path("symlink")).expect("a link");
+        others.push(folder.path("symlink"));
+    }
+    for other in &others {
+        let said = refused(&["run", "quiet", "--plan", &kept, "--history", other]);
+        assert!(said.contains("two results cannot both be written to"), "{other}: {said}");
+        assert_eq!(read(&kept), "precious");
+    }
+    // Neither exists yet: the same file all the same.
+    let (new, again) = (folder.path("new"), folder.path("./new"));
+    let said = refused(&["run", "quiet", "--trace", &new, "--history", &again]);
+    assert!(said.contains("two results cannot both be written to"), "{said}");
+    assert!(!folder.names().contains(&"new".to_owned()), "nothing is left behind: {:?}", folder.names());
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[cfg(unix)]
+#[test]
+fn a_write_that_fails_leaves_every_file_as_it_was() {
+    let folder = Folder::new("full");
+    let (plan, trace) = (folder.file("run.plan", "a good plan"), folder.file("trace", "a good trace"));
+    let command = r#"ulimit -f 8; trap '' XFSZ; exec "$0" run quiet --plan "$1" --trace "$2" --history "$3""#;
+    let new = folder.path("new");
+    let output = Command::new("sh")
+        .args(["-c", command, env!("CARGO_BIN_EXE_doublehold"), &plan, &trace, &new])
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: cannot write the trace to `"), "{said}");
+    assert_eq!((read(&plan), read(&trace)), ("a good plan".to_owned(), "a good trace".to_owned()));
+    assert_eq!(folder.names(), ["run.plan", "trace"], "nothing half-written is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_links_and_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new("links");
+    let private = folder.file("private.plan", "old");
+    let mode = |path: &str| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o600)).expect("ours");
+    let (link, dangling) = (folder.path("link.plan"), folder.path("dangling.plan"));
+    symlink("private.plan", &link).expect("a link");
+    symlink("later.plan", &dangling).expect("a link");
+    let fresh = folder.path("fresh.plan");
+    for path in [&link, &dangling, &fresh] {
+        assert_eq!(run(&["run", "quiet", "--plan", path]).status.code(), Some(0));
+        assert!(read(path).starts_with("plan = 1"), "{path}");
+    }
+    for link in [&link, &dangling] {
+        assert!(std::fs::symlink_metadata(link).expect("it is there").is_symlink(), "{link} is a file now");
+    }
+    assert_eq!(mode(&private), 0o600);
+    let usual = folder.file("usual", "");
+    assert_eq!(mode(&fresh), mode(&usual), "a new file is as readable as any other");
+    assert_eq!(folder.names().len(), 6, "{:?}", folder.names());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_can_be_written_to_streams() {
+    let folder = Folder::new("streams");
+    let piped = run(&["run", "quiet", "--plan", "/dev/stdout"]);
+    let text = String::from_utf8(piped.stdout).expect("UTF-8");
+    assert!(text.starts_with("plan = 1") && text.contains("replay: "), "{text}");
+
+    let out = folder.path("out");
+    let redirected = Command::new("sh")
+        .args(["-c", r#""$0" run quiet --plan /dev/stdout >"$1""#, env!("CARGO_BIN_EXE_doublehold"), &out])
+        .env("LANG", "C.UTF-8")
+        .status();
+    assert!(redirected.expect("a shell").success());
+    assert_eq!(read(&out), text, "the plan, and after it what was printed");
+    assert_eq!(folder.names(), ["out"]);
+
+    let nowhere = ["run", "quiet", "--trace", "/dev/null", "--history", "/dev/null"];
+    assert_eq!(run(&nowhere).status.code(), Some(0));
+    assert!(std::fs::metadata("/dev/null").is_ok_and(|it| !it.is_file()), "it is a device still");
+}
