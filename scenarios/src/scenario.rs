@@ -211,7 +211,7 @@ pub struct FaultPlan {
     pub kind: FaultKind,
     /// What the kernel does, and when. Hosts are numbered by [`HostIndex::in_world`].
     pub planned: PlannedFault,
-    /// Whether the scenario still says something if it never strikes.
+    /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
     pub optional: bool,
 }
 

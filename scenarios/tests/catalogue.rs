@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use doublehold_history::Predicate;
-use doublehold_scenarios::report::Judgement;
-use doublehold_scenarios::scenario::Scenario;
+use doublehold_history::{GrantId, Predicate, TrueNs, What};
+use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
+use doublehold_scenarios::scenario::{FaultKind, Scenario};
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
@@ -37,15 +37,67 @@ fn every_entry_shows_what_it_expects_from_fifty_seeds() {
 fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
     let report = SimEngine.run(scenario, seed, Keep::History);
     let silent = report.faults.iter().find(|fault| fault.from.is_none());
-    if report.judgement() == Judgement::AsExpected && silent.is_none() {
+    let planned = scenario.faults.iter().filter(|plan| plan.kind != FaultKind::Start);
+    let lasting = report
+        .faults
+        .iter()
+        .zip(planned)
+        .find(|(fault, plan)| plan.planned.lasting.is_some() && fault.until.is_none());
+    if report.judgement() == Judgement::AsExpected && silent.is_none() && lasting.is_none() {
         return None;
     }
     let verdicts = report.verdict_words();
     Some(format!(
-        "{} --seed {seed}: {verdicts:?}, never struck: {:?}",
+        "{} --seed {seed}: {verdicts:?}, never struck: {:?}, never over: {:?}",
         scenario.name,
-        silent.map(|f| &f.words)
+        silent.map(|fault| &fault.words),
+        lasting.map(|(fault, _)| &fault.words),
     ))
+}
+
+/// Whatever it forgot: by then nobody can still hold it. That it is safe shows only when it is asked again.
+#[test]
+fn a_node_that_stays_away_for_a_lease_comes_back_and_its_vote_decides() {
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let delayed: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.name.starts_with("crash-restart/") && entry.name.ends_with("/delayed"))
+        .collect();
+    assert_eq!(delayed.len(), 6);
+    for entry in delayed {
+        let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+        for seed in SEEDS {
+            let report = SimEngine.run(&scenario, seed, Keep::History);
+            let back = report
+                .faults
+                .iter()
+                .find(|fault| matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss));
+            let back = back
+                .and_then(|fault| fault.until)
+                .unwrap_or_else(|| panic!("{} --seed {seed}: C stays away", entry.name));
+            let (granted, grant) = first_grant_after(&report, back)
+                .unwrap_or_else(|| panic!("{} --seed {seed}: nobody asked C", entry.name));
+            let holds =
+                |key: &&KeySpan| key.from <= granted && key.until.is_none_or(|(until, _)| granted < until);
+            let executed = |key: &&KeySpan| key.grant == grant && key.origin == KeyOrigin::Executed;
+            let votes = report.keys.iter().filter(executed).filter(holds);
+            let votes: Vec<&str> = votes.map(|key| scenario.hosts[key.node.0].name.as_str()).collect();
+            assert!(votes.contains(&"C"), "{} --seed {seed}: {votes:?}", entry.name);
+            assert_eq!(
+                votes.len(),
+                3,
+                "{} --seed {seed}: without C there is no majority: {votes:?}",
+                entry.name
+            );
+        }
+    }
+}
+
+fn first_grant_after(report: &Report, at: TrueNs) -> Option<(TrueNs, GrantId)> {
+    report.history.events().iter().find_map(|event| match event.what {
+        What::Granted { grant, .. } if event.at > at => Some((event.at, grant)),
+        _ => None,
+    })
 }
 
 #[test]

@@ -92,3 +92,33 @@ fn a_host_may_have_any_name_that_the_format_allows() {
         assert_eq!(run("quiet/single", &sets).outcome, Outcome::Completed, "{name}");
     }
 }
+
+#[test]
+fn a_recovery_that_was_planned_and_never_came_makes_the_run_prove_nothing() {
+    // A is down for longer than anybody waits for it: nothing was seen of what the scenario is about.
+    let crash = |more: &str| {
+        format!(r#"[{{ kind = "crash", host = "A", for = "5m", at = "c1's 3rd release"{more} }}]"#)
+    };
+    let alone = |faults: &str| {
+        let client = r#"[{ name = "c1", program = ["acquire", "work 1s", "release"], rounds = 3 }]"#;
+        run("quiet/single", &[("clients", client), ("faults", faults)])
+    };
+    let report = alone(&crash(""));
+    assert!(report.faults[0].from.is_some() && report.faults[0].until.is_none());
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+    let Some(What::Doubt { why }) = report
+        .history
+        .events()
+        .iter()
+        .map(|event| &event.what)
+        .find(|what| matches!(what, What::Doubt { .. }))
+    else {
+        panic!("no doubt was recorded");
+    };
+    assert_eq!(
+        why,
+        "the fault `A crashes and restarts after 300 s at c1's 3rd release` was not over when the run ended"
+    );
+    let report = alone(&crash(", optional = true"));
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
+}

@@ -205,14 +205,17 @@ fn fault_reports(scenario: &Scenario, struck: &[Struck]) -> Vec<FaultReport> {
         .collect()
 }
 
-/// Writes what only the end of the run can tell: which faults never struck, and how the run ended.
+/// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.
 fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = TrueNs(run.ended.0);
-    for (plan, struck) in scenario.faults.iter().zip(&run.faults) {
-        if struck.from.is_none() && !plan.optional {
-            let why = format!("the fault `{} {}` never fired", plan.words, plan.when);
-            history.push(ended, What::Doubt { why });
-        }
+    for (plan, struck) in scenario.faults.iter().zip(&run.faults).filter(|(plan, _)| !plan.optional) {
+        let what = match (struck.from, struck.until) {
+            (None, _) => "never fired",
+            (Some(_), None) if plan.planned.lasting.is_some() => "was not over when the run ended",
+            (Some(_), _) => continue,
+        };
+        let why = format!("the fault `{} {}` {what}", plan.words, plan.when);
+        history.push(ended, What::Doubt { why });
     }
     let outcome = match run.outcome {
         Outcome::Completed => RunOutcome::Completed,
