@@ -6,6 +6,7 @@ mod expiry;
 mod observer;
 mod replies;
 mod requests;
+mod script_safety;
 mod scripts;
 mod support;
 mod transactions;

@@ -42,7 +42,8 @@ struct Interpreter {
 impl Interpreter {
     fn new() -> mlua::Result<Interpreter> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH;
-        let lua = Lua::new_with(libraries, LuaOptions::default())?;
+        // Lua's own pcall, not mlua's: nothing here panics, and a script may nest two hundred of them.
+        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
         let functions = host::functions(&lua)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name(host::PRELUDE_NAME);
         let (run, environment) = prelude.call(functions)?;
