@@ -201,6 +201,7 @@ fn kind_word(kind: FaultKind) -> &'static str {
         FaultKind::Loss => "loss",
         FaultKind::Disk => "disk",
         FaultKind::Promote => "promote",
+        FaultKind::Follow => "follow",
     }
 }
 

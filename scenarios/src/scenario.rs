@@ -246,6 +246,8 @@ pub enum FaultKind {
     Disk,
     /// A replica is made master.
     Promote,
+    /// A node is made to follow another.
+    Follow,
 }
 
 /// When a run ends, whatever happens.
@@ -261,13 +263,6 @@ pub struct Limits {
 
 /// The name of the fault that starts a client's program, delivered as a signal to its host.
 pub const START_SIGNAL: &str = "start";
-/// The signal that makes a node a master.
-pub const PROMOTE_SIGNAL: &str = "promote";
-
-/// The signal that makes a node a replica of `master`.
-pub fn replicate_signal(master: &str) -> String {
-    format!("replicate {master}")
-}
 
 impl FaultPlan {
     /// The concrete faults, in the order in which they strike.

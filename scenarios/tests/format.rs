@@ -273,6 +273,9 @@ fn faults_are_told_in_words() {
         ("kind='disk-snapshot', host='M'", "M has its disk remembered"),
         ("kind='disk-rollback', host=['M','R1']", "M and R1 have their disk rolled back"),
         ("kind='promote', host='R1'", "R1 is promoted to master"),
+        ("kind='promote', host='R1', tell=[]", "R1 is promoted to master, and nobody else is told"),
+        ("kind='promote', host='R1', tell='M'", "R1 is promoted to master, and only M is told"),
+        ("kind='follow', host=['M','R2'], master='R1'", "M and R2 are told to follow R1"),
     ];
     for (fault, expected) in cases {
         assert_eq!(words(fault), expected);
@@ -280,13 +283,18 @@ fn faults_are_told_in_words() {
 }
 
 #[test]
-fn a_promotion_tells_the_other_nodes_whom_to_follow() {
-    let scenario = load("failover-before-replication", &[]).unwrap();
+fn a_promotion_is_given_at_the_promoted_node_and_says_whom_to_tell() {
+    let given = |fault: &str| {
+        let faults = format!("[{{ at = \"1s\", {fault} }}]");
+        load("failover-before-replication", &[("faults", &faults)]).unwrap().faults.remove(0).planned.faults
+    };
     let signal = |host, signal: &str| Fault::Signal { host: HostId(host), signal: signal.to_owned() };
-    let promotion = scenario.faults.iter().find(|fault| fault.kind == FaultKind::Promote).unwrap();
+    assert_eq!(given("kind='promote', host='R1'"), [signal(2, "promote M R2")]);
+    assert_eq!(given("kind='promote', host='R1', tell=['R2']"), [signal(2, "promote R2")]);
+    assert_eq!(given("kind='promote', host='R1', tell=[]"), [signal(2, "promote")]);
     assert_eq!(
-        promotion.faults(),
-        [signal(2, "promote"), signal(1, "replicate R1"), signal(3, "replicate R1")]
+        given("kind='follow', host=['M','R2'], master='R1'"),
+        [signal(1, "follow R1"), signal(3, "follow R1")]
     );
 }
 

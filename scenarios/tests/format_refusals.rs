@@ -69,7 +69,7 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
         (
             "\"pause\"",
             "\"pose\"",
-            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `fsync-lies`, `disk-snapshot`, `disk-rollback` and `promote`, not `pose` | hint: did you mean `pause`?",
+            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
         ),
         (
             "\"redlock\"",
@@ -524,6 +524,57 @@ fn combinations_that_say_nothing_are_refused() {
             "line 13: `c1` is on both ends of the link | hint: a host needs no network to reach itself",
         ),
     ]);
+}
+
+#[test]
+fn orders_that_nobody_could_obey_are_refused() {
+    let replicated = GOOD
+        .replace("algorithm = \"redlock\"", "algorithm = \"replicated\"")
+        .replace("names = [\"A\", \"B\", \"C\"]", "names = [\"A\", \"B\", \"C\"], master = \"A\"");
+    let refused =
+        |fault: &str| message(&replicated.replace("kind = \"pause\"\nhost = \"c1\"\nfor = \"12s\"\n", fault));
+    let cases = [
+        (
+            "kind = \"promote\"\nhost = \"B\"\ntell = [\"C\", \"c1\"]\n",
+            "line 13: `faults.0.tell.1`: `c1` runs no Redis | hint: name nodes, or nobody: `tell = []`",
+        ),
+        (
+            "kind = \"promote\"\nhost = \"B\"\ntell = \"B\"\n",
+            "line 13: `faults.0.tell`: `B` is the one that is promoted | hint: name those that are to follow it",
+        ),
+        (
+            "kind = \"promote\"\nhost = \"B\"\ntell = [\"A\", \"A\"]\n",
+            "line 13: `A` is named twice | hint: name each host once",
+        ),
+        (
+            "kind = \"promote\"\nhost = \"B\"\nmaster = \"A\"\n",
+            "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `optional`, `host` and `tell`",
+        ),
+        (
+            "kind = \"follow\"\nhost = \"A\"\n",
+            "line 10: `faults.0` has no `master` | hint: add `master = \"A\"`",
+        ),
+        (
+            "kind = \"follow\"\nhost = \"c1\"\nmaster = \"A\"\n",
+            "line 12: `faults.0.host`: `c1` runs no Redis | hint: a `follow` strikes nodes",
+        ),
+        (
+            "kind = \"follow\"\nhost = \"A\"\nmaster = \"c1\"\n",
+            "line 13: `faults.0.master`: `c1` runs no Redis | hint: name one of the nodes",
+        ),
+        (
+            "kind = \"follow\"\nhost = [\"B\", \"A\"]\nmaster = \"A\"\n",
+            "line 13: `A` cannot follow itself | hint: name another node",
+        ),
+    ];
+    for (fault, expected) in cases {
+        assert_eq!(refused(fault), expected, "{fault}");
+    }
+    check(&[(
+        "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+        "\"follow\"\nhost = \"A\"\nmaster = \"B\"",
+        "line 13: nothing is replicated, so nothing can be followed | hint: set `nodes.master`",
+    )]);
 }
 
 #[test]

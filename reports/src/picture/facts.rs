@@ -125,6 +125,7 @@ pub(super) fn fault_word(kind: FaultKind) -> &'static str {
         FaultKind::Loss => "packets lost",
         FaultKind::Disk => "disk",
         FaultKind::Promote => "promoted",
+        FaultKind::Follow => "told to follow",
     }
 }
 

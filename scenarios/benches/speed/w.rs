@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{connection_config, connection_info};
 use doublehold_sim::{Budget, DelayLaw, Host, HostId, HostSpec, LinkSpec, Outcome, Seed, World};
-use doublehold_sim_redis::{NodeConfig, SimMachine};
+use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use redis::aio::MultiplexedConnection;
 
 use crate::{Done, MESSAGES};
@@ -30,7 +30,7 @@ pub(crate) fn run(seed: u64) -> Done {
 
 async fn serve(host: Host) {
     let machine = SimMachine::new(host, Arc::new(BTreeMap::new()), DelayLaw::Fixed(Duration::ZERO));
-    machine.run(PORT, NodeConfig::default()).await.expect("an empty disk boots");
+    machine.run(PORT, NodeConfig::default(), Operator::default()).await.expect("an empty disk boots");
 }
 
 async fn ask(host: Host, nodes: Vec<HostId>) {

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use doublehold_history::{Bounds, ClientId, Header, History, RunOutcome, TrueNs, What, judge};
 use doublehold_lockimpl::NodeName;
 use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
-use doublehold_sim_redis::{NodeConfig, SimMachine};
+use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::program::Program;
@@ -124,16 +124,18 @@ fn add_node(
     let spec = HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec(&scenario.hosts[index.0]) };
     let command_time = scenario.nodes.command_time.clone();
     let config = node_config(scenario, index);
+    let operator = Operator::default();
     world.add_host(spec, move |host| {
         let machine = SimMachine::new(host.clone(), names.clone(), command_time.clone());
         let observer = NodeObserver::new(host.clone(), recorder.clone());
         let mut config = config.clone();
         config.core.observer = Some(Arc::new(observer));
+        let operator = operator.clone();
         let (life, recorder) = (NodeLife { node: host.id(), recorder: recorder.clone() }, recorder.clone());
         async move {
             let _life = life;
-            if let Err(error) = machine.run(REDIS_PORT, config).await {
-                recorder.doubt(format!("{} did not start: {error}", host.name()));
+            if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
+                recorder.doubt(format!("{} does not run: {error}", host.name()));
             }
         }
     })

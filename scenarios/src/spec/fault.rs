@@ -9,10 +9,8 @@ use super::network;
 use super::possible::World;
 use super::problem::Result;
 use super::section::{Field, Section};
-use super::{suggest, when, words};
-use crate::scenario::{
-    FaultKind, FaultPlan, HostIndex, PROMOTE_SIGNAL, Role, START_SIGNAL, replicate_signal,
-};
+use super::{orders, suggest, when, words};
+use crate::scenario::{FaultKind, FaultPlan, HostIndex, Role, START_SIGNAL};
 
 pub(super) const FAULTS_MAX: usize = 100;
 
@@ -23,7 +21,7 @@ struct Kind {
     kind: FaultKind,
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind { word: "pause", keys: &["host", "for"], kind: FaultKind::Pause },
     Kind { word: "suspend", keys: &["host", "for"], kind: FaultKind::Suspend },
     Kind { word: "crash", keys: &["host", "for"], kind: FaultKind::Crash },
@@ -38,7 +36,8 @@ const KINDS: [Kind; 15] = [
     Kind { word: "fsync-lies", keys: &["host"], kind: FaultKind::Disk },
     Kind { word: "disk-snapshot", keys: &["host"], kind: FaultKind::Disk },
     Kind { word: "disk-rollback", keys: &["host"], kind: FaultKind::Disk },
-    Kind { word: "promote", keys: &["host"], kind: FaultKind::Promote },
+    Kind { word: "promote", keys: &["host", "tell"], kind: FaultKind::Promote },
+    Kind { word: "follow", keys: &["host", "master"], kind: FaultKind::Follow },
 ];
 const KEYS: &[&str] = &[
     "kind",
@@ -53,6 +52,8 @@ const KEYS: &[&str] = &[
     "to",
     "both_ways",
     "probability",
+    "tell",
+    "master",
 ];
 const EVERY: [&str; 3] = ["kind", "at", "optional"];
 
@@ -173,7 +174,8 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         "disk-rollback" => {
             (each(&|host| Fault::RollBackDisk { host }), "have their disk rolled back".to_owned())
         }
-        _ => (promote(&field, &hosts, world)?, "are promoted to master".to_owned()),
+        "promote" => orders::promote(fault, &field, &hosts, world)?,
+        _ => orders::follow(fault, &hosts, world)?,
     };
     let names: Vec<&str> = hosts.iter().map(|&host| world.hosts.name(host)).collect();
     let verb = if names.len() == 1 { words::of_one(&verb) } else { verb };
@@ -188,9 +190,9 @@ fn step(field: &Field<'_>) -> Result<i64> {
     }
 }
 
-/// Disks and promotion are Redis nodes' affairs.
+/// Disks and roles are Redis nodes' affairs.
 fn refuse_wrong_role(field: &Field<'_>, kind: &Kind, hosts: &[HostIndex], all: &Hosts) -> Result<()> {
-    if !matches!(kind.kind, FaultKind::Disk | FaultKind::Promote) {
+    if !matches!(kind.kind, FaultKind::Disk | FaultKind::Promote | FaultKind::Follow) {
         return Ok(());
     }
     match hosts.iter().find(|&&host| all.role(host) != Role::Node) {
@@ -200,23 +202,6 @@ fn refuse_wrong_role(field: &Field<'_>, kind: &Kind, hosts: &[HostIndex], all: &
             Err(field.problem(cause, format!("a `{}` strikes nodes", kind.word)))
         }
     }
-}
-
-/// One node becomes master; the others are told to follow it, as Sentinel would tell them.
-fn promote(field: &Field<'_>, hosts: &[HostIndex], world: &World<'_>) -> Result<Vec<Fault>> {
-    let &[promoted] = hosts else {
-        return Err(field.problem("there can be one master only", "promote a single node"));
-    };
-    if world.master.is_none() {
-        return Err(field.problem("nothing is replicated, so nothing can be promoted", "set `nodes.master`"));
-    }
-    let follow = replicate_signal(world.hosts.name(promoted));
-    let others = world.hosts.of(Role::Node).into_iter().filter(|&node| node != promoted);
-    let signal =
-        |host: HostIndex, signal: &str| Fault::Signal { host: host.in_world(), signal: signal.to_owned() };
-    let mut faults = vec![signal(promoted, PROMOTE_SIGNAL)];
-    faults.extend(others.map(|node| signal(node, &follow)));
-    Ok(faults)
 }
 
 fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed> {

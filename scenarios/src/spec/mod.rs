@@ -4,7 +4,7 @@
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
-//! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault` |
+//! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
 //!
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
@@ -15,6 +15,7 @@ mod fault;
 mod hosts;
 mod lock;
 mod network;
+mod orders;
 mod possible;
 mod problem;
 mod section;

@@ -12,6 +12,7 @@ pub mod core;
 pub mod machine;
 mod node;
 mod on_sim;
+mod operator;
 mod persistence;
 mod pipe;
 mod replication;
@@ -21,5 +22,6 @@ mod wait;
 
 pub use machine::Machine;
 pub use node::{BootError, Node, NodeConfig};
-pub use on_sim::SimMachine;
+pub use on_sim::{RunError, SimMachine};
+pub use operator::{Operator, Order, UnknownOrder};
 pub use persistence::Persistence;

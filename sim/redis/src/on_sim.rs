@@ -1,7 +1,7 @@
 //! A node on a simulated host: the machine under it, and its process from boot to shutdown.
 //!
-//! The process listens, serves every connection, and does what an operator tells it by signal (`promote`,
-//! `replicate NAME`). It is started again by the kernel after a crash, on the disk the crash left.
+//! The process listens and serves every connection; beside it, on the same machine, an [`Operator`] carries out orders. The
+//! process is started again by the kernel after a crash, on the disk the crash left.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,11 +9,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, DelayLaw, Host, HostId, Incoming, SimStream};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::oneshot;
 
 use crate::core::{Peer, WallMicros};
 use crate::machine::Machine;
 use crate::node::{BootError, Node, NodeConfig};
+use crate::operator::{Desk, Operator, UnknownOrder};
+use crate::wait::{First, first};
+
+/// Why a node on a simulated host does not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// It did not start.
+    #[error(transparent)]
+    Boot(#[from] BootError),
+    /// It was told something that is no order.
+    #[error(transparent)]
+    UnknownOrder(#[from] UnknownOrder),
+}
 
 /// A simulated host as a node sees it.
 #[derive(Clone)]
@@ -31,18 +45,26 @@ impl SimMachine {
         SimMachine { host, names, command_time }
     }
 
-    /// Runs a node on this machine until it shuts down.
+    /// Runs a node on this machine until it shuts down, and the machine's operator with it: `operator` is the same at each
+    /// start of the machine.
     ///
     /// # Errors
-    /// When the node cannot boot from what the disk holds.
-    pub async fn run(self, port: u16, config: NodeConfig) -> Result<(), BootError> {
-        let host = self.host.clone();
+    /// When the node cannot boot from what the disk holds, or gets a signal that is no [`Order`](crate::Order).
+    pub async fn run(self, port: u16, config: NodeConfig, operator: Operator) -> Result<(), RunError> {
+        let (host, names) = (self.host.clone(), self.names.clone());
         let incoming = host.listen(port);
         let node = Node::boot(self, config)?;
         host.spawn(accept(host.clone(), node.clone(), incoming));
-        host.spawn(obey(host.clone(), port));
-        node.closed().await;
-        Ok(())
+        let desk = Desk { operator, host: host.clone(), node: node.clone(), names, port };
+        let (complain, complaint) = oneshot::channel();
+        host.spawn(async move {
+            // Nobody listens any more when the node has closed.
+            let _ = complain.send(desk.obey().await);
+        });
+        match first(node.closed(), complaint).await {
+            First::Right(Ok(unknown)) => Err(unknown.into()),
+            First::Right(Err(_)) | First::Left(()) => Ok(()),
+        }
     }
 }
 
@@ -55,28 +77,6 @@ async fn accept(host: Host, node: Node<SimMachine>, mut incoming: Incoming) {
             node.serve(stream, Peer(peer.0), address).await;
         });
     }
-}
-
-/// Does what an operator tells this machine by signal, as the operator would: with a client on the machine itself.
-async fn obey(host: Host, port: u16) {
-    loop {
-        let signal = host.signal().await;
-        let command = match signal.split_once(' ') {
-            Some(("replicate", master)) => format!("REPLICAOF {master} {port}\r\n"),
-            None if signal == "promote" => "REPLICAOF NO ONE\r\n".to_owned(),
-            _ => continue, // Not for a node; signals have no way to answer.
-        };
-        // A node that is shutting down refuses; the operator finds out like everybody else.
-        let _refused = type_in(&host, port, &command).await;
-    }
-}
-
-async fn type_in(host: &Host, port: u16, command: &str) -> io::Result<()> {
-    let mut stream = host.connect(host.id(), port).await?;
-    stream.write_all(command.as_bytes()).await?;
-    // Closing before the reply is there would reset the connection.
-    stream.read_u8().await?;
-    Ok(())
 }
 
 impl Machine for SimMachine {

@@ -91,8 +91,8 @@ fn stretch(from: TrueNs, fault: &FaultReport, axis: &Axis, facts: &Facts<'_>) ->
 /// Without an end in the report, a stopped host stays stopped, and a cut stays cut; a clock that was stepped does not
 /// go on being stepped.
 fn lasts_by_kind(fault: &FaultReport) -> bool {
-    use FaultKind::{ClockStep, Disk, PacketDelay, Promote, Start};
-    fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | PacketDelay | Promote | Start)
+    use FaultKind::{ClockStep, Disk, Follow, PacketDelay, Promote, Start};
+    fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | Follow | PacketDelay | Promote | Start)
 }
 
 fn draw_one(row: &mut Row, stretch: &Stretch, width: usize, style: &Style, used: &mut Used) {

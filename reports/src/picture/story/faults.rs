@@ -37,6 +37,10 @@ fn over(fault: &FaultReport, facts: &Facts<'_>) -> Option<String> {
         FaultKind::ClockStep => format!("{who}: the clock is stepped back to where it was"),
         FaultKind::ClockDrift | FaultKind::ClockFreeze => format!("{who}: the clock runs as before"),
         FaultKind::Slow | FaultKind::Loss => "the link is as before".to_owned(),
-        FaultKind::Start | FaultKind::PacketDelay | FaultKind::Disk | FaultKind::Promote => return None,
+        FaultKind::Start
+        | FaultKind::PacketDelay
+        | FaultKind::Disk
+        | FaultKind::Promote
+        | FaultKind::Follow => return None,
     })
 }

@@ -1,0 +1,93 @@
+//! Changes of role: who is made a master or a replica, and which other nodes are told.
+//!
+//! Orders travel: a promotion is given at the promoted node, and the others hear of it from that machine over the network.
+//! A `follow` is given at its own machine, so that a scenario can say which node hears what, and when.
+
+use doublehold_sim::Fault;
+use doublehold_sim_redis::Order;
+
+use super::possible::World;
+use super::problem::Result;
+use super::section::{Field, Section};
+use super::words;
+use crate::scenario::{HostIndex, Role};
+
+/// What a change of role does, and the verb that tells it.
+type Deed = (Vec<Fault>, String);
+
+/// One node becomes master, and tells others to follow it.
+pub(super) fn promote(
+    fault: &Section<'_>,
+    host: &Field<'_>,
+    hosts: &[HostIndex],
+    world: &World<'_>,
+) -> Result<Deed> {
+    let &[promoted] = hosts else {
+        return Err(host.problem("there can be one master only", "promote a single node"));
+    };
+    if world.master.is_none() {
+        return Err(host.problem("nothing is replicated, so nothing can be promoted", "set `nodes.master`"));
+    }
+    let others: Vec<HostIndex> =
+        world.hosts.of(Role::Node).into_iter().filter(|&node| node != promoted).collect();
+    let told = fault.get("tell").map(|tell| told(&tell, promoted, world)).transpose()?;
+    let verb = match &told {
+        None => "are promoted to master".to_owned(),
+        Some(none) if none.is_empty() => "are promoted to master, and nobody else is told".to_owned(),
+        Some(some) => {
+            let verb = if some.len() == 1 { "is" } else { "are" };
+            format!("are promoted to master, and only {} {verb} told", words::names(&names(some, world)))
+        }
+    };
+    let tell = names(told.as_ref().unwrap_or(&others), world).into_iter().map(str::to_owned).collect();
+    Ok((vec![signal(promoted, &Order::Promote { tell })], verb))
+}
+
+/// The nodes that hear of a promotion; `[]` is nobody.
+fn told(tell: &Field<'_>, promoted: HostIndex, world: &World<'_>) -> Result<Vec<HostIndex>> {
+    let items = tell.one_or_many();
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
+    let told = world.hosts.get_many(tell)?;
+    for (&node, item) in told.iter().zip(&items) {
+        let name = world.hosts.name(node);
+        if world.hosts.role(node) != Role::Node {
+            let cause = format!("`{}`: `{name}` runs no Redis", item.path);
+            return Err(item.problem(cause, "name nodes, or nobody: `tell = []`"));
+        }
+        if node == promoted {
+            let cause = format!("`{}`: `{name}` is the one that is promoted", item.path);
+            return Err(item.problem(cause, "name those that are to follow it"));
+        }
+    }
+    Ok(told)
+}
+
+/// Nodes are made to follow another, each by an order given on its own machine.
+pub(super) fn follow(fault: &Section<'_>, hosts: &[HostIndex], world: &World<'_>) -> Result<Deed> {
+    let field = fault.require("master", "\"A\"")?;
+    let master = world.hosts.get(&field)?;
+    let name = world.hosts.name(master);
+    if world.hosts.role(master) != Role::Node {
+        return Err(
+            field.problem(format!("`{}`: `{name}` runs no Redis", field.path), "name one of the nodes")
+        );
+    }
+    if world.master.is_none() {
+        return Err(field.problem("nothing is replicated, so nothing can be followed", "set `nodes.master`"));
+    }
+    if hosts.contains(&master) {
+        return Err(field.problem(format!("`{name}` cannot follow itself"), "name another node"));
+    }
+    let order = Order::Follow { master: name.to_owned() };
+    Ok((hosts.iter().map(|&host| signal(host, &order)).collect(), format!("are told to follow {name}")))
+}
+
+fn signal(host: HostIndex, order: &Order) -> Fault {
+    Fault::Signal { host: host.in_world(), signal: order.to_string() }
+}
+
+fn names<'a>(nodes: &[HostIndex], world: &World<'a>) -> Vec<&'a str> {
+    nodes.iter().map(|&node| world.hosts.name(node)).collect()
+}
