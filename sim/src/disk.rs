@@ -19,6 +19,8 @@ struct File {
     durable: Vec<u8>,
     /// How many leading bytes of `written` are known to equal `durable`: appends keep it, other writes lower it.
     common: usize,
+    /// `written` was put in the file's place as a whole: until it is durable, a power loss leaves the old content.
+    replaced: bool,
 }
 
 /// The files of one host.
@@ -57,6 +59,7 @@ impl Disk {
         file.written.clear();
         file.written.extend_from_slice(bytes);
         file.common = 0;
+        file.replaced = true;
     }
 
     /// How many bytes of the file an fsync that begins now will cover.
@@ -75,6 +78,7 @@ impl Disk {
             file.durable.truncate(file.common);
             file.durable.extend_from_slice(&file.written[file.common..durable]);
             file.common = durable;
+            file.replaced = false;
         }
         file.durable.len()
     }
@@ -83,13 +87,13 @@ impl Disk {
     pub(crate) fn lose_power(&mut self, mut torn: Option<&mut Stream>) {
         for file in self.files.values_mut() {
             let mut left = std::mem::take(&mut file.durable);
-            let appended_only = file.common == left.len();
+            let appended_only = file.common == left.len() && !file.replaced;
             if let (Some(stream), true) = (&mut torn, appended_only) {
                 let tail = &file.written[left.len()..];
                 let kept = stream.below(tail.len() as u64 + 1) as usize;
                 left.extend_from_slice(&tail[..kept]);
             }
-            *file = File { written: left.clone(), common: left.len(), durable: left };
+            *file = File { written: left.clone(), common: left.len(), durable: left, replaced: false };
         }
     }
 
@@ -104,6 +108,7 @@ impl Disk {
         for file in restored.files.values_mut() {
             file.durable.clone_from(&file.written);
             file.common = file.written.len();
+            file.replaced = false;
         }
         restored.lying = self.lying;
         restored.snapshot = self.snapshot.take();

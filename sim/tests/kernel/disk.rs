@@ -237,6 +237,14 @@ fn a_replaced_file_is_the_old_or_the_new_and_never_a_mixture() {
 }
 
 #[test]
+fn a_file_that_a_replacement_made_is_not_torn() {
+    for seed in 0..20 {
+        let left = left_with_seed(seed, torn, |host| async move { host.replace("file", b"whole") });
+        assert_eq!(left, "", "nothing was there before, and no fsync ended");
+    }
+}
+
+#[test]
 fn an_fsync_begun_before_a_replacement_does_not_cover_it() {
     let left = left_by(power_loss, |host| async move {
         host.append("file", b"old");
