@@ -276,6 +276,10 @@ fn faults_are_told_in_words() {
         ("kind='promote', host='R1', tell=[]", "R1 is promoted to master, and nobody else is told"),
         ("kind='promote', host='R1', tell='M'", "R1 is promoted to master, and only M is told"),
         ("kind='follow', host=['M','R2'], master='R1'", "M and R2 are told to follow R1"),
+        (
+            "kind='follow', host='M', master='R1', rewrite_config=false",
+            "M is told to follow R1, without CONFIG REWRITE",
+        ),
     ];
     for (fault, expected) in cases {
         assert_eq!(words(fault), expected);
@@ -289,12 +293,12 @@ fn a_promotion_is_given_at_the_promoted_node_and_says_whom_to_tell() {
         load("failover-before-replication", &[("faults", &faults)]).unwrap().faults.remove(0).planned.faults
     };
     let signal = |host, signal: &str| Fault::Signal { host: HostId(host), signal: signal.to_owned() };
-    assert_eq!(given("kind='promote', host='R1'"), [signal(2, "promote M R2")]);
-    assert_eq!(given("kind='promote', host='R1', tell=['R2']"), [signal(2, "promote R2")]);
-    assert_eq!(given("kind='promote', host='R1', tell=[]"), [signal(2, "promote")]);
+    assert_eq!(given("kind='promote', host='R1'"), [signal(2, "promote rewrite M R2")]);
+    assert_eq!(given("kind='promote', host='R1', tell=['R2']"), [signal(2, "promote rewrite R2")]);
+    assert_eq!(given("kind='promote', host='R1', tell=[]"), [signal(2, "promote rewrite")]);
     assert_eq!(
-        given("kind='follow', host=['M','R2'], master='R1'"),
-        [signal(1, "follow R1"), signal(3, "follow R1")]
+        given("kind='follow', host=['M','R2'], master='R1', rewrite_config=false"),
+        [signal(1, "follow plain R1"), signal(3, "follow plain R1")]
     );
 }
 

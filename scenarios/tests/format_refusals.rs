@@ -548,7 +548,7 @@ fn orders_that_nobody_could_obey_are_refused() {
         ),
         (
             "kind = \"promote\"\nhost = \"B\"\nmaster = \"A\"\n",
-            "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `optional`, `host` and `tell`",
+            "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `optional`, `host`, `tell` and `rewrite_config`",
         ),
         (
             "kind = \"follow\"\nhost = \"A\"\n",

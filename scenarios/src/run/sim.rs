@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use doublehold_history::{Bounds, ClientId, Header, History, RunOutcome, TrueNs, What, judge};
 use doublehold_lockimpl::NodeName;
 use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
+use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
@@ -149,7 +150,8 @@ fn node_config(scenario: &Scenario, index: HostIndex) -> NodeConfig {
     };
     let master = scenario.nodes.master.filter(|master| *master != index);
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
-    NodeConfig { persistence, replica_of, ..NodeConfig::default() }
+    let core = CoreConfig { port: REDIS_PORT, config_file: true, ..CoreConfig::default() };
+    NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
 }
 
 /// Tells the recorder when a node's process is gone, and its memory with it.

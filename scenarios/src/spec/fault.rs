@@ -36,8 +36,8 @@ const KINDS: [Kind; 16] = [
     Kind { word: "fsync-lies", keys: &["host"], kind: FaultKind::Disk },
     Kind { word: "disk-snapshot", keys: &["host"], kind: FaultKind::Disk },
     Kind { word: "disk-rollback", keys: &["host"], kind: FaultKind::Disk },
-    Kind { word: "promote", keys: &["host", "tell"], kind: FaultKind::Promote },
-    Kind { word: "follow", keys: &["host", "master"], kind: FaultKind::Follow },
+    Kind { word: "promote", keys: &["host", "tell", "rewrite_config"], kind: FaultKind::Promote },
+    Kind { word: "follow", keys: &["host", "master", "rewrite_config"], kind: FaultKind::Follow },
 ];
 const KEYS: &[&str] = &[
     "kind",
@@ -54,6 +54,7 @@ const KEYS: &[&str] = &[
     "probability",
     "tell",
     "master",
+    "rewrite_config",
 ];
 const EVERY: [&str; 3] = ["kind", "at", "optional"];
 

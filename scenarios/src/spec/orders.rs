@@ -39,8 +39,9 @@ pub(super) fn promote(
             format!("are promoted to master, and only {} {verb} told", words::names(&names(some, world)))
         }
     };
+    let (rewrite_config, verb) = kept(fault, verb)?;
     let tell = names(told.as_ref().unwrap_or(&others), world).into_iter().map(str::to_owned).collect();
-    Ok((vec![signal(promoted, &Order::Promote { tell })], verb))
+    Ok((vec![signal(promoted, &Order::Promote { tell, rewrite_config })], verb))
 }
 
 /// The nodes that hear of a promotion; `[]` is nobody.
@@ -80,8 +81,16 @@ pub(super) fn follow(fault: &Section<'_>, hosts: &[HostIndex], world: &World<'_>
     if hosts.contains(&master) {
         return Err(field.problem(format!("`{name}` cannot follow itself"), "name another node"));
     }
-    let order = Order::Follow { master: name.to_owned() };
-    Ok((hosts.iter().map(|&host| signal(host, &order)).collect(), format!("are told to follow {name}")))
+    let (rewrite_config, verb) = kept(fault, format!("are told to follow {name}"))?;
+    let order = Order::Follow { master: name.to_owned(), rewrite_config };
+    Ok((hosts.iter().map(|&host| signal(host, &order)).collect(), verb))
+}
+
+/// Whether the nodes keep their roles after a restart, and the verb that says so if they do not.
+fn kept(fault: &Section<'_>, verb: String) -> Result<(bool, String)> {
+    let rewrite_config = fault.flag_or("rewrite_config", true)?;
+    let verb = if rewrite_config { verb } else { format!("{verb}, without CONFIG REWRITE") };
+    Ok((rewrite_config, verb))
 }
 
 fn signal(host: HostIndex, order: &Order) -> Fault {

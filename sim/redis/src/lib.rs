@@ -8,6 +8,7 @@
 //! Not modelled: lists, sets, sorted sets, streams, pub/sub, cluster, modules, functions, ACLs. Their commands answer
 //! `ERR unknown command`, as a Redis built without them would.
 
+mod config_file;
 pub mod core;
 pub mod machine;
 mod node;

@@ -6,6 +6,7 @@
 //!
 //! Not modelled: `maxclients`, `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
 
+use crate::config_file;
 use crate::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
 use crate::machine::{Machine, TICK};
 use crate::persistence::{self, Aof, Persistence};
@@ -24,7 +25,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
-    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`.
+    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`. With `config_file` the node
+    /// keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not `replica_of`.
     pub core: CoreConfig,
     /// What is kept on disk.
     pub persistence: Persistence,
@@ -58,6 +60,12 @@ pub enum BootError {
     /// The disk did not give the file back.
     #[error("cannot read `appendonly.aof`: {0}")]
     ReadAof(#[source] io::Error),
+    /// The disk did not give the configuration file back.
+    #[error("cannot read `redis.conf`: {0}")]
+    ReadConfig(#[source] io::Error),
+    /// The configuration file holds what CONFIG REWRITE never writes.
+    #[error("bad line in `redis.conf`: `{0}`; remove the file, then start again")]
+    BadConfig(String),
     /// The file holds something that no crash leaves behind.
     #[error(
         "bad file format in `appendonly.aof` at byte {offset}: {cause}; cut the file there or remove it, then start again"
@@ -82,14 +90,19 @@ impl<M: Machine> Clone for Node<M> {
 }
 
 impl<M: Machine> Node<M> {
-    /// Starts a process: loads the append-only file, drops keys that have expired by the machine's wall clock, and starts
+    /// Starts a process: reads its configuration file, loads the append-only file, drops keys that have expired by the machine's wall clock, and starts
     /// the background work.
     ///
     /// # Errors
-    /// When the append-only file cannot be read or is damaged in a way that no crash causes.
+    /// When a file cannot be read, or the append-only file is damaged in a way that no crash causes.
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
         config.core.append_only = config.persistence != Persistence::None;
         config.core.append_fsync = config.persistence.append_fsync();
+        if config.core.config_file
+            && let Some(written) = config_file::read(&machine)?
+        {
+            config.replica_of = written;
+        }
         let mut core =
             Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
         if config.persistence != Persistence::None {
@@ -247,6 +260,15 @@ impl<M: Machine> Shared<M> {
             let _ = self.machine.fsync(persistence::AOF_FILE).await;
         }
         self.close();
+    }
+
+    /// CONFIG REWRITE: the role goes to the configuration file, durably. The node does nothing else meanwhile.
+    pub(crate) async fn rewrite_config(&self) {
+        let text = config_file::text(&self.lock().core);
+        self.machine.replace(config_file::NAME, text.as_bytes());
+        if self.machine.fsync(config_file::NAME).await.is_err() {
+            self.close();
+        }
     }
 
     /// Whether the process has ended.

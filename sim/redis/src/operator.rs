@@ -8,10 +8,13 @@
 //! waits while it is down. A node that has become a replica meanwhile has no right to tell others to follow it, so what it
 //! still had to tell is dropped.
 //!
+//! Sentinel has each node keep its new role (`CONFIG REWRITE`), so that it is the same after a restart. A `REPLICAOF` that
+//! is only typed is forgotten with the process. An order says which.
+//!
 //! Not modelled: agreeing on a failover, configuration epochs (of two promotions on the two sides of a cut the order that
 //! arrives last counts), looking after a node once it was told, and closing the clients of a demoted node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -37,27 +40,33 @@ pub enum Order {
     Promote {
         /// Names of other nodes.
         tell: Vec<String>,
+        /// Whether each keeps its role after a restart.
+        rewrite_config: bool,
     },
     /// Make this node follow another.
     Follow {
         /// The other's name.
         master: String,
+        /// Whether it keeps its role after a restart.
+        rewrite_config: bool,
     },
 }
 
 /// A signal that is no order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a node was told `{0}`, which is no order: orders are `promote NODE …` and `follow NODE`")]
+#[error(
+    "a node was told `{0}`, which is no order: orders are `promote HOW NODE …` and `follow HOW NODE`, and HOW is `rewrite` or `plain`"
+)]
 pub struct UnknownOrder(String);
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Order::Promote { tell } => {
-                write!(f, "promote")?;
+            Order::Promote { tell, rewrite_config } => {
+                write!(f, "promote {}", how(*rewrite_config))?;
                 tell.iter().try_for_each(|node| write!(f, " {node}"))
             }
-            Order::Follow { master } => write!(f, "follow {master}"),
+            Order::Follow { master, rewrite_config } => write!(f, "follow {} {master}", how(*rewrite_config)),
         }
     }
 }
@@ -67,14 +76,25 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Order, UnknownOrder> {
         let words: Vec<&str> = text.split(' ').collect();
+        let unknown = || UnknownOrder(text.to_owned());
+        let rewrite_config = match words.get(1) {
+            Some(&"rewrite") => true,
+            Some(&"plain") => false,
+            _ => return Err(unknown()),
+        };
         match words.as_slice() {
-            ["promote", tell @ ..] => {
-                Ok(Order::Promote { tell: tell.iter().map(|&node| node.to_owned()).collect() })
-            }
-            ["follow", master] => Ok(Order::Follow { master: (*master).to_owned() }),
-            _ => Err(UnknownOrder(text.to_owned())),
+            ["promote", _, tell @ ..] => Ok(Order::Promote {
+                tell: tell.iter().map(|&node| node.to_owned()).collect(),
+                rewrite_config,
+            }),
+            ["follow", _, master] => Ok(Order::Follow { master: (*master).to_owned(), rewrite_config }),
+            _ => Err(unknown()),
         }
     }
+}
+
+fn how(rewrite_config: bool) -> &'static str {
+    if rewrite_config { "rewrite" } else { "plain" }
 }
 
 /// What one machine's operator has still to see done. Clones are handles to the same list, which no crash empties.
@@ -85,8 +105,8 @@ pub struct Operator(Arc<Mutex<Standing>>);
 struct Standing {
     /// Heard, and not yet done to the machine's own node.
     own: Option<Order>,
-    /// Nodes that have not been told yet to follow this machine's.
-    untold: BTreeSet<String>,
+    /// Nodes that have not been told yet to follow this machine's, and whether they are to keep that.
+    untold: BTreeMap<String, bool>,
 }
 
 impl Operator {
@@ -124,17 +144,19 @@ impl Desk {
     }
 
     async fn do_to_own_node(&self, order: &Order) {
-        let target = match order {
-            Order::Promote { .. } => "NO ONE".to_owned(),
-            Order::Follow { master } => format!("{master} {}", self.port),
+        let commands = match order {
+            Order::Promote { rewrite_config, .. } => commands("NO ONE", *rewrite_config),
+            Order::Follow { master, rewrite_config } => {
+                commands(&format!("{master} {}", self.port), *rewrite_config)
+            }
         };
-        while !self.typed_into(self.host.id(), &target).await {
+        while !self.typed_into(self.host.id(), &commands).await {
             self.host.sleep(PAUSE).await;
         }
         let mut standing = self.operator.standing();
         standing.own = None;
-        if let Order::Promote { tell } = order {
-            standing.untold.extend(tell.iter().cloned());
+        if let Order::Promote { tell, rewrite_config } = order {
+            standing.untold.extend(tell.iter().map(|node| (node.clone(), *rewrite_config)));
             drop(standing);
             self.tell_all();
         }
@@ -142,7 +164,8 @@ impl Desk {
 
     /// Starts telling whoever is to be told, each for itself: one that cannot be reached holds up nobody else.
     fn tell_all(&self) {
-        for name in self.operator.standing().untold.clone() {
+        let untold: Vec<String> = self.operator.standing().untold.keys().cloned().collect();
+        for name in untold {
             let desk = self.clone();
             self.host.spawn(async move { desk.tell(&name).await });
         }
@@ -150,9 +173,9 @@ impl Desk {
 
     async fn tell(&self, name: &str) {
         let Some(&to) = self.names.get(name) else { return };
-        let follow = format!("{} {}", self.host.name(), self.port);
-        while self.is_to_tell(name) {
-            if self.typed_into(to, &follow).await {
+        let target = format!("{} {}", self.host.name(), self.port);
+        while let Some(rewrite_config) = self.is_to_tell(name) {
+            if self.typed_into(to, &commands(&target, rewrite_config)).await {
                 self.operator.standing().untold.remove(name);
                 return;
             }
@@ -160,30 +183,44 @@ impl Desk {
         }
     }
 
-    /// Whether the other still has to be told, by a node that is still a master.
-    fn is_to_tell(&self, name: &str) -> bool {
+    /// If the other still has to be told, by a node that is still a master: whether it is to keep that.
+    fn is_to_tell(&self, name: &str) -> Option<bool> {
         let mut standing = self.operator.standing();
         if self.node.inspect(|core| core.replication().is_replica()) {
             standing.untold.clear();
         }
-        standing.untold.contains(name)
+        standing.untold.get(name).copied()
     }
 
     /// One try. What was sent before it was given up may still arrive: the next one repeats it, which does no harm.
-    async fn typed_into(&self, node: HostId, target: &str) -> bool {
+    async fn typed_into(&self, node: HostId, commands: &[String]) -> bool {
         let until = self.host.clocks().monotonic.after(TRY_LIMIT);
-        let typed = self.host.race(self.type_into(node, target), until).await;
+        let typed = self.host.race(self.type_into(node, commands), until).await;
         matches!(typed, Ok(Ok(())))
     }
 
-    async fn type_into(&self, node: HostId, target: &str) -> io::Result<()> {
+    async fn type_into(&self, node: HostId, commands: &[String]) -> io::Result<()> {
         let mut stream = BufReader::new(self.host.connect(node, self.port).await?);
-        stream.write_all(format!("REPLICAOF {target}\r\n").as_bytes()).await?;
-        // Closing before the reply is there would reset the connection.
-        let mut reply = String::new();
-        stream.read_line(&mut reply).await?;
-        if reply.starts_with('+') { Ok(()) } else { Err(io::Error::other(reply)) }
+        stream.write_all(commands.concat().as_bytes()).await?;
+        // Closing before the replies are there would reset the connection.
+        for _ in commands {
+            let mut reply = String::new();
+            stream.read_line(&mut reply).await?;
+            if !reply.starts_with('+') {
+                return Err(io::Error::other(reply));
+            }
+        }
+        Ok(())
     }
+}
+
+/// What is typed to make a node follow `target`, a line each.
+fn commands(target: &str, rewrite_config: bool) -> Vec<String> {
+    let mut commands = vec![format!("REPLICAOF {target}\r\n")];
+    if rewrite_config {
+        commands.push("CONFIG REWRITE\r\n".to_owned());
+    }
+    commands
 }
 
 #[cfg(test)]
@@ -192,15 +229,18 @@ mod tests {
 
     #[test]
     fn an_order_is_heard_as_it_was_given() {
-        let promote = |tell: &[&str]| Order::Promote { tell: tell.iter().map(|&node| node.into()).collect() };
-        for order in [promote(&["M", "R2"]), promote(&[]), Order::Follow { master: "R1".into() }] {
-            assert_eq!(order.to_string().parse(), Ok(order));
+        for rewrite_config in [true, false] {
+            let promote = |tell: Vec<String>| Order::Promote { tell, rewrite_config };
+            let follow = Order::Follow { master: "R1".into(), rewrite_config };
+            for order in [promote(vec!["M".into(), "plain".into()]), promote(Vec::new()), follow] {
+                assert_eq!(order.to_string().parse(), Ok(order));
+            }
         }
     }
 
     #[test]
     fn a_signal_that_is_no_order_is_named() {
-        for text in ["promte", "", "follow", "follow A B", "replicate A"] {
+        for text in ["promte plain", "promote", "", "follow plain", "follow plain A B", "follow twice A"] {
             let unknown = text.parse::<Order>().expect_err("it is no order");
             assert!(unknown.to_string().contains(&format!("`{text}`")), "{unknown}");
         }

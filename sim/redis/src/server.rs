@@ -57,6 +57,8 @@ enum Stop {
     OutputFull,
     /// The last command keeps the node busy for so long.
     Busy(Duration),
+    /// The configuration file is to be written before anything else happens; then the node is busy for so long.
+    Rewrite(Duration),
     /// The core wants something done that takes time.
     Ask(Next),
 }
@@ -76,7 +78,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 return;
             }
             let go_on = match stop {
-                Stop::OutputFull | Stop::Busy(_) => true,
+                Stop::OutputFull | Stop::Busy(_) | Stop::Rewrite(_) => true,
                 Stop::NeedInput => self.fill().await,
                 Stop::Ask(next) => self.carry_out(next).await,
             };
@@ -94,6 +96,10 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             let (stop, covered) = self.execute_at_once(&mut shared.lock());
             match stop {
                 Stop::Busy(time) => shared.machine.sleep(time).await,
+                Stop::Rewrite(time) => {
+                    shared.rewrite_config().await;
+                    shared.machine.sleep(time).await;
+                }
                 stop => return (stop, covered),
             }
         }
@@ -137,6 +143,9 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     replication::follow(self.shared, state, target);
                 }
                 ask => return Stop::Ask(ask),
+            }
+            if state.core.take_config_rewrite() {
+                return Stop::Rewrite(time.unwrap_or_default());
             }
             if let Some(time) = time {
                 return Stop::Busy(time);

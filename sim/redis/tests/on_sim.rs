@@ -40,7 +40,7 @@ fn told(signal: &str) -> Option<String> {
 
 #[test]
 fn a_signal_that_is_no_order_ends_the_node_and_is_named() {
-    assert_eq!(told("promote"), None, "an order, and the node goes on");
-    let ended = told("promte A").expect("it ended");
-    assert!(ended.contains("`promte A`"), "{ended}");
+    assert_eq!(told("promote plain"), None, "an order, and the node goes on");
+    let ended = told("promte plain A").expect("it ended");
+    assert!(ended.contains("`promte plain A`"), "{ended}");
 }

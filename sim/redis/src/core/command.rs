@@ -260,6 +260,7 @@ static CONFIG: &[CommandSpec] = &[
         NO_SCRIPT | STALE_OK,
         server::config_resetstat,
     ),
+    subcommand("CONFIG", ["REWRITE", "config|rewrite"], 2, NO_SCRIPT | STALE_OK, server::config_rewrite),
     subcommand("CONFIG", ["SET", "config|set"], -4, NO_SCRIPT | STALE_OK, server::config_set),
 ];
 

@@ -12,6 +12,8 @@ pub struct CoreConfig {
     pub port: u16,
     /// `appendonly`, only reported.
     pub append_only: bool,
+    /// Whether the node was started with a configuration file, which CONFIG REWRITE rewrites.
+    pub config_file: bool,
     /// `appendfsync`, only reported: `always`, `everysec` or `no`.
     pub append_fsync: &'static str,
     /// `min-replicas-to-write`: writes are refused while fewer replicas are good
@@ -38,6 +40,7 @@ impl Default for CoreConfig {
         CoreConfig {
             port: 6379,
             append_only: false,
+            config_file: false,
             append_fsync: "everysec",
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,

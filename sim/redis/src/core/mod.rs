@@ -110,6 +110,7 @@ pub struct Core {
     dirty_sessions: BTreeSet<u64>,
     /// Changes so far: how one sees whether a command wrote.
     dirty: u64,
+    config_rewrite_due: bool,
     stats: Stats,
 }
 
@@ -190,6 +191,11 @@ impl Core {
     /// ([`Replication::counting`]).
     pub fn take_propagated(&mut self, into: &mut Vec<u8>) -> bool {
         self.propagation.take(into)
+    }
+
+    /// Whether CONFIG REWRITE was executed since the last call: the node must write its file before it sends the reply.
+    pub fn take_config_rewrite(&mut self) -> bool {
+        std::mem::take(&mut self.config_rewrite_due)
     }
 
     /// The node may have got its first replica since the last command.

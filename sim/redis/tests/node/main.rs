@@ -2,6 +2,7 @@
 //!
 //! The world is not the simulator's kernel: it shows that a node needs nothing but [`Machine`](doublehold_sim_redis::Machine).
 
+mod config_file;
 mod connection;
 mod expiry;
 mod link;

@@ -147,9 +147,11 @@ impl Host {
     }
 
     pub(crate) fn write_aof(&self, bytes: &[u8]) {
-        self.state()
-            .files
-            .insert("appendonly.aof".into(), File { written: bytes.to_vec(), durable: bytes.to_vec() });
+        self.write_file("appendonly.aof", bytes);
+    }
+
+    pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
+        self.state().files.insert(name.into(), File { written: bytes.to_vec(), durable: bytes.to_vec() });
     }
 
     /// A client's connection to this host's node.

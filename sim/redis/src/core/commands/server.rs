@@ -184,6 +184,17 @@ fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(
     Ok(())
 }
 
+/// CONFIG REWRITE: the node writes the file before the reply leaves.
+pub(crate) fn config_rewrite(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if !ctx.core.config.config_file {
+        reply::error(out, b"ERR The server is running without a config file");
+        return Next::Reply;
+    }
+    ctx.core.config_rewrite_due = true;
+    reply::ok(out);
+    Next::Reply
+}
+
 /// CONFIG RESETSTAT.
 pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let stats = &mut ctx.core.stats;
