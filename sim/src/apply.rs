@@ -157,8 +157,8 @@ impl State {
             state.main_done = true;
             self.essential_left -= 1;
         }
-        self.end_process(host);
         self.drop_connections(host);
+        self.end_process(host);
     }
 
     fn lose_power(&mut self, host: HostId, torn_tail: bool) {

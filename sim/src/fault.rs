@@ -69,7 +69,8 @@ pub enum Fault {
         /// The host.
         host: HostId,
     },
-    /// Kills the process, if there is one; the machine resets its connections, written file data survives.
+    /// Kills the process, if there is one; written file data survives. The machine delivers what the process had sent
+    /// and then ends its connections, or resets those with unread input.
     Crash {
         /// The host.
         host: HostId,
@@ -379,6 +380,19 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Whether this entry is sure to do this yet: when its time comes, or by taking back what it did.
+    fn will_do(&self, what: &Fault) -> bool {
+        match (self.struck.from, &self.plan.trigger, self.plan.lasting, self.struck.until) {
+            (None, Trigger::At(_), ..) => self.plan.faults.contains(what),
+            (Some(_), _, Some(_), None) => {
+                self.plan.faults.iter().filter_map(Fault::undo).any(|undo| undo == *what)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What the kernel must do because of a matched trigger.
 pub(crate) enum Matched {
     Now(usize),
@@ -439,6 +453,11 @@ impl FaultBook {
     /// Whether the plan still has a start for this host; until then a dead one is not down for good.
     pub(crate) fn will_start(&self, host: HostId) -> bool {
         self.planned.iter().any(|entry| entry.will_start(host))
+    }
+
+    /// How many planned faults are sure to do this yet.
+    pub(crate) fn to_come(&self, what: &Fault) -> usize {
+        self.planned.iter().filter(|entry| entry.will_do(what)).count()
     }
 
     pub(crate) fn remember_stop(&mut self, number: usize, stop: Option<u32>) {

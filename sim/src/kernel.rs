@@ -81,7 +81,7 @@ impl Default for Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every essential host's main task finished, or its host is down for good, and what they sent has arrived at code
-    /// that runs. What a cut, a machine that is off or one that is stopped for good still holds is not waited for.
+    /// that runs. What waits to be sent again is part of that, unless its way is cut or its receiver stopped for good.
     Completed,
     /// Nothing is left that could ever happen, and an essential task still waits.
     Stalled,
@@ -302,7 +302,10 @@ impl State {
     }
 
     fn is_complete(&self) -> bool {
-        self.essential_left == 0 && self.net.essential_on_the_way == 0 && self.stops_to_end == 0
+        self.essential_left == 0
+            && self.net.essential_on_the_way == 0
+            && self.stops_to_end == 0
+            && !self.essential_data_is_held()
     }
 
     pub(crate) fn host_mut(&mut self, host: HostId) -> &mut HostState {

@@ -21,8 +21,10 @@
 //! |---|---|---|---|
 //! | [`Fault::Pause`] | stops at its next step; timers fire late, in order, at resume | all run | keep buffering |
 //! | [`Fault::Suspend`] | stops | monotonic stands still | nothing is delivered until resume |
-//! | [`Fault::Crash`] | gone | run | reset; written file data survives |
-//! | [`Fault::LosePower`] | gone | gone | silence; what was not fsynced is lost |
+//! | [`Fault::Crash`] | gone | run | what was sent is delivered, then the end, or a reset where input was unread |
+//! | [`Fault::LosePower`] | gone | gone | silence; what was sent and has not left is lost |
+//!
+//! Written file data survives all but the last, which takes what was not fsynced.
 //!
 //! # What is not modelled
 //!

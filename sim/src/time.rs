@@ -39,6 +39,11 @@ impl SimTime {
         SimTime(self.0.saturating_add(nanos(after)))
     }
 
+    /// The next instant.
+    pub(crate) fn next(self) -> SimTime {
+        SimTime(self.0.saturating_add(1))
+    }
+
     /// How long ago `earlier` was; zero if it is not earlier.
     pub fn since(self, earlier: SimTime) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

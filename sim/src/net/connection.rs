@@ -1,15 +1,14 @@
 //! One connection: two ends, and the segments travelling between them.
 //!
 //! Segments are numbered per direction and delivered in that order, whatever their own delays. A segment that is lost,
-//! or arrives at a cut link or at a machine that does not answer, is *held* (see [`super::retransmit`]). Ends of stream
-//! and resets are segments too, so what a process wrote before it died still arrives before the news of its death.
+//! or meets a cut or a machine that does not answer, is *held* (see [`super::retransmit`]). Ends of stream are numbered
+//! with the data; resets are not, they come after what is on its way (see [`super::ending`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
 use super::handshake::Request;
-use crate::host_state::Power;
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId, digest};
@@ -57,8 +56,8 @@ pub(crate) struct Endpoint {
     inbox: Vec<u8>,
     read: usize,
     pub(crate) reader: Option<Waker>,
-    writer: Option<Waker>,
-    fin_sent: bool,
+    pub(super) writer: Option<Waker>,
+    pub(super) fin_sent: bool,
     /// Bytes this side sent that the other has not read.
     in_flight: usize,
     next_number: u64,
@@ -74,10 +73,12 @@ pub(crate) struct Endpoint {
     pub(super) unacknowledged: Option<u64>,
     /// The machine still knows this side and repeats what was lost: not after a reset, a power loss or a timeout.
     pub(super) repeats: bool,
-    /// A segment of this side is gone for good. What follows it is no use; only a reset still gets through.
-    gap: bool,
-    /// The machine answered data for this socket, which nobody held any more, with a reset.
-    refused: bool,
+    /// How many segments of this side's stream are on their way.
+    on_the_way: u32,
+    /// A reset of this side arrived, and waits for what is on its way before it.
+    reset_arrived: bool,
+    /// The first segment of this side's stream that is gone for good. What follows it is no use.
+    gone_from: u64,
 }
 
 impl Endpoint {
@@ -99,17 +100,22 @@ impl Endpoint {
             retransmit_at: None,
             unacknowledged: None,
             repeats: true,
-            gap: false,
-            refused: false,
+            on_the_way: 0,
+            reset_arrived: false,
+            gone_from: u64::MAX,
         }
     }
 
     /// Whether the process still gets what arrives.
-    fn takes_data(&self) -> bool {
+    pub(super) fn takes_data(&self) -> bool {
         self.open && self.ended.is_none_or(|how| how == End::Finished)
     }
 
-    fn wake_all(&mut self) {
+    pub(super) fn has_unread(&self) -> bool {
+        self.inbox.len() > self.read
+    }
+
+    pub(super) fn wake_all(&mut self) {
         self.reader.take().into_iter().chain(self.writer.take()).for_each(Waker::wake);
     }
 }
@@ -124,22 +130,21 @@ pub(crate) struct Segment {
     pub(super) serial: u64,
     pub(super) first_sent: SimTime,
     /// Added to the delay of the next transmission that is not lost.
-    pub(super) extra: Duration,
+    extra: Duration,
+    /// It reached the receiver's machine once, which refused it: nobody waits for it any more.
+    pub(super) arrived: bool,
     pub(super) content: Content,
 }
 
 pub(super) enum Content {
     Data(Vec<u8>),
     Fin,
-    /// The process died, or closed with bytes unread. Sent once: a machine does not repeat it.
+    /// Sent once: a machine does not repeat it.
     Reset,
-    /// A reset in answer to data for a socket that nobody holds. The data's retransmissions bring forth another, so
-    /// for the sender of the data it is as if this were repeated.
-    Refusal,
 }
 
 impl Content {
-    /// Whether only an unbroken stream before it makes sense of it.
+    /// Whether it has a place in the order of what its side sends.
     fn is_stream(&self) -> bool {
         matches!(self, Content::Data(_) | Content::Fin)
     }
@@ -223,78 +228,18 @@ impl State {
         Transfer::Done(room)
     }
 
-    /// Sends the end of the stream: the other side reads what is left, then nothing.
-    pub(crate) fn finish(&mut self, key: usize, side: Side) {
-        let end = self.end_of(key, side);
-        if !end.fin_sent && end.ended.is_none_or(|how| how == End::Finished) {
-            end.fin_sent = true;
-            self.transmit(key, side, Content::Fin);
-        }
-    }
-
-    /// The process lets go of its socket. Unread bytes make it a reset, as on Linux.
-    pub(crate) fn close(&mut self, key: usize, side: Side) {
-        let end = self.end_of(key, side);
-        if !end.open {
-            return;
-        }
-        if end.inbox.len() > end.read {
-            return self.abort(key, side);
-        }
-        end.open = false;
-        self.finish(key, side);
-        self.free_if_over(key);
-    }
-
-    /// Ends this side at once: a reset to the peer, and nothing is repeated any more.
-    pub(crate) fn abort(&mut self, key: usize, side: Side) {
-        self.forget_side(key, side);
-        self.transmit(key, side, Content::Reset);
-        self.free_if_over(key);
-    }
-
-    /// The machine knows nothing of this side any more.
-    fn forget_side(&mut self, key: usize, side: Side) {
-        let end = self.end_of(key, side);
-        end.open = false;
-        end.ended = Some(End::Reset);
-        (end.reader, end.writer) = (None, None);
-        self.stop_repeating(key, side);
-    }
-
-    /// The process of `host` is gone: its sockets close, with a reset to each peer if the machine can still send one.
-    pub(crate) fn drop_connections(&mut self, host: HostId) {
-        let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            for side in [Side::Opener, Side::Accepter] {
-                let (power, suspended) = (self.host(host).power, self.host(host).suspensions > 0);
-                let end = self.end_of(key, side);
-                if end.process.host != host {
-                    continue;
-                }
-                match power {
-                    Power::Off => self.forget_side(key, side),
-                    // Closed properly before: the machine goes on delivering what was written.
-                    Power::On if !end.open => {}
-                    Power::On => {
-                        self.forget_side(key, side);
-                        let reset = self.new_segment(key, side, Content::Reset);
-                        // A suspended machine sends nothing; its peers learn of the death after it woke.
-                        if suspended { self.hold(reset) } else { self.transmit_segment(reset) }
-                    }
-                }
-            }
-            self.free_if_over(key);
-        }
-    }
-
     pub(super) fn hosts_of(&self, key: usize, side: Side) -> (HostId, HostId) {
         let ends = &self.net.connections[key].ends;
         (ends[side as usize].process.host, ends[side.other() as usize].process.host)
     }
 
-    fn transmit(&mut self, key: usize, side: Side, content: Content) {
+    pub(super) fn transmit(&mut self, key: usize, side: Side, content: Content) {
         let segment = self.new_segment(key, side, content);
+        let (from, _) = self.hosts_of(key, side);
+        if self.host(from).suspensions > 0 {
+            // Its process died meanwhile. A suspended machine sends nothing; its peers learn of it after it woke.
+            return self.hold(segment);
+        }
         self.transmit_segment(segment);
     }
 
@@ -310,9 +255,17 @@ impl State {
         connection.coming += 1;
         let end = &mut connection.ends[side as usize];
         let number = end.next_number;
-        end.next_number += 1;
-        let connection = key as u32;
-        let segment = Segment { connection, from: side, number, serial, first_sent, extra, content };
+        end.next_number += u64::from(content.is_stream());
+        let segment = Segment {
+            connection: key as u32,
+            from: side,
+            number,
+            serial,
+            first_sent,
+            extra,
+            arrived: false,
+            content,
+        };
         self.net.segments.insert(segment) as u32
     }
 
@@ -320,53 +273,68 @@ impl State {
     pub(super) fn transmit_segment(&mut self, segment: u32) {
         let Segment { connection, from: side, .. } = self.net.segments[segment as usize];
         let (from, to) = self.hosts_of(connection as usize, side);
-        match self.arrival(from, to) {
-            Some(arrival) => {
-                let extra = std::mem::take(&mut self.net.segments[segment as usize].extra);
-                self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
-                self.schedule(arrival.after(extra), Coming::Segment { key: segment });
-            }
-            None => {
-                self.hold(segment);
-                self.arm_retransmission(connection as usize, side, SimTime(self.now.0 + 1));
-            }
-        }
+        let Some(arrival) = self.arrival(from, to) else {
+            self.hold(segment);
+            return self.arm_retransmission(connection as usize, side, self.now.next());
+        };
+        let leaving = &mut self.net.segments[segment as usize];
+        let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
+        self.end_of(connection as usize, side).on_the_way += u32::from(is_stream);
+        self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
+        self.schedule(arrival.after(extra), Coming::Segment { key: segment });
     }
 
-    /// Whether the end of the run waits for this segment while it is on its way.
-    fn is_essential_data(&self, segment: u32) -> bool {
-        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
+    /// Whether the end of the run waits for this segment.
+    pub(super) fn is_essential_data(&self, segment: u32) -> bool {
+        let Segment { connection, from, arrived, ref content, .. } = self.net.segments[segment as usize];
         let (sender, _) = self.hosts_of(connection as usize, from);
-        matches!(content, Content::Data(_)) && self.host(sender).essential
+        matches!(content, Content::Data(_)) && !arrived && self.host(sender).essential
     }
 
     /// A segment reached the receiver's machine, or would have.
     pub(crate) fn segment_arrives(&mut self, segment: u32) {
-        let Segment { connection, from, number, .. } = self.net.segments[segment as usize];
-        let key = connection as usize;
+        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
+        let (key, is_stream) = (connection as usize, content.is_stream());
         let (sender, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
-        if self.net.link(sender, receiver).cuts > 0 || !self.host(receiver).is_reachable() {
+        self.end_of(key, from).on_the_way -= u32::from(is_stream);
+        if self.net.link(sender, receiver).cuts == 0 && self.host(receiver).is_reachable() {
+            self.take_segment(key, from, segment);
+        } else {
             self.hold(segment);
-            return self.free_if_over(key);
         }
-        let first_sent = self.net.segments[segment as usize].first_sent;
-        let end = &mut self.net.connections[key].ends[from as usize];
-        if end.gap {
+        let end = self.end_of(key, from);
+        if end.reset_arrived && end.on_the_way == 0 {
+            self.reset_counts(key, from);
+        }
+        self.free_if_over(key);
+    }
+
+    /// The receiver's machine has a segment: it keeps it for its turn, delivers it, or refuses it.
+    fn take_segment(&mut self, key: usize, from: Side, segment: u32) {
+        let Segment { number, first_sent, ref content, .. } = self.net.segments[segment as usize];
+        let (sender, receiver) = self.hosts_of(key, from);
+        if self.is_refused(key, from, content) {
+            return self.refuse(key, from, segment);
+        }
+        if !content.is_stream() {
+            self.end_of(key, from).reset_arrived = true;
+            return self.forget(key, segment);
+        }
+        let end = self.end_of(key, from);
+        if number > end.next_delivery {
             end.early.insert(number, segment);
-            self.deliver_past_gap(key, from);
-        } else if number == end.next_delivery {
+            let gone_from = end.gone_from;
+            self.break_stream(key, from, gone_from);
+        } else {
             self.deliver(key, from, segment);
-            while let Some(next) = self.next_early(key, from) {
+            while let Some(next) = self.next_in_order(key, from) {
                 self.deliver(key, from, next);
             }
-        } else {
-            end.early.insert(number, segment);
         }
         if self.net.link(receiver, sender).cuts > 0 {
             self.miss_acknowledgement(key, from, first_sent);
         }
-        self.free_if_over(key);
     }
 
     /// The machine of this side repeats nothing any more: what it held is gone.
@@ -381,22 +349,19 @@ impl State {
 
     /// A segment will never arrive.
     pub(super) fn lose(&mut self, key: usize, side: Side, segment: u32) {
-        let is_stream = self.net.segments[segment as usize].content.is_stream();
-        self.forget(key, segment);
-        if is_stream {
-            self.end_of(key, side).gap = true;
-            self.deliver_past_gap(key, side);
+        let Segment { number, ref content, .. } = self.net.segments[segment as usize];
+        if content.is_stream() {
+            self.break_stream(key, side, number);
         }
+        self.forget(key, segment);
     }
 
-    /// After a gap a receiver waits for no order: a reset counts at once, anything else never.
-    fn deliver_past_gap(&mut self, key: usize, from: Side) {
-        for (_, segment) in std::mem::take(&mut self.end_of(key, from).early) {
-            if self.net.segments[segment as usize].content.is_stream() {
-                self.forget(key, segment);
-            } else {
-                self.deliver(key, from, segment);
-            }
+    /// This side's stream has a gap for good: nothing from there on is ever delivered.
+    pub(super) fn break_stream(&mut self, key: usize, from: Side, gone_from: u64) {
+        let end = self.end_of(key, from);
+        end.gone_from = end.gone_from.min(gone_from);
+        for (_, segment) in end.early.split_off(&gone_from) {
+            self.forget(key, segment);
         }
     }
 
@@ -407,7 +372,7 @@ impl State {
         }
     }
 
-    fn next_early(&mut self, key: usize, from: Side) -> Option<u32> {
+    fn next_in_order(&mut self, key: usize, from: Side) -> Option<u32> {
         let end = self.end_of(key, from);
         end.early.remove(&end.next_delivery)
     }
@@ -421,57 +386,19 @@ impl State {
         connection.ends[from as usize].next_delivery += 1;
         let id = connection.id;
         let end = &mut connection.ends[from.other() as usize];
-        let ended = match content {
-            Content::Data(bytes) => {
-                let count = bytes.len() as u32;
-                let refused = !end.takes_data();
-                if !refused {
-                    end.inbox.extend_from_slice(&bytes);
-                    end.reader.take().into_iter().for_each(Waker::wake);
-                }
-                self.recycle(bytes);
-                self.emit(Event::Delivered { connection: id, from: sender, to: receiver, bytes: count });
-                if refused {
-                    self.refuse_data(key, from.other());
-                }
-                return;
-            }
-            Content::Fin => End::Finished,
-            Content::Reset | Content::Refusal => End::Reset,
-        };
-        if end.takes_data() {
-            self.end_connection(key, from.other(), ended);
+        if let Content::Data(bytes) = content {
+            let count = bytes.len() as u32;
+            end.inbox.extend_from_slice(&bytes);
+            end.reader.take().into_iter().for_each(Waker::wake);
+            self.recycle(bytes);
+            self.emit(Event::Delivered { connection: id, from: sender, to: receiver, bytes: count });
+        } else if end.takes_data() {
+            self.end_connection(key, from.other(), End::Finished);
         }
-    }
-
-    /// Data for a socket nobody holds: the machine answers with a reset, once.
-    fn refuse_data(&mut self, key: usize, side: Side) {
-        let peer_open = self.end_of(key, side.other()).open;
-        if peer_open && !self.end_of(key, side).refused {
-            self.end_of(key, side).refused = true;
-            self.transmit(key, side, Content::Refusal);
-        }
-    }
-
-    pub(super) fn end_connection(&mut self, key: usize, side: Side, how: End) {
-        let connection = &mut self.net.connections[key];
-        let (id, end) = (connection.id, &mut connection.ends[side as usize]);
-        end.ended = Some(how);
-        // What was received before a reset can still be read, as on Linux: the error comes after the data.
-        end.wake_all();
-        let host = end.process.host;
-        self.emit(Event::Ended { connection: id, host, how });
     }
 
     fn recycle(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();
         self.net.spare.push(buffer);
-    }
-
-    pub(crate) fn free_if_over(&mut self, key: usize) {
-        let connection = &self.net.connections[key];
-        if connection.coming == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
-            self.net.connections.remove(key);
-        }
     }
 }

@@ -2,19 +2,22 @@
 //!
 //! - [`link`]: one direction between two hosts: its delay law, its loss, how often it is cut.
 //! - [`connection`]: one connection's two ends and the segments between them.
+//! - [`ending`]: how a connection ends, and what a reset takes with it.
 //! - [`retransmit`]: what happens to segments that cannot be delivered.
 //! - [`handshake`]: how a connection comes to be, or does not.
 //! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
 //!
 //! The model is TCP's, at the level where locks can tell the difference. Order is kept inside one connection and not
-//! across connections. What was sent is never recalled: a client that gives up on a request does not undo it. A lost
-//! transmission is a delay (the retransmission back-off), and what cannot be delivered is held and retransmitted until
-//! it can, or until the sender's user timeout ends the connection.
+//! across connections. No process recalls what it sent: a client that gives up on a request does not undo it, nor does one
+//! that dies. A lost transmission is a delay (the retransmission back-off), and what cannot be delivered is held and
+//! retransmitted until it can, until a reset or the sender's user timeout ends the connection, or until the sender's
+//! machine loses power.
 //!
 //! Not modelled: bandwidth and congestion, window updates taking time, corruption, address changes, and keep-alive
 //! probes (an idle half-open connection stays half-open), probes of a full window, and the handshake's third step.
 
 pub(crate) mod connection;
+pub(crate) mod ending;
 pub(crate) mod handshake;
 pub(crate) mod link;
 pub(crate) mod retransmit;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use super::connection::{Content, Segment, Side};
 use super::{USER_TIMEOUT, link};
+use crate::fault::Fault;
+use crate::host_state::Power;
 use crate::kernel::{Coming, State};
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
@@ -18,26 +20,30 @@ const RETRANSMIT_AFTER: Duration = Duration::from_millis(200);
 impl State {
     /// A segment could not be delivered. This may have been the connection's last: the caller frees it.
     pub(super) fn hold(&mut self, segment: u32) {
-        let Segment { connection, from, serial, first_sent, ref content, .. } =
-            self.net.segments[segment as usize];
+        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
         let key = connection as usize;
         let (sender, receiver) = self.hosts_of(key, from);
         let is_repeated = match content {
             Content::Data(_) | Content::Fin => self.end_of(key, from).repeats,
             Content::Reset => self.host(sender).suspensions > 0,
-            Content::Refusal => true,
         };
         if !is_repeated {
             return self.lose(key, from, segment);
         }
-        let connection = &mut self.net.connections[key];
-        connection.ends[from as usize].held.push_back(segment);
-        connection.coming += 1;
-        let id = connection.id;
+        let id = self.net.connections[key].id;
         self.emit(Event::Held { connection: id, from: sender, to: receiver });
+        self.keep(segment);
+    }
+
+    /// Keeps a segment for its sender to repeat, until the user timeout.
+    pub(super) fn keep(&mut self, segment: u32) {
+        let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment as usize];
+        let kept_by = &mut self.net.connections[connection as usize];
+        kept_by.ends[from as usize].held.push_back(segment);
+        kept_by.coming += 1;
         self.schedule(
             first_sent.after(USER_TIMEOUT).max(self.now),
-            Coming::UserTimeout { key: key as u32, end: from as u8, serial },
+            Coming::UserTimeout { key: connection, end: from as u8, serial },
         );
     }
 
@@ -81,15 +87,40 @@ impl State {
 
     /// The way from one host to another may be free again: what its connections hold leaves at the next retransmission.
     pub(crate) fn retransmit_held(&mut self, from: HostId, to: HostId) {
-        if self.net.link(from, to).cuts > 0
-            || !self.host(to).is_reachable()
-            || !self.host(from).is_reachable()
-        {
-            return;
-        }
         for (key, side) in self.sides(from, to) {
+            self.retransmit_if_free(key, side);
+        }
+    }
+
+    /// What one side holds leaves at its next retransmission, unless something is in the way.
+    pub(super) fn retransmit_if_free(&mut self, key: usize, side: Side) {
+        let (from, to) = self.hosts_of(key, side);
+        let is_cut = self.net.link_between(from, to).cuts > 0;
+        if !is_cut && self.host(from).is_reachable() && self.host(to).is_reachable() {
             self.arm_retransmission(key, side, self.now);
         }
+    }
+
+    /// Whether data that the end of the run waits for is held and will leave again: its timer runs, or the plan frees
+    /// its way. What is held for good is not waited for.
+    pub(crate) fn essential_data_is_held(&self) -> bool {
+        let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
+        self.net.connections.iter().flat_map(both).any(|(key, side)| {
+            let end = &self.net.connections[key].ends[side as usize];
+            end.held.iter().any(|&segment| self.is_essential_data(segment))
+                && (end.retransmit_at.is_some() || self.will_be_free(key, side))
+        })
+    }
+
+    fn will_be_free(&self, key: usize, side: Side) -> bool {
+        let (from, to) = self.hosts_of(key, side);
+        let cuts = self.net.link_between(from, to).cuts as usize;
+        let comes_back = |host: HostId| {
+            let state = self.host(host);
+            let starts = state.power == Power::On || self.faults.will_start(host);
+            starts && state.suspensions as usize <= self.faults.to_come(&Fault::Wake { host })
+        };
+        cuts <= self.faults.to_come(&Fault::Heal { from, to }) && comes_back(from) && comes_back(to)
     }
 
     /// The sides of connections that send in this direction.

@@ -175,8 +175,7 @@ impl Drop for Incoming {
             }
             let Some(at) = host.listeners.iter().position(|l| l.port == port) else { return };
             let abandoned = host.listeners.remove(at).waiting;
-            // Nobody will ever take them: the machine resets them, as on Linux.
-            abandoned.into_iter().for_each(|key| state.abort(key as usize, Side::Accepter));
+            state.abandon(abandoned);
         });
     }
 }

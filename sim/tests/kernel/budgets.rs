@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use doublehold_sim::{Budget, Fault, Host, HostSpec, Outcome, Run, Seed, World};
+use doublehold_sim::{Budget, Fault, Host, HostId, HostSpec, Outcome, Run, Seed, SimTime, Trigger, World};
 use tokio::io::AsyncReadExt;
 
-use crate::story::{PORT, Story, link, ms};
+use crate::story::{PORT, Story, always, connect, link, ms, send};
 
 const SMALL: Budget = Budget { events: 10_000, time: Duration::from_secs(1) };
 
@@ -227,4 +227,39 @@ fn a_run_lasts_until_what_a_dead_client_sent_has_arrived() {
     assert_eq!(run.outcome, Outcome::Completed);
     assert!(arrived.load(std::sync::atomic::Ordering::Relaxed), "the late packet was never delivered");
     assert!(run.ended.0 > 90_000_000_000);
+}
+
+/// A client that sends a word at 10 ms and dies at 50 ms, and when the run ended, in seconds.
+fn ends_with_a_word_sent_into(fault: impl Fn(HostId, HostId) -> Fault, lasting: Option<Duration>) -> u64 {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(8)).await;
+        send(&mut stream, "word").await;
+        pending().await
+    });
+    story.plan(Trigger::At(SimTime::ZERO.after(ms(5))), vec![fault(client, server)], lasting);
+    story.at(50, Fault::Crash { host: client });
+    story.run().ended.0 / 1_000_000_000
+}
+
+#[test]
+fn a_run_lasts_until_what_is_held_has_arrived_but_not_for_what_is_held_for_good() {
+    let cut = |from, to| Fault::Cut { from, to };
+    let lose = |from, to| Fault::Lose { from, to, probability: always() };
+    let dark = |_, host| Fault::LosePower { host, torn_tail: false };
+    let asleep = |_, host| Fault::Suspend { host };
+    let half_a_minute = Some(Duration::from_secs(30));
+    // Held from 10 ms on, the word leaves again at 51.21 s: 0.2 × (2^8 − 1) seconds later.
+    assert_eq!(ends_with_a_word_sent_into(cut, half_a_minute), 51);
+    assert_eq!(ends_with_a_word_sent_into(lose, half_a_minute), 51);
+    assert_eq!(ends_with_a_word_sent_into(dark, half_a_minute), 51);
+    assert_eq!(ends_with_a_word_sent_into(asleep, half_a_minute), 51);
+    assert_eq!(ends_with_a_word_sent_into(cut, None), 0);
+    assert_eq!(ends_with_a_word_sent_into(dark, None), 0);
+    assert_eq!(ends_with_a_word_sent_into(asleep, None), 0);
+    // The sender gives up before these are over.
+    assert_eq!(ends_with_a_word_sent_into(cut, Some(Duration::from_secs(3600))), 924);
+    assert_eq!(ends_with_a_word_sent_into(lose, None), 924);
 }

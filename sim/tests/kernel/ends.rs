@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use doublehold_sim::Fault;
+use doublehold_sim::{Fault, HostId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::story::{PORT, Story, connect, link, ms, say_all, send};
+use crate::story::{PORT, Story, always, connect, link, ms, say_all, send};
 
 #[test]
 fn an_end_of_stream_comes_after_the_data_and_leaves_the_other_direction_open() {
@@ -110,4 +110,72 @@ fn a_request_given_up_on_is_not_recalled() {
         host.sleep(Duration::from_secs(1)).await;
     });
     story.tells(&["250ms true", "300ms SET", "350ms end of stream"]);
+}
+
+/// A server that never reads, dies at 50 ms behind a cut of its own link that swallows the reset, and is up again at
+/// 60 ms. The cut ends at 100 ms.
+fn a_reset_lost_at_50(story: &mut Story) -> HostId {
+    story.host("server", |host, _| async move {
+        let mut incoming = host.listen(PORT);
+        let _held = incoming.accept().await;
+        std::future::pending().await
+    })
+}
+
+fn lose_the_reset(story: &mut Story, server: HostId, client: HostId) {
+    story.during(40, 100, Fault::Cut { from: server, to: client });
+    story.during(50, 60, Fault::Crash { host: server });
+}
+
+#[test]
+fn a_lost_reset_hides_no_later_one() {
+    let mut story = Story::new();
+    let server = a_reset_lost_at_50(&mut story);
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        send(&mut stream, "never read").await;
+        host.sleep(ms(198)).await;
+        send(&mut stream, "to nobody").await; // at 200 ms, answered by a reset of its own
+        say_all(stream, &log).await;
+    });
+    lose_the_reset(&mut story, server, client);
+    story.tells(&["202ms connection reset"]);
+}
+
+#[test]
+fn each_segment_to_a_socket_that_nobody_holds_is_answered_by_a_reset_of_its_own() {
+    // The first answer is lost. The first word leaves again at 320 ms, the second word is there before that.
+    for (second, expected) in [(Some(200), "202ms connection reset"), (None, "322ms connection reset")] {
+        let mut story = Story::new();
+        let server = a_reset_lost_at_50(&mut story);
+        let client = story.essential("client", move |host, log| async move {
+            let mut stream = connect(&host, server).await;
+            send(&mut stream, "never read").await;
+            host.sleep(ms(118)).await;
+            send(&mut stream, "first").await; // at 120 ms
+            if let Some(at) = second {
+                host.sleep_until(doublehold_sim::MonotonicTime(at * 1_000_000)).await;
+                send(&mut stream, "second").await;
+            }
+            say_all(stream, &log).await;
+        });
+        lose_the_reset(&mut story, server, client);
+        let probability = always();
+        story.during(110, 150, Fault::Lose { from: server, to: client, probability });
+        story.tells(&[expected]);
+    }
+}
+
+#[test]
+fn without_a_word_to_a_dead_peer_a_lost_reset_is_never_noticed() {
+    let mut story = Story::new();
+    let server = a_reset_lost_at_50(&mut story);
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        send(&mut stream, "never read").await;
+        let late = host.clocks().monotonic.after(Duration::from_secs(3600));
+        log.say(host.race(stream.read_u8(), late).await.is_err());
+    });
+    lose_the_reset(&mut story, server, client);
+    story.tells(&["3600002ms true"]);
 }

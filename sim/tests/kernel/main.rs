@@ -2,6 +2,7 @@
 
 mod budgets;
 mod clocks;
+mod crashes;
 mod determinism;
 mod disk;
 mod ends;

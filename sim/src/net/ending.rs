@@ -1,0 +1,158 @@
+//! How a connection ends: by an end of stream, by a reset, or by a machine that forgets it.
+//!
+//! Whoever lets go of a socket ends it alike, a process that closes it or the machine of a process that died: the
+//! machine goes on delivering what was sent, then the end of the stream. Unread input makes it a reset instead, and a
+//! reset takes what still waits to be retransmitted with it, as on Linux. What is for a socket that nobody holds is
+//! answered by a reset, each segment by its own.
+//!
+//! A reset is no part of the stream: nothing repeats a lost one, and it waits for no lost segment. It does not overtake
+//! what is on its way before it, so data that arrives before it can still be read.
+
+use super::connection::{Content, Side};
+use crate::host_state::Power;
+use crate::kernel::State;
+use crate::trace::{End, Event, HostId};
+
+impl State {
+    /// Sends the end of the stream: the other side reads what is left, then nothing.
+    pub(crate) fn finish(&mut self, key: usize, side: Side) {
+        let end = self.end_of(key, side);
+        if !end.fin_sent && end.ended.is_none_or(|how| how == End::Finished) {
+            end.fin_sent = true;
+            self.transmit(key, side, Content::Fin);
+        }
+    }
+
+    /// The process lets go of its socket.
+    pub(crate) fn close(&mut self, key: usize, side: Side) {
+        self.release(key, side);
+        self.free_if_over(key);
+    }
+
+    /// Ends this side at once: a reset to the peer, and nothing is repeated any more.
+    pub(crate) fn abort(&mut self, key: usize, side: Side) {
+        self.reset_peer(key, side);
+        self.free_if_over(key);
+    }
+
+    /// Nobody holds the socket any more: an end of stream, or a reset if input is left unread.
+    fn release(&mut self, key: usize, side: Side) {
+        let end = self.end_of(key, side);
+        if !end.open {
+            return;
+        }
+        if end.has_unread() && end.repeats {
+            return self.reset_peer(key, side);
+        }
+        end.open = false;
+        (end.reader, end.writer) = (None, None);
+        self.finish(key, side);
+    }
+
+    fn reset_peer(&mut self, key: usize, side: Side) {
+        self.forget_side(key, side);
+        self.transmit(key, side, Content::Reset);
+    }
+
+    /// The machine knows nothing of this side any more.
+    fn forget_side(&mut self, key: usize, side: Side) {
+        let end = self.end_of(key, side);
+        end.open = false;
+        end.ended = Some(End::Reset);
+        (end.reader, end.writer) = (None, None);
+        self.stop_repeating(key, side);
+    }
+
+    /// The process of `host` dies: its machine closes its ports and sockets, if it has power to.
+    pub(crate) fn drop_connections(&mut self, host: HostId) {
+        if self.host(host).power == Power::On {
+            let listeners = std::mem::take(&mut self.host_mut(host).listeners);
+            listeners.into_iter().for_each(|listener| self.abandon(listener.waiting));
+        }
+        let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            for side in [Side::Opener, Side::Accepter] {
+                if self.end_of(key, side).process.host == host {
+                    self.drop_side(key, side);
+                }
+            }
+            self.free_if_over(key);
+        }
+    }
+
+    fn drop_side(&mut self, key: usize, side: Side) {
+        let (host, _) = self.hosts_of(key, side);
+        let connection = &self.net.connections[key];
+        let end = &connection.ends[side as usize];
+        let asks = side == Side::Opener && !connection.request.established && end.ended.is_none();
+        match self.host(host).power {
+            Power::Off => self.forget_side(key, side),
+            // The answer to the request of a process that is gone would be answered by a reset.
+            Power::On if asks && end.open => self.reset_peer(key, side),
+            Power::On => self.release(key, side),
+        }
+    }
+
+    /// Nobody will ever take these connections from their port: the machine resets them, as on Linux.
+    pub(super) fn abandon(&mut self, waiting: impl IntoIterator<Item = u32>) {
+        waiting.into_iter().for_each(|key| self.abort(key as usize, Side::Accepter));
+    }
+
+    /// Whether the receiver's machine answers this content with a reset: data for a socket that nobody holds, and
+    /// anything for one that it does not know.
+    pub(super) fn is_refused(&self, key: usize, from: Side, content: &Content) -> bool {
+        let receiver = &self.net.connections[key].ends[from.other() as usize];
+        match content {
+            Content::Data(_) => !receiver.takes_data(),
+            Content::Fin => !receiver.repeats,
+            Content::Reset => false,
+        }
+    }
+
+    /// Answers a segment with a reset. Its sender knows nothing of that yet and repeats it until a reset arrives.
+    pub(super) fn refuse(&mut self, key: usize, from: Side, segment: u32) {
+        let (sender, receiver) = self.hosts_of(key, from);
+        let connection = self.net.connections[key].id;
+        let refused = &mut self.net.segments[segment as usize];
+        let is_news = !std::mem::replace(&mut refused.arrived, true);
+        if let (Content::Data(bytes), true) = (&refused.content, is_news) {
+            let bytes = bytes.len() as u32;
+            self.emit(Event::Delivered { connection, from: sender, to: receiver, bytes });
+        }
+        // A machine that goes on delivering for a process that is gone gives that up with the reset.
+        self.stop_repeating(key, from.other());
+        if self.end_of(key, from).repeats {
+            self.keep(segment);
+            self.arm_retransmission(key, from, self.now.next());
+            self.transmit(key, from.other(), Content::Reset);
+        } else {
+            self.lose(key, from, segment);
+        }
+    }
+
+    /// A reset arrived and nothing of the same side is on its way before it: the connection is over.
+    pub(super) fn reset_counts(&mut self, key: usize, from: Side) {
+        self.break_stream(key, from, 0);
+        self.stop_repeating(key, from.other());
+        if self.end_of(key, from.other()).takes_data() {
+            self.end_connection(key, from.other(), End::Reset);
+        }
+    }
+
+    pub(super) fn end_connection(&mut self, key: usize, side: Side, how: End) {
+        let connection = &mut self.net.connections[key];
+        let (id, end) = (connection.id, &mut connection.ends[side as usize]);
+        end.ended = Some(how);
+        // What was received before a reset can still be read, as on Linux: the error comes after the data.
+        end.wake_all();
+        let host = end.process.host;
+        self.emit(Event::Ended { connection: id, host, how });
+    }
+
+    pub(crate) fn free_if_over(&mut self, key: usize) {
+        let connection = &self.net.connections[key];
+        if connection.coming == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
+            self.net.connections.remove(key);
+        }
+    }
+}
