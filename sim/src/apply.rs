@@ -80,7 +80,7 @@ impl State {
             Fault::Crash { host } => self.crash(host),
             Fault::LosePower { host, torn_tail } => self.lose_power(host, torn_tail),
             Fault::Start { host } => self.start(host),
-            Fault::Cut { from, to } => self.net.link(from, to).cuts += 1,
+            Fault::Cut { from, to } => self.net.link(from, to).cut(),
             Fault::Heal { from, to } => self.heal(from, to),
             Fault::Slow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_add(by_ns)),
             Fault::Unslow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_sub(by_ns)),

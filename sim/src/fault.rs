@@ -87,7 +87,8 @@ pub enum Fault {
         /// The host.
         host: HostId,
     },
-    /// Holds everything sent in one direction until healed.
+    /// Holds everything in one direction that is on its way at any moment until the cut is healed: what is sent, what
+    /// arrives, and what is between the two all the while.
     Cut {
         /// The sending side.
         from: HostId,

@@ -9,6 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::handshake::Request;
+use super::link::Departure;
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId, digest};
@@ -131,6 +132,8 @@ pub(crate) struct Segment {
     pub(super) first_sent: SimTime,
     /// Added to the delay of the next transmission that is not lost.
     extra: Duration,
+    /// How its link was when its latest transmission left.
+    departure: Departure,
     /// It reached the receiver's machine once, which refused it: nobody waits for it any more.
     pub(super) arrived: bool,
     pub(super) content: Content,
@@ -263,6 +266,7 @@ impl State {
             serial,
             first_sent,
             extra,
+            departure: Departure::default(),
             arrived: false,
             content,
         };
@@ -277,7 +281,9 @@ impl State {
             self.hold(segment);
             return self.arm_retransmission(connection as usize, side, self.now.next());
         };
+        let departure = self.net.link(from, to).departure();
         let leaving = &mut self.net.segments[segment as usize];
+        leaving.departure = departure;
         let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
         self.end_of(connection as usize, side).on_the_way += u32::from(is_stream);
         self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
@@ -293,15 +299,16 @@ impl State {
 
     /// A segment reached the receiver's machine, or would have.
     pub(crate) fn segment_arrives(&mut self, segment: u32) {
-        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
+        let Segment { connection, from, departure, ref content, .. } = self.net.segments[segment as usize];
         let (key, is_stream) = (connection as usize, content.is_stream());
         let (sender, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
-        if self.net.link(sender, receiver).cuts == 0 && self.host(receiver).is_reachable() {
+        if self.net.link(sender, receiver).carried(departure) && self.host(receiver).is_reachable() {
             self.take_segment(key, from, segment);
         } else {
             self.hold(segment);
+            self.retransmit_if_free(key, from);
         }
         let end = self.end_of(key, from);
         if end.reset_arrived && end.on_the_way == 0 {

@@ -10,7 +10,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::connection::{Connection, Endpoint, Side};
-use super::link;
+use super::link::{self, Departure};
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
@@ -58,6 +58,8 @@ pub(crate) struct Listener {
 pub(crate) struct Request {
     pub(crate) port: u16,
     asked: SimTime,
+    /// How its link was when the request, or the answer to it, left.
+    departure: Departure,
     /// The other machine took it.
     queued: bool,
     pub(crate) established: bool,
@@ -69,7 +71,8 @@ impl State {
         self.net.opened += 1;
         let id = ConnectionId(self.net.opened);
         let other = Process { host: to, incarnation: self.host(to).incarnation };
-        let request = Request { port, asked: self.now, queued: false, established: false };
+        let departure = Departure::default();
+        let request = Request { port, asked: self.now, departure, queued: false, established: false };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
         let key = self.net.connections.insert(Connection { id, ends, coming: 1, request });
         self.emit(Event::Connecting { connection: id, from: asker.host, to });
@@ -90,7 +93,7 @@ impl State {
         }
         let sends = self.host(asker).is_reachable();
         match self.arrival(asker, to).filter(|_| sends) {
-            Some(arrival) => self.schedule(arrival, Coming::Request { key }),
+            Some(arrival) => self.leave(key, asker, to, arrival, Coming::Request { key }),
             None => self.ask_again(key),
         }
     }
@@ -107,14 +110,26 @@ impl State {
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
-        if self.net.link(asker, to).cuts > 0 || !self.host(to).is_reachable() {
+        if !self.gets_through(key, asker, to) {
             return self.ask_again(key);
         }
         let accepted = self.queue_at_listener(key, to, port);
         match self.arrival(to, asker) {
-            Some(arrival) => self.schedule(arrival, Coming::Answer { key, accepted }),
+            Some(arrival) => self.leave(key, to, asker, arrival, Coming::Answer { key, accepted }),
             None => self.ask_again(key),
         }
+    }
+
+    fn leave(&mut self, key: u32, from: HostId, to: HostId, arrival: SimTime, what: Coming) {
+        let departure = self.net.link(from, to).departure();
+        self.net.connections[key as usize].request.departure = departure;
+        self.schedule(arrival, what);
+    }
+
+    /// Whether the request, or the answer to it, gets through to a machine that takes it.
+    fn gets_through(&mut self, key: u32, from: HostId, to: HostId) -> bool {
+        let departure = self.net.connections[key as usize].request.departure;
+        self.net.link(from, to).carried(departure) && self.host(to).is_reachable()
     }
 
     fn queue_at_listener(&mut self, key: u32, to: HostId, port: u16) -> bool {
@@ -141,7 +156,7 @@ impl State {
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
-        if self.net.link(to, asker).cuts > 0 || !self.host(asker).is_reachable() {
+        if !self.gets_through(key, to, asker) {
             return self.ask_again(key);
         }
         if accepted {

@@ -1,4 +1,9 @@
 //! One direction between two hosts: delay law, loss, cuts. Pure data and arithmetic; nothing here knows connections.
+//!
+//! A transmission gets through if its link was free the whole time from its departure to its arrival. Where on the way
+//! a cut is, no scenario says; had one instant counted alone, a cut shorter than the delay would miss a message that was
+//! sent into it (if the arrival counts) or one that arrives in it (if the departure does), and a fault that strikes right
+//! before a message would differ from one that strikes right after it at the same instant.
 
 use std::time::Duration;
 
@@ -35,6 +40,8 @@ pub(crate) struct Link {
     pub(crate) losses: Vec<Probability>,
     /// How many cuts hold it. Counted, so that overlapping cuts compose and none heals another.
     pub(crate) cuts: u32,
+    /// How many cuts there ever were.
+    cuts_so_far: u64,
     /// Added to every delay.
     pub(crate) extra: Duration,
     /// Added to the next data segment's delay, once.
@@ -43,13 +50,42 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(spec: LinkSpec) -> Link {
-        Link { spec, losses: Vec::new(), cuts: 0, extra: Duration::ZERO, extra_once: Duration::ZERO }
+        Link {
+            spec,
+            losses: Vec::new(),
+            cuts: 0,
+            cuts_so_far: 0,
+            extra: Duration::ZERO,
+            extra_once: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn cut(&mut self) {
+        self.cuts += 1;
+        self.cuts_so_far += 1;
+    }
+
+    /// What a transmission that leaves now remembers of the link.
+    pub(crate) fn departure(&self) -> Departure {
+        Departure { free_after_cuts: (self.cuts == 0).then_some(self.cuts_so_far) }
+    }
+
+    /// Whether the link has been free ever since that departure.
+    pub(crate) fn carried(&self, departure: Departure) -> bool {
+        departure.free_after_cuts == Some(self.cuts_so_far)
     }
 
     /// The chance that a transmission is lost now.
     pub(crate) fn loss(&self) -> Probability {
         self.losses.last().copied().unwrap_or(self.spec.loss)
     }
+}
+
+/// How a link was when a transmission left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Departure {
+    /// The cuts there had been, if none of them was left.
+    free_after_cuts: Option<u64>,
 }
 
 /// The longest wait between two retransmissions (Linux's `TCP_RTO_MAX`).

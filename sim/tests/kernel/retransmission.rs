@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{DelayLaw, Event, Fault, HostId, LinkSpec, Probability};
+use doublehold_sim::{DelayLaw, Event, Fault, HostId, LinkSpec, Pattern, Probability, SimTime, Trigger};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::story::{PORT, Story, always, connect, link, ms, say_all, send};
@@ -120,6 +120,77 @@ fn a_cut_holds_and_after_it_heals_the_next_retransmission_arrives() {
         let (from, to) = hello_at_20(&mut story);
         story.during(10, heals, Fault::Cut { from, to });
         story.tells(&[&format!("{arrives}ms hello")]);
+    }
+}
+
+#[test]
+fn a_cut_holds_what_is_on_its_way_at_any_moment_while_it_lasts() {
+    // Links of 50 ms: connected at 100 ms, sent at 200 ms, there at 250 ms, and otherwise by the retransmission at 400 ms.
+    const MS: u64 = 1_000_000;
+    for (from, until, arrives) in [
+        (150 * MS, 200 * MS - 1, 250), // over before it leaves
+        (150 * MS, 200 * MS + 1, 450), // it leaves into the cut
+        (200 * MS - 1, 200 * MS + 1, 450),
+        (200 * MS - 1, 249 * MS, 450), // shorter than the delay
+        (210 * MS, 220 * MS, 450),     // wholly while it is on its way
+        (250 * MS - 1, 250 * MS + 1, 450),
+        (250 * MS - 1, 390 * MS, 450),
+        (250 * MS + 1, 390 * MS, 250), // it is there
+    ] {
+        let mut story = Story::with_links(link(50));
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, _| async move {
+            let mut stream = connect(&host, server).await;
+            host.sleep(ms(100)).await;
+            send(&mut stream, "hello").await;
+            host.sleep(secs(60)).await;
+        });
+        let cut = vec![Fault::Cut { from: client, to: server }];
+        story.plan(Trigger::At(SimTime(from)), cut, Some(Duration::from_nanos(until - from)));
+        story.tells(&[&format!("{arrives}ms hello")]);
+    }
+}
+
+#[test]
+fn a_cut_right_before_and_one_right_after_a_message_hold_it_alike() {
+    for at in ["about to send", "sent"] {
+        let mut story = Story::with_links(link(50));
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, _| async move {
+            let mut stream = connect(&host, server).await;
+            host.mark("about to send", None).await;
+            send(&mut stream, "hello").await; // at 100 ms
+            host.mark("sent", None).await;
+            host.sleep(secs(60)).await;
+        });
+        let mark = Pattern::Mark { host: Some(client), label: at.into(), about: None };
+        story.on(mark, 1, Fault::Cut { from: client, to: server }, Some(ms(49)));
+        story.tells(&["350ms hello"]);
+    }
+}
+
+#[test]
+fn a_cut_never_makes_a_message_arrive_earlier_than_without_it() {
+    let mut story = Story::new();
+    let (from, to) = hello_at_20(&mut story);
+    story.at(10, Fault::DelayNext { from, to, by_ns: 10_000_000_000 }); // there at 10,021 ms
+    story.during(100, 110, Fault::Cut { from, to });
+    story.tells(&["12621ms hello"]); // the first retransmission from then on
+}
+
+#[test]
+fn a_connect_whose_request_or_answer_meets_a_cut_shorter_than_the_delay_asks_again() {
+    for (there, cut_from) in [(true, 110), (false, 160)] {
+        let mut story = Story::with_links(link(50));
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, log| async move {
+            host.sleep(ms(100)).await;
+            log.say(host.connect(server, PORT).await.is_ok());
+        });
+        let (from, to) = if there { (client, server) } else { (server, client) };
+        story.during(cut_from, cut_from + 20, Fault::Cut { from, to });
+        story.run();
+        assert_eq!(story.said()[0], "1200ms true", "there: {there}");
     }
 }
 
