@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::handshake::Request;
 use super::link::Departure;
+use super::round_trip::RoundTrip;
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId, digest};
@@ -70,6 +71,9 @@ pub(crate) struct Endpoint {
     pub(super) held: VecDeque<u32>,
     /// When what is held leaves again, if that is settled.
     pub(super) retransmit_at: Option<SimTime>,
+    /// How long the latest of this side's transmissions took.
+    pub(super) one_way: Duration,
+    pub(super) round_trip: RoundTrip,
     /// Names the user timeout of the oldest segment that was delivered and could not be acknowledged.
     pub(super) unacknowledged: Option<u64>,
     /// The machine still knows this side and repeats what was lost: not after a reset, a power loss or a timeout.
@@ -99,6 +103,8 @@ impl Endpoint {
             early: BTreeMap::new(),
             held: VecDeque::new(),
             retransmit_at: None,
+            one_way: Duration::ZERO,
+            round_trip: RoundTrip::default(),
             unacknowledged: None,
             repeats: true,
             on_the_way: 0,
@@ -132,8 +138,10 @@ pub(crate) struct Segment {
     pub(super) first_sent: SimTime,
     /// Added to the delay of the next transmission that is not lost.
     extra: Duration,
-    /// How its link was when its latest transmission left.
-    departure: Departure,
+    /// Of its latest transmission.
+    pub(super) departure: Departure,
+    /// It left once, without a delay of its own: its delay is the link's.
+    pub(super) is_measure: bool,
     /// It reached the receiver's machine once, which refused it: nobody waits for it any more.
     pub(super) arrived: bool,
     pub(super) content: Content,
@@ -267,6 +275,7 @@ impl State {
             first_sent,
             extra,
             departure: Departure::default(),
+            is_measure: extra.is_zero(),
             arrived: false,
             content,
         };
@@ -281,7 +290,7 @@ impl State {
             self.hold(segment);
             return self.arm_retransmission(connection as usize, side, self.now.next());
         };
-        let departure = self.net.link(from, to).departure();
+        let departure = self.net.link(from, to).departure(self.now);
         let leaving = &mut self.net.segments[segment as usize];
         leaving.departure = departure;
         let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
@@ -319,6 +328,7 @@ impl State {
 
     /// The receiver's machine has a segment: it keeps it for its turn, delivers it, or refuses it.
     fn take_segment(&mut self, key: usize, from: Side, segment: u32) {
+        self.measure(key, from, segment);
         let Segment { number, first_sent, ref content, .. } = self.net.segments[segment as usize];
         let (sender, receiver) = self.hosts_of(key, from);
         if self.is_refused(key, from, content) {

@@ -58,7 +58,7 @@ pub(crate) struct Listener {
 pub(crate) struct Request {
     pub(crate) port: u16,
     asked: SimTime,
-    /// How its link was when the request, or the answer to it, left.
+    /// Of the request, or of the answer to it.
     departure: Departure,
     /// The other machine took it.
     queued: bool,
@@ -113,6 +113,7 @@ impl State {
         if !self.gets_through(key, asker, to) {
             return self.ask_again(key);
         }
+        self.time_handshake(key, Side::Opener);
         let accepted = self.queue_at_listener(key, to, port);
         match self.arrival(to, asker) {
             Some(arrival) => self.leave(key, to, asker, arrival, Coming::Answer { key, accepted }),
@@ -121,7 +122,7 @@ impl State {
     }
 
     fn leave(&mut self, key: u32, from: HostId, to: HostId, arrival: SimTime, what: Coming) {
-        let departure = self.net.link(from, to).departure();
+        let departure = self.net.link(from, to).departure(self.now);
         self.net.connections[key as usize].request.departure = departure;
         self.schedule(arrival, what);
     }
@@ -130,6 +131,12 @@ impl State {
     fn gets_through(&mut self, key: u32, from: HostId, to: HostId) -> bool {
         let departure = self.net.connections[key as usize].request.departure;
         self.net.link(from, to).carried(departure) && self.host(to).is_reachable()
+    }
+
+    /// The request, or the answer to it, tells how long this side's transmissions take.
+    fn time_handshake(&mut self, key: u32, side: Side) {
+        let departed = self.net.connections[key as usize].request.departure.at;
+        self.end_of(key as usize, side).one_way = self.now.since(departed);
     }
 
     fn queue_at_listener(&mut self, key: u32, to: HostId, port: u16) -> bool {
@@ -160,7 +167,10 @@ impl State {
             return self.ask_again(key);
         }
         if accepted {
+            self.time_handshake(key, Side::Accepter);
             let connection = &mut self.net.connections[key as usize];
+            let round_trip = connection.ends.iter().map(|end| end.one_way).sum();
+            connection.ends.iter_mut().for_each(|end| end.round_trip.measure(round_trip));
             connection.request.established = true;
             connection.ends[Side::Opener as usize].reader.take().into_iter().for_each(Waker::wake);
         } else {

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::round_trip::MOST;
 use crate::delay::DelayLaw;
 use crate::random::Probability;
 use crate::time::{SimTime, nanos};
@@ -16,7 +17,8 @@ use crate::time::{SimTime, nanos};
 pub struct LinkSpec {
     /// One-way delay.
     pub delay: DelayLaw,
-    /// Chance that one transmission is lost, and so comes a retransmission timeout later.
+    /// Chance that one transmission is lost, and so comes a retransmission timeout later: 200 ms, or more where the round
+    /// trip is long.
     pub loss: Probability,
 }
 
@@ -65,9 +67,9 @@ impl Link {
         self.cuts_so_far += 1;
     }
 
-    /// What a transmission that leaves now remembers of the link.
-    pub(crate) fn departure(&self) -> Departure {
-        Departure { free_after_cuts: (self.cuts == 0).then_some(self.cuts_so_far) }
+    /// What a transmission that leaves at this time, which is now, remembers of the link.
+    pub(crate) fn departure(&self, at: SimTime) -> Departure {
+        Departure { at, free_after_cuts: (self.cuts == 0).then_some(self.cuts_so_far) }
     }
 
     /// Whether the link has been free ever since that departure.
@@ -81,29 +83,27 @@ impl Link {
     }
 }
 
-/// How a link was when a transmission left.
+/// When a transmission left, and how its link was then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Departure {
+    pub(crate) at: SimTime,
     /// The cuts there had been, if none of them was left.
     free_after_cuts: Option<u64>,
 }
 
-/// The longest wait between two retransmissions (Linux's `TCP_RTO_MAX`).
-const TIMEOUT_MAX: Duration = Duration::from_secs(120);
-
 /// The first retransmission at or after `not_before` of something first sent at `first`: the timeout doubles each
-/// time, up to [`TIMEOUT_MAX`].
+/// time, up to two minutes.
 pub(crate) fn retransmission(first: SimTime, first_timeout: Duration, not_before: SimTime) -> SimTime {
     let mut at = first;
     let mut timeout = first_timeout;
     while at < not_before {
-        if timeout >= TIMEOUT_MAX {
+        if timeout >= MOST {
             let missing = not_before.0 - at.0;
-            let steps = missing.div_ceil(nanos(TIMEOUT_MAX));
-            return SimTime(at.0.saturating_add(steps * nanos(TIMEOUT_MAX)));
+            let steps = missing.div_ceil(nanos(MOST));
+            return SimTime(at.0.saturating_add(steps * nanos(MOST)));
         }
         at = at.after(timeout);
-        timeout = (timeout * 2).min(TIMEOUT_MAX);
+        timeout = (timeout * 2).min(MOST);
     }
     at
 }

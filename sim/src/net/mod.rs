@@ -4,6 +4,7 @@
 //! - [`connection`]: one connection's two ends and the segments between them.
 //! - [`ending`]: how a connection ends, and what a reset takes with it.
 //! - [`retransmit`]: what happens to segments that cannot be delivered.
+//! - [`round_trip`]: how long a sender waits before it repeats.
 //! - [`handshake`]: how a connection comes to be, or does not.
 //! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
 //!
@@ -13,14 +14,16 @@
 //! retransmitted until it can, until a reset or the sender's user timeout ends the connection, or until the sender's
 //! machine loses power.
 //!
-//! Not modelled: bandwidth and congestion, window updates taking time, corruption, address changes, and keep-alive
-//! probes (an idle half-open connection stays half-open), probes of a full window, and the handshake's third step.
+//! Not modelled: bandwidth and congestion, repeating before the timeout (fast retransmission, tail loss probes), window
+//! updates taking time, corruption, address changes, and keep-alive probes (an idle half-open connection stays half-open),
+//! probes of a full window, and the handshake's third step.
 
 pub(crate) mod connection;
 pub(crate) mod ending;
 pub(crate) mod handshake;
 pub(crate) mod link;
 pub(crate) mod retransmit;
+mod round_trip;
 pub(crate) mod stream;
 
 use std::time::Duration;
@@ -39,7 +42,7 @@ use crate::time::SimTime;
 use crate::trace::HostId;
 
 /// How long a sender keeps retransmitting before it gives the connection up. Linux's `tcp_retries2 = 15` comes to
-/// about 924 s with the retransmission timer used here.
+/// about 924 s: it is reckoned from the least retransmission timeout, whatever the round trip.
 pub(crate) const USER_TIMEOUT: Duration = Duration::from_secs(924);
 
 /// All links, connections and segments of the world.

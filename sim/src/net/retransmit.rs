@@ -4,8 +4,6 @@
 //! direction of a connection then has one retransmission timer. After a loss it runs at once; behind a cut it would
 //! only send for nothing, so it is set when the way is free again, for the instant at which TCP would try next.
 
-use std::time::Duration;
-
 use super::connection::{Content, Segment, Side};
 use super::{USER_TIMEOUT, link};
 use crate::fault::Fault;
@@ -13,9 +11,6 @@ use crate::host_state::Power;
 use crate::kernel::{Coming, State};
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
-
-/// The first wait before a retransmission (Linux's `TCP_RTO_MIN`): below any round trip worth simulating, TCP waits this long.
-const RETRANSMIT_AFTER: Duration = Duration::from_millis(200);
 
 impl State {
     /// A segment could not be delivered. This may have been the connection's last: the caller frees it.
@@ -37,6 +32,7 @@ impl State {
 
     /// Keeps a segment for its sender to repeat, until the user timeout.
     pub(super) fn keep(&mut self, segment: u32) {
+        self.net.segments[segment as usize].is_measure = false;
         let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment as usize];
         let kept_by = &mut self.net.connections[connection as usize];
         kept_by.ends[from as usize].held.push_back(segment);
@@ -52,7 +48,7 @@ impl State {
         let end = &self.net.connections[key].ends[side as usize];
         let Some(&oldest) = end.held.front() else { return };
         let first_sent = self.net.segments[oldest as usize].first_sent;
-        let at = link::retransmission(first_sent, RETRANSMIT_AFTER, not_before);
+        let at = link::retransmission(first_sent, end.round_trip.timeout(), not_before);
         if end.retransmit_at.is_none_or(|earlier| earlier > at) {
             self.end_of(key, side).retransmit_at = Some(at);
             self.net.connections[key].coming += 1;
@@ -128,6 +124,18 @@ impl State {
         let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
         let sides = self.net.connections.iter().flat_map(both);
         sides.filter(|&(key, side)| self.hosts_of(key, side) == (from, to)).collect()
+    }
+
+    /// The sender learns how long this segment and its acknowledgement took.
+    pub(super) fn measure(&mut self, key: usize, from: Side, segment: u32) {
+        let Segment { departure, is_measure, .. } = self.net.segments[segment as usize];
+        let (sender, receiver) = self.hosts_of(key, from);
+        if is_measure && self.net.link(receiver, sender).cuts == 0 {
+            let one_way = self.now.since(departure.at);
+            self.end_of(key, from).one_way = one_way;
+            let back = self.end_of(key, from.other()).one_way;
+            self.end_of(key, from).round_trip.measure(one_way + back);
+        }
     }
 
     /// Something was delivered, and its acknowledgement cannot come back.

@@ -125,17 +125,17 @@ fn a_cut_holds_and_after_it_heals_the_next_retransmission_arrives() {
 
 #[test]
 fn a_cut_holds_what_is_on_its_way_at_any_moment_while_it_lasts() {
-    // Links of 50 ms: connected at 100 ms, sent at 200 ms, there at 250 ms, and otherwise by the retransmission at 400 ms.
+    // Links of 50 ms: connected at 100 ms, sent at 200 ms, there at 250 ms, and otherwise by the retransmission at 500 ms.
     const MS: u64 = 1_000_000;
     for (from, until, arrives) in [
         (150 * MS, 200 * MS - 1, 250), // over before it leaves
-        (150 * MS, 200 * MS + 1, 450), // it leaves into the cut
-        (200 * MS - 1, 200 * MS + 1, 450),
-        (200 * MS - 1, 249 * MS, 450), // shorter than the delay
-        (210 * MS, 220 * MS, 450),     // wholly while it is on its way
-        (250 * MS - 1, 250 * MS + 1, 450),
-        (250 * MS - 1, 390 * MS, 450),
-        (250 * MS + 1, 390 * MS, 250), // it is there
+        (150 * MS, 200 * MS + 1, 550), // it leaves into the cut
+        (200 * MS - 1, 200 * MS + 1, 550),
+        (200 * MS - 1, 249 * MS, 550), // shorter than the delay
+        (210 * MS, 220 * MS, 550),     // wholly while it is on its way
+        (250 * MS - 1, 250 * MS + 1, 550),
+        (250 * MS - 1, 490 * MS, 550),
+        (250 * MS + 1, 490 * MS, 250), // it is there
     ] {
         let mut story = Story::with_links(link(50));
         let server = story.listener("server");
@@ -165,7 +165,7 @@ fn a_cut_right_before_and_one_right_after_a_message_hold_it_alike() {
         });
         let mark = Pattern::Mark { host: Some(client), label: at.into(), about: None };
         story.on(mark, 1, Fault::Cut { from: client, to: server }, Some(ms(49)));
-        story.tells(&["350ms hello"]);
+        story.tells(&["450ms hello"]);
     }
 }
 
@@ -297,4 +297,80 @@ fn a_user_timeout_stands_still_with_its_suspended_machine() {
     story.during(10, 500_000, Fault::Cut { from: laptop, to: server });
     story.during(100_000, 1_000_000, Fault::Suspend { host: laptop });
     story.tells(&["1044621ms held", "1200020ms true"]);
+}
+
+/// The whole milliseconds at which a line was said.
+fn said_at(line: &str) -> u64 {
+    line.split("ms").next().and_then(|at| at.parse().ok()).expect("a line begins with its time")
+}
+
+/// When a word arrives, in milliseconds, that is sent at 60 s over links of this delay and lost at first.
+fn arrives_when_lost_at_60_s(delay: u64, sent_before: u32) -> u64 {
+    let mut story = Story::with_links(link(delay));
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, _| async move {
+        let mut stream = connect(&host, server).await;
+        for _ in 0..sent_before {
+            host.sleep(ms(10)).await;
+            send(&mut stream, "before").await;
+        }
+        host.sleep_until(doublehold_sim::MonotonicTime(60_000_000_000)).await;
+        send(&mut stream, "lost").await;
+        host.sleep(secs(300)).await;
+    });
+    story.during(59_999, 60_001, Fault::Lose { from: client, to: server, probability: always() });
+    story.run();
+    let lost = story.said().into_iter().find(|line| line.contains("lost")).expect("it arrives");
+    said_at(&lost)
+}
+
+#[test]
+fn a_lost_transmission_is_repeated_after_a_timeout_that_knows_the_round_trip() {
+    // Three round trips after the handshake alone, 200 ms at least, and less the longer the round trip has been steady.
+    for (delay, sent_before, waits) in [
+        (1, 0, 200),
+        (33, 0, 200),
+        (34, 0, 204),
+        (500, 0, 3000),
+        (500, 1, 2500),
+        (500, 2, 2125),
+        (5000, 0, 30_000),
+    ] {
+        let arrives = arrives_when_lost_at_60_s(delay, sent_before);
+        assert_eq!(arrives, 60_000 + waits + delay, "{delay} ms, after {sent_before} words");
+    }
+    for sent_before in 0..20 {
+        let waited = arrives_when_lost_at_60_s(500, sent_before) - 60_500;
+        assert!(waited >= 1000, "it left again after {waited} ms, before its round trip was over");
+    }
+}
+
+#[test]
+fn a_slow_link_is_learned_and_a_single_late_message_is_not() {
+    let story_with = |fault: fn(HostId, HostId) -> Fault| {
+        let mut story = Story::new();
+        let server = story.listener("server");
+        let client = story.essential("client", move |host, _| async move {
+            let mut stream = connect(&host, server).await;
+            for _ in 0..3 {
+                send(&mut stream, "word").await;
+                host.sleep(secs(10)).await;
+            }
+            send(&mut stream, "lost").await; // at 30,002 ms
+            host.sleep(secs(60)).await;
+        });
+        story.plan(Trigger::At(SimTime(1)), vec![fault(client, server)], None);
+        story.during(30_001, 30_003, Fault::Lose { from: client, to: server, probability: always() });
+        story
+    };
+    const LATE: u64 = 1_000_000_000;
+    let late_once = story_with(|from, to| Fault::DelayNext { from, to, by_ns: LATE });
+    late_once.tells(&["1003ms word", "10003ms word", "20003ms word", "30203ms lost"]);
+    let mut slow = story_with(|from, to| Fault::Slow { from, to, by_ns: LATE });
+    slow.run();
+    let said = slow.said();
+    assert!(
+        said_at(&said[3]) > 30_002 + 1002 + 1001,
+        "it left again before its round trip was over: {said:?}"
+    );
 }
