@@ -141,7 +141,7 @@ fn short_meaning(predicate: Predicate) -> &'static str {
         Predicate::P3 => "a write was applied after a later grant",
         Predicate::P4 => "the data is what no turn-taking would leave",
         Predicate::WR => "a command changed another grant's key",
-        Predicate::LV => "a free lock was not obtained in time",
+        Predicate::LV => "a wait was longer than its bound",
     }
 }
 

@@ -50,7 +50,7 @@ impl Told {
         let mut header = Header::new("story", 7, &["c1", "c2"], &["stock"]);
         header.nodes = ["A", "B", "C"].map(str::to_owned).to_vec();
         header.objects = vec!["stock".to_owned()];
-        header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000) };
+        header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000), ..Bounds::default() };
         let history = History::new(header);
         Told(Report {
             scenario,

@@ -257,8 +257,10 @@ pub struct Limits {
     pub time: Duration,
     /// Kernel events.
     pub events: u64,
-    /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.
+    /// Whoever asks for the lock must obtain it within this, whoever holds it meanwhile; `None`: nothing is stated.
     pub obtain_within: Option<Duration>,
+    /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.
+    pub obtain_free_within: Option<Duration>,
 }
 
 /// The name of the fault that starts a client's program, delivered as a signal to its host.

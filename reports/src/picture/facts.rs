@@ -135,6 +135,6 @@ fn grants_in(evidence: &Evidence) -> Vec<GrantId> {
         Evidence::StaleWrite(it) => vec![it.grant, it.later_grant],
         Evidence::Cycle(it) => it.steps.iter().flat_map(|step| [step.before, step.after]).collect(),
         Evidence::WrongKey(it) => vec![it.by, it.held],
-        Evidence::Waited(_) | Evidence::Omitted { .. } => Vec::new(),
+        Evidence::Waited(_) | Evidence::LongWait(_) | Evidence::Omitted { .. } => Vec::new(),
     }
 }

@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use doublehold_history::{
-    ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs, What,
-    check, judge,
+    Bounds, ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs,
+    What, check, judge,
 };
 
 const GRANTS: u64 = 500_000;
@@ -60,7 +60,7 @@ fn history(grants: u64) -> History {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut header = Header::new("million", 1, &names, &["stock"]);
     header.objects = vec!["x".to_owned()];
-    header.bounds.obtain_within_ns = Some(1_000);
+    header.bounds = Bounds { obtain_within_ns: Some(1_000), obtain_free_within_ns: Some(1_000) };
     let mut history = History::new(header);
     let (lock, object) = (LockId(0), ObjectId(0));
     let mut late = None;

@@ -90,7 +90,7 @@ pub struct Header {
 
 impl Header {
     /// The version of the format this program reads and writes.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// A header with these clients and locks, no nodes, no objects and no bounds: fill in the rest.
     pub fn new(scenario: &str, seed: u64, clients: &[&str], locks: &[&str]) -> Self {
@@ -137,6 +137,8 @@ fn name(names: &[String], kind: &str, id: u32) -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// A lock that nobody claims is obtained by a waiting client within this many nanoseconds of true time.
+    /// Whoever asks for a lock obtains it within this many nanoseconds of true time, whoever holds it meanwhile.
     pub obtain_within_ns: Option<u64>,
+    /// A lock that nobody claims is obtained by a waiting client within this many nanoseconds of true time.
+    pub obtain_free_within_ns: Option<u64>,
 }

@@ -30,7 +30,7 @@ impl History {
     /// ```
     /// use doublehold_history::History;
     ///
-    /// let file = r#"{"version":1,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null}}
+    /// let file = r#"{"version":2,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}
     /// {"at":5,"type":"acquire_started","client":0,"grant":1,"lock":0}
     /// {"at":9,"type":"run_ended","outcome":"completed"}
     /// "#;

@@ -32,7 +32,7 @@
 //! - `verdict`: what a check says; `words`: how evidence reads as a sentence
 //! - `claims`: when a client believed in its grant, and when it was entitled to
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
-//!   `liveness`: LV
+//!   `waits`, `liveness`: LV
 //! - `judge`: all of them, and what a run that ended badly can still say
 //! - `resource`: the thing a lock protects, with its checks of fencing numbers and versions
 //!
@@ -52,6 +52,7 @@ mod resource;
 mod stale_effect;
 mod transactions;
 mod verdict;
+mod waits;
 mod words;
 mod wrong_release;
 
@@ -69,8 +70,8 @@ pub use overlap::{claim_overlap, valid_overlap};
 pub use resource::{Content, FencingCheck, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest};
 pub use stale_effect::stale_effect;
 pub use verdict::{
-    Anomaly, ClockSpan, Cycle, Dependency, Evidence, Overlap, Predicate, StaleWrite, Step, UnknownPredicate,
-    Verdict, WaitEnd, Waited, WrongKey,
+    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step,
+    UnknownPredicate, Verdict, WaitEnd, Waited, WrongKey,
 };
 pub use words::duration;
 pub use wrong_release::wrong_release;

@@ -1,23 +1,25 @@
-//! LV liveness: a lock that nobody claims is obtained by a waiting client within the stated bound.
+//! LV liveness: whoever asks for a lock obtains it within the stated bounds.
 //!
-//! A client waits for a lock from its first acquire call until it is granted, gives up or dies; refusals and
-//! the pauses between retries belong to the wait. The bound is held against each longest interval in which
-//! somebody waits and nobody holds a claim (as P1 sees claims: a dead holder claims nothing, so its lease's
-//! remaining time counts). A grant always ends such an interval, even one that is given back at once.
+//! A history may promise two things. *Obtain within*: every wait is at most so long, whatever the reason, starvation
+//! included. *Obtain free within*: the same of a lock that nobody claims, for scenarios in which somebody may hold the
+//! lock for long. The second is held against each longest interval in which somebody waits and nobody holds a claim (as
+//! P1 sees claims: a dead holder claims nothing, so its lease's remaining time counts). A grant always ends such an
+//! interval, even one that is given back at once.
 //!
-//! An interval that reaches the end of the history is judged by its length so far. If the world *stalled*,
-//! nothing can happen any more, so every wait left over never ends, claimed lock or not, and misses any bound.
+//! What reaches the end of the history is judged by its length so far. If the world *stalled*, nothing can happen any
+//! more, so every wait left over never ends, claimed lock or not, and misses any bound.
 //!
-//! Not judged: fairness (somebody obtains the lock, not everybody), and how long a claim lasts.
+//! Not judged: fairness beyond the first bound, and how long a claim lasts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::{Claim, claims};
-use crate::event::{ClientId, GrantId, LockId, RunOutcome, TrueNs, What};
-use crate::history::History;
+use crate::event::{ClientId, LockId, RunOutcome, TrueNs};
+use crate::history::{Bounds, History};
 use crate::verdict::{Evidence, Findings, Predicate, Verdict, WaitEnd, Waited};
+use crate::waits::{Wait, long_waits, waits};
 
-/// LV: a lock nobody claimed was not obtained within the bound, or a wait never ended.
+/// LV: a wait was longer than a bound allows, or never ended.
 ///
 /// Inconclusive if the header states no bound.
 pub fn liveness(history: &History) -> Verdict {
@@ -26,28 +28,65 @@ pub fn liveness(history: &History) -> Verdict {
 
 /// LV, given the history's claims.
 pub(crate) fn liveness_of(history: &History, claims: &[Claim]) -> Verdict {
-    let Some(bound_ns) = history.header().bounds.obtain_within_ns else {
+    let Bounds { obtain_within_ns, obtain_free_within_ns } = history.header().bounds;
+    let Some(any_bound) = obtain_within_ns.or(obtain_free_within_ns) else {
         return Verdict::Inconclusive("no bound stated".to_owned());
     };
+    let waits = waits(history);
+    let mut missed: Vec<(TrueNs, LockId, Evidence)> = Vec::new();
     let stalled = history.outcome() == Some(RunOutcome::Stalled);
-    let mut waited = Vec::new();
-    for (lock, changes) in changes(history, claims) {
-        let mut idle = Idle::new(lock, bound_ns);
-        for at_once in changes.chunk_by(|a, b| a.at == b.at) {
-            idle.apply(at_once);
-        }
-        idle.finish(history.end(), stalled);
-        waited.append(&mut idle.too_long);
+    if let Some(bound_ns) = obtain_free_within_ns {
+        let idle = idle(&waits, claims, bound_ns, history.end(), stalled).into_iter();
+        missed.extend(idle.map(|it| (it.from, it.lock, Evidence::Waited(it))));
     }
-    waited.sort_by_key(|it| (it.from, it.lock));
+    if stalled {
+        let endless = endless(&waits, any_bound).into_iter();
+        missed.extend(endless.map(|it| (it.from, it.lock, Evidence::Waited(it))));
+    }
+    if let Some(bound_ns) = obtain_within_ns {
+        let long = long_waits(&waits, claims, bound_ns).into_iter();
+        missed.extend(long.map(|it| (it.from, it.lock, Evidence::LongWait(it))));
+    }
+    missed.sort_by_key(|&(from, lock, _)| (from, lock));
 
     let mut findings = Findings::new(Predicate::LV);
-    for it in waited {
-        if findings.push(Evidence::Waited(it)).is_break() {
+    for (.., evidence) in missed {
+        if findings.push(evidence).is_break() {
             break;
         }
     }
     findings.into_verdict()
+}
+
+/// The waits that a stalled world left over, one piece of evidence a lock.
+fn endless(waits: &[Wait], bound_ns: u64) -> Vec<Waited> {
+    let mut endless: BTreeMap<LockId, Waited> = BTreeMap::new();
+    for wait in waits.iter().filter(|wait| wait.end == WaitEnd::Never) {
+        let &Wait { lock, from, to, end, .. } = wait;
+        let waited =
+            endless.entry(lock).or_insert(Waited { lock, clients: Vec::new(), from, to, bound_ns, end });
+        waited.clients.push(wait.client);
+    }
+    let mut endless: Vec<Waited> = endless.into_values().collect();
+    for waited in &mut endless {
+        waited.clients.sort_unstable();
+        waited.clients.truncate(Waited::MAX_CLIENTS);
+    }
+    endless
+}
+
+/// The waits for a lock that nobody claimed that were longer than the bound.
+fn idle(waits: &[Wait], claims: &[Claim], bound_ns: u64, end: TrueNs, stalled: bool) -> Vec<Waited> {
+    let mut waited = Vec::new();
+    for (lock, changes) in changes(waits, claims) {
+        let mut idle = Idle::new(lock, bound_ns);
+        for at_once in changes.chunk_by(|a, b| a.at == b.at) {
+            idle.apply(at_once);
+        }
+        idle.finish(end, stalled);
+        waited.append(&mut idle.too_long);
+    }
+    waited
 }
 
 /// Something that matters to one lock's waiters.
@@ -66,9 +105,15 @@ enum ChangeKind {
 }
 
 /// Each lock's changes, in order of time.
-fn changes(history: &History, claims: &[Claim]) -> BTreeMap<LockId, Vec<Change>> {
+fn changes(waits: &[Wait], claims: &[Claim]) -> BTreeMap<LockId, Vec<Change>> {
     let mut changes: BTreeMap<LockId, Vec<Change>> = BTreeMap::new();
-    add_waits(history, &mut changes);
+    for wait in waits {
+        let changes = changes.entry(wait.lock).or_default();
+        changes.push(Change { at: wait.from, kind: ChangeKind::WaitBegins(wait.client) });
+        if !matches!(wait.end, WaitEnd::RunEnded | WaitEnd::Never) {
+            changes.push(Change { at: wait.to, kind: ChangeKind::WaitEnds(wait.client) });
+        }
+    }
     for claim in claims {
         let changes = changes.entry(claim.lock).or_default();
         changes.push(Change { at: claim.span.from, kind: ChangeKind::Claimed });
@@ -77,49 +122,17 @@ fn changes(history: &History, claims: &[Claim]) -> BTreeMap<LockId, Vec<Change>>
         }
     }
     for changes in changes.values_mut() {
-        // Stable: within an instant a wait begins before it ends, if it was recorded so.
+        // Stable: a client's wait ends before its next begins, and begins before it ends, within an instant too.
         changes.sort_by_key(|change| change.at);
     }
     changes
-}
-
-fn add_waits(history: &History, changes: &mut BTreeMap<LockId, Vec<Change>>) {
-    let mut asked: HashMap<GrantId, LockId> = HashMap::new();
-    let mut waiting: BTreeSet<(ClientId, LockId)> = BTreeSet::new();
-    for event in history.events() {
-        let ended = match event.what {
-            What::AcquireStarted { client, grant, lock } => {
-                asked.insert(grant, lock);
-                if waiting.insert((client, lock)) {
-                    let kind = ChangeKind::WaitBegins(client);
-                    changes.entry(lock).or_default().push(Change { at: event.at, kind });
-                }
-                continue;
-            }
-            What::Granted { client, lock, .. } => vec![(client, lock)],
-            What::GaveUp { client, grant } => {
-                asked.get(&grant).map(|&lock| (client, lock)).into_iter().collect()
-            }
-            What::Died { client } | What::Restarted { client } => {
-                waiting.range((client, LockId(0))..=(client, LockId(u32::MAX))).copied().collect()
-            }
-            _ => continue,
-        };
-        for (client, lock) in ended {
-            if waiting.remove(&(client, lock)) {
-                let kind = ChangeKind::WaitEnds(client);
-                changes.entry(lock).or_default().push(Change { at: event.at, kind });
-            }
-        }
-    }
 }
 
 /// One lock: who waits for it, who claims it, and since when it has been waited for in vain.
 struct Idle {
     lock: LockId,
     bound_ns: u64,
-    /// Who waits, and since when.
-    waiting: BTreeMap<ClientId, TrueNs>,
+    waiting: BTreeSet<ClientId>,
     claims: u64,
     since: Option<TrueNs>,
     /// Some of those who have waited since then, and when they joined.
@@ -132,7 +145,7 @@ impl Idle {
         Self {
             lock,
             bound_ns,
-            waiting: BTreeMap::new(),
+            waiting: BTreeSet::new(),
             claims: 0,
             since: None,
             clients: BTreeMap::new(),
@@ -153,7 +166,7 @@ impl Idle {
                 }
                 ChangeKind::Unclaimed => self.claims = self.claims.saturating_sub(1),
                 ChangeKind::WaitBegins(client) => {
-                    self.waiting.insert(client, at);
+                    self.waiting.insert(client);
                 }
                 ChangeKind::WaitEnds(client) => {
                     self.waiting.remove(&client);
@@ -173,13 +186,13 @@ impl Idle {
 
     fn open(&mut self, at: TrueNs) {
         self.since = Some(at);
-        self.clients = self.waiting.keys().take(Waited::MAX_CLIENTS).map(|&client| (client, at)).collect();
+        self.clients = self.waiting.iter().take(Waited::MAX_CLIENTS).map(|&client| (client, at)).collect();
     }
 
     fn join(&mut self, at_once: &[Change]) {
         for change in at_once {
             if let ChangeKind::WaitBegins(client) = change.kind
-                && self.waiting.contains_key(&client)
+                && self.waiting.contains(&client)
                 && self.clients.len() < Waited::MAX_CLIENTS
             {
                 self.clients.entry(client).or_insert(change.at);
@@ -197,13 +210,10 @@ impl Idle {
         }
     }
 
+    /// The history ends. In a stalled world what is left over never ends, which is told of all waits at once.
     fn finish(&mut self, at: TrueNs, stalled: bool) {
         if !stalled {
-            return self.close(at, WaitEnd::RunEnded);
-        }
-        if let Some(&from) = self.waiting.values().min() {
-            let clients = self.waiting.keys().take(Waited::MAX_CLIENTS).copied().collect();
-            self.report(from, at, clients, WaitEnd::Never);
+            self.close(at, WaitEnd::RunEnded);
         }
     }
 

@@ -131,7 +131,7 @@ impl Predicate {
             Predicate::P3 => "the resource applied a write of a grant after a later grant existed",
             Predicate::P4 => "the resource's data is what no serial order of the grants would have left",
             Predicate::WR => "a release or extension changed a key that held another grant's token",
-            Predicate::LV => "a lock nobody claimed was not obtained within the bound, or a wait never ended",
+            Predicate::LV => "a client waited longer than a stated bound allows, or a wait never ended",
         }
     }
 }
@@ -169,8 +169,10 @@ pub enum Evidence {
     Cycle(Cycle),
     /// WR: a command hit another grant's key.
     WrongKey(WrongKey),
-    /// LV: a wait that was too long.
+    /// LV: nobody obtained a lock that nobody claimed, or a wait never ended.
     Waited(Waited),
+    /// LV: one client's wait was longer than any may be.
+    LongWait(LongWait),
     /// There is more evidence than a verdict carries.
     Omitted {
         /// The rule that was broken even more often.
@@ -329,7 +331,7 @@ pub struct WrongKey {
     pub held_client: Option<ClientId>,
 }
 
-/// A wait that was too long.
+/// A wait for a lock that nobody claimed that was too long, or one that never ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waited {
     /// The lock waited for.
@@ -351,12 +353,37 @@ impl Waited {
     pub const MAX_CLIENTS: usize = 16;
 }
 
+/// One client waited too long, whatever the reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LongWait {
+    /// The lock waited for.
+    pub lock: LockId,
+    /// Who waited.
+    pub client: ClientId,
+    /// Since when: its first acquire call.
+    pub from: TrueNs,
+    /// Until when.
+    pub to: TrueNs,
+    /// Who held the lock at some time of it, in order of id; at most [`Waited::MAX_CLIENTS`].
+    pub held_by: Vec<ClientId>,
+    /// For how much of the wait anybody held it, in nanoseconds.
+    pub held_ns: u64,
+    /// The bound that was missed, in nanoseconds.
+    pub bound_ns: u64,
+    /// Why it stopped being a wait, if it did.
+    pub end: WaitEnd,
+}
+
 /// How a wait that was too long ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitEnd {
     /// Somebody obtained the lock, too late.
     Obtained,
+    /// The client gave up.
+    GaveUp,
+    /// The client died.
+    Died,
     /// Nobody waited any more: they gave up or died.
     Abandoned,
     /// The history ended first.

@@ -5,8 +5,8 @@
 use crate::event::{ClientId, ClockKind, GrantId, KeyOp, TrueNs};
 use crate::history::Header;
 use crate::verdict::{
-    Anomaly, ClockSpan, Cycle, Dependency, Evidence, Overlap, Predicate, StaleWrite, Step, WaitEnd, Waited,
-    WrongKey,
+    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
+    Waited, WrongKey,
 };
 
 impl Evidence {
@@ -37,6 +37,7 @@ impl Evidence {
             Evidence::Cycle(it) => cycle(it, header),
             Evidence::WrongKey(it) => wrong_key(it, header),
             Evidence::Waited(it) => waited(it, header),
+            Evidence::LongWait(it) => long_wait(it, header),
             Evidence::Omitted { predicate, listed } => {
                 format!("{predicate} was violated more often than the {listed} times listed")
             }
@@ -177,9 +178,15 @@ fn waited(it: &Waited, header: &Header) -> String {
     let (long, bound) = (duration(it.to.since(it.from)), duration(it.bound_ns));
     let idle = format!(r#"{clients} waited {long} for "{lock}" while nobody claimed it, from {from}"#);
     match it.end {
-        WaitEnd::Obtained => format!("{idle} until it was obtained at {to}; the bound is {bound}"),
-        WaitEnd::Abandoned => format!("{idle} until nobody waited any more at {to}; the bound is {bound}"),
-        WaitEnd::RunEnded => format!("{idle} until the run ended at {to}; the bound is {bound}"),
+        WaitEnd::Obtained => {
+            format!("{idle} until it was obtained at {to}; the bound for a free lock is {bound}")
+        }
+        WaitEnd::RunEnded => {
+            format!("{idle} until the run ended at {to}; the bound for a free lock is {bound}")
+        }
+        WaitEnd::Abandoned | WaitEnd::GaveUp | WaitEnd::Died => {
+            format!("{idle} until nobody waited any more at {to}; the bound for a free lock is {bound}")
+        }
         WaitEnd::Never => {
             let have = if it.clients.len() == 1 { "has" } else { "have" };
             format!(
@@ -187,6 +194,27 @@ fn waited(it: &Waited, header: &Header) -> String {
             )
         }
     }
+}
+
+fn long_wait(it: &LongWait, header: &Header) -> String {
+    let (client, lock) = (header.client(it.client), header.lock(it.lock));
+    let (from, to, whole_ns) = (instant(it.from), instant(it.to), it.to.since(it.from));
+    let holders = list(it.held_by.iter().map(|&holder| header.client(holder)).collect());
+    let held = match it.held_ns {
+        0 => "while nobody held it".to_owned(),
+        held if held == whole_ns => format!("while {holders} held it"),
+        held => format!("{} of it while {holders} held it", duration(held)),
+    };
+    let until = match it.end {
+        WaitEnd::Obtained => "was granted",
+        WaitEnd::GaveUp => "gave up",
+        WaitEnd::Died => "died",
+        WaitEnd::Abandoned | WaitEnd::RunEnded | WaitEnd::Never => "was still waiting when the run ended",
+    };
+    let (long, bound) = (duration(whole_ns), duration(it.bound_ns));
+    format!(
+        r#"{client} waited {long} for "{lock}", {held}: it asked at {from} and {until} at {to}; the bound for any wait is {bound}"#
+    )
 }
 
 /// `c1`, `c1 and c2`, `c1, c2 and c3`.

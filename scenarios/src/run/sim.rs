@@ -84,7 +84,10 @@ fn recorder(scenario: &Scenario, seed: u64, world: &World) -> Recorder {
         nodes: names(Role::Node),
         locks: vec![scenario.lock.name.clone()],
         objects: vec![scenario.resource.object.clone()],
-        bounds: Bounds { obtain_within_ns: scenario.limits.obtain_within.map(whole_ns) },
+        bounds: Bounds {
+            obtain_within_ns: scenario.limits.obtain_within.map(whole_ns),
+            obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),
+        },
     };
     let clients = scenario.clients.iter().zip(0..).map(|(client, id)| (client.host.in_world(), ClientId(id)));
     Recorder::new(world.observer(), History::new(header), clients.collect(), &scenario.lock.name)

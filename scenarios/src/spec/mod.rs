@@ -293,12 +293,14 @@ fn faults(root: &Section<'_>, clients: &[Field<'_>], world: &World<'_>) -> Resul
 }
 
 fn limits(root: &Section<'_>) -> Result<Limits> {
-    let limits = root.section("limits", &["time", "events", "obtain_within"])?;
+    let limits = root.section("limits", &["time", "events", "obtain_within", "obtain_free_within"])?;
     let hour = Duration::from_secs(3600);
+    let bound = |key| limits.get(key).map(|bound: Field<'_>| bound.positive_duration()).transpose();
     Ok(Limits {
         time: limits.get("time").map_or(Ok(hour), |time| time.positive_duration())?,
         events: limits.get("events").map_or(Ok(EVENTS_DEFAULT), |events| events.number(1, EVENTS_MAX))?,
-        obtain_within: limits.get("obtain_within").map(|bound| bound.positive_duration()).transpose()?,
+        obtain_within: bound("obtain_within")?,
+        obtain_free_within: bound("obtain_free_within")?,
     })
 }
 

@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-const HEADER: &str = r#"{"version":1,"scenario":"s","seed":7,"clients":["c1","c2"],"nodes":["A"],"locks":["stock"],"objects":["x"],"bounds":{"obtain_within_ns":null}}"#;
+const HEADER: &str = r#"{"version":2,"scenario":"s","seed":7,"clients":["c1","c2"],"nodes":["A"],"locks":["stock"],"objects":["x"],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}"#;
 const STARTED: &str = r#"{"at":5,"type":"acquire_started","client":0,"grant":1,"lock":0}"#;
 
 fn refusal(file: impl AsRef<[u8]>) -> String {
@@ -49,10 +49,10 @@ fn a_file_that_is_no_history_is_refused_with_line_and_cause() {
             "line 1, column 2: not a history's header: invalid length 0, expected struct Versioned with 1 element",
         ),
         (
-            r#"{"version":2,"anything":0}"#,
-            "line 1: the history has version 2, this program reads version 1: record it again",
+            r#"{"version":1,"anything":0}"#,
+            "line 1: the history has version 1, this program reads version 2: record it again",
         ),
-        (r#"{"version":1}"#, "line 1, column 13: not a history's header: missing field `scenario`"),
+        (r#"{"version":2}"#, "line 1, column 13: not a history's header: missing field `scenario`"),
     ];
     for (file, expected) in cases {
         assert_eq!(refusal(file), expected, "for {file:?}");

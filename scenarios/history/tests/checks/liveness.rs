@@ -1,32 +1,79 @@
-//! LV against a look at every lock in every cell of time.
+//! LV against a look at every lock in every cell of time, and at every client from each of its calls on.
 
 use doublehold_history::{
-    ClientId, Evidence, GrantId, History, LockId, RunOutcome, Verdict, WaitEnd, What, liveness,
+    Bounds, ClientId, Evidence, GrantId, History, LockId, LongWait, RunOutcome, TrueNs, Verdict, WaitEnd,
+    What, liveness,
 };
 use proptest::prelude::*;
 
-use crate::random::{GRANTS, cases, claims_cell, histories, lock_of};
+use crate::random::{GRANTS, cases, claims_cell, client_of, histories, lock_of};
 
 proptest! {
     #![proptest_config(cases(4_000))]
 
     #[test]
     fn long_waits_are_exactly_those_that_a_look_at_every_cell_finds(history in histories(40)) {
-        let Some(bound) = history.header().bounds.obtain_within_ns else {
+        let bounds = history.header().bounds;
+        if bounds == Bounds::default() {
             prop_assert_eq!(liveness(&history), Verdict::Inconclusive("no bound stated".to_owned()));
             return Ok(());
-        };
-        let found: Vec<Wait> = liveness(&history).evidence().iter().map(|evidence| match evidence {
-            Evidence::Waited(it) => (it.from.0, it.lock, it.to.0, it.end, it.clients.clone()),
-            other => panic!("not a wait: {other:?}"),
-        }).collect();
-        prop_assert_eq!(found, naive(&history, bound));
+        }
+        let verdict = liveness(&history);
+        let (mut found, mut found_long) = (Vec::new(), Vec::new());
+        for evidence in verdict.evidence() {
+            match evidence {
+                Evidence::Waited(it) => found.push((it.from.0, it.lock, it.to.0, it.end, it.clients.clone())),
+                Evidence::LongWait(it) => found_long.push(it.clone()),
+                other => panic!("not a wait: {other:?}"),
+            }
+        }
+        prop_assert_eq!(found, naive(&history, bounds.obtain_free_within_ns));
+        found_long.sort_by_key(|it| (it.from, it.lock, it.client, it.to));
+        prop_assert_eq!(found_long, bounds.obtain_within_ns.map_or(Vec::new(), |bound| naive_long(&history, bound)));
     }
 }
 
 type Wait = (u64, LockId, u64, WaitEnd, Vec<ClientId>);
 
-fn naive(history: &History, bound: u64) -> Vec<Wait> {
+/// Each call that found its client not waiting begins a wait, which lasts to the next event that ends one.
+fn naive_long(history: &History, bound_ns: u64) -> Vec<LongWait> {
+    let events = history.events();
+    let mut waits = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        let What::AcquireStarted { client, lock, .. } = event.what else { continue };
+        if wait_in(history, place, client, lock).is_some() {
+            continue;
+        }
+        let ended = (place + 1..events.len()).find(|&at| ends_wait(&events[at].what, client, lock));
+        let (to, end) = match ended.map(|at| &events[at]) {
+            Some(event) => match event.what {
+                What::Granted { .. } => (event.at, WaitEnd::Obtained),
+                What::GaveUp { .. } => (event.at, WaitEnd::GaveUp),
+                _ => (event.at, WaitEnd::Died),
+            },
+            None if history.outcome() == Some(RunOutcome::Stalled) => continue,
+            None => (history.end(), WaitEnd::RunEnded),
+        };
+        let TrueNs(from) = event.at;
+        if to.0 - from > bound_ns {
+            let holds = |grant, t| lock_of(grant) == lock && claims_cell(history, grant, t);
+            let held = |t: &u64| (0..GRANTS).any(|grant| holds(GrantId(grant), *t));
+            let held_by = [ClientId(0), ClientId(1), ClientId(2)].into_iter().filter(|&holder| {
+                let of_holder = || (0..GRANTS).map(GrantId).filter(|&grant| client_of(grant) == holder);
+                (from..to.0).any(|t| of_holder().any(|grant| holds(grant, t)))
+            });
+            let held_by = held_by.collect();
+            let held_ns = (from..to.0).filter(held).count() as u64;
+            waits.push(LongWait { lock, client, from: event.at, to, held_by, held_ns, bound_ns, end });
+        }
+    }
+    waits.sort_by_key(|it| (it.from, it.lock, it.client, it.to));
+    waits
+}
+
+/// With no bound for free locks, only waits that never end count.
+fn naive(history: &History, bound: Option<u64>) -> Vec<Wait> {
+    let bound = bound.unwrap_or(u64::MAX);
     let mut waits: Vec<Wait> =
         [LockId(0), LockId(1)].iter().flat_map(|&lock| naive_lock(history, bound, lock)).collect();
     waits.sort_by_key(|it| (it.0, it.1));
@@ -88,17 +135,21 @@ fn wait_began(history: &History, client: ClientId, lock: LockId) -> Option<u64> 
 /// ends a wait.
 fn wait_in(history: &History, seen: usize, client: ClientId, lock: LockId) -> Option<u64> {
     let events = &history.events()[..seen];
-    let ends = |what: &What| match *what {
-        What::Granted { client: this, lock: on, .. } => this == client && on == lock,
-        What::GaveUp { client: this, grant } => this == client && lock_of(grant) == lock,
-        What::Died { client: this } | What::Restarted { client: this } => this == client,
-        _ => false,
-    };
-    let ended = events.iter().rposition(|event| ends(&event.what)).map_or(0, |place| place + 1);
+    let ended = events.iter().rposition(|event| ends_wait(&event.what, client, lock));
+    let ended = ended.map_or(0, |place| place + 1);
     events[ended..].iter().find_map(|event| match event.what {
         What::AcquireStarted { client: this, lock: on, .. } if this == client && on == lock => {
             Some(event.at.0)
         }
         _ => None,
     })
+}
+
+fn ends_wait(what: &What, client: ClientId, lock: LockId) -> bool {
+    match *what {
+        What::Granted { client: this, lock: on, .. } => this == client && on == lock,
+        What::GaveUp { client: this, grant } => this == client && lock_of(grant) == lock,
+        What::Died { client: this } | What::Restarted { client: this } => this == client,
+        _ => false,
+    }
 }

@@ -50,7 +50,7 @@ prop_compose! {
         -> Raw { Raw { at, pick, grant, object, other, flag } }
 }
 
-/// Histories about everything, of up to `events` events, with and without a bound, ended in any way.
+/// Histories about everything, of up to `events` events, with and without bounds, ended in any way.
 pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
     let outcome = prop::sample::select(vec![
         None,
@@ -58,10 +58,14 @@ pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
         Some(RunOutcome::Stalled),
         Some(RunOutcome::TimeBudget),
     ]);
-    let bound = prop::option::of(0..6u64);
-    (prop::collection::vec(raw(), 0..events), outcome, bound).prop_map(|(mut raws, outcome, bound)| {
+    let bound = || prop::option::of(0..6u64);
+    let bounds = (bound(), bound()).prop_map(|(obtain_within_ns, obtain_free_within_ns)| Bounds {
+        obtain_within_ns,
+        obtain_free_within_ns,
+    });
+    (prop::collection::vec(raw(), 0..events), outcome, bounds).prop_map(|(mut raws, outcome, bounds)| {
         raws.sort_by_key(|raw| raw.at);
-        let mut builder = Builder::new(bound);
+        let mut builder = Builder::new(bounds);
         for raw in &raws {
             let what = builder.make(raw);
             builder.history.push(TrueNs(raw.at), what);
@@ -83,11 +87,11 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(obtain_within_ns: Option<u64>) -> Self {
+    fn new(bounds: Bounds) -> Self {
         let mut header = Header::new("random", 1, &["c1", "c2", "c3"], &["stock", "till"]);
         header.nodes = vec!["A".to_owned()];
         header.objects = vec!["x".to_owned(), "y".to_owned()];
-        header.bounds = Bounds { obtain_within_ns };
+        header.bounds = bounds;
         Self {
             history: History::new(header),
             started: Vec::new(),

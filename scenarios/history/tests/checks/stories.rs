@@ -304,7 +304,7 @@ fn other_anomalies_are_named_and_explained() {
 fn a_free_lock_nobody_obtains_in_time_is_a_liveness_violation_and_retries_are_one_wait() {
     let refused = What::Refused { client: C2, grant: GrantId(2), why: "held".to_owned() };
     let story = || {
-        Story::bound(10_000)
+        Story::free_bound(10_000)
             .granted(0, (C1, 1))
             .waits(1_000, (C2, 2))
             .at(1_500, refused.clone())
@@ -317,21 +317,79 @@ fn a_free_lock_nobody_obtains_in_time_is_a_liveness_violation_and_retries_are_on
     assert_eq!(
         words(Predicate::LV, &late),
         [
-            r#"c2 and c3 waited 10.001 s for "stock" while nobody claimed it, from 2.000 s until it was obtained at 12.001 s; the bound is 10.000 s"#
+            r#"c2 and c3 waited 10.001 s for "stock" while nobody claimed it, from 2.000 s until it was obtained at 12.001 s; the bound for a free lock is 10.000 s"#
         ]
     );
     let gave_up = story().at(12_500, What::GaveUp { client: C2, grant: GrantId(3) }).completes(20_000);
     assert_eq!(
         words(Predicate::LV, &gave_up),
         [
-            r#"c2 waited 10.500 s for "stock" while nobody claimed it, from 2.000 s until nobody waited any more at 12.500 s; the bound is 10.000 s"#
+            r#"c2 waited 10.500 s for "stock" while nobody claimed it, from 2.000 s until nobody waited any more at 12.500 s; the bound for a free lock is 10.000 s"#
         ]
     );
     let never = story().completes(20_000);
     assert_eq!(
         words(Predicate::LV, &never),
         [
-            r#"c2 waited 18.000 s for "stock" while nobody claimed it, from 2.000 s until the run ended at 20.000 s; the bound is 10.000 s"#
+            r#"c2 waited 18.000 s for "stock" while nobody claimed it, from 2.000 s until the run ended at 20.000 s; the bound for a free lock is 10.000 s"#
+        ]
+    );
+}
+
+#[test]
+fn a_wait_longer_than_any_may_be_is_a_liveness_violation_whoever_holds_the_lock() {
+    let story = || Story::bound(30_000).granted(0, (C1, 1)).waits(1_000, (C2, 2));
+    let in_time = story().releases(31_000, (C1, 1)).granted(31_000, (C2, 2)).completes(40_000);
+    assert_eq!(check(Predicate::LV, &in_time), Verdict::Holds);
+    let cases = [
+        (
+            story().gives_up(191_000, (C2, 2)).completes(200_000),
+            r#"c2 waited 190.000 s for "stock", while c1 held it: it asked at 1.000 s and gave up at 191.000 s; the bound for any wait is 30.000 s"#,
+        ),
+        (
+            story().releases(21_000, (C1, 1)).granted(32_000, (C2, 2)).completes(40_000),
+            r#"c2 waited 31.000 s for "stock", 20.000 s of it while c1 held it: it asked at 1.000 s and was granted at 32.000 s; the bound for any wait is 30.000 s"#,
+        ),
+        (
+            story().releases(500, (C1, 1)).completes(32_000),
+            r#"c2 waited 31.000 s for "stock", while nobody held it: it asked at 1.000 s and was still waiting when the run ended at 32.000 s; the bound for any wait is 30.000 s"#,
+        ),
+        (
+            story()
+                .releases(21_000, (C1, 1))
+                .granted(21_000, (C3, 3))
+                .at(41_000, What::Died { client: C2 })
+                .completes(50_000),
+            r#"c2 waited 40.000 s for "stock", while c1 and c3 held it: it asked at 1.000 s and died at 41.000 s; the bound for any wait is 30.000 s"#,
+        ),
+    ];
+    for (history, expected) in cases {
+        assert_eq!(words(Predicate::LV, &history), [expected]);
+    }
+}
+
+#[test]
+fn a_client_that_dies_or_gives_up_before_the_bound_has_missed_nothing() {
+    let waits = || Story::bound(30_000).granted(0, (C1, 1)).waits(1_000, (C2, 2));
+    let died = waits().at(31_000, What::Died { client: C2 }).completes(90_000);
+    let gave_up = waits().gives_up(31_000, (C2, 2)).completes(90_000);
+    let again =
+        waits().gives_up(20_000, (C2, 2)).waits(20_000, (C2, 3)).gives_up(50_000, (C2, 3)).completes(90_000);
+    for history in [died, gave_up, again] {
+        assert_eq!(check(Predicate::LV, &history), Verdict::Holds);
+    }
+}
+
+#[test]
+fn a_run_may_promise_both_bounds_and_miss_both() {
+    let mut header = Story::bound(30_000).0.header().clone();
+    header.bounds.obtain_free_within_ns = Some(10_000_000_000);
+    let history = Story(History::new(header)).waits(0, (C1, 1)).completes(40_000);
+    assert_eq!(
+        words(Predicate::LV, &history),
+        [
+            r#"c1 waited 40.000 s for "stock" while nobody claimed it, from 0.000 s until the run ended at 40.000 s; the bound for a free lock is 10.000 s"#,
+            r#"c1 waited 40.000 s for "stock", while nobody held it: it asked at 0.000 s and was still waiting when the run ended at 40.000 s; the bound for any wait is 30.000 s"#,
         ]
     );
 }

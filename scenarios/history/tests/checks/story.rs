@@ -24,9 +24,19 @@ impl Story {
         Self(History::new(header))
     }
 
-    pub(crate) fn bound(obtain_within_ms: u64) -> Self {
+    /// Promises that any wait is at most so long.
+    pub(crate) fn bound(ms: u64) -> Self {
+        Self::promising(Bounds { obtain_within_ns: Some(ms * 1_000_000), ..Bounds::default() })
+    }
+
+    /// Promises that a wait for a lock that nobody claims is at most so long.
+    pub(crate) fn free_bound(ms: u64) -> Self {
+        Self::promising(Bounds { obtain_free_within_ns: Some(ms * 1_000_000), ..Bounds::default() })
+    }
+
+    fn promising(bounds: Bounds) -> Self {
         let mut header = Story::new().0.header().clone();
-        header.bounds = Bounds { obtain_within_ns: Some(obtain_within_ms * 1_000_000) };
+        header.bounds = bounds;
         Self(History::new(header))
     }
 
@@ -37,6 +47,10 @@ impl Story {
 
     pub(crate) fn waits(self, ms: u64, (client, id): Grant) -> Self {
         self.at(ms, What::AcquireStarted { client, grant: GrantId(id), lock: STOCK })
+    }
+
+    pub(crate) fn gives_up(self, ms: u64, (client, id): Grant) -> Self {
+        self.at(ms, What::GaveUp { client, grant: GrantId(id) })
     }
 
     pub(crate) fn granted(self, ms: u64, grant: Grant) -> Self {

@@ -1,0 +1,47 @@
+//! The two bounds of a scenario, from the file to the sentence: one for every wait, one for a lock nobody claims.
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::{Engine, Keep, SimEngine, spec::Source};
+
+/// c1 holds for ninety seconds by extending its lease; c2 asks for 60 s and gives up.
+fn verdict(limits: &str) -> (&'static str, Vec<String>) {
+    let text = format!(
+        r#"
+        claim = "somebody holds the lock for long"
+        lock = {{ algorithm = "redlock", ttl = "10s" }}
+        nodes = {{ names = ["A", "B", "C"] }}
+        clients = [
+            {{ name = "c1", program = ["acquire", {extensions} "release"] }},
+            {{ name = "c2", program = ["acquire", "release"], start = "c1's grant", give_up_after = "60s" }},
+        ]
+        limits = {{ time = "10m" {limits} }}
+        "#,
+        extensions = r#""work 5s", "extend", "#.repeat(18),
+    );
+    let source = Source { name: "waits".into(), file: "waits.toml".into(), text, ..Source::default() };
+    let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
+    let report = SimEngine.run(&scenario, 1, Keep::History);
+    let verdict = report.verdicts.get(Predicate::LV);
+    let header = report.history.header();
+    (verdict.as_str(), verdict.evidence().iter().map(|it| it.in_words(header)).collect())
+}
+
+#[test]
+fn a_client_starved_by_a_holder_waited_longer_than_any_wait_may_be() {
+    let (verdict, words) = verdict(r#", obtain_within = "30s""#);
+    assert_eq!(verdict, "violated");
+    assert_eq!(words.len(), 1);
+    assert!(words[0].starts_with("c2 waited 60."), "{}", words[0]);
+    assert!(words[0].contains(r#"s for "stock", while c1 held it"#), "{}", words[0]);
+    assert!(words[0].ends_with("the bound for any wait is 30.000 s"), "{}", words[0]);
+}
+
+#[test]
+fn a_bound_for_free_locks_says_nothing_about_one_that_is_held() {
+    assert_eq!(verdict(r#", obtain_free_within = "30s""#), ("holds", Vec::new()));
+}
+
+#[test]
+fn without_a_bound_nothing_is_said_about_waits() {
+    assert_eq!(verdict(""), ("inconclusive", Vec::new()));
+}
