@@ -2,14 +2,16 @@
 //!
 //! Which reads count? Those that fed a write that was applied: for a write that names the version it is
 //! `based_on`, that version, and what its grant had last read of every other object when the write was sent.
-//! Reading again replaces what was read before. A write without `based_on` is blind and uses no read. A grant
+//! Reading again replaces what was read before. A write without `based_on` is blind and uses no read, and so is one
+//! based on what its client read under another grant: no lock covers what is carried from one grant to the next. (What
+//! no read was recorded of is taken for the writing grant's own.) A grant
 //! that sent no write counts as a reader once it calls release without having noticed its own expiry.
 //! All other reads led to nothing at the resource and are left out: those of a grant that died, gave up, or
 //! whose writes were all refused.
 //!
 //! Not modelled: what a client does with a value outside the resource.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::event::{ClientId, GrantId, ObjectId, What};
 use crate::history::History;
@@ -29,13 +31,18 @@ pub(crate) struct Transaction {
 pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut place: HashMap<GrantId, usize> = HashMap::new();
+    let mut read_by: HashSet<(ClientId, ObjectId, u64)> = HashSet::new();
     for event in history.events().iter().filter(|event| matters(&event.what)) {
         let (Some(client), Some(grant)) = (event.what.client(), event.what.grant()) else { continue };
         let index = *place.entry(grant).or_insert_with(|| {
             drafts.push(Draft::new(client, grant));
             drafts.len() - 1
         });
-        drafts[index].see(&event.what);
+        if let What::ReadDone { object, version, .. } = event.what {
+            read_by.insert((client, object, version));
+        }
+        let was_read = |object, version| read_by.contains(&(client, object, version));
+        drafts[index].see(&event.what, was_read);
     }
     drafts.into_iter().filter_map(Draft::finish).collect()
 }
@@ -58,6 +65,8 @@ struct Draft {
     grant: GrantId,
     /// Every read, in order.
     log: Vec<(ObjectId, u64)>,
+    /// The same, to be looked up.
+    read: HashSet<(ObjectId, u64)>,
     /// How long the log was when a write was sent. A write sent again was sent when it was last sent.
     sent: HashMap<(ObjectId, Option<u64>), usize>,
     /// Lengths of the log whose latest reads count.
@@ -73,6 +82,7 @@ impl Draft {
             client,
             grant,
             log: Vec::new(),
+            read: HashSet::new(),
             sent: HashMap::new(),
             uses: Vec::new(),
             reads: BTreeSet::new(),
@@ -81,9 +91,13 @@ impl Draft {
         }
     }
 
-    fn see(&mut self, what: &What) {
+    /// `was_read` says whether the client has read a version so far, under whatever grant.
+    fn see(&mut self, what: &What, was_read: impl Fn(ObjectId, u64) -> bool) {
         match what {
-            What::ReadDone { object, version, .. } => self.log.push((*object, *version)),
+            What::ReadDone { object, version, .. } => {
+                self.log.push((*object, *version));
+                self.read.insert((*object, *version));
+            }
             What::WriteSent { object, based_on, .. } => {
                 self.wrote_or_expired = true;
                 self.sent.insert((*object, *based_on), self.log.len());
@@ -91,7 +105,8 @@ impl Draft {
             What::WriteApplied { object, version, based_on, .. } => {
                 self.wrote_or_expired = true;
                 self.writes.insert((*object, *version));
-                if let Some(read) = based_on {
+                let own = |read: &&u64| self.read.contains(&(*object, **read)) || !was_read(*object, **read);
+                if let Some(read) = based_on.as_ref().filter(own) {
                     self.reads.insert((*object, *read));
                     let sent = self.sent.get(&(*object, *based_on)).copied();
                     self.uses.push(sent.unwrap_or(self.log.len()));

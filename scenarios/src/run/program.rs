@@ -91,7 +91,13 @@ struct Unreachable;
 /// One turn with the lock.
 #[derive(Default)]
 struct Turn {
-    held: Option<(GrantId, Grant)>,
+    held: Option<Held>,
+}
+
+/// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from it.
+struct Held {
+    grant: GrantId,
+    lease: Grant,
     read: Option<Content>,
 }
 
@@ -125,9 +131,9 @@ impl Client<'_> {
             self.mark("acquire").await;
             let grant = self.program.recorder.begin(self.host.id());
             match self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await {
-                Acquired::Granted(held) => {
-                    self.granted(grant, &held).await;
-                    turn.held = Some((grant, held));
+                Acquired::Granted(lease) => {
+                    self.granted(grant, &lease).await;
+                    turn.held = Some(Held { grant, lease, read: None });
                     return true;
                 }
                 Acquired::Refused(why) => {
@@ -146,9 +152,9 @@ impl Client<'_> {
         }
     }
 
-    async fn granted(&self, grant: GrantId, held: &Grant) {
-        let deadline = held.deadline.map(in_history);
-        let (token, fencing) = (held.token.to_string(), held.fencing);
+    async fn granted(&self, grant: GrantId, lease: &Grant) {
+        let deadline = lease.deadline.map(in_history);
+        let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.program.recorder.reading(self.host.id());
         self.note(|client| What::Granted { client, grant, lock: LOCK, token, fencing, deadline, reading });
         if let Some(deadline) = deadline {
@@ -158,10 +164,10 @@ impl Client<'_> {
     }
 
     async fn read(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
-        let Some((grant, held)) = &turn.held else { return Ok(()) };
+        let Some(Held { grant, lease, read }) = &mut turn.held else { return Ok(()) };
         let grant = *grant;
-        turn.read = self.resource.read(grant, held.fencing).await.map_err(|_| Unreachable)?;
-        if let Some(Content { version, value }) = turn.read {
+        *read = self.resource.read(grant, lease.fencing).await.map_err(|_| Unreachable)?;
+        if let Some(Content { version, value }) = *read {
             self.note(|client| What::ReadDone { client, grant, object: OBJECT, version, value });
         }
         self.mark("read").await;
@@ -170,8 +176,8 @@ impl Client<'_> {
 
     /// Whether the lease is still good by the client's own clock, or nobody can tell.
     async fn check(&self, turn: &mut Turn) -> bool {
-        let Some((grant, held)) = &turn.held else { return false };
-        if let Some(deadline) = held.deadline
+        let Some(Held { grant, lease, .. }) = &turn.held else { return false };
+        if let Some(deadline) = lease.deadline
             && deadline.has_passed(&self.env).await
         {
             self.note(|client| What::ExpiryNoticed { client, grant: *grant });
@@ -183,19 +189,19 @@ impl Client<'_> {
     }
 
     async fn write(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
-        let Some((grant, held)) = &turn.held else { return Ok(()) };
-        let (grant, based_on) = (*grant, turn.read.map(|content| content.version));
-        let value = turn.read.map_or(grant.0, |content| content.value + 1);
+        let Some(Held { grant, lease, read }) = &turn.held else { return Ok(()) };
+        let (grant, based_on) = (*grant, read.map(|content| content.version));
+        let value = read.map_or(grant.0, |content| content.value + 1);
         self.mark("write").await;
         self.note(|client| What::WriteSent { client, grant, object: OBJECT, based_on });
-        self.resource.write(grant, held.fencing, based_on, value).await.map_err(|_| Unreachable)?;
+        self.resource.write(grant, lease.fencing, based_on, value).await.map_err(|_| Unreachable)?;
         Ok(())
     }
 
     async fn extend(&mut self, turn: &mut Turn) {
-        let Some((grant, held)) = &mut turn.held else { return };
+        let Some(Held { grant, lease, .. }) = &mut turn.held else { return };
         let grant = *grant;
-        let extended = self.lock.extend(held, self.program.lock.ttl).await;
+        let extended = self.lock.extend(lease, self.program.lock.ttl).await;
         let why = match extended {
             Extended::Extended { deadline } => {
                 let deadline = deadline.map(in_history);
@@ -214,10 +220,10 @@ impl Client<'_> {
     }
 
     async fn release(&mut self, turn: &mut Turn) {
-        let Some((grant, held)) = turn.held.take() else { return };
+        let Some(Held { grant, lease, .. }) = turn.held.take() else { return };
         self.note(|client| What::ReleaseCalled { client, grant });
         self.mark("release").await;
-        let outcome = match self.lock.release(&held).await {
+        let outcome = match self.lock.release(&lease).await {
             Released::Released => ReleaseOutcome::Released,
             Released::NotOwner => ReleaseOutcome::NotOwner,
             Released::Unknown(_) => ReleaseOutcome::Unknown,

@@ -61,7 +61,7 @@ impl Grant {
             match **what {
                 What::WriteApplied { object, version, based_on, .. } => {
                     grant.writes.insert((object, version));
-                    if let Some(read) = based_on {
+                    if let Some(read) = based_on.filter(|read| belongs(history, what, (object, *read))) {
                         grant.reads.insert((object, read));
                         let is_it = |what: &&What| matches!(**what, What::WriteSent { object: o, based_on: b, .. } if o == object && b == based_on);
                         let sent = own[..place].iter().rposition(is_it).unwrap_or(place);
@@ -76,6 +76,18 @@ impl Grant {
         }
         grant
     }
+}
+
+/// Whether what a write is based on was read under its own grant: as recorded, or if nothing says that its client read
+/// it under another before.
+fn belongs(history: &History, write: &What, version: Version) -> bool {
+    let (client, grant) = (write.client(), write.grant());
+    let is_write = |what: &What| std::ptr::eq(what, write);
+    let before = history.events().iter().map(|event| &event.what).take_while(|what| !is_write(what));
+    let read_it =
+        |what: &&What| matches!(**what, What::ReadDone { object, version: v, .. } if (object, v) == version);
+    let by: Vec<_> = before.filter(read_it).filter(|what| what.client() == client).map(What::grant).collect();
+    by.is_empty() || by.contains(&grant)
 }
 
 fn is_write_or_expiry(what: &What) -> bool {

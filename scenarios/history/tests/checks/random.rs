@@ -153,7 +153,9 @@ impl Builder {
 
     fn data(&mut self, raw: &Raw, grant: GrantId) -> What {
         let (client, object, slot) = (client_of(grant), ObjectId(raw.object), raw.object as usize);
-        let read = self.read[raw.grant as usize][slot];
+        // Sometimes blind, and sometimes based on what the client read under its grant before or after this one.
+        let reader = if raw.other == 2 { (raw.grant + CLIENTS) % GRANTS } else { raw.grant };
+        let read = self.read[reader as usize][slot];
         let based_on = if raw.other == 0 { None } else { read };
         match raw.pick {
             62..78 => {

@@ -259,6 +259,30 @@ fn a_reader_whose_writes_were_all_refused_lost_nothing() {
 }
 
 #[test]
+fn a_read_belongs_to_the_grant_it_was_made_under_and_feeds_no_later_grants_write() {
+    // c1's second grant writes what it computed under its first: to the data a blind write.
+    let history = Story::new()
+        .reads(1, (C1, 1), X, 0)
+        .writes(2, (C1, 1), X, 1, Some(0))
+        .releases(3, (C1, 1))
+        .writes(4, (C1, 2), X, 2, Some(0))
+        .completes(9);
+    assert_eq!(check(Predicate::P4, &history), Verdict::Holds);
+}
+
+#[test]
+fn a_version_that_a_write_names_counts_as_read_where_reads_were_not_recorded() {
+    let history =
+        Story::new().writes(1, (C1, 1), X, 1, Some(0)).writes(2, (C2, 2), X, 2, Some(0)).completes(9);
+    assert_eq!(
+        words(Predicate::P4, &history),
+        [
+            r#"lost update on "x": c2 (grant 2) read version 0, c1 (grant 1) wrote version 1, and c2 overwrote it with version 2 without having seen it"#
+        ]
+    );
+}
+
+#[test]
 fn other_anomalies_are_named_and_explained() {
     let y = ObjectId(1);
     let skew = Story::new()
