@@ -48,3 +48,65 @@ fn an_extension_leaves_a_grant_what_it_read() {
     let report = one_client(r#"["acquire", "read", "extend", "write", "release"]"#, "");
     assert_eq!(writes_sent(&report), [Some(0)]);
 }
+
+/// What the resource made of writes, in order: the version each made, or that it was refused.
+fn outcomes(report: &Report) -> Vec<Result<u64, String>> {
+    let outcome = |what: &What| match what {
+        What::WriteApplied { version, .. } => Some(Ok(*version)),
+        What::WriteRefused { why, .. } => Some(Err(why.clone())),
+        _ => None,
+    };
+    report.history.events().iter().filter_map(|event| outcome(&event.what)).collect()
+}
+
+#[test]
+fn a_resource_that_restarts_still_has_what_was_written() {
+    for kind in ["crash", "power-loss"] {
+        let report = run(&format!(
+            r#"
+            claim = "a resource is a database on a disk"
+            lock = {{ algorithm = "single", ttl = "10s" }}
+            nodes = {{ names = ["A"] }}
+            clients = [
+                {{ name = "c1", program = ["acquire", "read", "write", "release"] }},
+                {{ name = "c2", program = ["acquire", "read", "write", "release"], start = "5s" }},
+            ]
+            faults = [{{ kind = "{kind}", host = "resource", for = "1s", at = "c1's release" }}]
+            "#
+        ));
+        assert_eq!(outcomes(&report), [Ok(1), Ok(2)], "{kind}");
+        assert_eq!(writes_sent(&report), [Some(0), Some(1)], "{kind}");
+        assert_eq!(report.verdicts.get(Predicate::P4).as_str(), "holds", "{kind}");
+    }
+}
+
+#[test]
+fn a_resource_that_restarts_still_refuses_the_fencing_numbers_it_refused_before() {
+    for kind in ["crash", "power-loss"] {
+        let report = run(&format!(
+            r#"
+            claim = "a resource remembers the highest fencing number"
+            lock = {{ algorithm = "single", ttl = "10s", fencing = true }}
+            nodes = {{ names = ["A"] }}
+            resource = {{ fencing = "reject-lower" }}
+            clients = [
+                {{ name = "c1", program = ["acquire", "work 20s", "read", "write", "release"] }},
+                {{ name = "c2", program = ["acquire", "write", "release"], start = "c1's grant" }},
+            ]
+            faults = [{{ kind = "{kind}", host = "resource", for = "1s", at = "c2's release" }}]
+            "#
+        ));
+        let refused = "fencing number 1 is stale: 2 has been seen".to_owned();
+        assert_eq!(outcomes(&report), [Ok(1), Err(refused)], "{kind}");
+    }
+}
+
+#[test]
+fn a_write_whose_answer_was_lost_with_the_resource_is_not_sent_again() {
+    let more =
+        r#"faults = [{ kind = "crash", host = "resource", for = "1s", at = "c1's message to resource" }]"#;
+    let report = one_client(r#"["acquire", "write", "release"]"#, more);
+    assert_eq!(outcomes(&report), []);
+    assert_eq!(report.verdicts.get(Predicate::P4).as_str(), "inconclusive", "c1 cannot know and gives up");
+    assert!(report.notes.iter().any(|note| note == "c1 lost the resource and gave up"), "{:?}", report.notes);
+}

@@ -1,17 +1,26 @@
 //! The resource: a host that reads and writes one object for its clients, over the network like everything else.
 //!
 //! The rules of what it accepts are the history crate's pure state machine; this file carries them over a connection.
-//! One request is one frame of fixed size, answered in order. Its process never crashes in a catalogue scenario; if a
-//! file makes it, a restarted resource begins empty.
+//! One request is one frame of fixed size, answered in order.
+//!
+//! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a database
+//! that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves, as a pool of
+//! connections does: one that is over is replaced before anything is sent on it, and a read is asked again. A write whose
+//! answer was lost is not: it may have been applied.
+//!
+//! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use doublehold_history::{
     Content, GrantId, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, What, WriteRequest,
 };
 use doublehold_sim::{Host, HostId, SimStream};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::recorder::{LOCK, Recorder};
 
@@ -20,27 +29,36 @@ const PORT: u16 = 80;
 /// The one object of a scenario.
 pub(crate) const OBJECT: ObjectId = ObjectId(0);
 
-/// Serves the object for as long as the host lives.
-pub(crate) async fn serve(host: Host, rules: ResourceRules, recorder: Recorder) {
+/// What is committed, whatever becomes of the process. Clones are the same store.
+#[derive(Clone)]
+pub(crate) struct Store(Arc<Mutex<Resource>>);
+
+impl Store {
+    pub(crate) fn new(rules: ResourceRules) -> Store {
+        Store(Arc::new(Mutex::new(Resource::new(1, rules))))
+    }
+}
+
+/// Serves the object for as long as the process lives.
+pub(crate) async fn serve(host: Host, store: Store, recorder: Recorder) {
     let mut incoming = host.listen(PORT);
-    let resource = Arc::new(Mutex::new(Resource::new(1, rules)));
     loop {
         let stream = incoming.accept().await;
-        let (resource, recorder) = (resource.clone(), recorder.clone());
+        let (store, recorder) = (store.clone(), recorder.clone());
         host.spawn(async move {
             // A connection ends when its client is gone; what it asked for until then was done.
-            let _ended = serve_one(stream, &resource, &recorder).await;
+            let _ended = serve_one(stream, &store, &recorder).await;
         });
     }
 }
 
-async fn serve_one(mut stream: SimStream, resource: &Mutex<Resource>, recorder: &Recorder) -> io::Result<()> {
+async fn serve_one(mut stream: SimStream, store: &Store, recorder: &Recorder) -> io::Result<()> {
     let client = stream.peer();
     loop {
         let mut frame = [0; Request::SIZE];
         stream.read_exact(&mut frame).await?;
         let answer = {
-            let mut resource = resource.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut resource = store.0.lock().unwrap_or_else(PoisonError::into_inner);
             carry_out(&Request::decode(&frame), &mut resource, client, recorder)
         };
         stream.write_all(&answer.encode()).await?;
@@ -77,18 +95,28 @@ fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
     outcome.map_or(Answer::Refused, |version| Answer::Content(Content { version, value }))
 }
 
-/// A client's connection to the resource.
-pub(crate) struct ResourceLink(SimStream);
+/// A client's way to the resource.
+pub(crate) struct ResourceLink {
+    host: Host,
+    resource: HostId,
+    stream: SimStream,
+}
 
 impl ResourceLink {
     /// Connects. Fails when the resource cannot be reached.
     pub(crate) async fn open(host: &Host, resource: HostId) -> io::Result<ResourceLink> {
-        Ok(ResourceLink(host.connect(resource, PORT).await?))
+        let stream = host.connect(resource, PORT).await?;
+        Ok(ResourceLink { host: host.clone(), resource, stream })
     }
 
     /// Reads the object; `None` if the resource refuses.
     pub(crate) async fn read(&mut self, grant: GrantId, fencing: Option<u64>) -> io::Result<Option<Content>> {
-        self.ask(Request { grant, fencing, action: Action::Read }).await
+        let request = Request { grant, fencing, action: Action::Read };
+        match self.ask(&request).await {
+            Ok(answer) => Ok(answer),
+            // Only after a power loss does a connection look alive and is not.
+            Err(_) => self.ask(&request).await,
+        }
     }
 
     /// Writes the object; `None` if the resource refuses.
@@ -99,17 +127,30 @@ impl ResourceLink {
         based_on: Option<u64>,
         value: u64,
     ) -> io::Result<Option<Content>> {
-        self.ask(Request { grant, fencing, action: Action::Write { based_on, value } }).await
+        self.ask(&Request { grant, fencing, action: Action::Write { based_on, value } }).await
     }
 
-    async fn ask(&mut self, request: Request) -> io::Result<Option<Content>> {
-        self.0.write_all(&request.encode()).await?;
+    async fn ask(&mut self, request: &Request) -> io::Result<Option<Content>> {
+        if self.is_over().await {
+            self.stream = self.host.connect(self.resource, PORT).await?;
+        }
+        self.stream.write_all(&request.encode()).await?;
         let mut frame = [0; Answer::SIZE];
-        self.0.read_exact(&mut frame).await?;
+        self.stream.read_exact(&mut frame).await?;
         Ok(match Answer::decode(&frame) {
             Answer::Content(content) => Some(content),
             Answer::Refused => None,
         })
+    }
+
+    /// Whether the connection has ended: no answer is due, so anything there is to read is its end.
+    async fn is_over(&mut self) -> bool {
+        let mut byte = [0];
+        poll_fn(|cx| {
+            let mut byte = ReadBuf::new(&mut byte);
+            Poll::Ready(Pin::new(&mut self.stream).poll_read(cx, &mut byte).is_ready())
+        })
+        .await
     }
 }
 

@@ -170,8 +170,8 @@ impl Drop for NodeLife {
 }
 
 fn add_resource(world: &mut World, scenario: &Scenario, plan: &HostPlan, recorder: Recorder) -> HostId {
-    let rules = scenario.resource.rules;
-    world.add_host(spec(plan), move |host| resource::serve(host, rules, recorder.clone()))
+    let store = resource::Store::new(scenario.resource.rules);
+    world.add_host(spec(plan), move |host| resource::serve(host, store.clone(), recorder.clone()))
 }
 
 fn add_client(
