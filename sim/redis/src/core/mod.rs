@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod context;
 mod dispatch;
+mod docs;
 mod keyspace;
 mod lua;
 mod observer;

@@ -34,6 +34,8 @@ enum Compare {
     Except(Vec<usize>),
     /// These fields of a text of `name:value` lines.
     Fields(Vec<String>),
+    /// Everything but what follows these names in maps, however deep.
+    Without(Vec<String>),
 }
 
 /// The known differences.
@@ -85,8 +87,12 @@ impl Known {
     }
 
     fn same(&self, command: &[Bytes], real: &Value, ours: &Value) -> bool {
+        // The rule that names most of the command is the one meant for it.
+        let applying = self.rules.iter().filter(|rule| rule.applies_to(command, real));
         real == ours
-            || self.rules.iter().any(|rule| rule.applies_to(command, real) && rule.compare.same(real, ours))
+            || applying
+                .max_by_key(|rule| (rule.command.len(), rule.first.is_some()))
+                .is_some_and(|rule| rule.compare.same(real, ours))
     }
 }
 
@@ -119,8 +125,26 @@ impl Compare {
             Compare::Fields(names) => names
                 .iter()
                 .all(|name| field(real, name).is_none_or(|value| field(ours, name) == Some(value))),
+            Compare::Without(names) => without(real, names) == without(ours, names),
         }
     }
+}
+
+/// A reply without the pairs of these names. Maps lose their length with it: RESP2 has none anyway.
+fn without(value: &Value, names: &[String]) -> Value {
+    let Value::Many(kind, items) = value else { return value.clone() };
+    let is_name =
+        |item: &Value| item.text().is_some_and(|text| names.iter().any(|name| text == name.as_bytes()));
+    let mut kept = Vec::new();
+    let mut items = items.iter();
+    while let Some(item) = items.next() {
+        if is_name(item) {
+            items.next();
+        } else {
+            kept.push(without(item, names));
+        }
+    }
+    Value::Many(*kind, kept)
 }
 
 fn sorted(value: &Value) -> Vec<String> {
@@ -148,6 +172,9 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
             list("places").iter().filter_map(|place| Some(place.as_integer()? as usize)).collect(),
         ),
         Some("fields") => Compare::Fields(
+            list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect(),
+        ),
+        Some("without") => Compare::Without(
             list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect(),
         ),
         _ => return Err(lacks("compare")),
@@ -181,6 +208,20 @@ mod tests {
             ("INFO", "-ERR a|", "-ERR b|", false),
             ("ROLE", "*3|$6|master|:1|*0|", "*3|$6|master|:2|*0|", true),
             ("ROLE", "*3|$6|master|:1|*0|", "*3|$5|slave|:1|*0|", false),
+            (
+                "COMMAND DOCS a",
+                "*2|$1|a|*4|$7|summary|$1|x|$1|b|$1|c|",
+                "*2|$1|a|*4|$7|summary|$1|y|$1|b|$1|c|",
+                true,
+            ),
+            (
+                "COMMAND DOCS a",
+                "*2|$1|a|*4|$7|summary|$1|x|$1|b|$1|c|",
+                "*2|$1|a|*4|$7|summary|$1|y|$1|b|$1|d|",
+                false,
+            ),
+            ("COMMAND LIST", "*1|$1|a|", "*1|$1|b|", true),
+            ("COMMAND LIST FILTERBY", "*1|$1|a|", "*1|$1|b|", false),
             ("EXEC", "*1|:1|", "*1|:2|", false),
             ("GET k", "$1|a|", "$1|b|", false),
         ];

@@ -16,6 +16,7 @@
 
 mod client;
 mod generate;
+mod introspection;
 mod known;
 mod ours;
 mod random;
@@ -46,19 +47,7 @@ const PAIRS: u64 = 4;
 
 #[test]
 fn replies_to_generated_scripts_equal_those_of_a_real_redis() {
-    let real = match RealRedis::start() {
-        Ok(real) => real,
-        Err(why) => {
-            let required = std::env::var("DOUBLEHOLD_REQUIRE_REDIS").is_ok_and(|value| value == "1");
-            assert!(
-                !required,
-                "DOUBLEHOLD_REQUIRE_REDIS=1, and there is no real Redis to compare with: {why}"
-            );
-            say(&format!("SKIPPED: the node was NOT compared with a real Redis: {why}"));
-            say("         install redis-server 7.0.x to run the differential test");
-            return;
-        }
-    };
+    let Some(real) = RealRedis::start_if_there() else { return };
     let version = real.version.clone();
     let plan = Plan::from_environment();
     let report = compare_in_parallel(real, &plan);

@@ -3,7 +3,7 @@
 use super::integer_or_reply;
 use crate::core::Next;
 use crate::core::context::{Context, c_string, errors};
-use crate::core::session::{ReplyMode, SessionKind};
+use crate::core::session::ReplyMode;
 use crate::resp::{Args, Protocol, integer, reply};
 
 const WRONG_PASS: &[u8] = b"WRONGPASS invalid username-password pair or user is disabled.";
@@ -26,19 +26,25 @@ pub(crate) fn echo(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 
 /// SELECT index.
 pub(crate) fn select(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(index) = integer_or_reply(args.at(1), out) else { return Next::Reply };
-    if i32::try_from(index).is_err() {
-        reply::error(out, b"ERR value is out of range, value must between -2147483648 and 2147483647");
-        return Next::Reply;
-    }
-    match usize::try_from(index).ok().filter(|&index| index < ctx.core.databases.len()) {
-        Some(index) => {
-            ctx.session.db = index;
-            reply::ok(out);
-        }
-        None => reply::error(out, b"ERR DB index is out of range"),
+    if let Some(index) = database_or_reply(ctx, args.at(1), out) {
+        ctx.session.db = index;
+        reply::ok(out);
     }
     Next::Reply
+}
+
+/// The database of that number, or the error reply for it.
+pub(super) fn database_or_reply(ctx: &Context<'_>, number: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+    let index = integer_or_reply(number, out)?;
+    if i32::try_from(index).is_err() {
+        reply::error(out, b"ERR value is out of range, value must between -2147483648 and 2147483647");
+        return None;
+    }
+    let index = usize::try_from(index).ok().filter(|&index| index < ctx.core.databases.len());
+    if index.is_none() {
+        reply::error(out, b"ERR DB index is out of range");
+    }
+    index
 }
 
 /// AUTH [user] password.
@@ -192,40 +198,4 @@ pub(crate) fn client_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
         _ => reply::error(out, errors::SYNTAX),
     }
     Next::Reply
-}
-
-/// CLIENT INFO.
-pub(crate) fn client_info(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply_client_line(ctx, out);
-    Next::Reply
-}
-
-/// CLIENT LIST: the core knows no other connection than the one that asks, and lists only that.
-pub(crate) fn client_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    if args.len() > 2 {
-        reply::error(out, errors::SYNTAX);
-    } else {
-        reply_client_line(ctx, out);
-    }
-    Next::Reply
-}
-
-fn reply_client_line(ctx: &Context<'_>, out: &mut Vec<u8>) {
-    let session = &*ctx.session;
-    let line = format!(
-        "id={} addr={} laddr=127.0.0.1:{} fd=8 name={} age={} idle=0 flags={} db={} sub=0 psub=0 ssub=0 multi={} \
-         qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} \
-         user=default redir=-1 resp={}\n",
-        session.id,
-        session.addr,
-        ctx.core.config.port,
-        String::from_utf8_lossy(&session.name),
-        (ctx.now.0.saturating_sub(session.connected_at.0)).max(0) / 1_000_000,
-        if session.kind == SessionKind::Master { "M" } else { "N" },
-        session.db,
-        session.multi.as_ref().map_or(-1, |multi| multi.queue.len() as i64),
-        ctx.spec.full_name,
-        if session.protocol == Protocol::Two { 2 } else { 3 },
-    );
-    super::server::verbatim(out, session.protocol, line.as_bytes());
 }

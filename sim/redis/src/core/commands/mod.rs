@@ -1,9 +1,11 @@
 //! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates, replies.
 
+pub(crate) mod clients;
 pub(crate) mod connection;
 pub(crate) mod expiry;
 pub(crate) mod hashes;
 pub(crate) mod info;
+pub(crate) mod introspection;
 pub(crate) mod keys;
 pub(crate) mod pattern;
 pub(crate) mod replication;

@@ -1,8 +1,7 @@
-//! Commands about the server: INFO, CONFIG, COMMAND, TIME, SHUTDOWN.
+//! Commands about the server: INFO, CONFIG, TIME, SHUTDOWN.
 
 use super::info;
 use super::pattern;
-use crate::core::command::COMMANDS;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::{CoreConfig, Next};
 use crate::resp::{Args, Protocol, integer, reply};
@@ -46,31 +45,6 @@ pub(crate) fn time(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -
     reply::array(out, 2);
     reply::bulk(out, ctx.now.0.div_euclid(1_000_000).to_string().as_bytes());
     reply::bulk(out, ctx.now.0.rem_euclid(1_000_000).to_string().as_bytes());
-    Next::Reply
-}
-
-/// COMMAND: an empty list. Clients use it for cluster routing and for hints only.
-pub(crate) fn command_list(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::array(out, 0);
-    Next::Reply
-}
-
-/// COMMAND COUNT: how many commands this server has.
-pub(crate) fn command_count(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::integer(out, COMMANDS.len() as i64);
-    Next::Reply
-}
-
-/// COMMAND DOCS [name …]: no documentation is kept.
-pub(crate) fn command_docs(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::map(out, ctx.protocol(), 0);
-    Next::Reply
-}
-
-/// COMMAND INFO [name …]: unknown, each of them.
-pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::array(out, args.len() - 2);
-    args.iter().skip(2).for_each(|_| reply::null_array(out, ctx.protocol()));
     Next::Reply
 }
 

@@ -1,0 +1,322 @@
+//! The commands: names, arities and flags as Redis 7.0.15 has them, and what each runs.
+//!
+//! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
+
+use super::{
+    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MOVABLE_KEYS, NO_ASYNC_LOADING,
+    NO_AUTH, NO_MANDATORY_KEYS, NO_MULTI, NO_SCRIPT, NOT_QUEUED, READ_ONLY, SKIP_MONITOR, SKIP_SLOWLOG,
+    STALE_OK, WRITE,
+};
+use crate::core::commands::{
+    clients, connection, expiry, hashes, introspection, keys, replication, scripting, server, strings,
+    transactions,
+};
+
+const fn command(
+    name: &'static str,
+    full_name: &'static str,
+    arity: i32,
+    flags: u32,
+    run: Handler,
+) -> CommandSpec {
+    CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[] }
+}
+
+const fn subcommand(
+    of: &'static str,
+    names: [&'static str; 2],
+    arity: i32,
+    flags: u32,
+    run: Handler,
+) -> CommandSpec {
+    CommandSpec { name: names[0], family: of, full_name: names[1], arity, flags, run, subcommands: &[] }
+}
+
+const fn container(
+    name: &'static str,
+    full_name: &'static str,
+    arity: i32,
+    subcommands: &'static [CommandSpec],
+) -> CommandSpec {
+    CommandSpec {
+        name,
+        family: name,
+        full_name,
+        arity,
+        flags: 0,
+        run: server::container_without_subcommand,
+        subcommands,
+    }
+}
+
+/// Sorted by name: looked up by binary search.
+pub(crate) static COMMANDS: &[CommandSpec] = &[
+    command(
+        "AUTH",
+        "auth",
+        -2,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK,
+        connection::auth,
+    ),
+    container("CLIENT", "client", -2, CLIENT),
+    CommandSpec {
+        name: "COMMAND",
+        family: "COMMAND",
+        full_name: "command",
+        arity: -1,
+        flags: LOADING_OK | STALE_OK,
+        run: introspection::command,
+        subcommands: COMMAND,
+    },
+    container("CONFIG", "config", -2, CONFIG),
+    command("DBSIZE", "dbsize", 1, READ_ONLY | FAST, keys::dbsize),
+    command("DECR", "decr", 2, WRITE | DENY_OOM | FAST, strings::decr),
+    command("DECRBY", "decrby", 3, WRITE | DENY_OOM | FAST, strings::decrby),
+    command("DEL", "del", -2, WRITE, keys::del),
+    command(
+        "DISCARD",
+        "discard",
+        1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | BUSY_OK | NOT_QUEUED,
+        transactions::discard,
+    ),
+    command("ECHO", "echo", 2, LOADING_OK | STALE_OK | FAST, connection::echo),
+    command(
+        "EVAL",
+        "eval",
+        -3,
+        NO_SCRIPT | STALE_OK | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS,
+        scripting::eval,
+    ),
+    command(
+        "EVALSHA",
+        "evalsha",
+        -3,
+        NO_SCRIPT | STALE_OK | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS,
+        scripting::evalsha,
+    ),
+    command(
+        "EVALSHA_RO",
+        "evalsha_ro",
+        -3,
+        READ_ONLY | NO_SCRIPT | STALE_OK | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS,
+        scripting::evalsha_ro,
+    ),
+    command(
+        "EVAL_RO",
+        "eval_ro",
+        -3,
+        READ_ONLY | NO_SCRIPT | STALE_OK | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS,
+        scripting::eval_ro,
+    ),
+    command(
+        "EXEC",
+        "exec",
+        1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | SKIP_SLOWLOG | NOT_QUEUED,
+        transactions::exec,
+    ),
+    command("EXISTS", "exists", -2, READ_ONLY | FAST, keys::exists),
+    command("EXPIRE", "expire", -3, WRITE | FAST, expiry::expire),
+    command("EXPIREAT", "expireat", -3, WRITE | FAST, expiry::expireat),
+    command("EXPIRETIME", "expiretime", 2, READ_ONLY | FAST, expiry::expiretime),
+    command("FLUSHALL", "flushall", -1, WRITE, keys::flushall),
+    command("FLUSHDB", "flushdb", -1, WRITE, keys::flushdb),
+    command("GET", "get", 2, READ_ONLY | FAST, strings::get),
+    command("GETDEL", "getdel", 2, WRITE | FAST, strings::getdel),
+    command("GETSET", "getset", 3, WRITE | DENY_OOM | FAST, strings::getset),
+    command("HDEL", "hdel", -3, WRITE | FAST, hashes::hdel),
+    command(
+        "HELLO",
+        "hello",
+        -1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK,
+        connection::hello,
+    ),
+    command("HEXISTS", "hexists", 3, READ_ONLY | FAST, hashes::hexists),
+    command("HGET", "hget", 3, READ_ONLY | FAST, hashes::hget),
+    command("HGETALL", "hgetall", 2, READ_ONLY, hashes::hgetall),
+    command("HINCRBY", "hincrby", 4, WRITE | DENY_OOM | FAST, hashes::hincrby),
+    command("HKEYS", "hkeys", 2, READ_ONLY, hashes::hkeys),
+    command("HLEN", "hlen", 2, READ_ONLY | FAST, hashes::hlen),
+    command("HMGET", "hmget", -3, READ_ONLY | FAST, hashes::hmget),
+    command("HSET", "hset", -4, WRITE | DENY_OOM | FAST, hashes::hset),
+    command("HSETNX", "hsetnx", 4, WRITE | DENY_OOM | FAST, hashes::hsetnx),
+    command("HVALS", "hvals", 2, READ_ONLY, hashes::hvals),
+    command("INCR", "incr", 2, WRITE | DENY_OOM | FAST, strings::incr),
+    command("INCRBY", "incrby", 3, WRITE | DENY_OOM | FAST, strings::incrby),
+    command("INFO", "info", -1, LOADING_OK | STALE_OK, server::info),
+    command("KEYS", "keys", 2, READ_ONLY, keys::keys),
+    command("MGET", "mget", -2, READ_ONLY | FAST, strings::mget),
+    command("MSET", "mset", -3, WRITE | DENY_OOM, strings::mset),
+    command("MSETNX", "msetnx", -3, WRITE | DENY_OOM, strings::msetnx),
+    command(
+        "MULTI",
+        "multi",
+        1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | BUSY_OK | NOT_QUEUED,
+        transactions::multi,
+    ),
+    command("PERSIST", "persist", 2, WRITE | FAST, expiry::persist),
+    command("PEXPIRE", "pexpire", -3, WRITE | FAST, expiry::pexpire),
+    command("PEXPIREAT", "pexpireat", -3, WRITE | FAST, expiry::pexpireat),
+    command("PEXPIRETIME", "pexpiretime", 2, READ_ONLY | FAST, expiry::pexpiretime),
+    command("PING", "ping", -1, FAST, connection::ping),
+    command("PSETEX", "psetex", 4, WRITE | DENY_OOM, strings::psetex),
+    command("PSYNC", "psync", -3, ADMIN | NO_SCRIPT | NO_ASYNC_LOADING | NO_MULTI, replication::psync),
+    command("PTTL", "pttl", 2, READ_ONLY | FAST, expiry::pttl),
+    command(
+        "QUIT",
+        "quit",
+        -1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED,
+        connection::quit,
+    ),
+    command(
+        "REPLCONF",
+        "replconf",
+        -1,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK | BUSY_OK,
+        replication::replconf,
+    ),
+    command(
+        "REPLICAOF",
+        "replicaof",
+        3,
+        ADMIN | NO_SCRIPT | STALE_OK | NO_ASYNC_LOADING,
+        replication::replicaof,
+    ),
+    command(
+        "RESET",
+        "reset",
+        1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED,
+        connection::reset,
+    ),
+    command("ROLE", "role", 1, NO_SCRIPT | LOADING_OK | STALE_OK | FAST, replication::role),
+    container("SCRIPT", "script", -2, SCRIPT),
+    command("SELECT", "select", 2, LOADING_OK | STALE_OK | FAST, connection::select),
+    command("SET", "set", -3, WRITE | DENY_OOM, strings::set),
+    command("SETEX", "setex", 4, WRITE | DENY_OOM, strings::setex),
+    command("SETNX", "setnx", 3, WRITE | DENY_OOM | FAST, strings::setnx),
+    command(
+        "SHUTDOWN",
+        "shutdown",
+        -1,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK | NO_MULTI | BUSY_OK,
+        server::shutdown,
+    ),
+    command("SLAVEOF", "slaveof", 3, ADMIN | NO_SCRIPT | STALE_OK | NO_ASYNC_LOADING, replication::replicaof),
+    command("STRLEN", "strlen", 2, READ_ONLY | FAST, strings::strlen),
+    command("TIME", "time", 1, LOADING_OK | STALE_OK | FAST, server::time),
+    command("TTL", "ttl", 2, READ_ONLY | FAST, expiry::ttl),
+    command("TYPE", "type", 2, READ_ONLY | FAST, keys::type_of),
+    command("UNLINK", "unlink", -2, WRITE | FAST, keys::del),
+    command(
+        "UNWATCH",
+        "unwatch",
+        1,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | BUSY_OK,
+        transactions::unwatch,
+    ),
+    command("WAIT", "wait", 3, NO_SCRIPT, replication::wait),
+    command(
+        "WATCH",
+        "watch",
+        -2,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | BUSY_OK | NOT_QUEUED,
+        transactions::watch,
+    ),
+];
+
+static CLIENT: &[CommandSpec] = &[
+    subcommand(
+        "CLIENT",
+        ["GETNAME", "client|getname"],
+        2,
+        NO_SCRIPT | LOADING_OK | STALE_OK,
+        connection::client_getname,
+    ),
+    subcommand("CLIENT", ["ID", "client|id"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, connection::client_id),
+    subcommand("CLIENT", ["INFO", "client|info"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, clients::client_info),
+    subcommand(
+        "CLIENT",
+        ["LIST", "client|list"],
+        -2,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        clients::client_list,
+    ),
+    subcommand(
+        "CLIENT",
+        ["NO-EVICT", "client|no-evict"],
+        3,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        connection::client_no_evict,
+    ),
+    subcommand(
+        "CLIENT",
+        ["REPLY", "client|reply"],
+        3,
+        NO_SCRIPT | LOADING_OK | STALE_OK,
+        connection::client_reply,
+    ),
+    subcommand(
+        "CLIENT",
+        ["SETNAME", "client|setname"],
+        3,
+        NO_SCRIPT | LOADING_OK | STALE_OK,
+        connection::client_setname,
+    ),
+];
+
+static COMMAND: &[CommandSpec] = &[
+    subcommand("COMMAND", ["COUNT", "command|count"], 2, LOADING_OK | STALE_OK, introspection::command_count),
+    subcommand("COMMAND", ["DOCS", "command|docs"], -2, LOADING_OK | STALE_OK, introspection::command_docs),
+    subcommand(
+        "COMMAND",
+        ["GETKEYS", "command|getkeys"],
+        -4,
+        LOADING_OK | STALE_OK,
+        introspection::command_getkeys,
+    ),
+    subcommand("COMMAND", ["INFO", "command|info"], -2, LOADING_OK | STALE_OK, introspection::command_info),
+    subcommand("COMMAND", ["LIST", "command|list"], -2, LOADING_OK | STALE_OK, introspection::command_list),
+];
+
+static CONFIG: &[CommandSpec] = &[
+    subcommand(
+        "CONFIG",
+        ["GET", "config|get"],
+        -3,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        server::config_get,
+    ),
+    subcommand(
+        "CONFIG",
+        ["RESETSTAT", "config|resetstat"],
+        2,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        server::config_resetstat,
+    ),
+    subcommand(
+        "CONFIG",
+        ["REWRITE", "config|rewrite"],
+        2,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        server::config_rewrite,
+    ),
+    subcommand(
+        "CONFIG",
+        ["SET", "config|set"],
+        -4,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        server::config_set,
+    ),
+];
+
+static SCRIPT: &[CommandSpec] = &[
+    subcommand("SCRIPT", ["EXISTS", "script|exists"], -3, NO_SCRIPT, scripting::script_exists),
+    subcommand("SCRIPT", ["FLUSH", "script|flush"], -2, NO_SCRIPT, scripting::script_flush),
+    subcommand("SCRIPT", ["KILL", "script|kill"], 2, NO_SCRIPT | BUSY_OK, scripting::script_kill),
+    subcommand("SCRIPT", ["LOAD", "script|load"], 3, NO_SCRIPT | STALE_OK, scripting::script_load),
+];

@@ -1,0 +1,149 @@
+//! COMMAND and its subcommands: what the server says of its commands, so that redis-cli can help and clients can route.
+//!
+//! Only what there is: `COMMAND COUNT` counts our commands, not Redis'.
+
+mod docs;
+mod info;
+
+pub(crate) use docs::command_docs;
+pub(crate) use info::{command, command_info};
+
+use super::pattern;
+use crate::core::Next;
+use crate::core::command::{self, COMMANDS, CommandSpec, NO_MANDATORY_KEYS};
+use crate::core::context::{Context, errors};
+use crate::core::docs::{Find, Keys, of};
+use crate::resp::{Args, Protocol, integer, reply};
+
+/// A map in the making: it is known how many pairs it has once they are all there.
+struct Map {
+    protocol: Protocol,
+    pairs: usize,
+    bytes: Vec<u8>,
+}
+
+impl Map {
+    fn new(protocol: Protocol) -> Map {
+        Map { protocol, pairs: 0, bytes: Vec::new() }
+    }
+
+    /// The next pair's name; its value must be written where this points.
+    fn name(&mut self, name: &str) -> &mut Vec<u8> {
+        self.pairs += 1;
+        reply::bulk(&mut self.bytes, name.as_bytes());
+        &mut self.bytes
+    }
+
+    fn text(&mut self, name: &str, value: &str) {
+        reply::bulk(self.name(name), value.as_bytes());
+    }
+
+    fn number(&mut self, name: &str, value: i64) {
+        reply::integer(self.name(name), value);
+    }
+
+    fn words<'a>(&mut self, name: &str, words: impl Iterator<Item = &'a str>) {
+        let protocol = self.protocol;
+        reply_words(words, protocol, self.name(name));
+    }
+
+    fn finish(self, out: &mut Vec<u8>) {
+        reply::map(out, self.protocol, self.pairs);
+        out.extend_from_slice(&self.bytes);
+    }
+}
+
+/// A set of statuses.
+fn reply_words<'a>(words: impl Iterator<Item = &'a str>, protocol: Protocol, out: &mut Vec<u8>) {
+    let words: Vec<&str> = words.collect();
+    reply::set(out, protocol, words.len());
+    words.iter().for_each(|word| reply::status(out, word.as_bytes()));
+}
+
+/// COMMAND COUNT.
+pub(crate) fn command_count(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::integer(out, COMMANDS.len() as i64);
+    Next::Reply
+}
+
+/// COMMAND LIST [FILTERBY MODULE name|ACLCAT category|PATTERN pattern]: a filter looks at subcommands too.
+pub(crate) fn command_list(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let top = || COMMANDS.iter();
+    let all = || top().flat_map(|spec| std::iter::once(spec).chain(spec.subcommands));
+    let filter = (args.len() == 5 && args.at(2).eq_ignore_ascii_case(b"FILTERBY"))
+        .then(|| (args.at(3).to_ascii_uppercase(), args.at(4)));
+    let listed: Vec<&CommandSpec> = match filter.as_ref().map(|(by, what)| (by.as_slice(), *what)) {
+        None if args.len() == 2 => top().collect(),
+        // There are no modules.
+        Some((b"MODULE", _)) => Vec::new(),
+        Some((b"ACLCAT", wanted)) => all().filter(|spec| is_in_category(spec, wanted)).collect(),
+        Some((b"PATTERN", wanted)) => all().filter(|spec| name_matches(spec, wanted)).collect(),
+        _ => {
+            reply::error(out, errors::SYNTAX);
+            return Next::Reply;
+        }
+    };
+    reply::array(out, listed.len());
+    listed.iter().for_each(|spec| reply::bulk(out, spec.full_name.as_bytes()));
+    Next::Reply
+}
+
+fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
+    let categories = of(spec.full_name).map(|(section, doc)| info::categories(spec, section, doc));
+    categories.into_iter().flatten().any(|category| wanted.eq_ignore_ascii_case(category.as_bytes()))
+}
+
+fn name_matches(spec: &CommandSpec, wanted: &[u8]) -> bool {
+    pattern::matches(&wanted.to_ascii_lowercase(), spec.full_name.as_bytes())
+}
+
+/// COMMAND GETKEYS command …
+pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let words: Vec<&[u8]> = args.iter().skip(2).collect();
+    let Some(spec) = lookup_words(&words) else {
+        reply::error(out, b"ERR Invalid command specified");
+        return Next::Reply;
+    };
+    let places = of(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
+    if places.is_empty() {
+        reply::error(out, b"ERR The command has no key arguments");
+        return Next::Reply;
+    }
+    if !spec.accepts(words.len()) {
+        reply::error(out, b"ERR Invalid number of arguments specified for command");
+        return Next::Reply;
+    }
+    let found: Option<Vec<Vec<&[u8]>>> = places.iter().map(|keys| keys_among(&words, keys)).collect();
+    match found.map(|found| found.concat()) {
+        Some(keys) if !keys.is_empty() => {
+            reply::array(out, keys.len());
+            keys.iter().for_each(|key| reply::bulk(out, key));
+        }
+        _ if spec.has(NO_MANDATORY_KEYS) => reply::array(out, 0),
+        _ => reply::error(out, b"ERR Invalid arguments specified for command"),
+    }
+    Next::Reply
+}
+
+fn lookup_words(words: &[&[u8]]) -> Option<&'static CommandSpec> {
+    let spec = command::lookup_full_name(words.first()?)?;
+    match words.get(1) {
+        Some(name) if !spec.subcommands.is_empty() => {
+            spec.subcommands.iter().find(|sub| name.eq_ignore_ascii_case(sub.name.as_bytes()))
+        }
+        _ => Some(spec),
+    }
+}
+
+/// `None`: they would have to be where nothing is.
+fn keys_among<'a>(words: &[&'a [u8]], keys: &Keys) -> Option<Vec<&'a [u8]>> {
+    match keys.find {
+        Find::One => Some(vec![*words.get(keys.begin)?]),
+        Find::ToTheEnd { step } => Some(words.get(keys.begin..)?.iter().copied().step_by(step).collect()),
+        Find::Counted => {
+            let count = usize::try_from(integer::parse(words.get(keys.begin)?)?).ok()?;
+            let first = keys.begin + 1;
+            Some(words.get(first..first.checked_add(count)?)?.to_vec())
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What COMMAND DOCS and COMMAND INFO say of the commands about connections.
+
+use super::{Section, block, doc, integer, one_of, string, token};
+
+pub(super) static CONNECTION: Section = Section {
+    group: "connection",
+    categories: &["connection"],
+    docs: &[
+        doc("auth", "1.0.0", "Says who the client is; the default user needs no password here", "O(1)")
+            .takes(&[string("username").since("6.0.0").optional(), string("password")]),
+        doc("client", "2.4.0", "What the server knows of its connections", "Depends on the subcommand")
+            .categories(&[]),
+        doc("client|getname", "2.6.9", "Tells the name of this connection", "O(1)"),
+        doc("client|id", "5.0.0", "Tells the id of this connection", "O(1)"),
+        doc("client|info", "6.2.0", "Describes this connection", "O(1)").tips(&["nondeterministic_output"]),
+        doc(
+            "client|list",
+            "2.4.0",
+            "Describes all connections, or those of one kind or with these ids",
+            "O(N), N being the number of connections",
+        )
+        .tips(&["nondeterministic_output"])
+        .takes(&[
+            one_of(
+                "normal_master_replica_pubsub",
+                &[
+                    token("normal", "NORMAL"),
+                    token("master", "MASTER"),
+                    token("replica", "REPLICA"),
+                    token("pubsub", "PUBSUB"),
+                ],
+            )
+            .after("TYPE")
+            .since("5.0.0")
+            .optional(),
+            block("id", &[integer("client-id").multiple()]).after("ID").since("6.2.0").optional(),
+        ]),
+        doc(
+            "client|no-evict",
+            "7.0.0",
+            "Notes that this connection is not to be evicted; nothing is evicted here",
+            "O(1)",
+        )
+        .takes(&[one_of("enabled", &[token("on", "ON"), token("off", "OFF")])]),
+        doc(
+            "client|reply",
+            "3.2.0",
+            "Switches the replies of this connection on or off, or skips one",
+            "O(1)",
+        )
+        .takes(&[one_of("on_off_skip", &[token("on", "ON"), token("off", "OFF"), token("skip", "SKIP")])]),
+        doc("client|setname", "2.6.9", "Names this connection", "O(1)").takes(&[string("connection-name")]),
+        doc("echo", "1.0.0", "Answers with the same text", "O(1)").takes(&[string("message")]),
+        doc("hello", "6.0.0", "Chooses the protocol, and introduces client and server to each other", "O(1)")
+            .takes(&[block(
+                "arguments",
+                &[
+                    integer("protover"),
+                    block("username_password", &[string("username"), string("password")])
+                        .after("AUTH")
+                        .optional(),
+                    string("clientname").after("SETNAME").optional(),
+                ],
+            )
+            .optional()]),
+        doc("ping", "1.0.0", "Answers, to show that the server does", "O(1)")
+            .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
+            .takes(&[string("message").optional()]),
+        doc("quit", "1.0.0", "Closes the connection", "O(1)"),
+        doc("reset", "6.2.0", "Makes the connection what it was when it opened", "O(1)"),
+        doc("select", "1.0.0", "Chooses the database", "O(1)").takes(&[integer("index")]),
+    ],
+};

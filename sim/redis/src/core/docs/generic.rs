@@ -1,0 +1,108 @@
+//! What COMMAND DOCS and COMMAND INFO say of the commands about keys of any type.
+
+use super::{Section, all, doc, integer, key, one, one_of, pattern, token, unix_time};
+
+pub(super) static GENERIC: Section = Section {
+    group: "generic",
+    categories: &["keyspace"],
+    docs: &[
+        doc("del", "1.0.0", "Deletes keys and tells how many were there", "O(N), N being the number of keys")
+            .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
+            .keys(&[all(1, 1, "RM delete")])
+            .takes(&[key("key", 0).multiple()]),
+        doc("exists", "1.0.0", "Counts how many of the keys exist", "O(N), N being the number of keys")
+            .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
+            .keys(&[all(1, 1, "RO")])
+            .takes(&[key("key", 0).multiple()]),
+        doc("expire", "1.0.0", "Gives a key a lifetime in seconds", "O(1)")
+            .keys(&[one(1, "RW update")])
+            .takes(&[
+                key("key", 0),
+                integer("seconds"),
+                one_of(
+                    "condition",
+                    &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
+                )
+                .since("7.0.0")
+                .optional(),
+            ]),
+        doc("expireat", "1.2.0", "Makes a key end at a Unix time in seconds", "O(1)")
+            .keys(&[one(1, "RW update")])
+            .takes(&[
+                key("key", 0),
+                unix_time("unix-time-seconds"),
+                one_of(
+                    "condition",
+                    &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
+                )
+                .since("7.0.0")
+                .optional(),
+            ]),
+        doc("expiretime", "7.0.0", "Tells the Unix time in seconds at which a key ends", "O(1)")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc(
+            "keys",
+            "1.0.0",
+            "Lists the keys that match a pattern",
+            "O(N), N being the number of keys in the database",
+        )
+        .categories(&["keyspace", "dangerous"])
+        .tips(&["request_policy:all_shards", "nondeterministic_output_order"])
+        .takes(&[pattern("pattern")]),
+        doc("persist", "2.2.0", "Takes a key's lifetime away", "O(1)")
+            .keys(&[one(1, "RW update")])
+            .takes(&[key("key", 0)]),
+        doc("pexpire", "2.6.0", "Gives a key a lifetime in milliseconds", "O(1)")
+            .keys(&[one(1, "RW update")])
+            .takes(&[
+                key("key", 0),
+                integer("milliseconds"),
+                one_of(
+                    "condition",
+                    &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
+                )
+                .since("7.0.0")
+                .optional(),
+            ]),
+        doc("pexpireat", "2.6.0", "Makes a key end at a Unix time in milliseconds", "O(1)")
+            .keys(&[one(1, "RW update")])
+            .takes(&[
+                key("key", 0),
+                unix_time("unix-time-milliseconds"),
+                one_of(
+                    "condition",
+                    &[token("nx", "NX"), token("xx", "XX"), token("gt", "GT"), token("lt", "LT")],
+                )
+                .since("7.0.0")
+                .optional(),
+            ]),
+        doc("pexpiretime", "7.0.0", "Tells the Unix time in milliseconds at which a key ends", "O(1)")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc("pttl", "2.6.0", "Tells how many milliseconds a key has left", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc("ttl", "1.0.0", "Tells how many seconds a key has left", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc("type", "1.0.0", "Tells what kind of value a key has", "O(1)")
+            .keys(&[one(1, "RO")])
+            .takes(&[key("key", 0)]),
+        doc(
+            "unlink",
+            "4.0.0",
+            "Deletes keys and tells how many were there",
+            "O(N), N being the number of keys",
+        )
+        .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
+        .keys(&[all(1, 1, "RM delete")])
+        .takes(&[key("key", 0).multiple()]),
+        doc("wait", "3.0.0", "Waits until enough replicas have this connection's writes", "O(1)")
+            .categories(&["connection"])
+            .tips(&["request_policy:all_shards", "response_policy:agg_min"])
+            .takes(&[integer("numreplicas"), integer("timeout")]),
+    ],
+};

@@ -1,0 +1,51 @@
+//! What COMMAND DOCS and COMMAND INFO say of the commands about hashes.
+
+use super::{Section, block, doc, integer, key, one, string};
+
+pub(super) static HASHES: Section = Section {
+    group: "hash",
+    categories: &["hash"],
+    docs: &[
+        doc("hdel", "2.0.0", "Deletes fields of a hash", "O(N), N being the number of fields named")
+            .keys(&[one(1, "RW delete")])
+            .takes(&[key("key", 0), string("field").multiple()]),
+        doc("hexists", "2.0.0", "Tells whether a hash has a field", "O(1)")
+            .keys(&[one(1, "RO")])
+            .takes(&[key("key", 0), string("field")]),
+        doc("hget", "2.0.0", "Reads one field of a hash", "O(1)")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0), string("field")]),
+        doc("hgetall", "2.0.0", "Reads all of a hash", "O(N), N being the number of its fields")
+            .tips(&["nondeterministic_output_order"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc("hincrby", "2.0.0", "Adds an amount to a number in a hash", "O(1)")
+            .keys(&[one(1, "RW access update")])
+            .takes(&[key("key", 0), string("field"), integer("increment")]),
+        doc("hkeys", "2.0.0", "Lists the fields of a hash", "O(N), N being the number of its fields")
+            .tips(&["nondeterministic_output_order"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+        doc("hlen", "2.0.0", "Counts the fields of a hash", "O(1)")
+            .keys(&[one(1, "RO")])
+            .takes(&[key("key", 0)]),
+        doc("hmget", "2.0.0", "Reads several fields of a hash", "O(N), N being the number of fields named")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0), string("field").multiple()]),
+        doc(
+            "hset",
+            "2.0.0",
+            "Sets fields of a hash and tells how many are new",
+            "O(N), N being the number of fields named",
+        )
+        .keys(&[one(1, "RW update")])
+        .takes(&[key("key", 0), block("field_value", &[string("field"), string("value")]).multiple()]),
+        doc("hsetnx", "2.0.0", "Sets a field of a hash that is not there yet", "O(1)")
+            .keys(&[one(1, "RW insert")])
+            .takes(&[key("key", 0), string("field"), string("value")]),
+        doc("hvals", "2.0.0", "Lists the values of a hash", "O(N), N being the number of its fields")
+            .tips(&["nondeterministic_output_order"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
+    ],
+};

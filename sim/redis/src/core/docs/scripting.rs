@@ -1,0 +1,72 @@
+//! What COMMAND DOCS and COMMAND INFO say of the commands about scripts.
+
+use super::{Section, counted, doc, integer, key, one_of, string, token};
+
+pub(super) static SCRIPTING: Section = Section {
+    group: "scripting",
+    categories: &["scripting"],
+    docs: &[
+        doc("eval", "2.6.0", "Runs a Lua script", "Depends on the script")
+            .keys(&[counted(2, "RW access update")])
+            .takes(&[
+                string("script"),
+                integer("numkeys"),
+                key("key", 0).optional().multiple(),
+                string("arg").optional().multiple(),
+            ]),
+        doc("eval_ro", "7.0.0", "Runs a Lua script that may not write", "Depends on the script")
+            .keys(&[counted(2, "RO access")])
+            .takes(&[
+                string("script"),
+                integer("numkeys"),
+                key("key", 0).optional().multiple(),
+                string("arg").optional().multiple(),
+            ]),
+        doc("evalsha", "2.6.0", "Runs a cached Lua script by its SHA1", "Depends on the script")
+            .keys(&[counted(2, "RW access update")])
+            .takes(&[
+                string("sha1"),
+                integer("numkeys"),
+                key("key", 0).optional().multiple(),
+                string("arg").optional().multiple(),
+            ]),
+        doc(
+            "evalsha_ro",
+            "7.0.0",
+            "Runs a cached Lua script that may not write, by its SHA1",
+            "Depends on the script",
+        )
+        .keys(&[counted(2, "RO access")])
+        .takes(&[
+            string("sha1"),
+            integer("numkeys"),
+            key("key", 0).optional().multiple(),
+            string("arg").optional().multiple(),
+        ]),
+        doc("script", "2.6.0", "What the server does with cached Lua scripts", "Depends on the subcommand")
+            .categories(&[]),
+        doc(
+            "script|exists",
+            "2.6.0",
+            "Tells which scripts are cached",
+            "O(N), N being the number of scripts",
+        )
+        .tips(&["request_policy:all_shards", "response_policy:agg_logical_and"])
+        .takes(&[string("sha1").multiple()]),
+        doc("script|flush", "2.6.0", "Forgets every cached script", "O(N), N being the number of scripts")
+            .tips(&["request_policy:all_nodes", "response_policy:all_succeeded"])
+            .takes(&[one_of("async", &[token("async", "ASYNC"), token("sync", "SYNC")])
+                .since("6.2.0")
+                .optional()]),
+        doc("script|kill", "2.6.0", "Ends the running script, if it has not written", "O(1)")
+            .tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+        doc(
+            "script|load",
+            "2.6.0",
+            "Caches a script and tells its SHA1",
+            "O(N), N being the length of the script",
+        )
+        .tips(&["request_policy:all_nodes", "response_policy:all_succeeded"])
+        .takes(&[string("script")]),
+    ],
+};
