@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Redis keeps a hash as a list (insertion order) up to this many fields …
-const LIST_MAX_FIELDS: usize = 128;
+const LIST_MAX_FIELDS: usize = 512;
 /// … and up to this length of each field and value.
 const LIST_MAX_BYTES: usize = 64;
 
