@@ -15,6 +15,8 @@ pub(crate) mod errors {
         b"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     pub(crate) const READ_ONLY: &[u8] = b"READONLY You can't write against a read only replica.";
     pub(crate) const NO_REPLICAS: &[u8] = b"NOREPLICAS Not enough good replicas to write.";
+    pub(crate) const NO_SUCH_KEY: &[u8] = b"ERR no such key";
+    pub(crate) const SAME_OBJECT: &[u8] = b"ERR source and destination objects are the same";
     pub(crate) const MASTER_DOWN: &[u8] =
         b"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
     pub(crate) const EXEC_ABORT: &[u8] = b"EXECABORT Transaction discarded because of previous errors.";
@@ -46,7 +48,7 @@ impl Context<'_> {
     }
 
     /// Whether `key` has expired for this session. Masters delete it on the way (and propagate the DEL).
-    fn expire_if_needed(&mut self, key: &[u8]) -> bool {
+    pub(crate) fn expire_if_needed(&mut self, key: &[u8]) -> bool {
         // What a master or an AOF says is obeyed by the letter: the DEL will come from there.
         if self.session.kind == SessionKind::Master {
             return false;
@@ -103,17 +105,46 @@ impl Context<'_> {
         self.changed(key, before.as_deref(), Some(value), expires_at);
     }
 
+    /// Stores a value of any type with its lifetime over whatever was there, tells watchers and the observer. Does not
+    /// propagate.
+    pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) {
+        self.expire_if_needed(key);
+        let before = self.observed_value(key);
+        let expires_at = entry.expires_at;
+        self.core.databases[self.session.db].insert(key, entry);
+        match (before, self.observed_value(key)) {
+            (None, None) => self.core.touch(self.session.db, key),
+            (before, after) => {
+                let expires_at = expires_at.filter(|_| after.is_some());
+                self.changed(key, before.as_deref(), after.as_deref(), expires_at);
+            }
+        }
+    }
+
     /// Removes a key that is there; false if there is none. Does not propagate.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
+        self.take(key).is_some()
+    }
+
+    /// Removes a key and hands out what it had. Does not propagate.
+    pub(crate) fn take(&mut self, key: &[u8]) -> Option<Entry> {
         if self.expire_if_needed(key) {
-            return false;
+            return None;
         }
-        let Some(entry) = self.core.databases[self.session.db].remove(key) else { return false };
+        let entry = self.core.databases[self.session.db].remove(key)?;
         match &entry.value {
             Value::String(before) => self.changed(key, Some(before), None, None),
             Value::Hash(_) => self.core.touch(self.session.db, key),
         }
-        true
+        Some(entry)
+    }
+
+    /// Does something in another database, as Redis' commands that take one do: by selecting it for the time being.
+    pub(crate) fn in_database<R>(&mut self, db: usize, work: impl FnOnce(&mut Self) -> R) -> R {
+        let own = std::mem::replace(&mut self.session.db, db);
+        let result = work(self);
+        self.session.db = own;
+        result
     }
 
     /// Changes the lifetime of a key that is there. Does not propagate.

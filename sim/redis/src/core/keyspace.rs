@@ -1,5 +1,6 @@
 //! Databases: keys, values, lifetimes and who watches what. Knows nothing of clients, clocks or replies.
 
+use super::scan_order::ScanOrder;
 use std::collections::BTreeMap;
 
 /// Redis keeps a hash as a list (insertion order) up to this many fields …
@@ -64,6 +65,8 @@ pub(crate) struct Database {
     /// No key expires before this (it may be too early, never too late): lets an idle expiry cycle cost nothing.
     earliest: i64,
     pub(crate) watches: BTreeMap<Vec<u8>, Vec<Watch>>,
+    /// Made by the first SCAN: nobody else pays for it.
+    scan_order: Option<ScanOrder>,
 }
 
 impl Database {
@@ -91,9 +94,8 @@ impl Database {
 
     /// Stores a string over whatever was there.
     pub(crate) fn set_string(&mut self, key: &[u8], bytes: &[u8], expires_at: Option<i64>) {
-        self.note_lifetime(expires_at);
         let Some(entry) = self.entries.get_mut(key) else {
-            self.entries.insert(key.to_vec(), Entry { value: Value::String(bytes.to_vec()), expires_at });
+            self.insert_new(key, Entry { value: Value::String(bytes.to_vec()), expires_at });
             return;
         };
         self.volatile -= usize::from(entry.expires_at.is_some());
@@ -105,13 +107,27 @@ impl Database {
             }
             other => *other = Value::String(bytes.to_vec()),
         }
+        self.note_lifetime(expires_at);
+    }
+
+    /// Stores a value with its lifetime over whatever was there.
+    pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) {
+        self.remove(key);
+        self.insert_new(key, entry);
+    }
+
+    fn insert_new(&mut self, key: &[u8], entry: Entry) {
+        self.note_lifetime(entry.expires_at);
+        if let Some(order) = &mut self.scan_order {
+            order.insert(key);
+        }
+        self.entries.insert(key.to_vec(), entry);
     }
 
     /// The hash at `key`, created empty if there is nothing. `None`: something else is there.
     pub(crate) fn hash_or_insert(&mut self, key: &[u8]) -> Option<&mut Hash> {
         if !self.entries.contains_key(key) {
-            let entry = Entry { value: Value::Hash(Hash::default()), expires_at: None };
-            self.entries.insert(key.to_vec(), entry);
+            self.insert_new(key, Entry { value: Value::Hash(Hash::default()), expires_at: None });
         }
         match self.value_mut(key) {
             Some(Value::Hash(hash)) => Some(hash),
@@ -122,6 +138,9 @@ impl Database {
     pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
         self.volatile -= usize::from(entry.expires_at.is_some());
+        if let Some(order) = &mut self.scan_order {
+            order.remove(key);
+        }
         Some(entry)
     }
 
@@ -137,7 +156,15 @@ impl Database {
     /// Removes and returns every key; watches stay.
     pub(crate) fn clear(&mut self) -> BTreeMap<Vec<u8>, Entry> {
         self.volatile = 0;
+        self.scan_order = None;
         std::mem::take(&mut self.entries)
+    }
+
+    /// Some keys of a round through all of them, and the cursor of the next.
+    pub(crate) fn page(&mut self, cursor: u64, count: usize) -> (Vec<&[u8]>, u64) {
+        let Database { entries, scan_order, .. } = self;
+        let order = scan_order.get_or_insert_with(|| ScanOrder::of(entries.keys().map(Vec::as_slice)));
+        order.page(cursor, count)
     }
 
     /// A time before which nothing expires; `None` while nothing has a lifetime.

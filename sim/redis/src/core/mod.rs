@@ -14,6 +14,7 @@ mod lua;
 mod observer;
 mod propagation;
 mod replication;
+mod scan_order;
 mod session;
 
 pub use config::CoreConfig;
@@ -112,6 +113,8 @@ pub struct Core {
     /// Changes so far: how one sees whether a command wrote.
     dirty: u64,
     config_rewrite_due: bool,
+    /// How many random keys have been asked for.
+    random_keys: u64,
     stats: Stats,
 }
 

@@ -3,6 +3,7 @@
 //! Expected replies are those of Redis 7.0.15, except where a comment says otherwise.
 
 mod expiry;
+mod keys;
 mod observer;
 mod replies;
 mod requests;

@@ -1,6 +1,6 @@
 //! Connections to one server, and what came back on them. Blocking sockets: the test is a plain loop.
 
-use super::resp::reply_length;
+use super::resp::{Value, parse, reply_length};
 use super::script::{Bytes, Step, encoded};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -46,7 +46,7 @@ impl Clients {
         let stream = self.stream(step.connection())?;
         // A server that has closed may refuse what is sent: reading will show it.
         match step {
-            Step::Send { args, .. } => drop(stream.write_all(&encoded(args))),
+            Step::Send { args, .. } | Step::Round { args, .. } => drop(stream.write_all(&encoded(args))),
             Step::Raw { pieces, .. } => {
                 drop(stream.write_all(&pieces.concat()));
                 drop(stream.shutdown(Shutdown::Write));
@@ -60,6 +60,7 @@ impl Clients {
         let stream = self.stream(step.connection())?;
         let answer = match step {
             Step::Send { .. } => read_until(stream, |bytes| reply_length(bytes).is_some()),
+            Step::Round { args, .. } => complete_round(stream, args)?,
             Step::Raw { .. } => read_until(stream, |_| false),
         };
         if answer.end != End::Reply {
@@ -91,6 +92,41 @@ impl Clients {
         }
         Ok(slot.as_mut().expect("filled above"))
     }
+}
+
+/// Longer rounds than this are taken for endless ones.
+const ROUND_CALLS: usize = 10_000;
+
+/// Makes the calls after the first. The answer is everything that was returned, once each and in order, so that two
+/// servers with orders of their own agree; or the first reply that is no page.
+fn complete_round(stream: &mut TcpStream, first: &[Bytes]) -> io::Result<Answer> {
+    let cursor_at = if first.first().is_some_and(|name| name.eq_ignore_ascii_case(b"SCAN")) { 1 } else { 2 };
+    let pairs = cursor_at == 2;
+    let mut args = first.to_vec();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..ROUND_CALLS {
+        let answer = read_until(stream, |bytes| reply_length(bytes).is_some());
+        let Some((cursor, items)) = page(&answer) else { return Ok(answer) };
+        seen.extend(items.chunks(if pairs { 2 } else { 1 }).map(|item| item.concat()));
+        if cursor == b"0" {
+            let mut bytes = format!("*{}\r\n", seen.len()).into_bytes();
+            seen.iter().for_each(|item| bytes.extend_from_slice(item));
+            return Ok(Answer { bytes, end: End::Reply });
+        }
+        args[cursor_at] = cursor;
+        stream.write_all(&encoded(&args))?;
+    }
+    Ok(Answer { bytes: Bytes::new(), end: End::Silence })
+}
+
+/// A page's cursor and its items, each as it came.
+fn page(answer: &Answer) -> Option<(Bytes, Vec<Bytes>)> {
+    let (reply, _) = parse(&answer.bytes)?;
+    let [Value::Text(b'$', cursor), Value::Many(b'*', items)] = reply.items() else { return None };
+    let text = |item: &Value| {
+        Some([format!("${}\r\n", item.text()?.len()).as_bytes(), item.text()?, b"\r\n"].concat())
+    };
+    Some((cursor.clone(), items.iter().map(text).collect::<Option<_>>()?))
 }
 
 fn read_until(stream: &mut TcpStream, complete: impl Fn(&[u8]) -> bool) -> Answer {

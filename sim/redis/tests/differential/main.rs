@@ -169,7 +169,9 @@ fn answer_line(answer: &Answer) -> String {
 /// Two scripts with the same summary most likely show the same difference.
 fn summary(script: &[Step], difference: &Difference) -> (String, Vec<u8>) {
     let command = match &script[difference.at] {
-        Step::Send { args, .. } => String::from_utf8_lossy(&args[0]).to_uppercase(),
+        Step::Send { args, .. } | Step::Round { args, .. } => {
+            String::from_utf8_lossy(&args[0]).to_uppercase()
+        }
         Step::Raw { .. } => "raw".to_owned(),
     };
     (command, difference.ours.bytes.iter().copied().take(24).collect())

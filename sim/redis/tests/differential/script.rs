@@ -21,6 +21,13 @@ pub(crate) enum Step {
         /// How long to wait after the reply: for keys that expire within milliseconds.
         pause: Duration,
     },
+    /// Sends SCAN or HSCAN again and again, with each reply's cursor, until a round is complete.
+    Round {
+        /// On which connection.
+        connection: usize,
+        /// The first call.
+        args: Vec<Bytes>,
+    },
     /// Sends bytes that need not be a request, stops sending, and reads until the server closes.
     Raw {
         /// On which connection; its next step opens a new one.
@@ -39,7 +46,9 @@ impl Step {
     /// The connection it happens on.
     pub(crate) fn connection(&self) -> usize {
         match self {
-            Step::Send { connection, .. } | Step::Raw { connection, .. } => *connection,
+            Step::Send { connection, .. } | Step::Round { connection, .. } | Step::Raw { connection, .. } => {
+                *connection
+            }
         }
     }
 }
@@ -55,6 +64,10 @@ impl fmt::Display for Step {
                     write!(f, "\npause {}ms", pause.as_millis())?;
                 }
                 Ok(())
+            }
+            Step::Round { args, .. } => {
+                let args: Vec<String> = args.iter().map(|arg| quoted(arg)).collect();
+                write!(f, "{name} round> {}", args.join(" "))
             }
             Step::Raw { pieces, .. } => {
                 let pieces: Vec<String> = pieces.iter().map(|piece| quoted(piece)).collect();

@@ -66,7 +66,9 @@ impl Best<'_> {
         let mut candidate = self.script.clone();
         for step in &mut candidate {
             match step {
-                Step::Send { connection, .. } | Step::Raw { connection, .. } => *connection = 0,
+                Step::Send { connection, .. }
+                | Step::Round { connection, .. }
+                | Step::Raw { connection, .. } => *connection = 0,
             }
         }
         self.try_instead(candidate);
@@ -92,7 +94,7 @@ impl Best<'_> {
             let mut part = 0;
             while let Some(bytes) = self.script.get(step).and_then(|step| parts(step).get(part)) {
                 // A command's name stays; and a shorter number might be a lifetime that ends while the script runs.
-                let is_name = part == 0 && matches!(self.script[step], Step::Send { .. });
+                let is_name = part == 0 && !matches!(self.script[step], Step::Raw { .. });
                 if !is_name && !bytes.iter().all(u8::is_ascii_digit) {
                     self.shorten(step, part, bytes.len());
                 }
@@ -129,7 +131,7 @@ impl Best<'_> {
             return None;
         }
         change(match candidate.get_mut(step)? {
-            Step::Send { args, .. } => args,
+            Step::Send { args, .. } | Step::Round { args, .. } => args,
             Step::Raw { pieces, .. } => pieces,
         })?;
         Some(candidate)
@@ -138,14 +140,14 @@ impl Best<'_> {
 
 fn parts(step: &Step) -> &[Bytes] {
     match step {
-        Step::Send { args, .. } => args,
+        Step::Send { args, .. } | Step::Round { args, .. } => args,
         Step::Raw { pieces, .. } => pieces,
     }
 }
 
 fn name(step: &Step) -> Option<Bytes> {
     match step {
-        Step::Send { args, .. } => Some(args.first()?.to_ascii_uppercase()),
+        Step::Send { args, .. } | Step::Round { args, .. } => Some(args.first()?.to_ascii_uppercase()),
         Step::Raw { .. } => None,
     }
 }

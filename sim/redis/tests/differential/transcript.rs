@@ -8,9 +8,11 @@
 //! b raw> "*1\r\n$x\r\n"
 //! < -ERR Protocol error: invalid bulk length
 //! closed
+//! a round> SCAN 0 MATCH k*
 //! ```
 //!
-//! `a`, `b` and `c` are connections; `<` lines are the reply's bytes up to each line break; `#` lines are comments.
+//! `a`, `b` and `c` are connections; `<` lines are the reply's bytes up to each line break; `#` lines are comments. A
+//! round is SCAN or HSCAN until its cursor is 0 again, and its reply everything that came, sorted.
 
 use super::client::{Answer, End};
 use super::script::{Bytes, Step, escaped, split_args, unescaped};
@@ -59,15 +61,21 @@ fn parse_line(scene: &mut Scene, line: &str, number: usize) -> Result<(), String
         let ms: u64 = ms.trim_end_matches("ms").parse().map_err(|_| "a pause is `pause 5ms`".to_owned())?;
         match &mut scene.steps.last_mut().ok_or_else(no_step)?.0 {
             Step::Send { pause, .. } => *pause = Duration::from_millis(ms),
+            Step::Round { .. } => return Err("no pause follows a round".to_owned()),
             Step::Raw { .. } => return Err("nothing follows `raw` on its connection".to_owned()),
         }
     } else {
         let unknown = || "no line of a transcript".to_owned();
         let (who, rest) = line.split_once("> ").ok_or_else(unknown)?;
-        let (name, raw) = who.strip_suffix(" raw").map_or((who, false), |name| (name, true));
+        let (name, kind) = who.split_once(' ').unwrap_or((who, ""));
         let connection = ["a", "b", "c"].iter().position(|known| *known == name).ok_or_else(unknown)?;
         let args = split_args(rest)?;
-        let step = if raw { Step::Raw { connection, pieces: args } } else { Step::send(connection, args) };
+        let step = match kind {
+            "" => Step::send(connection, args),
+            "raw" => Step::Raw { connection, pieces: args },
+            "round" => Step::Round { connection, args },
+            _ => return Err(unknown()),
+        };
         scene.steps.push((step, Answer { bytes: Bytes::new(), end: End::Reply }, number));
     }
     Ok(())

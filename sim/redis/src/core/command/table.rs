@@ -8,8 +8,8 @@ use super::{
     STALE_OK, WRITE,
 };
 use crate::core::commands::{
-    clients, connection, expiry, hashes, introspection, keys, replication, scripting, server, strings,
-    transactions,
+    clients, connection, expiry, hashes, introspection, keys, rename, replication, scan, scripting, server,
+    strings, transactions,
 };
 
 const fn command(
@@ -51,6 +51,7 @@ const fn container(
 
 /// Sorted by name: looked up by binary search.
 pub(crate) static COMMANDS: &[CommandSpec] = &[
+    command("APPEND", "append", 3, WRITE | DENY_OOM | FAST, strings::append),
     command(
         "AUTH",
         "auth",
@@ -69,6 +70,7 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
         subcommands: COMMAND,
     },
     container("CONFIG", "config", -2, CONFIG),
+    command("COPY", "copy", -3, WRITE | DENY_OOM, rename::copy),
     command("DBSIZE", "dbsize", 1, READ_ONLY | FAST, keys::dbsize),
     command("DECR", "decr", 2, WRITE | DENY_OOM | FAST, strings::decr),
     command("DECRBY", "decrby", 3, WRITE | DENY_OOM | FAST, strings::decrby),
@@ -124,6 +126,8 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
     command("FLUSHDB", "flushdb", -1, WRITE, keys::flushdb),
     command("GET", "get", 2, READ_ONLY | FAST, strings::get),
     command("GETDEL", "getdel", 2, WRITE | FAST, strings::getdel),
+    command("GETEX", "getex", -2, WRITE | FAST, strings::getex),
+    command("GETRANGE", "getrange", 4, READ_ONLY, strings::getrange),
     command("GETSET", "getset", 3, WRITE | DENY_OOM | FAST, strings::getset),
     command("HDEL", "hdel", -3, WRITE | FAST, hashes::hdel),
     command(
@@ -140,14 +144,18 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
     command("HKEYS", "hkeys", 2, READ_ONLY, hashes::hkeys),
     command("HLEN", "hlen", 2, READ_ONLY | FAST, hashes::hlen),
     command("HMGET", "hmget", -3, READ_ONLY | FAST, hashes::hmget),
+    command("HMSET", "hmset", -4, WRITE | DENY_OOM | FAST, hashes::hmset),
+    command("HSCAN", "hscan", -3, READ_ONLY, scan::hscan),
     command("HSET", "hset", -4, WRITE | DENY_OOM | FAST, hashes::hset),
     command("HSETNX", "hsetnx", 4, WRITE | DENY_OOM | FAST, hashes::hsetnx),
+    command("HSTRLEN", "hstrlen", 3, READ_ONLY | FAST, hashes::hstrlen),
     command("HVALS", "hvals", 2, READ_ONLY, hashes::hvals),
     command("INCR", "incr", 2, WRITE | DENY_OOM | FAST, strings::incr),
     command("INCRBY", "incrby", 3, WRITE | DENY_OOM | FAST, strings::incrby),
     command("INFO", "info", -1, LOADING_OK | STALE_OK, server::info),
     command("KEYS", "keys", 2, READ_ONLY, keys::keys),
     command("MGET", "mget", -2, READ_ONLY | FAST, strings::mget),
+    command("MOVE", "move", 3, WRITE | FAST, rename::move_key),
     command("MSET", "mset", -3, WRITE | DENY_OOM, strings::mset),
     command("MSETNX", "msetnx", -3, WRITE | DENY_OOM, strings::msetnx),
     command(
@@ -172,6 +180,9 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
         NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED,
         connection::quit,
     ),
+    command("RANDOMKEY", "randomkey", 1, READ_ONLY, keys::randomkey),
+    command("RENAME", "rename", 3, WRITE, rename::rename),
+    command("RENAMENX", "renamenx", 3, WRITE | FAST, rename::renamenx),
     command(
         "REPLCONF",
         "replconf",
@@ -194,11 +205,13 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
         connection::reset,
     ),
     command("ROLE", "role", 1, NO_SCRIPT | LOADING_OK | STALE_OK | FAST, replication::role),
+    command("SCAN", "scan", -2, READ_ONLY, scan::scan),
     container("SCRIPT", "script", -2, SCRIPT),
     command("SELECT", "select", 2, LOADING_OK | STALE_OK | FAST, connection::select),
     command("SET", "set", -3, WRITE | DENY_OOM, strings::set),
     command("SETEX", "setex", 4, WRITE | DENY_OOM, strings::setex),
     command("SETNX", "setnx", 3, WRITE | DENY_OOM | FAST, strings::setnx),
+    command("SETRANGE", "setrange", 4, WRITE | DENY_OOM, strings::setrange),
     command(
         "SHUTDOWN",
         "shutdown",
@@ -208,7 +221,9 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
     ),
     command("SLAVEOF", "slaveof", 3, ADMIN | NO_SCRIPT | STALE_OK | NO_ASYNC_LOADING, replication::replicaof),
     command("STRLEN", "strlen", 2, READ_ONLY | FAST, strings::strlen),
+    command("SUBSTR", "substr", 4, READ_ONLY, strings::getrange),
     command("TIME", "time", 1, LOADING_OK | STALE_OK | FAST, server::time),
+    command("TOUCH", "touch", -2, READ_ONLY | FAST, keys::touch),
     command("TTL", "ttl", 2, READ_ONLY | FAST, expiry::ttl),
     command("TYPE", "type", 2, READ_ONLY | FAST, keys::type_of),
     command("UNLINK", "unlink", -2, WRITE | FAST, keys::del),

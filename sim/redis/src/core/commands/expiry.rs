@@ -72,9 +72,7 @@ fn set_lifetime(
         reply::integer(out, 0);
         return Next::Reply;
     }
-    // A past time deletes at once, and replicas are told so; but a master's own word or an AOF is taken literally.
-    let obeys = ctx.session.kind == SessionKind::Master || ctx.core.replication.is_replica();
-    if when <= ctx.now_ms() && !obeys {
+    if is_over(ctx, when) {
         ctx.remove(key);
         ctx.propagate_as(&[b"DEL", key]);
     } else {
@@ -83,6 +81,13 @@ fn set_lifetime(
     }
     reply::integer(out, 1);
     Next::Reply
+}
+
+/// Whether a lifetime that ends then has ended before it begins: the key is deleted at once, and replicas are told so. A
+/// master's own word or an AOF is taken literally.
+pub(super) fn is_over(ctx: &Context<'_>, when: i64) -> bool {
+    let obeys = ctx.session.kind == SessionKind::Master || ctx.core.replication.is_replica();
+    when <= ctx.now_ms() && !obeys
 }
 
 /// Redis looks for overflow at the upper end only; below, two's complement cannot overflow for a positive base.

@@ -8,21 +8,33 @@ use crate::resp::{Args, integer, reply};
 
 /// HSET key field value …: how many fields are new.
 pub(crate) fn hset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if let Some(added) = set_fields_or_reply(ctx, args, out) {
+        reply::integer(out, added as i64);
+    }
+    Next::Reply
+}
+
+/// HMSET key field value …
+pub(crate) fn hmset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if set_fields_or_reply(ctx, args, out).is_some() {
+        reply::ok(out);
+    }
+    Next::Reply
+}
+
+fn set_fields_or_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Option<usize> {
     if args.len() % 2 == 1 {
         ctx.arity_error(out);
-        return Next::Reply;
+        return None;
     }
     let added = ctx.change_hash(args.at(1), |hash| {
         (2..args.len()).step_by(2).filter(|&index| hash.set(args.at(index), args.at(index + 1))).count()
     });
     match added {
-        Ok(added) => {
-            ctx.propagate(args);
-            reply::integer(out, added as i64);
-        }
+        Ok(_) => ctx.propagate(args),
         Err(()) => reply::error(out, errors::WRONG_TYPE),
     }
-    Next::Reply
+    added.ok()
 }
 
 /// HSETNX key field value.
@@ -126,6 +138,14 @@ pub(crate) fn hexists(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 /// HLEN key.
 pub(crate) fn hlen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     with_hash(ctx, args, out, |hash, out| reply::integer(out, hash.map_or(0, Hash::len) as i64))
+}
+
+/// HSTRLEN key field.
+pub(crate) fn hstrlen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    with_hash(ctx, args, out, |hash, out| {
+        let value = hash.and_then(|hash| hash.get(args.at(2)));
+        reply::integer(out, value.map_or(0, <[u8]>::len) as i64);
+    })
 }
 
 /// HGETALL key.

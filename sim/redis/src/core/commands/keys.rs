@@ -3,6 +3,7 @@
 use super::pattern;
 use crate::core::Next;
 use crate::core::context::{Context, errors};
+use crate::core::scan_order;
 use crate::core::session::SessionKind;
 use crate::resp::{Args, reply};
 
@@ -21,6 +22,11 @@ pub(crate) fn exists(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     let present = args.iter().skip(1).filter(|key| ctx.exists(key)).count();
     reply::integer(out, present as i64);
     Next::Reply
+}
+
+/// TOUCH key …: nothing here depends on when a key was last used.
+pub(crate) fn touch(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    exists(ctx, args, out)
 }
 
 /// TYPE key.
@@ -42,6 +48,24 @@ pub(crate) fn keys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         visible.filter(|key| wanted == b"*" || pattern::matches(wanted, key)).collect();
     reply::array(out, matching.len());
     matching.into_iter().for_each(|key| reply::bulk(out, key));
+    Next::Reply
+}
+
+/// RANDOMKEY: which one depends on how many were asked for, and on nothing else: a core draws nothing.
+pub(crate) fn randomkey(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let database = &ctx.core.databases[ctx.session.db];
+    ctx.core.random_keys += 1;
+    let draw = scan_order::place(&ctx.core.random_keys.to_le_bytes()) as usize;
+    let keys: Vec<Vec<u8>> = database.iter().map(|(key, _)| key.to_vec()).collect();
+    let mut from_there = (0..keys.len()).map(|step| &keys[(draw + step) % keys.len()]);
+    let first = from_there.clone().next();
+    let alive = from_there.find(|key| !ctx.expire_if_needed(key));
+    // A replica that has nothing else answers with a key that its master has not deleted yet, as Redis does.
+    let may_be_expired = ctx.core.replication.is_replica();
+    match alive.or(first.filter(|_| may_be_expired)) {
+        Some(key) => reply::bulk(out, key),
+        None => reply::null(out, ctx.protocol()),
+    }
     Next::Reply
 }
 

@@ -1,11 +1,24 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about keys of any type.
 
-use super::{Section, all, doc, integer, key, one, one_of, pattern, token, unix_time};
+use super::{Section, all, doc, integer, key, one, one_of, pattern, string, token, unix_time};
 
 pub(super) static GENERIC: Section = Section {
     group: "generic",
     categories: &["keyspace"],
     docs: &[
+        doc(
+            "copy",
+            "6.2.0",
+            "Stores a copy of a value, with its lifetime, under another key",
+            "O(N), N being the size of the value",
+        )
+        .keys(&[one(1, "RO access"), one(2, "OW update")])
+        .takes(&[
+            key("source", 0),
+            key("destination", 1),
+            integer("destination-db").after("DB").optional(),
+            token("replace", "REPLACE").optional(),
+        ]),
         doc("del", "1.0.0", "Deletes keys and tells how many were there", "O(N), N being the number of keys")
             .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
             .keys(&[all(1, 1, "RM delete")])
@@ -50,6 +63,9 @@ pub(super) static GENERIC: Section = Section {
         .categories(&["keyspace", "dangerous"])
         .tips(&["request_policy:all_shards", "nondeterministic_output_order"])
         .takes(&[pattern("pattern")]),
+        doc("move", "1.0.0", "Takes a key to another database", "O(1)")
+            .keys(&[one(1, "RW access update")])
+            .takes(&[key("key", 0), integer("db")]),
         doc("persist", "2.2.0", "Takes a key's lifetime away", "O(1)")
             .keys(&[one(1, "RW update")])
             .takes(&[key("key", 0)]),
@@ -84,6 +100,36 @@ pub(super) static GENERIC: Section = Section {
             .tips(&["nondeterministic_output"])
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0)]),
+        doc(
+            "randomkey",
+            "1.0.0",
+            "Names one of the keys, whichever",
+            "O(N) here, N being the number of keys in the database",
+        )
+        .tips(&["request_policy:all_shards", "nondeterministic_output"]),
+        doc("rename", "1.0.0", "Gives a key another name and replaces what has it", "O(1)")
+            .keys(&[one(1, "RW access delete"), one(2, "OW update")])
+            .takes(&[key("key", 0), key("newkey", 1)]),
+        doc("renamenx", "1.0.0", "Gives a key another name if nothing has it", "O(1)")
+            .keys(&[one(1, "RW access delete"), one(2, "OW insert")])
+            .takes(&[key("key", 0), key("newkey", 1)]),
+        doc(
+            "scan",
+            "2.8.0",
+            "Goes through the keys, some a call",
+            "O(N) for a whole round, N being the number of keys in the database",
+        )
+        .tips(&["nondeterministic_output", "request_policy:special"])
+        .takes(&[
+            integer("cursor"),
+            pattern("pattern").after("MATCH").optional(),
+            integer("count").after("COUNT").optional(),
+            string("type").after("TYPE").since("6.0.0").optional(),
+        ]),
+        doc("touch", "3.2.1", "Counts how many of the keys exist", "O(N), N being the number of keys")
+            .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
+            .keys(&[all(1, 1, "RO")])
+            .takes(&[key("key", 0).multiple()]),
         doc("ttl", "1.0.0", "Tells how many seconds a key has left", "O(1)")
             .tips(&["nondeterministic_output"])
             .keys(&[one(1, "RO access")])

@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about hashes.
 
-use super::{Section, block, doc, integer, key, one, string};
+use super::{Section, block, doc, integer, key, one, pattern, string};
 
 pub(super) static HASHES: Section = Section {
     group: "hash",
@@ -32,6 +32,24 @@ pub(super) static HASHES: Section = Section {
         doc("hmget", "2.0.0", "Reads several fields of a hash", "O(N), N being the number of fields named")
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0), string("field").multiple()]),
+        doc("hmset", "2.0.0", "Sets fields of a hash", "O(N), N being the number of fields named")
+            .deprecated("4.0.0", "`HSET`")
+            .keys(&[one(1, "RW update")])
+            .takes(&[key("key", 0), block("field_value", &[string("field"), string("value")]).multiple()]),
+        doc(
+            "hscan",
+            "2.8.0",
+            "Goes through a hash, some fields a call",
+            "O(N) for a call here, N being the number of its fields",
+        )
+        .tips(&["nondeterministic_output"])
+        .keys(&[one(1, "RO access")])
+        .takes(&[
+            key("key", 0),
+            integer("cursor"),
+            pattern("pattern").after("MATCH").optional(),
+            integer("count").after("COUNT").optional(),
+        ]),
         doc(
             "hset",
             "2.0.0",
@@ -43,6 +61,9 @@ pub(super) static HASHES: Section = Section {
         doc("hsetnx", "2.0.0", "Sets a field of a hash that is not there yet", "O(1)")
             .keys(&[one(1, "RW insert")])
             .takes(&[key("key", 0), string("field"), string("value")]),
+        doc("hstrlen", "3.2.0", "Tells how long the value of a field is", "O(1)")
+            .keys(&[one(1, "RO")])
+            .takes(&[key("key", 0), string("field")]),
         doc("hvals", "2.0.0", "Lists the values of a hash", "O(N), N being the number of its fields")
             .tips(&["nondeterministic_output_order"])
             .keys(&[one(1, "RO access")])

@@ -6,6 +6,14 @@ pub(super) static STRINGS: Section = Section {
     group: "string",
     categories: &["string"],
     docs: &[
+        doc(
+            "append",
+            "2.0.0",
+            "Adds text to the end of a string, or stores it where nothing is",
+            "O(M), M being the length of the text",
+        )
+        .keys(&[one(1, "RW insert")])
+        .takes(&[key("key", 0), string("value")]),
         doc("decr", "1.0.0", "Takes one from a number", "O(1)")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0)]),
@@ -16,6 +24,25 @@ pub(super) static STRINGS: Section = Section {
         doc("getdel", "6.2.0", "Reads a string and deletes its key", "O(1)")
             .keys(&[one(1, "RW access delete")])
             .takes(&[key("key", 0)]),
+        doc("getex", "6.2.0", "Reads a string and changes its lifetime on the way", "O(1)")
+            .keys(&[one(1, "RW access update")])
+            .takes(&[
+                key("key", 0),
+                one_of(
+                    "expiration",
+                    &[
+                        integer("seconds").after("EX"),
+                        integer("milliseconds").after("PX"),
+                        unix_time("unix-time-seconds").after("EXAT"),
+                        unix_time("unix-time-milliseconds").after("PXAT"),
+                        token("persist", "PERSIST"),
+                    ],
+                )
+                .optional(),
+            ]),
+        doc("getrange", "2.4.0", "Reads a part of a string", "O(N), N being the length of the part")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0), integer("start"), integer("end")]),
         doc("getset", "1.0.0", "Stores a string and answers with the one before", "O(1)")
             .deprecated("6.2.0", "`SET` with `GET`")
             .keys(&[one(1, "RW access update")])
@@ -71,8 +98,20 @@ pub(super) static STRINGS: Section = Section {
         doc("setnx", "1.0.0", "Stores a string if its key does not exist", "O(1)")
             .keys(&[one(1, "OW insert")])
             .takes(&[key("key", 0), string("value")]),
+        doc(
+            "setrange",
+            "2.2.0",
+            "Writes over a part of a string",
+            "O(M), M being the length of the new part",
+        )
+        .keys(&[one(1, "RW update")])
+        .takes(&[key("key", 0), integer("offset"), string("value")]),
         doc("strlen", "2.2.0", "Tells how long a string is", "O(1)")
             .keys(&[one(1, "RO")])
             .takes(&[key("key", 0)]),
+        doc("substr", "1.0.0", "Reads a part of a string", "O(N), N being the length of the part")
+            .deprecated("2.0.0", "`GETRANGE`")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0), integer("start"), integer("end")]),
     ],
 };

@@ -1,0 +1,61 @@
+//! Numbers in strings.
+
+use crate::core::Next;
+use crate::core::commands::integer_or_reply;
+use crate::core::context::{Context, errors};
+use crate::resp::{Args, integer, reply};
+
+/// INCR key.
+pub(crate) fn incr(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    increment(ctx, args, 1, out)
+}
+
+/// DECR key.
+pub(crate) fn decr(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    increment(ctx, args, -1, out)
+}
+
+/// INCRBY key increment.
+pub(crate) fn incrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    match integer_or_reply(args.at(2), out) {
+        Some(amount) => increment(ctx, args, amount, out),
+        None => Next::Reply,
+    }
+}
+
+/// DECRBY key decrement.
+pub(crate) fn decrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(amount) = integer_or_reply(args.at(2), out) else { return Next::Reply };
+    match amount.checked_neg() {
+        Some(amount) => return increment(ctx, args, amount, out),
+        None => reply::error(out, b"ERR decrement would overflow"),
+    }
+    Next::Reply
+}
+
+/// Adds to the integer at the key, which keeps its lifetime.
+fn increment(ctx: &mut Context<'_>, args: &Args<'_>, amount: i64, out: &mut Vec<u8>) -> Next {
+    let key = args.at(1);
+    let (old, expires_at) =
+        match ctx.lookup_entry(key).map(|entry| (entry.value.as_string(), entry.expires_at)) {
+            None => (0, None),
+            Some((Some(text), expires_at)) => match integer_or_reply(text, out) {
+                Some(value) => (value, expires_at),
+                None => return Next::Reply,
+            },
+            Some((None, _)) => {
+                reply::error(out, errors::WRONG_TYPE);
+                return Next::Reply;
+            }
+        };
+    let Some(new) = old.checked_add(amount) else {
+        reply::error(out, b"ERR increment or decrement would overflow");
+        return Next::Reply;
+    };
+    let mut digits = Vec::with_capacity(20);
+    integer::write(&mut digits, new);
+    ctx.set_string(key, &digits, expires_at);
+    ctx.propagate(args);
+    reply::integer(out, new);
+    Next::Reply
+}
