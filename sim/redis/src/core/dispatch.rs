@@ -71,6 +71,7 @@ impl Core {
                 ReplyMode::Skip => ReplyMode::On,
                 other => other,
             };
+            self.note_client(session, now, &next);
         }
         next
     }
@@ -87,7 +88,9 @@ impl Core {
         {
             return next;
         }
-        let spec = match command::lookup(args) {
+        let found = command::lookup(args);
+        session.last_command = found.as_ref().ok().copied();
+        let spec = match found {
             Ok(spec) => spec,
             Err(_) if is_http(args.at(0)) => {
                 // A browser was talked into sending requests here. What waits to be sent goes with the connection.

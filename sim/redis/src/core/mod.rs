@@ -3,6 +3,7 @@
 //! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and carries out what
 //! [`Next`] asks for. One `Core` is one Redis process's memory; a restart is a new `Core`.
 
+mod clients;
 mod command;
 mod commands;
 mod config;
@@ -23,6 +24,7 @@ pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role}
 pub use session::Session;
 
 use crate::resp::{Args, reply};
+use clients::Client;
 use dispatch::Overrun;
 use keyspace::{Database, Value};
 use lua::Script;
@@ -108,6 +110,8 @@ pub struct Core {
     propagation: Propagation,
     scripts: BTreeMap<[u8; 20], Arc<Script>>,
     overrun: Option<Overrun>,
+    /// Every connection that is open, by its id.
+    clients: BTreeMap<u64, Client>,
     /// Sessions whose next EXEC fails: a key they watch has changed.
     dirty_sessions: BTreeSet<u64>,
     /// Changes so far: how one sees whether a command wrote.
@@ -256,16 +260,18 @@ impl Core {
         }
     }
 
-    /// Must be called when a connection opens: INFO counts it.
+    /// Must be called when a connection opens: INFO counts it, CLIENT LIST shows it.
     pub fn connected(&mut self, session: &Session) {
         self.stats.started_at.get_or_insert(session.connected_at);
         self.stats.connections += 1;
         self.stats.connected += 1;
+        self.clients.insert(session.id, Client::new(session));
     }
 
     /// Must be called when a connection ends: forgets what it watched.
     pub fn disconnected(&mut self, session: &mut Session) {
         self.stats.connected = self.stats.connected.saturating_sub(1);
+        self.clients.remove(&session.id);
         self.unwatch_all(session);
     }
 

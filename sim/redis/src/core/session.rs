@@ -22,6 +22,8 @@ pub struct Session {
     pub(crate) kind: SessionKind,
     pub(crate) replies: ReplyMode,
     pub(crate) no_evict: bool,
+    /// What it sent last, if that was a command.
+    pub(crate) last_command: Option<&'static CommandSpec>,
     /// The transaction between MULTI and EXEC.
     pub(crate) multi: Option<Transaction>,
     /// Keys watched, as (database, key): the databases hold the other end.

@@ -34,6 +34,8 @@ enum Compare {
     Except(Vec<usize>),
     /// These fields of a text of `name:value` lines.
     Fields(Vec<String>),
+    /// These fields of each line of `name=value` words.
+    Lines(Vec<String>),
     /// Everything but what follows these names in maps, however deep.
     Without(Vec<String>),
 }
@@ -125,6 +127,7 @@ impl Compare {
             Compare::Fields(names) => names
                 .iter()
                 .all(|name| field(real, name).is_none_or(|value| field(ours, name) == Some(value))),
+            Compare::Lines(names) => lines(real, names) == lines(ours, names),
             Compare::Without(names) => without(real, names) == without(ours, names),
         }
     }
@@ -153,6 +156,14 @@ fn sorted(value: &Value) -> Vec<String> {
     items
 }
 
+/// These words of each line.
+fn lines(text: &Value, names: &[String]) -> Vec<Vec<String>> {
+    let text = String::from_utf8_lossy(text.text().unwrap_or_default()).into_owned();
+    let is_named =
+        |word: &&str| word.split_once('=').is_some_and(|(name, _)| names.iter().any(|n| n == name));
+    text.lines().map(|line| line.split(' ').filter(is_named).map(str::to_owned).collect()).collect()
+}
+
 fn field<'a>(text: &'a Value, name: &str) -> Option<&'a [u8]> {
     let mut lines = text.text()?.split(|&byte| byte == b'\n');
     lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))
@@ -164,6 +175,9 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
     let command = text("command").ok_or_else(|| lacks("command"))?;
     text("reason").filter(|reason| !reason.is_empty()).ok_or_else(|| lacks("reason"))?;
     let list = |name: &str| entry.get(name).and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let texts = |name: &str| -> Vec<String> {
+        list(name).iter().filter_map(|text| Some(text.as_str()?.to_owned())).collect()
+    };
     let compare = match text("compare").as_deref() {
         Some("type") => Compare::Type,
         Some("near") => Compare::Near,
@@ -171,12 +185,9 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
         Some("except") => Compare::Except(
             list("places").iter().filter_map(|place| Some(place.as_integer()? as usize)).collect(),
         ),
-        Some("fields") => Compare::Fields(
-            list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect(),
-        ),
-        Some("without") => Compare::Without(
-            list("fields").iter().filter_map(|field| Some(field.as_str()?.to_owned())).collect(),
-        ),
+        Some("fields") => Compare::Fields(texts("fields")),
+        Some("lines") => Compare::Lines(texts("fields")),
+        Some("without") => Compare::Without(texts("fields")),
         _ => return Err(lacks("compare")),
     };
     let command = command.split(' ').map(str::to_owned).collect();
@@ -220,6 +231,9 @@ mod tests {
                 "*2|$1|a|*4|$7|summary|$1|y|$1|b|$1|d|",
                 false,
             ),
+            ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$22|id=7 cmd=get\nid=8 db=3|", true),
+            ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$22|id=7 cmd=get\nid=8 db=4|", false),
+            ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$12|id=1 cmd=get|", false),
             ("COMMAND LIST", "*1|$1|a|", "*1|$1|b|", true),
             ("COMMAND LIST FILTERBY", "*1|$1|a|", "*1|$1|b|", false),
             ("EXEC", "*1|:1|", "*1|:2|", false),

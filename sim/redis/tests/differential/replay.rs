@@ -77,8 +77,9 @@ fn record(known: &Known) {
         let kept = header.into_iter().filter(|line| !line.starts_with("# recorded from"));
         let mut text = format!("# recorded from Redis {} on {}\n", real.version, today());
         kept.for_each(|line| text.push_str(&format!("{line}\n")));
-        let mut server = Clients::of(real.port);
         for scene in &scenes {
+            // The last scene may have ended in QUIT.
+            let mut server = Clients::of(real.port);
             start_afresh(&mut server).expect("the server is up");
             let answers = scene.steps.iter().map(|(step, before, _)| {
                 let answer = ask(&mut server, step);

@@ -85,6 +85,11 @@ impl CommandSpec {
         self.flags & flag != 0
     }
 
+    fn subcommand(&self, name: &[u8]) -> Option<&'static CommandSpec> {
+        // Linear: these lists are short and far from any hot path.
+        self.subcommands.iter().find(|sub| name.eq_ignore_ascii_case(sub.name.as_bytes()))
+    }
+
     pub(crate) fn accepts(&self, arguments: usize) -> bool {
         let wanted = self.arity.unsigned_abs() as usize;
         if self.arity < 0 { arguments >= wanted } else { arguments == wanted }
@@ -99,12 +104,15 @@ pub(crate) enum LookupError {
 
 /// Finds the command, or the subcommand where the command has some.
 pub(crate) fn lookup(args: &Args<'_>) -> Result<&'static CommandSpec, LookupError> {
-    let spec = find(args.at(0)).ok_or(LookupError::UnknownCommand)?;
-    match args.get(1) {
+    lookup_words(args.at(0), args.get(1))
+}
+
+/// The same, by the first word and the second if there is one.
+pub(crate) fn lookup_words(name: &[u8], second: Option<&[u8]>) -> Result<&'static CommandSpec, LookupError> {
+    let spec = find(name).ok_or(LookupError::UnknownCommand)?;
+    match second {
         Some(name) if !spec.subcommands.is_empty() => {
-            // Linear: these lists are short and far from any hot path.
-            let sub = spec.subcommands.iter().find(|sub| name.eq_ignore_ascii_case(sub.name.as_bytes()));
-            sub.ok_or(LookupError::UnknownSubcommand)
+            spec.subcommand(name).ok_or(LookupError::UnknownSubcommand)
         }
         _ => Ok(spec),
     }
@@ -116,7 +124,7 @@ pub(crate) fn lookup_full_name(name: &[u8]) -> Option<&'static CommandSpec> {
     let spec = find(parts.next()?)?;
     match parts.next() {
         None => Some(spec),
-        Some(sub) => spec.subcommands.iter().find(|spec| sub.eq_ignore_ascii_case(spec.name.as_bytes())),
+        Some(sub) => spec.subcommand(sub),
     }
 }
 

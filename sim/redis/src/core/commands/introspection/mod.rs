@@ -100,7 +100,7 @@ fn name_matches(spec: &CommandSpec, wanted: &[u8]) -> bool {
 /// COMMAND GETKEYS command …
 pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let words: Vec<&[u8]> = args.iter().skip(2).collect();
-    let Some(spec) = lookup_words(&words) else {
+    let Ok(spec) = command::lookup_words(args.at(2), args.get(3)) else {
         reply::error(out, b"ERR Invalid command specified");
         return Next::Reply;
     };
@@ -123,16 +123,6 @@ pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut
         _ => reply::error(out, b"ERR Invalid arguments specified for command"),
     }
     Next::Reply
-}
-
-fn lookup_words(words: &[&[u8]]) -> Option<&'static CommandSpec> {
-    let spec = command::lookup_full_name(words.first()?)?;
-    match words.get(1) {
-        Some(name) if !spec.subcommands.is_empty() => {
-            spec.subcommands.iter().find(|sub| name.eq_ignore_ascii_case(sub.name.as_bytes()))
-        }
-        _ => Some(spec),
-    }
 }
 
 /// `None`: they would have to be where nothing is.

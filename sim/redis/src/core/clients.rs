@@ -1,0 +1,106 @@
+//! What a node knows of all its connections, for CLIENT LIST: brought up to date after each of their commands.
+//!
+//! Not modelled: sizes of buffers, file descriptors, and whether a client is blocked right now.
+
+use super::command::CommandSpec;
+use super::session::SessionKind;
+use super::{Next, Session, WallMicros};
+use crate::resp::Protocol;
+
+/// One connection as others see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    addr: String,
+    connected_at: WallMicros,
+    /// When it last sent a command.
+    seen_at: WallMicros,
+    name: Vec<u8>,
+    db: usize,
+    protocol: Protocol,
+    /// Commands between MULTI and EXEC.
+    queued: Option<usize>,
+    no_evict: bool,
+    is_replica: bool,
+    /// `None`: the last one was no command at all.
+    last_command: Option<&'static CommandSpec>,
+}
+
+impl Client {
+    pub(crate) fn new(session: &Session) -> Client {
+        Client {
+            addr: session.addr.clone(),
+            connected_at: session.connected_at,
+            seen_at: session.connected_at,
+            name: session.name.clone(),
+            db: session.db,
+            protocol: session.protocol,
+            queued: None,
+            no_evict: session.no_evict,
+            is_replica: false,
+            last_command: None,
+        }
+    }
+
+    /// What the command did to the connection. Called for every one: must be cheap.
+    pub(crate) fn executed(&mut self, session: &Session, now: WallMicros, next: &Next) {
+        self.seen_at = now;
+        self.last_command = session.last_command;
+        self.db = session.db;
+        self.protocol = session.protocol;
+        self.queued = session.multi.as_ref().map(|multi| multi.queue.len());
+        self.no_evict = session.no_evict;
+        self.is_replica |= matches!(next, Next::Psync { .. });
+        if self.name != session.name {
+            self.name.clone_from(&session.name);
+        }
+    }
+
+    /// The same connection while one of its commands is being executed.
+    pub(crate) fn during(&self, session: &Session, now: WallMicros) -> Client {
+        let mut client = self.clone();
+        client.executed(session, now, &Next::Reply);
+        // An EXEC under way still counts what it executes.
+        client.queued = self.queued;
+        client
+    }
+
+    pub(crate) fn is_replica(&self) -> bool {
+        self.is_replica
+    }
+
+    /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail.
+    pub(crate) fn line(&self, id: u64, now: WallMicros, port: u16, is_dirty: bool) -> String {
+        let seconds = |since: WallMicros| (now.0.saturating_sub(since.0)).max(0) / 1_000_000;
+        let flags =
+            [(self.is_replica, 'S'), (self.queued.is_some(), 'x'), (is_dirty, 'd'), (self.no_evict, 'e')];
+        let mut flags: String =
+            flags.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| letter).collect();
+        if flags.is_empty() {
+            flags.push('N');
+        }
+        format!(
+            "id={id} addr={} laddr=127.0.0.1:{port} fd=8 name={} age={} idle={} flags={flags} db={} sub=0 psub=0 ssub=0 \
+             multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r \
+             cmd={} user=default redir=-1 resp={}\n",
+            self.addr,
+            String::from_utf8_lossy(&self.name),
+            seconds(self.connected_at),
+            seconds(self.seen_at),
+            self.db,
+            self.queued.map_or(-1, |queued| queued as i64),
+            self.last_command.map_or("NULL", |command| command.full_name),
+            if self.protocol == Protocol::Two { 2 } else { 3 },
+        )
+    }
+}
+
+impl super::Core {
+    /// Notes what a connection's command did to it. A master's stream is no client.
+    pub(crate) fn note_client(&mut self, session: &Session, now: WallMicros, next: &Next) {
+        if session.kind == SessionKind::Client
+            && let Some(client) = self.clients.get_mut(&session.id)
+        {
+            client.executed(session, now, next);
+        }
+    }
+}

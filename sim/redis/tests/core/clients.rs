@@ -1,0 +1,68 @@
+//! What CLIENT LIST shows of connections.
+
+use crate::support::{Node, words};
+use doublehold_sim_redis::core::Session;
+
+/// These fields of each connection that `command` lists, one connection a line.
+fn listed(node: &mut Node, client: &mut Session, command: &str, fields: &[&str]) -> Vec<String> {
+    let reply = node.ask(client, &words(command));
+    let text = reply.split_once('|').expect("a text").1.trim_end_matches('|').to_owned();
+    let shown = |line: &str| {
+        let kept = line
+            .split(' ')
+            .filter(|part| part.split_once('=').is_some_and(|(name, _)| fields.contains(&name)));
+        kept.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(shown).collect()
+}
+
+#[test]
+fn every_connection_is_listed_with_what_it_last_did() {
+    let mut node = Node::new();
+    let (mut a, mut b, mut c) = (node.client(), node.client(), node.client());
+    for command in ["CLIENT SETNAME worker", "SELECT 3", "HELLO 3", "CLIENT NO-EVICT on", "GET k"] {
+        node.ask(&mut a, &words(command));
+    }
+    for command in ["WATCH k", "MULTI", "INCR n", "INCR n"] {
+        node.ask(&mut b, &words(command));
+    }
+    node.now_ms += 7_000;
+    node.ask(&mut c, &words("SET k v"));
+    let fields = ["id", "name", "age", "idle", "flags", "db", "multi", "cmd", "resp"];
+    let expected = [
+        "id=1 name=worker age=7 idle=7 flags=e db=3 multi=-1 cmd=get resp=3",
+        "id=2 name= age=7 idle=7 flags=xd db=0 multi=2 cmd=incr resp=2",
+        "id=3 name= age=7 idle=0 flags=N db=0 multi=-1 cmd=client|list resp=2",
+    ];
+    assert_eq!(listed(&mut node, &mut c, "CLIENT LIST", &fields), expected);
+    assert_eq!(listed(&mut node, &mut c, "CLIENT LIST ID 2 9 2 1", &["id"]), ["id=2", "id=2", "id=1"]);
+    assert_eq!(listed(&mut node, &mut c, "CLIENT LIST TYPE Normal", &["id"]), ["id=1", "id=2", "id=3"]);
+    assert_eq!(listed(&mut node, &mut c, "CLIENT LIST TYPE pubsub", &["id"]), [""; 0]);
+    assert_eq!(
+        listed(&mut node, &mut c, "CLIENT INFO", &fields),
+        ["id=3 name= age=7 idle=0 flags=N db=0 multi=-1 cmd=client|info resp=2"]
+    );
+    node.ask(&mut a, &["RESET"]);
+    node.ask(&mut b, &["NOSUCHCOMMAND"]);
+    node.core.disconnected(&mut c);
+    let expected = [
+        "id=1 name= age=7 idle=0 flags=N db=0 multi=-1 cmd=reset resp=2",
+        "id=2 name= age=7 idle=0 flags=xd db=0 multi=2 cmd=NULL resp=2",
+    ];
+    let mut d = node.client();
+    assert_eq!(listed(&mut node, &mut d, "CLIENT LIST", &fields)[..2], expected);
+}
+
+#[test]
+fn a_connection_that_became_a_replica_is_listed_as_one() {
+    let mut node = Node::new();
+    let (mut replica, mut client) = (node.client(), node.client());
+    node.execute(&mut replica, &["PSYNC", "?", "-1"]);
+    assert_eq!(
+        listed(&mut node, &mut client, "CLIENT LIST TYPE replica", &["id", "flags", "cmd"]),
+        ["id=1 flags=S cmd=psync"]
+    );
+    assert_eq!(listed(&mut node, &mut client, "CLIENT LIST TYPE slave", &["id"]), ["id=1"]);
+    assert_eq!(listed(&mut node, &mut client, "CLIENT LIST TYPE normal", &["id"]), ["id=2"]);
+    assert_eq!(listed(&mut node, &mut client, "CLIENT LIST TYPE master", &["id"]), [""; 0]);
+}
