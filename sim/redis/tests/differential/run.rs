@@ -96,9 +96,13 @@ impl Pair {
                 self.real.ask("PING")?;
                 return Ok(Some(Difference { at, real: answers, ours }));
             }
-            if let Step::Send { args, pause, .. } = step {
-                queue.follow(args, &answers[at]);
-                rest(*pause);
+            match step {
+                Step::Send { args, pause, .. } => {
+                    queue.follow(args, &answers[at]);
+                    rest(*pause);
+                }
+                Step::Round { args, .. } => queue.follow(args, &answers[at]),
+                Step::Raw { .. } => {}
             }
         }
         Ok(None)

@@ -38,6 +38,15 @@ const CALLS: Family = &[
     (1, "$unknown $junk"),
     (1, "select $odd"),
     (1, "mget $ks"),
+    (2, "getrange $k $index $index"),
+    (2, "append $k $v"),
+    (2, "getex $k $getex"),
+    (1, "setrange $k $offset $v"),
+    (1, "rename $k $k"),
+    (1, "copy $k $k $copy"),
+    (1, "hmset $k $fvs"),
+    (1, "hscan $k 0"),
+    (1, "touch $ks"),
 ];
 
 /// Values a script can return.

@@ -71,6 +71,9 @@ impl Generator {
         while steps.len() < length {
             if self.random.percent(1) {
                 self.expires_while_watched(&mut steps);
+            } else if self.random.percent(2) {
+                let connection = self.connection();
+                steps.push(Step::Round { connection, args: self.command(templates::ROUNDS) });
             } else {
                 steps.push(self.step(flavour));
             }
@@ -170,6 +173,19 @@ impl Generator {
             "odd" => args.push(text(self.random.pick(templates::ODD_NUMBERS))),
             "cond" => args.push(text(self.random.pick(templates::CONDITIONS))),
             "set" => self.set_options(args),
+            "getex" => {
+                let option = *self.random.weighted(templates::GETEX_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "copy" => {
+                let option = self.random.pick(templates::COPY_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "scan" => args.push(text(self.random.pick(templates::SCAN_OPTIONS))),
+            "index" => args.push(text(self.random.pick(templates::INDEXES))),
+            "offset" => args.push(text(self.random.pick(templates::OFFSETS))),
+            "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
+            "command" => args.push(text(self.random.pick(templates::COMMANDS))),
             "lua" => self.eval_arguments(args),
             "sha" => args.push(self.sha()),
             "script" => {

@@ -1,7 +1,8 @@
 //! The words scripts are made of. A template is a command with `$words` that `generate` fills in:
 //! `$k` a key, `$v` a value, `$f` a hash field, `$n` a number, `$lt` and `$plt` a lifetime of its own in seconds and
 //! milliseconds, `$short` one that is over after a pause, `$at` and `$pat` a moment far away, `$odd` a strange number,
-//! `$cond` a condition, `$set` options of SET, `$lua` what follows EVAL, `$junk` anything.
+//! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string, `$lua`
+//! what follows EVAL, `$command` a command's name, `$junk` anything.
 
 use super::{Family, Flavour};
 
@@ -40,7 +41,7 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
 
 /// Commands that a wrong argument could make block, end the server or change it for the scripts after.
 pub(crate) const NOT_SPOILT: &[&str] =
-    &["WAIT", "SHUTDOWN", "CONFIG", "CLIENT", "COMMAND", "REPLICAOF", "SLAVEOF", "QUIT"];
+    &["WAIT", "SHUTDOWN", "CONFIG", "CLIENT", "COMMAND", "REPLICAOF", "SLAVEOF", "QUIT", "SCAN", "HSCAN"];
 
 pub(crate) const STRINGS: Family = &[
     (14, "GET $k"),
@@ -66,7 +67,17 @@ pub(crate) const STRINGS: Family = &[
     (1, "MSET $kvs"),
     (1, "MSETNX $kvs"),
     (1, "GETDEL $k"),
-    (1, "STRLEN $k"),
+    (2, "STRLEN $k"),
+    (5, "GETRANGE $k $index $index"),
+    (1, "SUBSTR $k $index $index"),
+    (1, "GETRANGE $k $odd $odd"),
+    (4, "APPEND $k $v"),
+    (3, "SETRANGE $k $offset $v"),
+    (1, "SETRANGE $k $odd $v"),
+    (3, "GETEX $k"),
+    (5, "GETEX $k $getex"),
+    (1, "GETEX $k $getex $getex"),
+    (1, "GETEX $k PX $short"),
 ];
 
 pub(crate) const EXPIRY: Family = &[
@@ -97,6 +108,10 @@ pub(crate) const EXPIRY: Family = &[
     (3, "SET $k $v KEEPTTL"),
     (3, "INCR $k"),
     (2, "HSET $k $fvs"),
+    (4, "GETEX $k $getex"),
+    (2, "COPY $k $k REPLACE"),
+    (2, "RENAME $k $k"),
+    (2, "APPEND $k $v"),
 ];
 
 pub(crate) const HASHES: Family = &[
@@ -111,6 +126,11 @@ pub(crate) const HASHES: Family = &[
     (2, "HVALS $k"),
     (2, "HMGET $k $fs"),
     (2, "HSETNX $k $f $v"),
+    (3, "HMSET $k $fvs"),
+    (1, "HMSET $k $f"),
+    (2, "HSTRLEN $k $f"),
+    (2, "COPY $k $k $copy"),
+    (1, "RENAME $k $k"),
     (2, "HSET $k $f $v $f"),
     (2, "TYPE $k"),
     (2, "DEL $k"),
@@ -132,6 +152,34 @@ pub(crate) const KEYSPACE: Family = &[
     (4, "SELECT 0"),
     (1, "SELECT $odd"),
     (1, "INFO keyspace"),
+    (6, "RENAME $k $k"),
+    (4, "RENAMENX $k $k"),
+    (6, "COPY $k $k"),
+    (6, "COPY $k $k $copy"),
+    (2, "COPY $k $k $copy $copy"),
+    (3, "MOVE $k 1"),
+    (2, "MOVE $k 0"),
+    (1, "MOVE $k $odd"),
+    (3, "TOUCH $ks"),
+    (1, "SCAN $odd"),
+    (1, "SCAN 0 $scan $odd"),
+    (1, "HSCAN $k $odd"),
+    (1, "HSCAN $k 0 $scan $odd"),
+    (2, "SET $k $v PX $short"),
+];
+
+/// What a round goes through, with its options.
+pub(crate) const ROUNDS: Family = &[
+    (4, "SCAN 0"),
+    (4, "SCAN 0 COUNT $count"),
+    (4, "SCAN 0 MATCH $pattern"),
+    (2, "SCAN 0 MATCH $pattern COUNT $count"),
+    (2, "SCAN 0 TYPE string"),
+    (1, "SCAN 0 TYPE HASH MATCH $pattern"),
+    (1, "SCAN 0 type nosuchtype"),
+    (4, "HSCAN $k 0"),
+    (2, "HSCAN $k 0 COUNT $count"),
+    (2, "HSCAN $k 0 MATCH $pattern"),
 ];
 
 pub(crate) const TRANSACTION: Family = &[
@@ -156,6 +204,8 @@ pub(crate) const TRANSACTION: Family = &[
     (1, "EVAL $lua"),
     (1, "WAIT 1 0x"),
     (1, "RESET"),
+    (1, "CLIENT LIST"),
+    (1, "CLIENT INFO"),
 ];
 
 pub(crate) const CONNECTION: Family = &[
@@ -182,9 +232,15 @@ pub(crate) const CONNECTION: Family = &[
     (3, "CLIENT SETNAME $v"),
     (2, "CLIENT SETNAME"),
     (2, "CLIENT SETINFO lib-name x"),
-    (1, "CLIENT LIST"),
-    (1, "CLIENT INFO"),
-    (1, "CLIENT NO-EVICT on"),
+    (3, "CLIENT LIST"),
+    (1, "CLIENT LIST TYPE normal"),
+    (1, "CLIENT LIST TYPE replica"),
+    (1, "CLIENT LIST TYPE $v"),
+    (1, "CLIENT LIST ID $odd"),
+    (1, "CLIENT LIST $junk"),
+    (2, "CLIENT INFO"),
+    (2, "CLIENT NO-EVICT on"),
+    (1, "CLIENT NO-EVICT off"),
     (1, "CLIENT NO-EVICT $v"),
     (1, "CLIENT REPLY on"),
     (1, "CLIENT REPLY $odd"),
@@ -197,7 +253,17 @@ pub(crate) const CONNECTION: Family = &[
     (1, "INFO nosuchsection"),
     (1, "INFO everything"),
     (1, "COMMAND COUNT"),
-    (1, "COMMAND INFO get"),
+    (1, "COMMAND INFO $command"),
+    (1, "COMMAND INFO $command $unknown $command"),
+    (1, "COMMAND DOCS $command $command"),
+    (1, "COMMAND GETKEYS SET $k $v $set"),
+    (1, "COMMAND GETKEYS MSET $kvs"),
+    (1, "COMMAND GETKEYS DEL $ks"),
+    (1, "COMMAND GETKEYS EVAL $lua"),
+    (1, "COMMAND GETKEYS EVAL $v $odd $ks"),
+    (1, "COMMAND GETKEYS $command $junk"),
+    (1, "COMMAND LIST FILTERBY PATTERN hge*"),
+    (1, "COMMAND LIST FILTERBY ACLCAT transaction"),
     (1, "COMMAND nosuch"),
     (1, "COMMAND COUNT x"),
     (2, "TIME"),
@@ -304,6 +370,49 @@ pub(crate) const SET_OPTIONS: &[(usize, &str)] = &[
     (1, "PX $short"),
     (1, "EX"),
     (1, "nosuchoption"),
+];
+
+pub(crate) const GETEX_OPTIONS: &[(usize, &str)] = &[
+    (6, "PERSIST"),
+    (5, "EX $lt"),
+    (5, "PX $plt"),
+    (3, "EXAT $at"),
+    (3, "PXAT $pat"),
+    (1, "EX $odd"),
+    (1, "PXAT $odd"),
+    (1, "PX $short"),
+    (1, "EX"),
+    (1, "KEEPTTL"),
+    (1, "NX"),
+    (1, "nosuchoption"),
+];
+
+pub(crate) const COPY_OPTIONS: &[&str] =
+    &["REPLACE", "replace", "DB 1", "db 0", "DB $odd", "DB", "nosuchoption"];
+
+pub(crate) const SCAN_OPTIONS: &[&str] = &["COUNT", "MATCH", "TYPE", "nosuchoption"];
+
+/// Places in strings of some bytes.
+pub(crate) const INDEXES: &[&str] =
+    &["0", "0", "-1", "-1", "1", "2", "3", "5", "-2", "-3", "-7", "100", "-100", "9223372036854775807"];
+
+/// Where SETRANGE may write without making a string of hundreds of megabytes; or may not at all.
+pub(crate) const OFFSETS: &[&str] = &["0", "1", "2", "5", "30", "-1", "536870912", "4294967296"];
+
+/// Commands whose description is all of the command, not only of the subcommands the node has.
+pub(crate) const COMMANDS: &[&str] = &[
+    "get",
+    "SET",
+    "mset",
+    "eval",
+    "EVALSHA",
+    "hgetall",
+    "ping",
+    "rename",
+    "copy",
+    "getex",
+    "client|list",
+    "scan",
 ];
 
 pub(crate) const KEYS: &[(usize, &[u8])] = &[
