@@ -332,9 +332,10 @@ impl Core {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
+        let cannot_succeed = self.dirty_sessions.contains(&session.id);
         let Some(multi) = &mut session.multi else { return Next::Reply };
         // Redis does not keep what it will not execute.
-        if !multi.aborted {
+        if !multi.aborted && !cannot_succeed {
             let declared = scripting::declared(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
             multi.needs_fresh |= !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale);

@@ -184,6 +184,16 @@ impl Generator {
             "scan" => args.push(text(self.random.pick(templates::SCAN_OPTIONS))),
             "index" => args.push(text(self.random.pick(templates::INDEXES))),
             "offset" => args.push(text(self.random.pick(templates::OFFSETS))),
+            // Any number would be a cursor somewhere in the middle of a round.
+            "badcursor" => args.push(text(self.random.pick(&[
+                "abc",
+                "1.5",
+                " 5",
+                "5 ",
+                "0x10",
+                "-",
+                "99999999999999999999",
+            ]))),
             "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
             "command" => args.push(text(self.random.pick(templates::COMMANDS))),
             "lua" => self.eval_arguments(args),

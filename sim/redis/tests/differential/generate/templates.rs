@@ -161,9 +161,9 @@ pub(crate) const KEYSPACE: Family = &[
     (2, "MOVE $k 0"),
     (1, "MOVE $k $odd"),
     (3, "TOUCH $ks"),
-    (1, "SCAN $odd"),
+    (1, "SCAN $badcursor"),
     (1, "SCAN 0 $scan $odd"),
-    (1, "HSCAN $k $odd"),
+    (1, "HSCAN $k $badcursor"),
     (1, "HSCAN $k 0 $scan $odd"),
     (2, "SET $k $v PX $short"),
 ];

@@ -13,7 +13,7 @@ use crate::core::Next;
 use crate::core::command::{self, COMMANDS, CommandSpec, NO_MANDATORY_KEYS};
 use crate::core::context::{Context, errors};
 use crate::core::docs::{Find, Keys, of};
-use crate::resp::{Args, Protocol, integer, reply};
+use crate::resp::{Args, Protocol, reply};
 
 /// A map in the making: it is known how many pairs it has once they are all there.
 struct Map {
@@ -131,9 +131,27 @@ fn keys_among<'a>(words: &[&'a [u8]], keys: &Keys) -> Option<Vec<&'a [u8]>> {
         Find::One => Some(vec![*words.get(keys.begin)?]),
         Find::ToTheEnd { step } => Some(words.get(keys.begin..)?.iter().copied().step_by(step).collect()),
         Find::Counted => {
-            let count = usize::try_from(integer::parse(words.get(keys.begin)?)?).ok()?;
+            let count = usize::try_from(c_atoi(words.get(keys.begin)?)).ok()?;
             let first = keys.begin + 1;
             Some(words.get(first..first.checked_add(count)?)?.to_vec())
         }
     }
+}
+
+/// C's `atoi`: as far as it is a number, cut to 32 bits.
+fn c_atoi(text: &[u8]) -> i32 {
+    let text = text.trim_ascii_start();
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    let number = digits.fold(0i64, |number, &digit| {
+        let digit = i64::from(digit - b'0');
+        // Towards the end that it has, as `strtol` does.
+        let digit = if is_negative { -digit } else { digit };
+        number.saturating_mul(10).saturating_add(digit)
+    });
+    number as i32
 }
