@@ -145,3 +145,17 @@ async fn a_master_streams_whole_commands_and_pings_every_ten_seconds() {
     assert_eq!(link.reply().await, "[PING]");
     assert_eq!(began.elapsed().as_secs(), 20);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_promoted_node_goes_on_with_its_old_masters_history_up_to_its_last_byte_and_not_beyond() {
+    let (promoted, mut links) = replica();
+    start_over(&mut links.recv().await.expect("it connects"), 1000).await;
+    let mut client = promoted.client().await;
+    client.ask("REPLICAOF NO ONE").await;
+    client.ask("SET own 1").await;
+    // The next byte a sister asks for is the first it is missing: 1001 is the first that is not the old master's.
+    for (first_missing, answer) in [(1001, "CONTINUE"), (1002, "FULLRESYNC")] {
+        let reply = promoted.client().await.ask(&format!("PSYNC {ID} {first_missing}")).await;
+        assert_eq!(reply.split(' ').next(), Some(answer), "{first_missing}");
+    }
+}
