@@ -298,12 +298,12 @@ impl Core {
         let was_expired = database.get(key).is_some_and(|entry| entry.is_expired(now_ms));
         let watch = Watch { session: session.id, was_expired };
         database.watches.entry(key.to_vec()).or_default().push(watch);
-        session.watching.push(watched);
+        session.watching.insert(watched);
     }
 
     pub(crate) fn unwatch_all(&mut self, session: &mut Session) {
         self.dirty_sessions.remove(&session.id);
-        for (db, key) in session.watching.drain(..) {
+        for (db, key) in std::mem::take(&mut session.watching) {
             let watches = &mut self.databases[db].watches;
             let Some(watchers) = watches.get_mut(&key) else { continue };
             watchers.retain(|watch| watch.session != session.id);

@@ -3,6 +3,7 @@
 use super::command::CommandSpec;
 use super::{Origin, Peer, WallMicros};
 use crate::resp::{OwnedArgs, Protocol};
+use std::collections::BTreeSet;
 
 /// One connection's state. The id must be unique among the connections of one [`Core`](super::Core).
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Session {
     /// The transaction between MULTI and EXEC.
     pub(crate) multi: Option<Transaction>,
     /// Keys watched, as (database, key): the databases hold the other end.
-    pub(crate) watching: Vec<(usize, Vec<u8>)>,
+    pub(crate) watching: BTreeSet<(usize, Vec<u8>)>,
 }
 
 /// Who speaks on a connection.

@@ -198,3 +198,25 @@ fn the_offset_counts_propagated_bytes_and_wait_asks_for_this_connections_last() 
     let (next, _) = node.execute(&mut reader, &["WAIT", "1", "0"]);
     assert_eq!(format!("{next:?}"), "Wait { replicas: 1, timeout: 0ns, offset: 0 }");
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what is tested is the time it takes")]
+fn watching_many_keys_takes_time_in_proportion() {
+    let keys: Vec<String> = (0..100_000).map(|key| format!("key{key}")).collect();
+    let command: Vec<&str> = ["WATCH"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+    let mut node = Node::new();
+    let (mut watcher, began) = (node.client(), std::time::Instant::now());
+    assert_eq!(node.ask(&mut watcher, &command), "+OK|");
+    assert_eq!(node.ask(&mut watcher, &command), "+OK|", "each is watched already");
+    // Well below a second; the square of their number takes minutes.
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert!(!survives_of(&mut node, watcher, "key99999"));
+}
+
+/// Whether EXEC succeeds for somebody who watches, after another client has set `key`.
+fn survives_of(node: &mut Node, mut watcher: doublehold_sim_redis::core::Session, key: &str) -> bool {
+    let mut other = node.client();
+    node.ask(&mut other, &["SET", key, "v"]);
+    node.ask(&mut watcher, &["MULTI"]);
+    node.ask(&mut watcher, &["EXEC"]) != "*-1|"
+}
