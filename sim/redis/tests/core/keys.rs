@@ -1,7 +1,7 @@
 //! Keys that are renamed, copied, read with a new lifetime and gone through: what others see of it.
 
 use crate::support::{Node, check, words};
-use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Peer, Session};
+use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Session};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -90,7 +90,7 @@ fn a_key_that_expired_unseen_is_deleted_at_replicas_before_its_name_is_taken() {
 struct Changes(Mutex<Vec<String>>);
 
 impl Observer for Changes {
-    fn changed(&self, _peer: Peer, change: &KeyChange<'_>) {
+    fn changed(&self, _origin: Origin, change: &KeyChange<'_>) {
         let text =
             |bytes: Option<&[u8]>| bytes.map_or("-".into(), |b| String::from_utf8_lossy(b).into_owned());
         let KeyChange { key, before, after, expires_at_ms, command, .. } = change;
