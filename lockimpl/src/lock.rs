@@ -59,6 +59,14 @@ pub struct Grant {
     pub(crate) votes: Vec<bool>,
 }
 
+impl Grant {
+    /// Which nodes' yes the client counted, in node order; empty for a lock on one node. A node whose yes came too late
+    /// has the key as well, and did not vote.
+    pub fn votes(&self) -> &[bool] {
+        &self.votes
+    }
+}
+
 /// What [`Lock::acquire`] came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acquired {

@@ -3,6 +3,7 @@
 //! Hand-made, so that they change only when the drawing does. After a wanted change, `UPDATE_GOLDEN=1 cargo test -p
 //! doublehold --test golden` writes the files anew; look at the difference.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use doublehold::style::Style;
@@ -61,6 +62,7 @@ impl Told {
             history,
             faults: Vec::new(),
             keys: Vec::new(),
+            votes: BTreeMap::new(),
             ended: TrueNs(0),
             events: 1234,
             messages: 321,

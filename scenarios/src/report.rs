@@ -28,6 +28,8 @@ pub struct Report {
     pub faults: Vec<FaultReport>,
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
+    /// The nodes whose yes each grant was given on, as its client counted them; none for a lock that asks one node.
+    pub votes: BTreeMap<GrantId, Vec<HostIndex>>,
     /// True time at the end.
     pub ended: TrueNs,
     /// Kernel events.

@@ -71,6 +71,11 @@ impl<'a> Facts<'a> {
         self.claims.iter().find(|claim| claim.grant == grant)
     }
 
+    /// Whether the grant's client believes in it at this instant.
+    pub(super) fn is_claimed(&self, grant: GrantId, at: TrueNs) -> bool {
+        self.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to)
+    }
+
     /// A client's host.
     pub(super) fn host_of(&self, client: ClientId) -> Option<HostIndex> {
         let index = usize::try_from(client.0).ok()?;
@@ -93,19 +98,70 @@ impl<'a> Facts<'a> {
 
     /// Faults of a host that stop its code.
     pub(super) fn stops(&self, host: HostIndex) -> impl Iterator<Item = &'a FaultReport> {
-        let stops = |kind| {
-            matches!(kind, FaultKind::Pause | FaultKind::Suspend | FaultKind::Crash | FaultKind::PowerLoss)
-        };
-        self.report.faults.iter().filter(move |fault| stops(fault.kind) && fault.hosts.contains(&host))
+        self.report.faults.iter().filter(move |fault| fault_stops(fault.kind) && fault.hosts.contains(&host))
     }
 
     /// What stops a host's code at an instant, in a word.
     pub(super) fn stopped(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
-        let covers = |fault: &&FaultReport| {
-            fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
-        };
-        self.stops(host).find(covers).map(|fault| fault_word(fault.kind))
+        self.stops(host).find(|fault| lasts_at(fault, at)).map(|fault| fault_word(fault.kind))
     }
+
+    /// Whether a pause or a suspension ended early, with the process or the machine that it had stopped.
+    pub(super) fn died_since(&self, stop: &FaultReport) -> bool {
+        let kills = |kind| match stop.kind {
+            FaultKind::Pause => matches!(kind, FaultKind::Crash | FaultKind::PowerLoss),
+            FaultKind::Suspend => kind == FaultKind::PowerLoss,
+            _ => false,
+        };
+        let within = |at: TrueNs| {
+            stop.from.is_some_and(|from| from <= at) && stop.until.is_none_or(|until| at <= until)
+        };
+        let deaths = self.report.faults.iter().filter(|other| kills(other.kind));
+        let mut of_same = deaths.filter(|other| other.hosts.iter().any(|host| stop.hosts.contains(host)));
+        of_same.any(|death| death.from.is_some_and(within))
+    }
+
+    /// When a host that was down was started.
+    pub(super) fn starts_again(&self, host: HostIndex) -> Vec<TrueNs> {
+        let deaths = self.report.faults.iter().filter(|fault| {
+            matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss) && fault.hosts.contains(&host)
+        });
+        let turns = deaths.flat_map(|fault| [(fault.from, false), (fault.until, true)]);
+        let mut turns: Vec<(TrueNs, bool)> = turns.filter_map(|(at, up)| Some((at?, up))).collect();
+        turns.sort_unstable();
+        let mut up = true;
+        let mut starts = Vec::new();
+        for (at, goes_up) in turns {
+            if goes_up && !up {
+                starts.push(at);
+            }
+            up = goes_up;
+        }
+        starts
+    }
+
+    /// Whether, at an instant, another fault does to one of its hosts what this one did.
+    pub(super) fn goes_on(&self, fault: &FaultReport, at: TrueNs) -> bool {
+        let stops = |kind| fault_stops(kind).then_some(());
+        let alike = |other: &FaultReport| {
+            other.kind == fault.kind || stops(other.kind).and(stops(fault.kind)).is_some()
+        };
+        let shares = |other: &FaultReport| other.hosts.iter().any(|host| fault.hosts.contains(host));
+        self.report
+            .faults
+            .iter()
+            .filter(|other| !std::ptr::eq(*other, fault))
+            .any(|other| alike(other) && shares(other) && lasts_at(other, at))
+    }
+}
+
+fn lasts_at(fault: &FaultReport, at: TrueNs) -> bool {
+    fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
+}
+
+/// Whether a kind of fault stops a host's code.
+fn fault_stops(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::Pause | FaultKind::Suspend | FaultKind::Crash | FaultKind::PowerLoss)
 }
 
 /// A kind of fault in a word or two, for lanes.

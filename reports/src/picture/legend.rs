@@ -79,7 +79,7 @@ impl Sign {
             Sign::Struck => "a fault strikes",
             Sign::Key => "1 2 3 the node holds the key of that client",
             Sign::Expired => "the key expires",
-            Sign::Lost => "the node loses the key",
+            Sign::Lost => "the node's memory loses the key",
         }
     }
 }

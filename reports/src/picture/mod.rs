@@ -68,6 +68,22 @@ pub fn picture(report: &Report, style: &Style) -> String {
     if style.unicode { text } else { to_ascii(&text) }
 }
 
+/// A sentence of a story, and when it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// When.
+    pub at: TrueNs,
+    /// What, without a full stop.
+    pub words: String,
+}
+
+/// Every sentence that could stand under the picture of a run, in order of time; the picture has room for the most
+/// important ones.
+pub fn sentences(report: &Report) -> Vec<Sentence> {
+    let told = story::everything(&Facts::new(report)).into_iter();
+    told.map(|told| Sentence { at: told.at, words: told.words }).collect()
+}
+
 /// The list of events, each with its number and its true time.
 fn numbered_events(story: &Story, style: &Style) -> String {
     let times: Vec<String> = story.told.iter().map(|told| instant(told.at)).collect();

@@ -153,6 +153,7 @@ impl Client<'_> {
     }
 
     async fn granted(&self, grant: GrantId, lease: &Grant) {
+        self.program.recorder.voted(grant, lease.votes());
         let deadline = lease.deadline.map(in_history);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.program.recorder.reading(self.host.id());

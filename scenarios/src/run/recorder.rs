@@ -47,12 +47,22 @@ struct Record {
     /// The latest deadline of each grant: an older one passing means nothing.
     deadlines: BTreeMap<GrantId, Deadline>,
     keys: Vec<KeySpan>,
+    /// The nodes whose yes each grant was given on, where several were asked.
+    votes: BTreeMap<GrantId, Vec<HostIndex>>,
     /// The open span of each node that holds the key.
     held: BTreeMap<HostId, usize>,
     /// When each span's key expires by its node's clock, in milliseconds, as last set.
     expiries: BTreeMap<usize, i64>,
     notes: Vec<String>,
     closed: bool,
+}
+
+/// What was recorded of a run.
+pub(crate) struct Recorded {
+    pub(crate) history: History,
+    pub(crate) keys: Vec<KeySpan>,
+    pub(crate) votes: BTreeMap<GrantId, Vec<HostIndex>>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Recorder {
@@ -72,6 +82,7 @@ impl Recorder {
             claims: BTreeMap::new(),
             deadlines: BTreeMap::new(),
             keys: Vec::new(),
+            votes: BTreeMap::new(),
             held: BTreeMap::new(),
             expiries: BTreeMap::new(),
             notes: Vec::new(),
@@ -115,6 +126,12 @@ impl Recorder {
         record.claims.retain(|_, holder| *holder != client);
         let died = What::Died { client: record.clients[&client] };
         record.push(self.now(), died);
+    }
+
+    /// Which nodes said yes to a grant, in the order of the scenario's nodes, which are its first hosts.
+    pub(crate) fn voted(&self, grant: GrantId, votes: &[bool]) {
+        let nodes = votes.iter().enumerate().filter(|(_, yes)| **yes).map(|(node, _)| HostIndex(node));
+        self.lock().votes.insert(grant, nodes.collect());
     }
 
     /// Watches a grant's deadline on its client's clock, also while the client is stopped.
@@ -177,13 +194,17 @@ impl Recorder {
     }
 
     /// Ends the record. Whatever is written after this (tasks being dropped) is not part of the run.
-    pub(crate) fn close(&self) -> (History, Vec<KeySpan>, Vec<String>) {
+    pub(crate) fn close(&self) -> Recorded {
         let mut record = self.lock();
         record.closed = true;
         record.held.clear();
         let empty = History::new(record.history.header().clone());
-        let history = std::mem::replace(&mut record.history, empty);
-        (history, std::mem::take(&mut record.keys), std::mem::take(&mut record.notes))
+        Recorded {
+            history: std::mem::replace(&mut record.history, empty),
+            keys: std::mem::take(&mut record.keys),
+            votes: std::mem::take(&mut record.votes),
+            notes: std::mem::take(&mut record.notes),
+        }
     }
 
     /// The clocks of `client` and of everyone who claims at a moment that begins or ends a claim of `client`.

@@ -15,7 +15,7 @@ use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::program::Program;
-use super::recorder::{NodeObserver, Recorder};
+use super::recorder::{NodeObserver, Recorded, Recorder};
 use super::{Engine, Keep, resource};
 use crate::report::{FaultReport, Report};
 use crate::scenario::{FaultKind, HostIndex, HostPlan, LinkPlan, Persistence, Role, Scenario};
@@ -47,7 +47,7 @@ impl Engine for SimEngine {
             world.plan(fault.planned.clone());
         }
         let run = world.run(Budget { events: scenario.limits.events, time: scenario.limits.time });
-        let (mut history, keys, notes) = recorder.close();
+        let Recorded { mut history, keys, votes, notes } = recorder.close();
         let faults = fault_reports(scenario, &run.faults);
         close_history(&mut history, scenario, &run);
         Report {
@@ -59,6 +59,7 @@ impl Engine for SimEngine {
             history,
             faults,
             keys,
+            votes,
             ended: TrueNs(run.ended.0),
             events: run.events,
             messages: run.messages,

@@ -1,6 +1,6 @@
 //! A node's lane: whose key it holds, as the last sign of that client's name.
 
-use doublehold_scenarios::report::KeyEnd;
+use doublehold_scenarios::report::{KeyEnd, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::Used;
@@ -19,7 +19,9 @@ pub(super) fn draw(
     used: &mut Used,
 ) {
     let row = canvas.row(&facts.host(node), Paint::Plain);
-    let keys = || facts.report.keys.iter().filter(|key| key.node == node);
+    // A node that loads a key whose time was up meanwhile drops it in the same instant.
+    let lasting = |key: &&KeySpan| key.until.is_none_or(|(until, _)| until > key.from);
+    let keys = || facts.report.keys.iter().filter(|key| key.node == node).filter(lasting);
     for key in keys() {
         let (glyph, number) = holder(facts, key.client);
         let until = key.until.map_or(facts.report.ended, |(at, _)| at);

@@ -1,16 +1,17 @@
 //! Claims as events: asked, refused, granted, past its deadline, given back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{ClientId, GrantId, Predicate, ReleaseOutcome, TrueNs, What, duration};
-use doublehold_scenarios::scenario::Role;
+use doublehold_scenarios::report::KeyOrigin;
+use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::{Rank, Told, Turn};
 use crate::picture::facts::Facts;
 use crate::words::{clean, instant, list};
 
 pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
-    let mut teller = Teller { facts, told: Vec::new(), refusals: BTreeMap::new() };
+    let mut teller = Teller { facts, told: Vec::new(), refusals: BTreeMap::new(), holders: BTreeSet::new() };
     for event in facts.report.history.events() {
         teller.see(event.at, &event.what);
     }
@@ -22,11 +23,14 @@ struct Teller<'a> {
     facts: &'a Facts<'a>,
     told: Vec<Told>,
     refusals: BTreeMap<ClientId, Refusals>,
+    /// Who claims the lock at the event that is being told.
+    holders: BTreeSet<ClientId>,
 }
 
-/// Refusals of one client in a row.
+/// Refusals of one client in a row, for one reason.
 struct Refusals {
     told: usize,
+    verb: &'static str,
     why: String,
     count: usize,
 }
@@ -54,15 +58,14 @@ impl Teller<'_> {
                 self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             What::ReleaseCalled { client, grant } => {
-                let words = format!("{} releases the lock", self.facts.client(*client));
+                let words = format!("{} calls release", self.facts.client(*client));
                 self.ended(at, *client, *grant, words, Rank::Effect);
             }
             What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
-                let words =
-                    format!("{} learns that the lock was not its own any more", self.facts.client(*client));
+                let words = format!("{} learns that it no longer held the lock", self.facts.client(*client));
                 self.tell(at, *client, self.rank(*grant, Rank::Effect), words);
             }
-            What::Died { client } => self.tell_of(at, *client, Rank::Cause, "dies, and with it its claim"),
+            What::Died { client } => self.died(at, *client),
             What::Restarted { client } => {
                 self.tell_of(at, *client, Rank::Effect, "runs again, remembering nothing")
             }
@@ -73,8 +76,9 @@ impl Teller<'_> {
 
     fn granted(&mut self, at: TrueNs, client: ClientId, grant: GrantId, fencing: Option<u64>) {
         self.refusals.remove(&client);
+        self.holders.insert(client);
         let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock());
-        if let Some(nodes) = self.nodes_of(grant, at) {
+        if let Some(nodes) = self.nodes_of(grant) {
             words.push_str(&format!(" by {nodes}"));
         }
         if let Some(number) = fencing {
@@ -88,19 +92,25 @@ impl Teller<'_> {
         self.tell(at, client, self.rank(grant, Rank::Proof), words);
     }
 
-    /// The nodes that hold the grant's key when it is given, where there are several to ask.
-    fn nodes_of(&self, grant: GrantId, at: TrueNs) -> Option<String> {
+    /// The nodes that said yes to the grant, where there are several to ask.
+    fn nodes_of(&self, grant: GrantId) -> Option<String> {
         let report = self.facts.report;
         let several = report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1;
-        let holds = |from: TrueNs, until: Option<TrueNs>| from <= at && until.is_none_or(|until| until >= at);
-        let spans = report
-            .keys
-            .iter()
-            .filter(|key| key.grant == grant && holds(key.from, key.until.map(|end| end.0)));
-        let mut nodes: Vec<_> = spans.map(|key| key.node).collect();
-        nodes.sort_unstable();
+        let voted = report.votes.get(&grant).filter(|voted| !voted.is_empty()).cloned();
+        let nodes = voted.unwrap_or_else(|| self.executed(grant));
         let names: Vec<String> = nodes.into_iter().map(|node| self.facts.host(node)).collect();
         (several && !names.is_empty()).then(|| list(&names))
+    }
+
+    /// The nodes that executed a command which set the grant's key. A replica that has it from its master, or a node that
+    /// has it from its file, granted nothing.
+    fn executed(&self, grant: GrantId) -> Vec<HostIndex> {
+        let keys = self.facts.report.keys.iter();
+        let set = keys.filter(|key| key.grant == grant && key.origin == KeyOrigin::Executed);
+        let mut nodes: Vec<HostIndex> = set.map(|key| key.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 
     /// Who else holds from this moment on, by the evidence.
@@ -109,10 +119,10 @@ impl Teller<'_> {
         begins.map(|it| self.facts.client(it.clients[0])).collect()
     }
 
-    fn refused(&mut self, at: TrueNs, client: ClientId, why: &str, verb: &str) {
+    fn refused(&mut self, at: TrueNs, client: ClientId, why: &str, verb: &'static str) {
         let name = self.facts.client(client);
         let why = clean(why);
-        if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.why == why) {
+        if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.verb == verb && row.why == why) {
             row.count += 1;
             self.told[row.told].words =
                 format!("{name} {verb}: {why} ({} times, until {})", row.count, instant(at));
@@ -125,7 +135,7 @@ impl Teller<'_> {
         });
         let rank = if struck { Rank::Proof } else { Rank::Waiting };
         let told = Told { refusal: true, ..Told::new(at, rank, host, format!("{name} {verb}: {why}")) };
-        self.refusals.insert(client, Refusals { told: self.told.len(), why, count: 1 });
+        self.refusals.insert(client, Refusals { told: self.told.len(), verb, why, count: 1 });
         self.told.push(told);
     }
 
@@ -142,23 +152,25 @@ impl Teller<'_> {
         self.tell(at, client, self.rank(grant, Rank::Cause), words);
     }
 
-    /// A claim ended, and perhaps a double hold with it.
+    /// A claim ended, and perhaps double holds with it.
     fn ended(&mut self, at: TrueNs, client: ClientId, grant: GrantId, mut words: String, rank: Rank) {
-        let over = self
-            .facts
-            .overlaps(Predicate::P1)
-            .find(|it| it.to == at && it.grants.contains(&grant) && !it.open_ended);
-        let rank = match over {
-            Some(overlap) => {
-                words.push_str(&format!(
-                    ": end of the double hold, after {}",
-                    duration(overlap.to.since(overlap.from))
-                ));
-                Rank::Proof
-            }
-            None => self.rank(grant, rank),
-        };
+        self.holders.remove(&client);
+        let over = self.facts.overlaps(Predicate::P1);
+        let over = over.filter(|it| it.to == at && it.grants.contains(&grant) && !it.open_ended);
+        let mut rank = self.rank(grant, rank);
+        for overlap in over {
+            let other = if overlap.grants[0] == grant { overlap.clients[1] } else { overlap.clients[0] };
+            let (other, long) = (self.facts.client(other), duration(overlap.to.since(overlap.from)));
+            words.push_str(&format!("; end of its double hold with {other}, after {long}"));
+            rank = Rank::Proof;
+        }
         self.tell(at, client, rank, words);
+    }
+
+    fn died(&mut self, at: TrueNs, client: ClientId) {
+        let claim = if self.holders.remove(&client) { ", and with it its claim" } else { "" };
+        let words = format!("{}'s process is gone{claim}", self.facts.client(client));
+        self.told.push(Told::new(at, Rank::Cause, self.facts.host_of(client), words).taking(Turn::Outcome));
     }
 
     /// The rank of an event of a grant: routine if no verdict turns on the grant.

@@ -1,7 +1,7 @@
-//! Keys as events: a node no longer holds the key of a client that still believes in its grant.
+//! Keys as events: a node no longer holds the key of a client that still believes in its grant, or has it again.
 
-use doublehold_history::{GrantId, TrueNs};
-use doublehold_scenarios::report::{KeyEnd, KeySpan};
+use doublehold_history::TrueNs;
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 
 use super::{Rank, Told, Turn};
 use crate::picture::facts::Facts;
@@ -17,15 +17,28 @@ pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
     let together = |a: &(TrueNs, KeyEnd, &KeySpan), b: &(TrueNs, KeyEnd, &KeySpan)| {
         a.2.grant == b.2.grant && a.1 == b.1 && b.0.since(a.0) <= TOGETHER_NS
     };
-    lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect()
+    let mut told: Vec<Told> = lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect();
+    told.extend(facts.report.keys.iter().filter_map(|key| again(facts, key)));
+    told
+}
+
+/// A key that a restarted node has again from its file, while its client claims the lock.
+fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<Told> {
+    // One that had expired meanwhile is dropped in the same instant.
+    let stays = key.origin == KeyOrigin::Loaded && key.until.is_none_or(|(until, _)| until > key.from);
+    if !stays || !facts.is_claimed(key.grant, key.from) {
+        return None;
+    }
+    let (node, client) = (facts.host(key.node), facts.host(key.client));
+    let rank = if facts.is_involved(key.grant) { Rank::Cause } else { Rank::Routine };
+    let words = format!("{node} has {client}'s key again, from its file");
+    Some(Told::new(key.from, rank, Some(key.node), words).taking(Turn::Outcome))
 }
 
 /// A key that was gone while its client still claimed the lock, and not by that client's doing.
 fn lost<'a>(facts: &Facts<'_>, key: &'a KeySpan) -> Option<(TrueNs, KeyEnd, &'a KeySpan)> {
     let (at, how) = key.until?;
-    let claimed =
-        |grant: GrantId| facts.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to);
-    (how != KeyEnd::Deleted && claimed(key.grant)).then_some((at, how, key))
+    (how != KeyEnd::Deleted && facts.is_claimed(key.grant, at)).then_some((at, how, key))
 }
 
 fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
@@ -33,12 +46,12 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
     let mut nodes: Vec<String> = keys.iter().map(|(_, _, key)| facts.host(key.node)).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let (nodes, many, client) = (list(&nodes), nodes.len() > 1, facts.host(first.client));
+    let (nodes, client) = (list(&nodes), facts.host(first.client));
     let words = match how {
         KeyEnd::Expired => format!("{client}'s key expires on {nodes}"),
         KeyEnd::Overwritten => format!("{client}'s key is overwritten on {nodes}"),
         KeyEnd::Forgotten | KeyEnd::Deleted => {
-            format!("{nodes} {} {client}'s key", if many { "have lost" } else { "has lost" })
+            format!("{client}'s key is gone from {nodes}'s memory")
         }
     };
     let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };

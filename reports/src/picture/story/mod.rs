@@ -75,12 +75,19 @@ pub(super) struct Story {
     pub(super) untold: usize,
 }
 
-/// Picks the events that matter.
-pub(super) fn tell(facts: &Facts<'_>) -> Story {
+/// Every event worth a sentence, in order of time.
+pub(super) fn everything(facts: &Facts<'_>) -> Vec<Told> {
     let mut told = faults::tell(facts);
     told.extend(claims::tell(facts));
     told.extend(writes::tell(facts));
     told.extend(keys::tell(facts));
+    told.sort_by_key(|told| (told.at, told.turn));
+    told
+}
+
+/// Picks the events that matter.
+pub(super) fn tell(facts: &Facts<'_>) -> Story {
+    let mut told = everything(facts);
     let all = told.len();
     // Where something is at stake, what happens to everybody else is in the way.
     if told.iter().any(|told| told.rank <= Rank::Cause) && facts.has_evidence() {

@@ -1,0 +1,162 @@
+//! Every sentence under every picture of the catalogue is so: each is of a kind that has a rule, and the rule finds in
+//! history, keys, faults and trace what the sentence says. A new kind of sentence needs a rule here first.
+
+mod rules;
+mod seen;
+
+use std::collections::BTreeSet;
+
+use doublehold::picture::sentences;
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use regex_lite::Regex;
+
+use rules::RULES;
+use seen::Seen;
+
+const SEEDS: [u64; 3] = [1, 2, 7];
+
+/// Scenarios for the kinds of sentences that no entry of the catalogue has.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "everything is mended",
+        r#"
+        claim = "faults end, also while another of their kind goes on"
+        lock = { algorithm = "single", ttl = "20s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 6s", "release"] },
+            { name = "c2", program = ["acquire", "work 1s", "release"], start = "8s" },
+        ]
+        faults = [
+            { kind = "clock-step", host = "A", by = "+1s", for = "2s", at = "1s" },
+            { kind = "clock-drift", host = "c1", by = "1/100", for = "1s", at = "1s" },
+            { kind = "clock-freeze", host = "c2", clock = "wall", for = "1s", at = "1s" },
+            { kind = "slow", from = "c1", to = "A", by = "10ms", for = "1s", at = "1s" },
+            { kind = "loss", from = "c2", to = "A", probability = "1/3", for = "1500ms", at = "1s" },
+            { kind = "cut", from = "c2", to = "A", for = "1s", at = "2s" },
+            { kind = "pause", host = "c2", for = "2s", at = "4s" },
+            { kind = "pause", host = "c2", for = "2s", at = "5s" },
+        ]
+        "#,
+    ),
+    (
+        "clients come and go",
+        r#"
+        claim = "a client dies with its claim, and another without one; one runs again, and one gives up"
+        lock = { algorithm = "single", ttl = "5s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 2s", "release"] },
+            { name = "c2", program = ["try", "work 1s", "release"], start = "c1's grant" },
+            { name = "c3", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
+        ]
+        faults = [
+            { kind = "crash", host = "c1", for = "1s", at = "1s after c1's grant" },
+            { kind = "crash", host = "c3", for = "1s", at = "c3's refusal" },
+            { kind = "crash", host = "c3", for = "1s", at = "c3's release" },
+            { kind = "crash", host = "c3", at = "500ms after c3's grant after c3's boot after c3's release" },
+        ]
+        "#,
+    ),
+    (
+        "a lease is extended in time, and once too late",
+        r#"
+        claim = "an extension succeeds or fails"
+        lock = { algorithm = "single", ttl = "5s", elapsed_check = true }
+        nodes = { names = ["A"] }
+        clients = [{ name = "c1", program = ["acquire", "work 3s", "extend", "work 3s", "extend", "release"] }]
+        faults = [{ kind = "pause", host = "c1", for = "9s", at = "c1's extend" }]
+        "#,
+    ),
+    (
+        "a yes that comes too late is no vote",
+        r#"
+        claim = "B has the key, and did not vote: its replies take longer than the client waits"
+        lock = { algorithm = "redlock", ttl = "10s", on_timeout = "keep" }
+        nodes = { names = ["A", "B", "C", "D", "E"] }
+        clients = [{ name = "c1", program = ["acquire", "work 1s", "release"], rounds = 2 }]
+        faults = [{ kind = "slow", from = "B", to = "c1", by = "200ms", at = "c1's 2nd acquire" }]
+        "#,
+    ),
+    (
+        "a pause ends with the process that it stopped",
+        r#"
+        claim = "what died does not go on"
+        lock = { algorithm = "single", ttl = "5s" }
+        nodes = { names = ["A"] }
+        clients = [{ name = "c1", program = ["acquire", "work 3s", "release"] }]
+        faults = [
+            { kind = "pause", host = "c1", for = "4s", at = "c1's grant" },
+            { kind = "crash", host = "c1", for = "1s", at = "1s after c1's grant" },
+        ]
+        "#,
+    ),
+];
+
+struct Checker {
+    patterns: Vec<Regex>,
+    used: BTreeSet<usize>,
+    false_ones: Vec<String>,
+    checked: usize,
+}
+
+impl Checker {
+    fn new() -> Checker {
+        let patterns = RULES.iter().map(|rule| Regex::new(rule.says).expect("a pattern")).collect();
+        Checker { patterns, used: BTreeSet::new(), false_ones: Vec::new(), checked: 0 }
+    }
+
+    fn check(&mut self, scenario: &Scenario, seed: u64) {
+        let report = SimEngine.run(scenario, seed, Keep::Trace);
+        let seen = Seen::new(&report);
+        for sentence in sentences(&report) {
+            self.checked += 1;
+            let words = sentence.words.as_str();
+            let matched =
+                self.patterns.iter().enumerate().find_map(|(index, it)| Some((index, it.captures(words)?)));
+            let so = match (rules::struck(&seen, sentence.at, words), matched) {
+                (Some(so), _) => Ok(so),
+                (None, Some((index, captures))) => {
+                    self.used.insert(index);
+                    (RULES[index].holds)(&seen, sentence.at, &captures).ok_or("it names what is not there")
+                }
+                (None, None) => Err("no rule says what it may be made from"),
+            };
+            if so != Ok(true) {
+                let at = sentence.at.0;
+                self.false_ones.push(format!("{} --seed {seed}, {at} ns: {words} ({so:?})", scenario.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sentence_of_every_picture_is_so() {
+    let mut checker = Checker::new();
+    for entry in catalog::entries().expect("the catalogue is well formed") {
+        let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+        for seed in SEEDS {
+            checker.check(&scenario, seed);
+        }
+    }
+    for (name, text) in OTHERS {
+        let source =
+            Source { name: (*name).into(), file: (*name).into(), text: (*text).into(), ..Source::default() };
+        checker.check(&source.read().unwrap_or_else(|error| panic!("{error}")), 1);
+    }
+    assert!(
+        checker.false_ones.is_empty(),
+        "{} of {}:\n{}",
+        checker.false_ones.len(),
+        checker.checked,
+        checker.false_ones.join("\n")
+    );
+    assert!(checker.checked > 1_000, "{} sentences", checker.checked);
+    let unused: Vec<&str> = (0..RULES.len())
+        .filter(|index| !checker.used.contains(index))
+        .map(|index| RULES[index].says)
+        .collect();
+    assert!(unused.is_empty(), "rules that were never asked:\n{}", unused.join("\n"));
+}

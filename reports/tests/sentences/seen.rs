@@ -1,0 +1,167 @@
+//! A run read again, by other means than the picture's: straight from its history, its trace and its keys.
+//!
+//! Nothing here uses the claims, the evidence or the words of the code under test.
+
+use std::time::Duration;
+
+use doublehold_history::{ClientId, GrantId, TrueNs, What};
+use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
+use doublehold_scenarios::scenario::{FaultKind, FaultPlan, HostIndex};
+use doublehold_sim::{Event, Fault, Record, SimTime, Trigger};
+
+/// A run with its trace.
+pub(crate) struct Seen<'a> {
+    pub(crate) report: &'a Report,
+    pub(crate) trace: &'a [Record],
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// When a client believed in a grant: from the grant to whatever ended it first.
+pub(crate) struct Claim {
+    pub(crate) client: ClientId,
+    pub(crate) grant: GrantId,
+    pub(crate) from: TrueNs,
+    pub(crate) to: Option<TrueNs>,
+    /// What ended it was the end of its client's process.
+    pub(crate) died: bool,
+}
+
+impl<'a> Seen<'a> {
+    pub(crate) fn new(report: &'a Report) -> Seen<'a> {
+        let trace = report.trace.as_deref().expect("the run kept its trace");
+        Seen { report, trace, claims: claims(report) }
+    }
+
+    /// Everything in the history that happened at an instant.
+    pub(crate) fn history(&self, at: TrueNs) -> impl Iterator<Item = &'a What> {
+        self.all().filter(move |(when, _)| *when == at).map(|(_, what)| what)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = (TrueNs, &'a What)> {
+        self.report.history.events().iter().map(|event| (event.at, &event.what))
+    }
+
+    /// Everything in the trace that happened at an instant.
+    pub(crate) fn trace(&self, at: TrueNs) -> impl Iterator<Item = &'a Event> {
+        let first = self.trace.partition_point(|record| record.at.0 < at.0);
+        self.trace[first..].iter().take_while(move |record| record.at.0 == at.0).map(|record| &record.event)
+    }
+
+    pub(crate) fn client(&self, name: &str) -> Option<ClientId> {
+        let clients = &self.report.scenario.clients;
+        let index = clients.iter().position(|client| self.name(client.host) == name)?;
+        Some(ClientId(index as u32))
+    }
+
+    pub(crate) fn host(&self, name: &str) -> Option<HostIndex> {
+        (0..self.report.scenario.hosts.len()).map(HostIndex).find(|host| self.name(*host) == name)
+    }
+
+    pub(crate) fn host_of(&self, client: ClientId) -> HostIndex {
+        self.report.scenario.clients[client.0 as usize].host
+    }
+
+    fn name(&self, host: HostIndex) -> &str {
+        &self.report.scenario.hosts[host.0].name
+    }
+
+    /// The hosts of `A`, `A and B`, `A, B and C`.
+    pub(crate) fn hosts(&self, names: &str) -> Option<Vec<HostIndex>> {
+        names.split(", ").flat_map(|names| names.split(" and ")).map(|name| self.host(name)).collect()
+    }
+
+    /// The grant that a client was given at an instant.
+    pub(crate) fn granted(&self, at: TrueNs, name: &str) -> Option<GrantId> {
+        let wanted = self.client(name)?;
+        self.history(at).find_map(|what| match what {
+            What::Granted { client, grant, .. } if *client == wanted => Some(*grant),
+            _ => None,
+        })
+    }
+
+    /// Whether the client claims the lock just before or at an instant.
+    pub(crate) fn claims_at(&self, client: ClientId, at: TrueNs) -> bool {
+        self.claims.iter().any(|it| it.client == client && it.from <= at && it.to.is_none_or(|to| at < to))
+    }
+
+    /// The client's key spans.
+    pub(crate) fn keys(&self, client: &str) -> impl Iterator<Item = &'a KeySpan> {
+        let host = self.host(client);
+        self.report.keys.iter().filter(move |key| Some(key.client) == host)
+    }
+
+    /// The planned faults with what became of each.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (&'a FaultPlan, &'a FaultReport)> {
+        let planned = self.report.scenario.faults.iter().filter(|plan| plan.kind != FaultKind::Start);
+        planned.zip(&self.report.faults)
+    }
+
+    /// Whether the kernel did this to the world at that instant.
+    pub(crate) fn did(&self, at: TrueNs, fault: &Fault) -> bool {
+        self.trace(at).any(|event| matches!(event, Event::Fault { fault: done } if done == fault))
+    }
+
+    /// When the trace says that a trigger was due.
+    pub(crate) fn due(&self, trigger: &Trigger) -> Option<SimTime> {
+        let (occurrences, offset) = match trigger {
+            Trigger::At(at) => return Some(*at),
+            Trigger::On { occurrences, offset } => (occurrences, *offset),
+        };
+        let (mut events, mut at) = (self.trace.iter(), None);
+        for occurrence in occurrences {
+            let mut left = occurrence.nth;
+            at = Some(events.find(|record| {
+                left -= u32::from(occurrence.pattern.matches(&record.event));
+                left == 0
+            })?);
+        }
+        at.map(|record| record.at.after(offset))
+    }
+}
+
+fn claims(report: &Report) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for event in report.history.events() {
+        let ends: Box<dyn Fn(&Claim) -> bool> = match event.what {
+            What::Granted { client, grant, .. } => {
+                claims.push(Claim { client, grant, from: event.at, to: None, died: false });
+                continue;
+            }
+            What::ReleaseCalled { grant, .. } | What::ExpiryNoticed { grant, .. } => {
+                Box::new(move |claim| claim.grant == grant)
+            }
+            What::Died { client } | What::Restarted { client } => {
+                Box::new(move |claim| claim.client == client)
+            }
+            _ => continue,
+        };
+        for claim in claims.iter_mut().filter(|claim| claim.to.is_none()).filter(|claim| ends(claim)) {
+            claim.to = Some(event.at);
+            claim.died = matches!(event.what, What::Died { .. });
+        }
+    }
+    claims
+}
+
+/// Whether a text such as `1.011 s`, `41.000 ms` or `12 s` says this duration, as exactly as it says anything.
+pub(crate) fn says(text: &str, duration: Duration) -> bool {
+    let Some((number, unit)) = text.split_once(' ') else { return false };
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        "h" => 3600e9,
+        "d" => 86_400e9,
+        _ => return false,
+    };
+    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let Ok(value) = number.parse::<f64>() else { return false };
+    let half_a_digit = scale * 0.1_f64.powi(decimals as i32) * 0.500_001;
+    (value * scale - duration.as_nanos() as f64).abs() <= half_a_digit
+}
+
+pub(crate) fn between(from: TrueNs, to: TrueNs) -> Duration {
+    Duration::from_nanos(to.0.saturating_sub(from.0))
+}
