@@ -46,7 +46,7 @@ fn every_connection_is_listed_with_what_it_last_did() {
     node.ask(&mut b, &["NOSUCHCOMMAND"]);
     node.core.disconnected(&mut c);
     let expected = [
-        "id=1 name= age=7 idle=0 flags=N db=0 multi=-1 cmd=reset resp=2",
+        "id=1 name= age=7 idle=0 flags=e db=0 multi=-1 cmd=reset resp=2",
         "id=2 name= age=7 idle=0 flags=xd db=0 multi=2 cmd=NULL resp=2",
     ];
     let mut d = node.client();

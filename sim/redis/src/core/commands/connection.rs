@@ -126,13 +126,12 @@ pub(crate) fn quit(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) 
     Next::Close
 }
 
-/// RESET: the connection as it was when it opened.
+/// RESET: the connection as it was when it opened, but for CLIENT NO-EVICT.
 pub(crate) fn reset(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     ctx.core.discard_transaction(ctx.session);
     ctx.session.db = 0;
     ctx.session.protocol = Protocol::Two;
     ctx.session.name.clear();
-    ctx.session.no_evict = false;
     ctx.session.replies = ReplyMode::On;
     reply::status(out, b"RESET");
     Next::Reply
