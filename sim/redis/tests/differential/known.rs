@@ -18,6 +18,8 @@ struct Rule {
     command: Vec<String>,
     /// Only replies whose first item is this text.
     first: Option<String>,
+    /// Only commands one of whose arguments contains this text.
+    containing: Option<String>,
     compare: Compare,
 }
 
@@ -103,7 +105,13 @@ impl Rule {
         let named = command.len() >= self.command.len()
             && self.command.iter().zip(command).all(|(name, arg)| arg.eq_ignore_ascii_case(name.as_bytes()));
         let first = reply.items().first().and_then(Value::text);
-        named && self.first.as_ref().is_none_or(|wanted| first == Some(wanted.as_bytes()))
+        let contains = |wanted: &String| {
+            let found = |arg: &Bytes| arg.windows(wanted.len()).any(|part| part == wanted.as_bytes());
+            command.iter().any(found)
+        };
+        named
+            && self.containing.as_ref().is_none_or(contains)
+            && self.first.as_ref().is_none_or(|wanted| first == Some(wanted.as_bytes()))
     }
 }
 
@@ -191,7 +199,7 @@ fn rule(entry: &toml::Value) -> Result<Rule, String> {
         _ => return Err(lacks("compare")),
     };
     let command = command.split(' ').map(str::to_owned).collect();
-    Ok(Rule { command, first: text("first"), compare })
+    Ok(Rule { command, first: text("first"), containing: text("containing"), compare })
 }
 
 #[cfg(test)]
@@ -231,6 +239,8 @@ mod tests {
                 "*2|$1|a|*4|$7|summary|$1|y|$1|b|$1|d|",
                 false,
             ),
+            ("EVAL call('pttl',k) 0", ":100|", ":90|", true),
+            ("EVAL call('ttl',k) 0", ":100|", ":90|", false),
             ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$22|id=7 cmd=get\nid=8 db=3|", true),
             ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$22|id=7 cmd=get\nid=8 db=4|", false),
             ("CLIENT LIST", "$22|id=1 cmd=get\nid=2 db=3|", "$12|id=1 cmd=get|", false),

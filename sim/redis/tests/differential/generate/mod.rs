@@ -4,6 +4,7 @@
 //! depends on how fast the test runs: lifetimes are either over within a pause of the script, or far away and further
 //! apart from one another than a script can last.
 
+mod library_scripts;
 mod lua;
 mod lua_scripts;
 mod templates;
@@ -198,6 +199,22 @@ impl Generator {
             "command" => args.push(text(self.random.pick(templates::COMMANDS))),
             "lua" => self.eval_arguments(args),
             "sha" => args.push(self.sha()),
+            "library" => self.library_call(args),
+            "token" => args.push(text(self.random.pick(templates::TOKENS))),
+            "length" => args.push(text(self.random.pick(&["7", "5", "0", "100"]))),
+            "owner" => args.push(text(self.random.pick(&["c1:1", "c1:2", "c2:1"]))),
+            "bit" => args.push(text(self.random.pick(&["0", "1"]))),
+            "yesno" => args.push(text(self.random.pick(&["yes", "no"]))),
+            "manyks" => self.many(|number| args.push(format!("many:{number}").into_bytes())),
+            "manykvs" => self.many(|number| {
+                args.extend([format!("many:{number}").into_bytes(), number.to_string().into_bytes()]);
+            }),
+            // As many as Redis keeps in order.
+            "manyfvs" => (0..500).for_each(|number| {
+                args.extend([format!("f{number}").into_bytes(), number.to_string().into_bytes()]);
+            }),
+            "huge" => args.push(vec![b'h'; 1 << 20]),
+            "largelua" => args.push(text(self.random.pick(templates::LARGE_SCRIPTS))),
             "script" => {
                 let script = self.script_text();
                 args.push(script);
@@ -208,6 +225,11 @@ impl Generator {
             "junk" => (0..self.random.below(5)).for_each(|_| args.push(self.value())),
             other => panic!("a template has the unknown word `${other}`"),
         }
+    }
+
+    fn many(&mut self, add: impl FnMut(usize)) {
+        let first = self.random.below(100);
+        (first..first + 1_000 + self.random.below(3_000)).for_each(add);
     }
 
     fn key(&mut self) -> Bytes {

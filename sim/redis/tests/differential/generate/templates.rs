@@ -23,6 +23,8 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
             (3, CONNECTION),
         ],
     ),
+    (12, &[(70, LIBRARIES), (6, STRINGS), (6, EXPIRY), (6, HASHES), (8, TRANSACTION), (4, SCRIPTS)]),
+    (2, &[(70, LARGE), (10, STRINGS), (10, EXPIRY), (10, HASHES)]),
     (10, &[(60, CONNECTION), (15, STRINGS), (15, TRANSACTION), (10, KEYSPACE)]),
     (8, &[(20, STRINGS), (20, EXPIRY), (20, HASHES), (20, SCRIPTS), (10, KEYSPACE), (10, TRANSACTION)]),
     (
@@ -330,6 +332,29 @@ pub(crate) const SCRIPTS: Family = &[
     (2, "TTL $k"),
 ];
 
+/// What lock libraries send: their scripts, and the commands before and after.
+pub(crate) const LIBRARIES: Family = &[
+    (60, "$library"),
+    (12, "SET $k $token NX PX $plt"),
+    (4, "SET $k $token PX $plt NX"),
+    (3, "SET $k $token XX PX $plt"),
+    (2, "SET $k $token NX PX $short"),
+    (2, "SET $k $token NX"),
+    (3, "GET $k"),
+    (2, "GETRANGE $k 0 6"),
+    (3, "TTL $k"),
+    (2, "PTTL $k"),
+    (2, "DEL $k"),
+    (2, "EXISTS $k"),
+    (3, "HSET $k $owner 2"),
+    (2, "HEXISTS $k $owner"),
+    (2, "HGETALL $k"),
+    (1, "HLEN $k"),
+    (2, "PEXPIRE $k $plt"),
+    (1, "INCR $k"),
+    (1, "SCRIPT FLUSH"),
+];
+
 /// Nobody listens at port 1: the link stays down.
 pub(crate) const ROLES: Family = &[
     (10, "REPLICAOF 127.0.0.1 1"),
@@ -456,6 +481,9 @@ pub(crate) const VALUES: &[&[u8]] = &[
     b"%d {} \\",
 ];
 
+/// Lock owners: one seldom meets another's lock by chance.
+pub(crate) const TOKENS: &[&str] = &["token-1", "token-1", "token-1", "token-2", "token-1:with-more", ""];
+
 pub(crate) const FIELDS: &[&str] = &["f1", "f2", "f3", "count", "", "a field"];
 
 /// Never a small positive number: as a lifetime it could end while the script runs.
@@ -532,4 +560,46 @@ pub(crate) const UNKNOWN_COMMANDS: &[&str] = &[
     "a-command-name-that-is-longer-than-any-command-that-redis-has-and-still-goes-on-and-on-and-on-until-it-is-cut-off-somewhere-after-one-hundred-and-twenty-eight-bytes",
     "tab\there",
     "line\r\nbreak",
+];
+
+/// Replies that do not fit one read, and many keys at once.
+pub(crate) const LARGE: Family = &[
+    (6, "MSET $manykvs"),
+    (3, "MGET $manyks"),
+    (3, "KEYS *"),
+    (2, "KEYS many:*7"),
+    (3, "EXISTS $manyks"),
+    (2, "DEL $manyks"),
+    (3, "SET $k $huge"),
+    (2, "SET $k $huge GET"),
+    (3, "APPEND $k $huge"),
+    (4, "GET $k"),
+    (2, "MGET $ks"),
+    (3, "STRLEN $k"),
+    (2, "GETRANGE $k 10 900000"),
+    (2, "SETRANGE $k 1000000 $v"),
+    (1, "ECHO $huge"),
+    (2, "HMSET $k $manyfvs"),
+    (2, "HGETALL $k"),
+    (1, "HVALS $k"),
+    (1, "HMGET $k $fs"),
+    (2, "EVAL $largelua 1 $k"),
+    (2, "EVAL $largelua 0 $manyks"),
+    (2, "COPY $k $k"),
+    (2, "RENAME $k $k"),
+    (2, "DBSIZE"),
+    (1, "FLUSHALL"),
+];
+
+/// Scripts whose replies or arguments are large.
+pub(crate) const LARGE_SCRIPTS: &[&str] = &[
+    "local t = {} for i = 1, 7000 do t[i] = i end return t",
+    "return redis.call('get', KEYS[1])",
+    "return #redis.call('keys', 'many:*')",
+    "return redis.call('mget', 'many:1', 'many:2', 'many:3000')",
+    "for i = 1, 3000 do redis.call('set', 'many:' .. i, i) end return redis.call('dbsize')",
+    "return string.rep('x', 1000000)",
+    "return {#ARGV, ARGV[1], ARGV[#ARGV]}",
+    "return redis.call('del', unpack(ARGV))",
+    "return redis.call('strlen', KEYS[1])",
 ];
