@@ -1,7 +1,7 @@
 //! Lua scripts: what locks use, every conversion between Lua and Redis, and every way to be wrong.
 
 use super::lua_scripts::WHOLE;
-use super::{Family, Generator, keep_hashes_small, small, templates};
+use super::{Family, Generator, keep_hashes_small, small, words};
 use crate::script::Bytes;
 
 /// Scripts after which a key is short-lived.
@@ -193,7 +193,7 @@ impl Generator {
         let delicate: [&[u8]; 7] =
             [b"while", b"repeat", b"function", b"for ", b"load", b"random", b"error({"];
         let is_delicate = delicate.iter().any(|word| text.windows(word.len()).any(|part| part == *word));
-        if is_delicate { templates::VALUES[0].to_vec() } else { text }
+        if is_delicate { words::VALUES[0].to_vec() } else { text }
     }
 }
 

@@ -9,6 +9,7 @@ mod lua;
 mod lua_scripts;
 mod templates;
 mod wire;
+mod words;
 
 use super::random::Random;
 use super::script::{Bytes, Step};
@@ -152,13 +153,14 @@ impl Generator {
         match kind {
             "k" => args.push(self.key()),
             "ks" => (0..1 + self.random.below(3)).for_each(|_| args.push(self.key())),
-            "f" => args.push(text(self.random.pick(templates::FIELDS))),
-            "fs" => (0..1 + self.random.below(3))
-                .for_each(|_| args.push(text(self.random.pick(templates::FIELDS)))),
+            "f" => args.push(text(self.random.pick(words::FIELDS))),
+            "fs" => {
+                (0..1 + self.random.below(3)).for_each(|_| args.push(text(self.random.pick(words::FIELDS))))
+            }
             "v" => args.push(self.value()),
             "kvs" => (0..1 + self.random.below(3)).for_each(|_| args.extend([self.key(), self.value()])),
             "fvs" => (0..1 + self.random.below(3)).for_each(|_| {
-                args.extend([text(self.random.pick(templates::FIELDS)), self.value()]);
+                args.extend([text(self.random.pick(words::FIELDS)), self.value()]);
             }),
             "n" => args.push(self.number()),
             "lt" => args.push(self.lifetime_seconds().to_string().into_bytes()),
@@ -167,24 +169,22 @@ impl Generator {
                 self.short = true;
                 args.push(text(self.random.pick(&["2", "3"])));
             }
-            "at" => args.push(text(self.random.pick(templates::MOMENTS))),
-            "pat" => {
-                args.push(text(self.random.pick(templates::MOMENTS)).into_iter().chain(*b"000").collect())
-            }
-            "odd" => args.push(text(self.random.pick(templates::ODD_NUMBERS))),
-            "cond" => args.push(text(self.random.pick(templates::CONDITIONS))),
+            "at" => args.push(text(self.random.pick(words::MOMENTS))),
+            "pat" => args.push(text(self.random.pick(words::MOMENTS)).into_iter().chain(*b"000").collect()),
+            "odd" => args.push(text(self.random.pick(words::ODD_NUMBERS))),
+            "cond" => args.push(text(self.random.pick(words::CONDITIONS))),
             "set" => self.set_options(args),
             "getex" => {
-                let option = *self.random.weighted(templates::GETEX_OPTIONS);
+                let option = *self.random.weighted(words::GETEX_OPTIONS);
                 args.append(&mut self.filled(option));
             }
             "copy" => {
-                let option = self.random.pick(templates::COPY_OPTIONS);
+                let option = self.random.pick(words::COPY_OPTIONS);
                 args.append(&mut self.filled(option));
             }
-            "scan" => args.push(text(self.random.pick(templates::SCAN_OPTIONS))),
-            "index" => args.push(text(self.random.pick(templates::INDEXES))),
-            "offset" => args.push(text(self.random.pick(templates::OFFSETS))),
+            "scan" => args.push(text(self.random.pick(words::SCAN_OPTIONS))),
+            "index" => args.push(text(self.random.pick(words::INDEXES))),
+            "offset" => args.push(text(self.random.pick(words::OFFSETS))),
             // Any number would be a cursor somewhere in the middle of a round.
             "badcursor" => args.push(text(self.random.pick(&[
                 "abc",
@@ -196,11 +196,11 @@ impl Generator {
                 "99999999999999999999",
             ]))),
             "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
-            "command" => args.push(text(self.random.pick(templates::COMMANDS))),
+            "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "lua" => self.eval_arguments(args),
             "sha" => args.push(self.sha()),
             "library" => self.library_call(args),
-            "token" => args.push(text(self.random.pick(templates::TOKENS))),
+            "token" => args.push(text(self.random.pick(words::TOKENS))),
             "length" => args.push(text(self.random.pick(&["7", "5", "0", "100"]))),
             "owner" => args.push(text(self.random.pick(&["c1:1", "c1:2", "c2:1"]))),
             "bit" => args.push(text(self.random.pick(&["0", "1"]))),
@@ -214,14 +214,14 @@ impl Generator {
                 args.extend([format!("f{number}").into_bytes(), number.to_string().into_bytes()]);
             }),
             "huge" => args.push(vec![b'h'; 1 << 20]),
-            "largelua" => args.push(text(self.random.pick(templates::LARGE_SCRIPTS))),
+            "largelua" => args.push(text(self.random.pick(words::LARGE_SCRIPTS))),
             "script" => {
                 let script = self.script_text();
                 args.push(script);
             }
-            "pattern" => args.push(text(self.random.pick(templates::PATTERNS))),
-            "setting" => args.push(text(self.random.pick(templates::SETTINGS))),
-            "unknown" => args.push(text(self.random.pick(templates::UNKNOWN_COMMANDS))),
+            "pattern" => args.push(text(self.random.pick(words::PATTERNS))),
+            "setting" => args.push(text(self.random.pick(words::SETTINGS))),
+            "unknown" => args.push(text(self.random.pick(words::UNKNOWN_COMMANDS))),
             "junk" => (0..self.random.below(5)).for_each(|_| args.push(self.value())),
             other => panic!("a template has the unknown word `${other}`"),
         }
@@ -233,14 +233,14 @@ impl Generator {
     }
 
     fn key(&mut self) -> Bytes {
-        self.random.weighted(templates::KEYS).to_vec()
+        self.random.weighted(words::KEYS).to_vec()
     }
 
     fn value(&mut self) -> Bytes {
         match self.random.below(60) {
             0 => vec![b'x'; 100 + self.random.below(400)],
             1 => vec![b'y'; 20_000],
-            _ => self.random.pick(templates::VALUES).to_vec(),
+            _ => self.random.pick(words::VALUES).to_vec(),
         }
     }
 
@@ -248,7 +248,7 @@ impl Generator {
         if self.random.percent(75) {
             (self.random.below(2_000) as i64 - 1_000).to_string().into_bytes()
         } else {
-            self.random.pick(templates::ODD_NUMBERS).as_bytes().to_vec()
+            self.random.pick(words::ODD_NUMBERS).as_bytes().to_vec()
         }
     }
 
@@ -271,7 +271,7 @@ impl Generator {
 
     fn set_options(&mut self, args: &mut Vec<Bytes>) {
         for _ in 0..self.random.below(4) {
-            let option = *self.random.weighted(templates::SET_OPTIONS);
+            let option = *self.random.weighted(words::SET_OPTIONS);
             let mut filled = self.filled(option);
             if self.random.percent(30) {
                 filled[0].make_ascii_lowercase();
@@ -286,10 +286,10 @@ impl Generator {
         match self.random.below(5) {
             0 => args.truncate(args.len().max(2) - 1),
             1 => args.push(self.value()),
-            2 if at > 0 => args[at] = self.random.pick(templates::ODD_NUMBERS).as_bytes().to_vec(),
+            2 if at > 0 => args[at] = self.random.pick(words::ODD_NUMBERS).as_bytes().to_vec(),
             3 if at > 0 => args[at] = self.value(),
             4 if at > 0 => drop(args.remove(at)),
-            _ => args.push(self.random.pick(templates::CONDITIONS).as_bytes().to_vec()),
+            _ => args.push(self.random.pick(words::CONDITIONS).as_bytes().to_vec()),
         }
     }
 }
