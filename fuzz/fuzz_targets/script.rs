@@ -32,7 +32,7 @@ struct Node {
 
 fn fresh() -> Node {
     let core = Core::new(CoreConfig::default(), [1; 20], ReplicationId([2; 20]));
-    Node { core, session: Session::new(1, Peer(1), "127.0.0.1:1".into(), WallMicros(0)) }
+    Node { core, session: Session::new(1, Peer::default(), "127.0.0.1:1".into(), WallMicros(0)) }
 }
 
 impl Node {

@@ -122,9 +122,10 @@ impl<E: Env> Lock for AnyLock<E> {
     }
 }
 
-/// A new token: 20 random bytes, as published.
+/// A new token: 20 random bytes, as published. The keys of the acquire call under way will hold it.
 pub(crate) fn draw_token<E: Env>(env: &E) -> Token {
     let mut token = [0; 20];
     env.random(&mut token);
+    env.marks(&token);
     Token(token)
 }

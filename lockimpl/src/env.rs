@@ -75,6 +75,13 @@ pub trait Env: Clone + Send + Sync + 'static {
     /// Fills `bytes` with random bytes, unpredictable to other clients: tokens are made of them.
     fn random(&self, bytes: &mut [u8]);
 
+    /// A lock says, before it sets a key to `value`, that keys with this value are its own: set for the acquire call
+    /// under way. For whoever watches nodes from outside and wants to know whose key was changed; nothing on a real
+    /// machine.
+    fn marks(&self, value: &[u8]) {
+        let _ = value;
+    }
+
     /// Opens a new connection to `node`; see [`connection_config`](crate::connection_config).
     fn connect(&self, node: &NodeName) -> impl Future<Output = redis::RedisResult<Self::Conn>> + Send;
 

@@ -40,6 +40,8 @@ pub(super) struct State {
     /// How long the machine has been suspended: the monotonic clock stood still.
     suspended: u64,
     pub(super) nodes: BTreeMap<String, Node>,
+    /// What locks said they mark their keys with.
+    pub(super) marks: Vec<Vec<u8>>,
     stop: Option<Stop>,
     timers: BTreeSet<u64>,
     due: BTreeMap<(u64, u64), Change>,
@@ -177,6 +179,10 @@ impl Env for World {
         let mut state = self.state();
         state.counter += 1;
         bytes.fill(u8::try_from(state.counter % 251).expect("below 251"));
+    }
+
+    fn marks(&self, value: &[u8]) {
+        self.state().marks.push(value.to_vec());
     }
 
     async fn connect(&self, node: &NodeName) -> RedisResult<Conn> {

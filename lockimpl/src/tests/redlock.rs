@@ -8,7 +8,7 @@ use crate::clock::Timing;
 use crate::{
     Acquired, Algorithm, AnyLock, ConfigError, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime,
     NodeName, OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod,
-    ReleaseOn, Released, SingleConfig, TokenScope,
+    ReleaseOn, Released, ReplicatedConfig, SingleConfig, TokenScope,
 };
 
 const TTL: Duration = ms(10_000);
@@ -295,4 +295,22 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     }
     let single = Algorithm::Single(SingleConfig::default());
     assert_eq!(build(single, 2), Err(ConfigError::NotOneNode(2)));
+}
+
+#[test]
+fn every_lock_says_what_marks_its_keys_before_it_sets_them() {
+    let algorithms = [
+        (Algorithm::Single(SingleConfig::default()), 1),
+        (Algorithm::Replicated(ReplicatedConfig::default()), 1),
+        (Algorithm::Redlock(one_try()), 5),
+    ];
+    for (algorithm, nodes) in algorithms {
+        let world = world();
+        let names = NODES[..nodes].iter().map(|name| NodeName::new(name)).collect();
+        let mut lock = algorithm.build(world.clone(), names).expect("a lock that can be built");
+        let Acquired::Granted(grant) = world.run(lock.acquire("stock", TTL)) else {
+            panic!("{algorithm:?}: nobody else asks")
+        };
+        assert_eq!(world.state().marks, [grant.token.0.to_vec()], "{algorithm:?}");
+    }
 }

@@ -201,8 +201,8 @@ pub enum What {
         /// The highest fencing number the resource had seen.
         highest_seen: Option<u64>,
     },
-    /// A release or an extension of grant `by` changed a key that held the token of grant `held`. Recorded
-    /// also when both are the same, which is how it should be.
+    /// A release or an extension changed a key that held the token of grant `held`. Recorded also when `by` is the
+    /// same, which is how it should be.
     KeyTouched {
         /// Who sent the command.
         client: ClientId,
@@ -210,12 +210,21 @@ pub enum What {
         node: NodeId,
         /// The lock the key stands for.
         lock: LockId,
-        /// The grant the command meant.
+        /// The acquire call or grant whose acquire, extend or release call sent the command.
         by: GrantId,
         /// The grant whose token the key held.
         held: GrantId,
         /// What the command did.
         op: KeyOp,
+    },
+    /// A command changed a lock's key, and nobody can say which call sent it or whose key it was.
+    Unattributed {
+        /// The node that executed it.
+        node: NodeId,
+        /// The lock the key stands for.
+        lock: LockId,
+        /// What is not known.
+        why: String,
     },
     /// Something without which the run shows nothing: a fault that never fired, a client that could not begin. What
     /// holds becomes inconclusive.
@@ -253,6 +262,7 @@ impl What {
             What::Died { .. }
             | What::Restarted { .. }
             | What::Clocks { .. }
+            | What::Unattributed { .. }
             | What::Doubt { .. }
             | What::RunEnded { .. } => None,
         }
@@ -280,7 +290,7 @@ impl What {
             | What::WriteApplied { client, .. }
             | What::WriteRefused { client, .. }
             | What::KeyTouched { client, .. } => Some(*client),
-            What::Doubt { .. } | What::RunEnded { .. } => None,
+            What::Unattributed { .. } | What::Doubt { .. } | What::RunEnded { .. } => None,
         }
     }
 }

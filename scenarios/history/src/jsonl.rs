@@ -274,7 +274,7 @@ fn named(what: &What, header: &Header) -> Result<(), String> {
         | What::WriteSent { object, .. }
         | What::WriteApplied { object, .. }
         | What::WriteRefused { object, .. } => known("object", object.0, &header.objects),
-        What::KeyTouched { node, lock, .. } => {
+        What::KeyTouched { node, lock, .. } | What::Unattributed { node, lock, .. } => {
             known("node", node.0, &header.nodes)?;
             known("lock", lock.0, &header.locks)
         }

@@ -323,8 +323,10 @@ pub struct WrongKey {
     pub op: KeyOp,
     /// Who did it.
     pub client: ClientId,
-    /// For which grant.
+    /// Which acquire call or grant sent it.
     pub by: GrantId,
+    /// Whether that was ever granted: if not, the command cleaned up after a failed attempt.
+    pub by_granted: bool,
     /// The grant whose token the key held.
     pub held: GrantId,
     /// Its client, if the history says.

@@ -153,9 +153,11 @@ fn who(client: ClientId, grant: GrantId, header: &Header) -> String {
 
 fn wrong_key(it: &WrongKey, header: &Header) -> String {
     let (client, lock, node) = (header.client(it.client), header.lock(it.lock), header.node(it.node));
-    let what = match it.op {
-        KeyOp::Release => "release",
-        KeyOp::Extend => "extension",
+    let by = it.by.0;
+    let what = match (it.op, it.by_granted) {
+        (KeyOp::Release, true) => format!("release of grant {by}"),
+        (KeyOp::Release, false) => format!("cleaning up after attempt {by}, which was not granted,"),
+        (KeyOp::Extend, _) => format!("extension of grant {by}"),
     };
     let held = match it.held_client {
         Some(held) => who(held, it.held, header),
@@ -165,9 +167,9 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
         KeyOp::Release => "deleted",
         KeyOp::Extend => "moved the expiry of",
     };
-    let (by, at) = (it.by.0, instant(it.at));
+    let at = instant(it.at);
     format!(
-        r#"{client}'s {what} of grant {by} {did} the key of "{lock}" on {node} at {at}, while it held the token of {held}"#
+        r#"{client}'s {what} {did} the key of "{lock}" on {node} at {at}, while it held the token of {held}"#
     )
 }
 

@@ -1,34 +1,61 @@
 //! WR wrong release: a release or an extension changed a key that held another grant's token.
 //!
-//! Assumes that the recorder knows which grant's token a key held. Two grants that share one token are still
-//! two grants: a release that matched by accident is wrong.
+//! Assumes that the recorder knows which call sent the command and which grant's token the key held; where it did not,
+//! nothing holds. Two grants that share one token are still two grants: a release that matched by accident is wrong.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::event::{ClientId, GrantId, What};
 use crate::history::History;
 use crate::verdict::{Evidence, Findings, Predicate, Verdict, WrongKey};
 
 /// WR: a release or extension changed a key that held another grant's token.
+///
+/// Inconclusive if none is known to have done so and somebody changed a key whom nobody can name.
 pub fn wrong_release(history: &History) -> Verdict {
     // Mostly there is nothing to find, and then nobody needs to know whose grants they are.
-    let mut owners = None;
+    let mut grants = None;
     let mut findings = Findings::new(Predicate::WR);
     for event in history.events() {
         let What::KeyTouched { client, node, lock, by, held, op } = event.what else { continue };
         if by == held {
             continue;
         }
-        let held_client = owners.get_or_insert_with(|| owners_in(history)).get(&held).copied();
-        let wrong = WrongKey { at: event.at, node, lock, op, client, by, held, held_client };
+        let grants = grants.get_or_insert_with(|| Grants::of(history));
+        let held_client = grants.owners.get(&held).copied();
+        let by_granted = grants.granted.contains(&by);
+        let wrong = WrongKey { at: event.at, node, lock, op, client, by, by_granted, held, held_client };
         if findings.push(Evidence::WrongKey(wrong)).is_break() {
             break;
         }
     }
-    findings.into_verdict()
+    match (findings.into_verdict(), unattributed(history)) {
+        (Verdict::Holds, Some(why)) => Verdict::Inconclusive(why),
+        (verdict, _) => verdict,
+    }
 }
 
-fn owners_in(history: &History) -> HashMap<GrantId, ClientId> {
-    let events = history.events().iter();
-    events.filter_map(|event| Some((event.what.grant()?, event.what.client()?))).collect()
+fn unattributed(history: &History) -> Option<String> {
+    history.events().iter().find_map(|event| match &event.what {
+        What::Unattributed { why, .. } => Some(why.clone()),
+        _ => None,
+    })
+}
+
+/// Whose calls there were, and which of them were granted.
+struct Grants {
+    owners: HashMap<GrantId, ClientId>,
+    granted: HashSet<GrantId>,
+}
+
+impl Grants {
+    fn of(history: &History) -> Self {
+        let events = || history.events().iter().map(|event| &event.what);
+        let granted = events().filter_map(|what| match what {
+            What::Granted { grant, .. } => Some(*grant),
+            _ => None,
+        });
+        let owners = events().filter_map(|what| Some((what.grant()?, what.client()?)));
+        Self { owners: owners.collect(), granted: granted.collect() }
+    }
 }

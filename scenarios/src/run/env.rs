@@ -1,7 +1,8 @@
 //! A simulated host as the environment of a lock, and of the program around it.
 //!
 //! The newtype joins two crates that do not know each other: locks know only their [`Env`], hosts know nothing of
-//! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream.
+//! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between the two
+//! halves of what tells the recorder which lock call sent what.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,6 +14,7 @@ use doublehold_lockimpl::{
 use doublehold_sim::{Host, HostId};
 use redis::aio::MultiplexedConnection;
 
+use super::calls::{CallConnection, CallStream};
 use super::recorder::Recorder;
 
 /// The port every simulated node listens on.
@@ -33,7 +35,7 @@ impl SimEnv {
 }
 
 impl Env for SimEnv {
-    type Conn = MultiplexedConnection;
+    type Conn = CallConnection;
 
     async fn wall(&self) -> WallTime {
         WallTime(self.host.wall().await.0)
@@ -60,19 +62,22 @@ impl Env for SimEnv {
         self.host.race(operation, deadline).await.map_err(|_| DeadlinePassed)
     }
 
-    /// Also tells the recorder: a lock draws the token of an acquire call here.
     fn random(&self, bytes: &mut [u8]) {
         self.host.random(bytes);
-        self.recorder.token_drawn(self.host.id(), bytes);
     }
 
-    async fn connect(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
+    fn marks(&self, value: &[u8]) {
+        self.recorder.marks(self.host.id(), value);
+    }
+
+    async fn connect(&self, node: &NodeName) -> redis::RedisResult<CallConnection> {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{node}`"));
         let to = *self.nodes.get(node.as_str()).ok_or_else(unknown)?;
         let stream = self.host.connect(to, REDIS_PORT).await.map_err(io::Error::from)?;
+        let stream = CallStream::new(stream, self.recorder.clone());
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(driver);
-        Ok(connection)
+        Ok(CallConnection::new(connection, self.host.id(), self.recorder.clone()))
     }
 }

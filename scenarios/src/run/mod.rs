@@ -3,11 +3,15 @@
 //! Everything above an engine (verdicts, expectations, pictures) is the same whatever executed the run, so that a
 //! second engine can be a second opinion.
 
+mod attribution;
+mod calls;
 mod env;
 mod program;
 mod recorder;
 mod resource;
 mod sim;
+#[cfg(test)]
+mod tests;
 
 pub use sim::SimEngine;
 

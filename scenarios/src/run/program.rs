@@ -130,7 +130,9 @@ impl Client<'_> {
         loop {
             self.mark("acquire").await;
             let grant = self.program.recorder.begin(self.host.id());
-            match self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await {
+            let acquired = self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await;
+            self.program.recorder.leave(self.host.id());
+            match acquired {
                 Acquired::Granted(lease) => {
                     self.granted(grant, &lease).await;
                     turn.held = Some(Held { grant, lease, read: None });
@@ -202,7 +204,9 @@ impl Client<'_> {
     async fn extend(&mut self, turn: &mut Turn) {
         let Some(Held { grant, lease, .. }) = &mut turn.held else { return };
         let grant = *grant;
+        self.program.recorder.enter(self.host.id(), grant);
         let extended = self.lock.extend(lease, self.program.lock.ttl).await;
+        self.program.recorder.leave(self.host.id());
         let why = match extended {
             Extended::Extended { deadline } => {
                 let deadline = deadline.map(in_history);
@@ -224,7 +228,10 @@ impl Client<'_> {
         let Some(Held { grant, lease, .. }) = turn.held.take() else { return };
         self.note(|client| What::ReleaseCalled { client, grant });
         self.mark("release").await;
-        let outcome = match self.lock.release(&lease).await {
+        self.program.recorder.enter(self.host.id(), grant);
+        let released = self.lock.release(&lease).await;
+        self.program.recorder.leave(self.host.id());
+        let outcome = match released {
             Released::Released => ReleaseOutcome::Released,
             Released::NotOwner => ReleaseOutcome::NotOwner,
             Released::Unknown(_) => ReleaseOutcome::Unknown,

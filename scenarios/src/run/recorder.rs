@@ -3,9 +3,8 @@
 //! Everything enters here: what client programs do, what the resource applies, what nodes do to lock keys, and what
 //! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
 //!
-//! Which grant a release or an extension on a node meant: a script that changed a key of its own client compared the
-//! token, so it meant that key's grant. Anything else counts for the grant its client was last busy with; a plain DEL that
-//! is executed after its client went on to another grant is therefore taken for the later one's.
+//! A change of a lock's key is written down with the call that sent the command and the grant whose key it was. Where
+//! either is not known, that is written down.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use doublehold_history::{
     ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What,
 };
-use doublehold_sim::{Host, HostId};
+use doublehold_sim::{ConnectionId, Host, HostId};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin};
 
+use super::attribution::Attribution;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
-
-/// How long a lock's token is. Everything else a lock draws is shorter.
-const TOKEN_BYTES: usize = 20;
 
 /// The one lock of a scenario.
 pub(crate) const LOCK: LockId = LockId(0);
@@ -38,10 +35,7 @@ struct Record {
     clients: BTreeMap<HostId, ClientId>,
     lock_key: Vec<u8>,
     next_grant: u64,
-    /// The grant each client is, or was last, busy with.
-    current: BTreeMap<HostId, GrantId>,
-    /// Who drew which token.
-    tokens: BTreeMap<Vec<u8>, (HostId, GrantId)>,
+    attribution: Attribution,
     /// Grants that claim the lock, with their holder: their clocks are evidence.
     claims: BTreeMap<GrantId, HostId>,
     /// The latest deadline of each grant: an older one passing means nothing.
@@ -77,8 +71,7 @@ impl Recorder {
             clients,
             lock_key: lock_key.as_bytes().to_vec(),
             next_grant: 1,
-            current: BTreeMap::new(),
-            tokens: BTreeMap::new(),
+            attribution: Attribution::default(),
             claims: BTreeMap::new(),
             deadlines: BTreeMap::new(),
             keys: Vec::new(),
@@ -91,15 +84,40 @@ impl Recorder {
         Recorder { world, record: Arc::new(Mutex::new(record)) }
     }
 
-    /// A client is about to call acquire: the call's id.
+    /// A client is about to call acquire: the call's id. The call lasts until [`Recorder::leave`].
     pub(crate) fn begin(&self, client: HostId) -> GrantId {
         let mut record = self.lock();
         let grant = GrantId(record.next_grant);
         record.next_grant += 1;
-        record.current.insert(client, grant);
+        record.attribution.enter(client, grant);
         let started = What::AcquireStarted { client: record.clients[&client], grant, lock: LOCK };
         record.push(self.now(), started);
         grant
+    }
+
+    /// A client is about to call the lock for a grant it has: until [`Recorder::leave`].
+    pub(crate) fn enter(&self, client: HostId, grant: GrantId) {
+        self.lock().attribution.enter(client, grant);
+    }
+
+    /// The client's call to the lock has returned.
+    pub(crate) fn leave(&self, client: HostId) {
+        self.lock().attribution.leave(client);
+    }
+
+    /// The call to the lock that a client is in.
+    pub(crate) fn call_of(&self, client: HostId) -> Option<GrantId> {
+        self.lock().attribution.call_of(client)
+    }
+
+    /// Requests were written to a connection, each by this call.
+    pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<GrantId>]) {
+        self.lock().attribution.sent(connection, calls);
+    }
+
+    /// A lock says that keys with this value are those of the call its client is in.
+    pub(crate) fn marks(&self, client: HostId, value: &[u8]) {
+        self.lock().attribution.mark(client, value);
     }
 
     /// Writes what `what` makes of the client's id.
@@ -124,6 +142,7 @@ impl Recorder {
         let mut record = self.lock();
         self.read_claimants(&mut record, client);
         record.claims.retain(|_, holder| *holder != client);
+        record.attribution.leave(client);
         let died = What::Died { client: record.clients[&client] };
         record.push(self.now(), died);
     }
@@ -148,16 +167,6 @@ impl Recorder {
                 record.push(recorder.now(), passed);
             }
         });
-    }
-
-    /// A lock drew random bytes: if as many as a token has, they are that of the acquire call its client is in.
-    pub(crate) fn token_drawn(&self, client: HostId, token: &[u8]) {
-        let mut record = self.lock();
-        if let Some(&grant) = record.current.get(&client)
-            && token.len() == TOKEN_BYTES
-        {
-            record.tokens.insert(token.to_vec(), (client, grant));
-        }
     }
 
     /// Something without which the run shows nothing: what holds becomes inconclusive.
@@ -246,7 +255,7 @@ impl Record {
     }
 
     fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8], origin: Origin) -> Option<usize> {
-        let &(client, grant) = self.tokens.get(token)?;
+        let (client, grant) = self.attribution.owner(token)?;
         let index = |host: HostId| HostIndex(host.0 as usize - 1);
         let (node_index, client, origin) = (index(node), index(client), key_origin(origin));
         self.keys.push(KeySpan { node: node_index, grant, client, origin, from: at, until: None });
@@ -260,20 +269,36 @@ impl Record {
         }
     }
 
-    /// A release or an extension reached a key that held a token.
-    fn touched(&self, node: HostId, origin: Origin, held: &[u8], op: KeyOp, in_script: bool) -> Option<What> {
-        let Origin::Client(peer) = origin else { return None };
-        let peer = HostId(peer.0);
-        let &client = self.clients.get(&peer)?;
-        let &(owner, held) = self.tokens.get(held)?;
-        let by = if in_script && owner == peer { held } else { *self.current.get(&peer)? };
-        Some(What::KeyTouched { client, node: NodeId(node.0 - 1), lock: LOCK, by, held, op })
+    /// What a client's command did to a key that was there, if that is anybody's business.
+    fn touched(&self, node: HostId, origin: Origin, change: &KeyChange<'_>) -> Option<What> {
+        let (Origin::Client { peer, request }, Some(before)) = (origin, change.before) else { return None };
+        let sender = self.attribution.sender(ConnectionId(peer.connection), request);
+        let client = self.clients.get(&HostId(peer.host)).copied();
+        let is_known = |value: &[u8]| self.attribution.owner(value).is_some();
+        let owner = self.attribution.owner(before).filter(|_| change.after.is_none_or(is_known));
+        let op = match change.after {
+            None => Some(KeyOp::Release),
+            Some(after) if after == before => Some(KeyOp::Extend),
+            // Another grant's claim took its place, which is neither.
+            Some(_) => None,
+        };
+        let (node, lock) = (NodeId(node.0 - 1), LOCK);
+        let why = match (client.zip(sender), owner) {
+            (Some((client, by)), Some((_, held))) => {
+                return op.map(|op| What::KeyTouched { client, node, lock, by, held, op });
+            }
+            (Some(_), None) => "it holds or held a value that no lock had said it marks its keys with",
+            (None, _) => "no call of a lock sent the command",
+        };
+        let name = self.history.header().node(node);
+        let why = format!("{} changed the lock's key on {name}, and {why}", change.command);
+        Some(What::Unattributed { node, lock, why })
     }
 }
 
 fn key_origin(origin: Origin) -> KeyOrigin {
     match origin {
-        Origin::Client(_) | Origin::Node => KeyOrigin::Executed,
+        Origin::Client { .. } | Origin::Node => KeyOrigin::Executed,
         Origin::Master => KeyOrigin::Replicated,
         Origin::File => KeyOrigin::Loaded,
     }
@@ -311,8 +336,8 @@ impl NodeObserver {
 impl Observer for NodeObserver {
     /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
     fn executed(&self, origin: Origin, command: &'static str) {
-        if let Origin::Client(peer) = origin {
-            self.node.note(command, Some(HostId(peer.0)));
+        if let Origin::Client { peer, .. } = origin {
+            self.node.note(command, Some(HostId(peer.host)));
         }
     }
 
@@ -336,17 +361,7 @@ impl Observer for NodeObserver {
                 None
             }
         };
-        let op = match (change.command, change.after) {
-            ("EXPIRED", _) => None,
-            (_, None) => Some(KeyOp::Release),
-            (_, Some(_)) => {
-                change.before.filter(|before| Some(*before) == change.after).map(|_| KeyOp::Extend)
-            }
-        };
-        if let Some(what) = op
-            .zip(change.before)
-            .and_then(|(op, held)| record.touched(node, origin, held, op, change.in_script))
-        {
+        if let Some(what) = record.touched(node, origin, change) {
             record.push(now, what);
         }
         if let Some((span, expires_at_ms)) = span.zip(change.expires_at_ms) {
@@ -357,7 +372,7 @@ impl Observer for NodeObserver {
     }
 
     fn script_overran(&self, origin: Origin) {
-        let client = if let Origin::Client(peer) = origin { Some(HostId(peer.0)) } else { None };
+        let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
         self.node.note("script overran", client);
         let node = self.node.name();
         self.recorder.remark(format!(

@@ -71,10 +71,10 @@ impl SimMachine {
 async fn accept(host: Host, node: Node<SimMachine>, mut incoming: Incoming) {
     loop {
         let stream = incoming.accept().await;
-        let (node, peer) = (node.clone(), stream.peer());
+        let (node, peer) = (node.clone(), Peer { host: stream.peer().0, connection: stream.connection().0 });
         host.spawn(async move {
-            let address = format!("host{}:0", peer.0);
-            node.serve(stream, Peer(peer.0), address).await;
+            let address = format!("host{}:0", peer.host);
+            node.serve(stream, peer, address).await;
         });
     }
 }

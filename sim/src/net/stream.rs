@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::connection::{Side, Transfer};
 use super::handshake::{ConnectError, Listener};
 use crate::host::Host;
-use crate::trace::{End, HostId};
+use crate::trace::{ConnectionId, End, HostId};
 
 /// One end of a connection. Dropping it closes the connection.
 pub struct SimStream {
@@ -21,9 +21,15 @@ pub struct SimStream {
     key: usize,
     side: Side,
     peer: HostId,
+    connection: ConnectionId,
 }
 
 impl SimStream {
+    /// The connection, by the number that both ends and the trace know it by.
+    pub fn connection(&self) -> ConnectionId {
+        self.connection
+    }
+
     /// The host at the other end.
     pub fn peer(&self) -> HostId {
         self.peer
@@ -31,9 +37,12 @@ impl SimStream {
 
     pub(crate) async fn connect(host: Host, to: HostId, port: u16) -> Result<SimStream, ConnectError> {
         poll_fn(|cx| if host.holds_back(cx) { Poll::Pending } else { Poll::Ready(()) }).await;
-        let key = host.kernel().enter(|state| state.request(host.process(), to, port));
+        let (key, connection) = host.kernel().enter(|state| {
+            let key = state.request(host.process(), to, port);
+            (key, state.net.connections[key].id)
+        });
         // From here on dropping the stream gives the request up.
-        let stream = SimStream { host, key, side: Side::Opener, peer: to };
+        let stream = SimStream { host, key, side: Side::Opener, peer: to, connection };
         poll_fn(|cx| stream.poll_established(cx)).await?;
         Ok(stream)
     }
@@ -144,11 +153,11 @@ impl Incoming {
 
     /// The next connection.
     pub async fn accept(&mut self) -> SimStream {
-        let (key, peer) = poll_fn(|cx| self.poll_waiting(cx)).await;
-        SimStream { host: self.host.clone(), key: key as usize, side: Side::Accepter, peer }
+        let (key, peer, connection) = poll_fn(|cx| self.poll_waiting(cx)).await;
+        SimStream { host: self.host.clone(), key: key as usize, side: Side::Accepter, peer, connection }
     }
 
-    fn poll_waiting(&self, cx: &Context<'_>) -> Poll<(u32, HostId)> {
+    fn poll_waiting(&self, cx: &Context<'_>) -> Poll<(u32, HostId, ConnectionId)> {
         if self.host.holds_back(cx) {
             return Poll::Pending;
         }
@@ -160,7 +169,7 @@ impl Incoming {
                 return Poll::Pending;
             };
             let peer = state.end_of(key as usize, Side::Opener).process.host;
-            Poll::Ready((key, peer))
+            Poll::Ready((key, peer, state.net.connections[key as usize].id))
         })
     }
 }

@@ -28,6 +28,7 @@ proptest! {
         let found: Vec<_> = wrong_release(&history).evidence().iter().map(|evidence| match evidence {
             Evidence::WrongKey(it) => {
                 assert_eq!(it.held_client, Some(client_of(it.held)));
+                assert_eq!(it.by_granted, granted(history.events(), it.by).is_some());
                 (it.at.0, it.by, it.held, it.op)
             }
             other => panic!("not a wrong key: {other:?}"),
@@ -36,6 +37,13 @@ proptest! {
             What::KeyTouched { by, held, op, .. } if by != held => Some((event.at.0, by, held, op)),
             _ => None,
         }).collect();
+        let unclear = history.events().iter().any(|event| matches!(event.what, What::Unattributed { .. }));
+        let verdict = match (naive.is_empty(), unclear) {
+            (false, _) => "violated",
+            (true, true) => "inconclusive",
+            (true, false) => "holds",
+        };
+        prop_assert_eq!(wrong_release(&history).as_str(), verdict);
         prop_assert_eq!(found, naive);
     }
 }

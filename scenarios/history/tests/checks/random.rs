@@ -127,7 +127,8 @@ impl Builder {
             38..50 => What::ReleaseCalled { client, grant },
             50..52 => What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
             52..57 => What::GaveUp { client, grant },
-            57..62 => self.touch(raw, grant),
+            57..61 => self.touch(raw, grant),
+            61 => What::Unattributed { node: NodeId(0), lock: lock_of(grant), why },
             _ => self.data(raw, grant),
         }
     }

@@ -94,6 +94,37 @@ fn a_release_that_deletes_the_next_holders_key_lets_a_third_in() {
 }
 
 #[test]
+fn a_key_deleted_while_cleaning_up_after_a_failed_attempt_is_not_blamed_on_a_grant() {
+    let by = |by| What::KeyTouched {
+        client: C2,
+        node: NodeId(0),
+        lock: STOCK,
+        by: GrantId(by),
+        held: GrantId(1),
+        op: KeyOp::Release,
+    };
+    let history =
+        Story::new().waits(0, (C1, 1)).granted(1, (C1, 1)).waits(2, (C2, 2)).at(3, by(2)).completes(9);
+    assert_eq!(
+        words(Predicate::WR, &history),
+        [
+            r#"c2's cleaning up after attempt 2, which was not granted, deleted the key of "stock" on A at 0.003 s, while it held the token of c1 (grant 1)"#
+        ]
+    );
+}
+
+#[test]
+fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing_else() {
+    let why = "nobody knows".to_owned();
+    let history = Story::bound(9_000)
+        .granted(0, (C1, 1))
+        .at(5, What::Unattributed { node: NodeId(0), lock: STOCK, why: why.clone() })
+        .completes(9);
+    assert_eq!(judge(&history).get(Predicate::WR), &Verdict::Inconclusive(why));
+    assert_eq!(verdicts(&history), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
+}
+
+#[test]
 fn a_release_and_a_grant_at_one_instant_do_not_overlap_in_either_order() {
     let grant_first = Story::new().granted(0, (C1, 1)).granted(5, (C2, 2)).releases(5, (C1, 1)).completes(9);
     let release_first =

@@ -29,8 +29,6 @@ pub(crate) struct Context<'a> {
     /// The command's time: a script's commands all see the time it started at.
     pub(crate) now: WallMicros,
     pub(crate) spec: &'static CommandSpec,
-    /// A script called the command.
-    pub(crate) in_script: bool,
 }
 
 impl Context<'_> {
@@ -185,8 +183,8 @@ impl Context<'_> {
     ) {
         self.core.touch(self.session.db, key);
         if let Some(observer) = &self.core.config.observer {
-            let (command, in_script) = (self.spec.name, self.in_script);
-            let change = KeyChange { key, before, after, expires_at_ms, command, in_script };
+            let command = self.spec.name;
+            let change = KeyChange { key, before, after, expires_at_ms, command };
             observer.changed(self.session.origin, &change);
         }
     }

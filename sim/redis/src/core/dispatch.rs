@@ -63,6 +63,7 @@ impl Core {
         let next = self.process(session, now, args, out);
         if next != Next::Held {
             session.offset = self.replication.offset;
+            session.request_done();
             if session.kind == SessionKind::Master || !was_answered && !session.is_answered() {
                 out.truncate(start);
             }
@@ -114,7 +115,7 @@ impl Core {
         if session.multi.is_some() && !spec.has(NOT_QUEUED) {
             return self.queue(session, spec, args, out);
         }
-        let next = (spec.run)(&mut Context { core: self, session, now, spec, in_script: false }, args, out);
+        let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
         self.finish_command(session.origin, spec, &next);
         next
     }
@@ -236,14 +237,8 @@ impl Core {
         self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
         self.touch(db, key);
         if let (Some(observer), Some(before)) = (&self.config.observer, entry.value.as_string()) {
-            let change = KeyChange {
-                key,
-                before: Some(before),
-                after: None,
-                expires_at_ms: None,
-                command: "EXPIRED",
-                in_script: false,
-            };
+            let change =
+                KeyChange { key, before: Some(before), after: None, expires_at_ms: None, command: "EXPIRED" };
             observer.changed(Origin::Node, &change);
         }
     }
@@ -283,7 +278,6 @@ impl Core {
                 after: None,
                 expires_at_ms: None,
                 command: "FLUSHALL",
-                in_script: false,
             };
             observer.changed(origin, &change);
         }

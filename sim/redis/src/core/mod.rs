@@ -91,7 +91,7 @@ pub enum Next {
 /// use doublehold_sim_redis::resp::OwnedArgs;
 ///
 /// let mut core = Core::new(CoreConfig::default(), [1; 20], ReplicationId([2; 20]));
-/// let mut session = Session::new(1, Peer(1), "127.0.0.1:50000".into(), WallMicros(0));
+/// let mut session = Session::new(1, Peer::default(), "127.0.0.1:50000".into(), WallMicros(0));
 /// let set: OwnedArgs = ["SET", "stock", "token", "NX", "PX", "5"].into_iter().collect();
 /// let get: OwnedArgs = ["GET", "stock"].into_iter().collect();
 ///

@@ -2,13 +2,23 @@
 
 /// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Peer(pub u32);
+pub struct Peer {
+    /// Its host.
+    pub host: u32,
+    /// The connection, by a number that means the same at both ends.
+    pub connection: u64,
+}
 
 /// On whose behalf a node did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A client's: its command is being executed.
-    Client(Peer),
+    Client {
+        /// Who sent it, and over which connection.
+        peer: Peer,
+        /// Which request of the connection it is, counted from 0 in the order sent.
+        request: u64,
+    },
     /// Its master's: the replication stream or a full resynchronisation is being applied.
     Master,
     /// That of the process before it: the append-only file is being loaded.
@@ -19,7 +29,7 @@ pub enum Origin {
 
 impl Default for Origin {
     fn default() -> Origin {
-        Origin::Client(Peer::default())
+        Origin::Client { peer: Peer::default(), request: 0 }
     }
 }
 
@@ -56,6 +66,4 @@ pub struct KeyChange<'a> {
     pub expires_at_ms: Option<i64>,
     /// What changed it: a command's name in capitals, or `EXPIRED`.
     pub command: &'static str,
-    /// Whether a script did it, which may have looked at the value first.
-    pub in_script: bool,
 }

@@ -78,7 +78,7 @@ pub(crate) struct Queued {
 impl Session {
     /// A fresh connection from `addr` (`ip:port`), opened at `connected_at`.
     pub fn new(id: u64, peer: Peer, addr: String, connected_at: WallMicros) -> Session {
-        Session { id, origin: Origin::Client(peer), addr, connected_at, ..Session::default() }
+        Session { id, origin: Origin::Client { peer, request: 0 }, addr, connected_at, ..Session::default() }
     }
 
     /// The session for [`Core::apply`](super::Core::apply) of a master's stream.
@@ -104,6 +104,13 @@ impl Session {
     /// The address given at [`new`](Self::new).
     pub fn addr(&self) -> &str {
         &self.addr
+    }
+
+    /// The request under way is done: what comes next is the next one.
+    pub(crate) fn request_done(&mut self) {
+        if let Origin::Client { request, .. } = &mut self.origin {
+            *request += 1;
+        }
     }
 
     /// The port it announced with `REPLCONF listening-port`.

@@ -28,7 +28,7 @@ impl Observer for Notes {
 
 fn name(origin: Origin) -> String {
     match origin {
-        Origin::Client(Peer(number)) => number.to_string(),
+        Origin::Client { peer: Peer { host, .. }, request: _ } => host.to_string(),
         Origin::Master => "master".to_owned(),
         Origin::File => "file".to_owned(),
         Origin::Node => "node".to_owned(),
@@ -85,6 +85,40 @@ fn an_observer_can_tell_a_clients_command_from_replication_and_from_loading() {
         "1: GET",
     ];
     assert_eq!(*notes.0.lock().unwrap(), expected);
+}
+
+/// The number of each request that executed something, in the order of execution.
+#[derive(Default)]
+struct Requests(Mutex<Vec<u64>>);
+
+impl Observer for Requests {
+    fn executed(&self, origin: Origin, _: &'static str) {
+        if let Origin::Client { request, .. } = origin {
+            self.0.lock().unwrap().push(request);
+        }
+    }
+}
+
+#[test]
+fn requests_are_counted_by_connection_also_those_that_are_refused_queued_or_held() {
+    let requests = Arc::new(Requests::default());
+    let config = CoreConfig { observer: Some(Arc::clone(&requests) as _), ..CoreConfig::default() };
+    let mut node = Node::with(CoreConfig { script_instruction_limit: 10_000, ..config });
+    let (mut one, mut other) = (node.client(), node.client());
+    node.ask(&mut one, &["PING"]);
+    node.ask(&mut other, &["PING"]);
+    node.ask(&mut one, &["NONSENSE"]);
+    node.ask(&mut one, &["MULTI"]);
+    node.ask(&mut one, &["SET", "k", "a"]);
+    node.ask(&mut one, &["EXEC"]);
+    // Held twice by its own script, and still one request.
+    node.execute(&mut one, &["EVAL", "while true do end", "0"]);
+    node.execute(&mut one, &["EVAL", "while true do end", "0"]);
+    node.now_ms += 60_000;
+    node.ask(&mut other, &["SCRIPT", "KILL"]);
+    node.execute(&mut one, &["EVAL", "while true do end", "0"]);
+    node.ask(&mut one, &["PING"]);
+    assert_eq!(*requests.0.lock().unwrap(), [0, 0, 2, 4, 4, 1, 6]);
 }
 
 #[test]

@@ -25,8 +25,12 @@ impl Node {
 
     pub(crate) fn client(&mut self) -> Session {
         self.sessions += 1;
-        let session =
-            Session::new(self.sessions, Peer(self.sessions as u32), "10.0.0.1:5".into(), self.now());
+        let session = Session::new(
+            self.sessions,
+            Peer { host: self.sessions as u32, connection: self.sessions },
+            "10.0.0.1:5".into(),
+            self.now(),
+        );
         self.core.connected(&session);
         session
     }

@@ -27,7 +27,7 @@ pub(crate) fn start() -> u16 {
                 // Replies leave one by one; waiting for more would cost 40 ms each.
                 drop(stream.set_nodelay(true));
                 let node = node.clone();
-                tokio::spawn(async move { node.serve(stream, Peer(0), from.to_string()).await });
+                tokio::spawn(async move { node.serve(stream, Peer::default(), from.to_string()).await });
             }
         });
     });

@@ -187,7 +187,7 @@ impl Host {
             let _ = tokio::io::copy_bidirectional(&mut pump_near, &mut pump_far).await;
         });
         let address = format!("{}:{}", self.name, 40_000);
-        let serving = tokio::spawn(async move { node.serve(far, Peer(1), address).await });
+        let serving = tokio::spawn(async move { node.serve(far, Peer::default(), address).await });
         target.state().links.push(pump.abort_handle());
         target.state().tasks.push(serving.abort_handle());
         Ok(near)

@@ -87,11 +87,7 @@ impl Core {
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {
             let (start, was_answered) = (out.len(), session.is_answered());
-            match (spec.run)(
-                &mut Context { core: self, session, now, spec, in_script: false },
-                &args.args(),
-                out,
-            ) {
+            match (spec.run)(&mut Context { core: self, session, now, spec }, &args.args(), out) {
                 Next::Reply => {}
                 Next::Held => {
                     let transaction =

@@ -90,8 +90,7 @@ fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
         }
         run.wrote = true;
     }
-    let mut context =
-        Context { core: &mut run.core, session: &mut run.session, now: run.now, spec, in_script: true };
+    let mut context = Context { core: &mut run.core, session: &mut run.session, now: run.now, spec };
     let next = (spec.run)(&mut context, &args, &mut run.out);
     debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
     Ok(())

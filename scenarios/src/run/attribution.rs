@@ -1,0 +1,57 @@
+//! Whose command, and whose key: what is known of each request on its way to a node, and of each value a key may hold.
+//!
+//! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys with,
+//! is known to nobody, and is never guessed.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::GrantId;
+use doublehold_sim::{ConnectionId, HostId};
+
+/// What is known so far.
+#[derive(Default)]
+pub(super) struct Attribution {
+    /// The lock call each client is in, by the grant it is about.
+    calls: BTreeMap<HostId, GrantId>,
+    /// The calls of each connection's requests, in the order sent.
+    sent: BTreeMap<ConnectionId, Vec<Option<GrantId>>>,
+    /// Whose acquire call keys with each value are of.
+    marks: BTreeMap<Vec<u8>, (HostId, GrantId)>,
+}
+
+impl Attribution {
+    /// A client's lock call begins; it ends any it was in.
+    pub(super) fn enter(&mut self, client: HostId, grant: GrantId) {
+        self.calls.insert(client, grant);
+    }
+
+    /// The call is over, or its client is.
+    pub(super) fn leave(&mut self, client: HostId) {
+        self.calls.remove(&client);
+    }
+
+    pub(super) fn call_of(&self, client: HostId) -> Option<GrantId> {
+        self.calls.get(&client).copied()
+    }
+
+    pub(super) fn sent(&mut self, connection: ConnectionId, calls: &[Option<GrantId>]) {
+        self.sent.entry(connection).or_default().extend_from_slice(calls);
+    }
+
+    /// The call that sent a connection's n-th request, counted from 0.
+    pub(super) fn sender(&self, connection: ConnectionId, request: u64) -> Option<GrantId> {
+        *self.sent.get(&connection)?.get(usize::try_from(request).ok()?)?
+    }
+
+    /// A lock says that keys with this value are those of the call its client is in.
+    pub(super) fn mark(&mut self, client: HostId, value: &[u8]) {
+        if let Some(grant) = self.call_of(client) {
+            self.marks.insert(value.to_vec(), (client, grant));
+        }
+    }
+
+    /// Whose key it is that holds this value.
+    pub(super) fn owner(&self, value: &[u8]) -> Option<(HostId, GrantId)> {
+        self.marks.get(value).copied()
+    }
+}

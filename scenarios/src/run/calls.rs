@@ -1,0 +1,222 @@
+//! Which lock call sent which command. The answer goes beside the wire: no byte of it reaches a node.
+//!
+//! Between a call and the network stands the driver. It queues requests, leaves out those that were given up before they
+//! were written, and writes when its own task runs, which may be when its client is busy with another call: nobody can
+//! tell from outside which request a written command was. So each request carries its call *through* the driver, as a
+//! last argument, which is taken out again where the driver writes to the network. Whatever the driver did, what it
+//! writes says which call it is of; and the n-th request written to a connection is the n-th that its node executes.
+//!
+//! Assumes that a driver writes a transaction in one piece: MULTI and EXEC are its own, and EXEC belongs to the call of the
+//! command before it. What it sends to open a connection belongs to no call.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use doublehold_history::GrantId;
+use doublehold_sim::{HostId, SimStream};
+use doublehold_sim_redis::resp::RequestBuffer;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{Cmd, Pipeline, RedisFuture, Value};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::recorder::Recorder;
+
+/// A connection whose requests carry the call they were made in.
+#[derive(Clone)]
+pub(crate) struct CallConnection {
+    driver: MultiplexedConnection,
+    client: HostId,
+    recorder: Recorder,
+}
+
+impl CallConnection {
+    /// `driver` writes to a [`CallStream`].
+    pub(crate) fn new(driver: MultiplexedConnection, client: HostId, recorder: Recorder) -> CallConnection {
+        CallConnection { driver, client, recorder }
+    }
+
+    fn call(&self) -> Option<GrantId> {
+        self.recorder.call_of(self.client)
+    }
+}
+
+impl ConnectionLike for CallConnection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        let labelled = labelled(cmd, self.call());
+        Box::pin(async move { self.driver.req_packed_command(&labelled).await })
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        let call = self.call();
+        let mut copy = Pipeline::with_capacity(pipeline.len());
+        if pipeline.is_transaction() {
+            copy.atomic();
+        }
+        for cmd in pipeline.cmd_iter() {
+            copy.add_command(labelled(cmd, call));
+        }
+        Box::pin(async move { self.driver.req_packed_commands(&copy, offset, count).await })
+    }
+
+    fn get_db(&self) -> i64 {
+        self.driver.get_db()
+    }
+}
+
+/// Begins a last argument that names a call. No lock sends such bytes.
+const LABEL: [u8; 6] = *b"\0call\0";
+const LABEL_SIZE: usize = LABEL.len() + size_of::<u64>();
+/// A label as RESP writes it: `$14`, a line end, the label, a line end.
+const LABEL_ON_WIRE: usize = 3 + 2 + LABEL_SIZE + 2;
+
+fn labelled(cmd: &Cmd, call: Option<GrantId>) -> Cmd {
+    let mut copy = cmd.clone();
+    if let Some(GrantId(id)) = call {
+        let mut label = [0; LABEL_SIZE];
+        label[..LABEL.len()].copy_from_slice(&LABEL);
+        label[LABEL.len()..].copy_from_slice(&id.to_le_bytes());
+        copy.arg(&label);
+    }
+    copy
+}
+
+fn call_in(argument: &[u8]) -> Option<GrantId> {
+    let id = argument.strip_prefix(&LABEL)?.try_into().ok()?;
+    Some(GrantId(u64::from_le_bytes(id)))
+}
+
+/// Takes the labels out of what a driver writes.
+#[derive(Default)]
+struct Sieve {
+    requests: RequestBuffer,
+    /// The call of the last request.
+    last: Option<GrantId>,
+}
+
+impl Sieve {
+    /// Takes what the driver wrote. Appends whole requests without their labels to `out`, and the call of each to `calls`.
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>, calls: &mut Vec<Option<GrantId>>) -> io::Result<()> {
+        self.requests.tail().extend_from_slice(bytes);
+        loop {
+            let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+            let Some(args) = self.requests.next_request().map_err(invalid)? else { return Ok(()) };
+            let (count, is_exec) = (args.len(), args.at(0).eq_ignore_ascii_case(b"EXEC"));
+            let label = args.get(count - 1).and_then(call_in);
+            let raw = self.requests.last_raw();
+            match label {
+                None => out.extend_from_slice(raw),
+                Some(_) => {
+                    let header = raw.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+                    out.extend_from_slice(format!("*{}\r\n", count - 1).as_bytes());
+                    out.extend_from_slice(&raw[header..raw.len() - LABEL_ON_WIRE]);
+                }
+            }
+            self.last = if is_exec { label.or(self.last) } else { label };
+            calls.push(self.last);
+        }
+    }
+}
+
+/// The network's end of a driver: takes the labels out and tells the recorder which call each request is of.
+pub(crate) struct CallStream {
+    network: SimStream,
+    recorder: Recorder,
+    sieve: Sieve,
+    /// Taken from the driver and not yet by the network.
+    unsent: Vec<u8>,
+}
+
+impl CallStream {
+    pub(crate) fn new(network: SimStream, recorder: Recorder) -> CallStream {
+        CallStream { network, recorder, sieve: Sieve::default(), unsent: Vec::new() }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.unsent.is_empty() {
+            let sent = ready!(Pin::new(&mut self.network).poll_write(cx, &self.unsent))?;
+            self.unsent.drain(..sent);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for CallStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_send(cx))?;
+        let this = &mut *self;
+        let mut calls = Vec::new();
+        this.sieve.take(bytes, &mut this.unsent, &mut calls)?;
+        this.recorder.sent(this.network.connection(), &calls);
+        match this.poll_send(cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            // What the network does not take now waits here, and the next write or flush with it.
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(bytes.len())),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(cx))?;
+        Pin::new(&mut self.network).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(cx))?;
+        Pin::new(&mut self.network).poll_shutdown(cx)
+    }
+}
+
+impl AsyncRead for CallStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.network).poll_read(cx, into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_taken_out_wherever_the_bytes_are_cut_and_the_rest_is_as_it_was() {
+        let commands = [
+            (redis::cmd("PING"), None),
+            (redis::cmd("SET").arg("stock").arg(b"\r\n\0token").to_owned(), Some(GrantId(7))),
+            (redis::cmd("DEL").arg("stock").to_owned(), Some(GrantId(u64::MAX))),
+        ];
+        let plain: Vec<u8> = commands.iter().flat_map(|(cmd, _)| cmd.get_packed_command()).collect();
+        let packed: Vec<u8> =
+            commands.iter().flat_map(|(cmd, call)| labelled(cmd, *call).get_packed_command()).collect();
+        for cut in 0..=packed.len() {
+            let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
+            for piece in [&packed[..cut], &packed[cut..]] {
+                sieve.take(piece, &mut out, &mut calls).expect("it is RESP");
+            }
+            assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&plain), "cut at {cut}");
+            assert_eq!(calls, commands.each_ref().map(|(_, call)| *call), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_exec_that_a_driver_adds_belongs_to_the_call_of_its_transaction() {
+        let mut pipeline = redis::pipe();
+        pipeline.atomic().add_command(labelled(redis::cmd("DEL").arg("stock"), Some(GrantId(3))));
+        let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
+        sieve.take(&pipeline.get_packed_pipeline(), &mut out, &mut calls).expect("it is RESP");
+        assert_eq!(calls, [None, Some(GrantId(3)), Some(GrantId(3))]);
+    }
+
+    #[test]
+    fn what_is_no_request_ends_the_connection() {
+        let written = Sieve::default().take(b"*x\r\n", &mut Vec::new(), &mut Vec::new());
+        assert_eq!(written.expect_err("no request").kind(), io::ErrorKind::InvalidData);
+    }
+}

@@ -1,0 +1,226 @@
+//! A client that does what a test says, on a node that records: who is named for each change of the lock's key.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use doublehold_history::{
+    ClientId, GrantId, Header, History, KeyOp, LockId, NodeId, Verdict, What, wrong_release,
+};
+use doublehold_lockimpl::{Env, NodeName};
+use doublehold_sim::{Budget, DelayLaw, Host, HostId, HostSpec, LinkSpec, Outcome, Seed, World};
+use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
+use redis::Cmd;
+use redis::aio::ConnectionLike;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::calls::CallConnection;
+use super::env::{REDIS_PORT, SimEnv};
+use super::recorder::{NodeObserver, Recorder};
+
+const CLIENT: HostId = HostId(2);
+
+/// A client at work: the test's code.
+struct Client {
+    host: Host,
+    env: SimEnv,
+    recorder: Recorder,
+}
+
+impl Client {
+    /// Begins an acquire call, and says what marks its keys.
+    fn acquires(&self, mark: &str) -> GrantId {
+        let grant = self.recorder.begin(CLIENT);
+        self.env.marks(mark.as_bytes());
+        grant
+    }
+
+    async fn connect(&self) -> CallConnection {
+        self.env.connect(&NodeName::new("A")).await.expect("the node listens")
+    }
+}
+
+/// Runs a client on a world of one node. What changed the lock's key, in order.
+fn run<F>(work: impl Fn(Client) -> F + Send + Sync + 'static) -> History
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
+    let mut header = Header::new("calls", 1, &["c1"], &["stock"]);
+    header.nodes = vec!["A".to_owned()];
+    let clients = BTreeMap::from([(CLIENT, ClientId(0))]);
+    let recorder = Recorder::new(world.observer(), History::new(header), clients, "stock");
+    let names = Arc::new(BTreeMap::from([("A".to_owned(), HostId(1))]));
+    let observed = recorder.clone();
+    world.add_host(HostSpec::new("A"), move |host: Host| {
+        let machine = SimMachine::new(host.clone(), Arc::default(), DelayLaw::Fixed(Duration::ZERO));
+        let mut config = NodeConfig::default();
+        config.core.observer = Some(Arc::new(NodeObserver::new(host, observed.clone())));
+        async move { machine.run(REDIS_PORT, config, Operator::default()).await.expect("it has no file to load") }
+    });
+    let recorded = recorder.clone();
+    world.add_host(HostSpec::new("c1").essential(), move |host: Host| {
+        let env = SimEnv::new(host.clone(), names.clone(), recorded.clone());
+        work(Client { host, env, recorder: recorded.clone() })
+    });
+    assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
+    recorder.close().0
+}
+
+/// For each change of the key: who did it to whose.
+fn touches(history: &History) -> Vec<(GrantId, GrantId, KeyOp)> {
+    let touch = |what: &What| match *what {
+        What::KeyTouched { client: ClientId(0), node: NodeId(0), lock: LockId(0), by, held, op } => {
+            Some((by, held, op))
+        }
+        _ => None,
+    };
+    history.events().iter().filter_map(|event| touch(&event.what)).collect()
+}
+
+fn set(mark: &str) -> Cmd {
+    redis::cmd("SET").arg("stock").arg(mark).to_owned()
+}
+
+fn del() -> Cmd {
+    redis::cmd("DEL").arg("stock").to_owned()
+}
+
+async fn ask(connection: &mut CallConnection, cmd: &Cmd) {
+    connection.req_packed_command(cmd).await.expect("the node answers");
+}
+
+#[test]
+fn a_request_that_was_given_up_before_it_was_written_moves_no_other_to_another_call() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        {
+            // The driver has the request and no time to write it: it is dropped, and never will be.
+            let cmd = del();
+            let mut request = pin!(connection.req_packed_command(&cmd));
+            assert!(request.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        client.acquires("two");
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+}
+
+#[test]
+fn a_command_that_arrives_after_its_client_went_on_is_its_own_calls() {
+    let history = run(|client| async move {
+        let (mut slow, mut fast) = (client.connect().await, client.connect().await);
+        client.acquires("one");
+        ask(&mut slow, &set("one")).await;
+        let cmd = del();
+        let mut late = pin!(slow.req_packed_command(&cmd));
+        // Written, on its way, and not answered yet.
+        assert!(poll_fn(|cx| Poll::Ready(late.as_mut().poll(cx).is_pending())).await);
+        client.host.sleep(Duration::from_micros(1)).await;
+        client.acquires("two");
+        ask(&mut fast, &redis::cmd("PING")).await;
+        client.recorder.leave(CLIENT);
+        late.await.expect("the node answers");
+    });
+    assert_eq!(touches(&history), [(GrantId(1), GrantId(1), KeyOp::Release)]);
+}
+
+#[test]
+fn requests_of_two_calls_in_one_pipeline_are_each_their_own_calls() {
+    let history = run(|client| async move {
+        let mut one = client.connect().await;
+        let mut two = one.clone();
+        client.acquires("one");
+        ask(&mut one, &set("one")).await;
+        let (extend, release) = (redis::cmd("PEXPIRE").arg("stock").arg(60_000).to_owned(), del());
+        let mut first = pin!(one.req_packed_command(&extend));
+        client.acquires("two");
+        let mut second = pin!(two.req_packed_command(&release));
+        client.recorder.leave(CLIENT);
+        // Both are queued before the driver runs, and it writes them at once.
+        let mut first_reply = Poll::Pending;
+        let second_reply = poll_fn(|cx| {
+            if first_reply.is_pending() {
+                first_reply = first.as_mut().poll(cx);
+            }
+            second.as_mut().poll(cx)
+        });
+        assert!(second_reply.await.is_ok() && matches!(first_reply, Poll::Ready(Ok(_))));
+    });
+    let expected = [(GrantId(1), GrantId(1), KeyOp::Extend), (GrantId(2), GrantId(1), KeyOp::Release)];
+    assert_eq!(touches(&history), expected);
+}
+
+#[test]
+fn a_pipeline_belongs_to_its_call_and_so_does_what_a_transaction_executes() {
+    for atomic in [false, true] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            client.acquires("one");
+            let mut pipeline = redis::pipe();
+            if atomic {
+                pipeline.atomic();
+            }
+            pipeline.add_command(set("one")).add_command(redis::cmd("PING")).add_command(del());
+            let replies: redis::RedisResult<(String, String, i64)> =
+                pipeline.query_async(&mut connection).await;
+            assert_eq!(replies.expect("the node answers"), ("OK".into(), "PONG".into(), 1));
+        });
+        assert_eq!(touches(&history), [(GrantId(1), GrantId(1), KeyOp::Release)], "atomic: {atomic}");
+    }
+}
+
+#[test]
+fn a_command_that_no_call_sent_makes_wr_inconclusive() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        client.recorder.leave(CLIENT);
+        let mut stranger = client.host.connect(HostId(1), REDIS_PORT).await.expect("the node listens");
+        stranger.write_all(b"SET stock garbage\r\n").await.expect("it is connected");
+        stranger.read_u8().await.expect("the node answers");
+    });
+    assert_eq!(touches(&history), []);
+    assert_eq!(
+        wrong_release(&history),
+        Verdict::Inconclusive(
+            "SET changed the lock's key on A, and no call of a lock sent the command".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_lock_that_does_not_say_what_marks_its_keys_makes_wr_inconclusive() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.recorder.begin(CLIENT);
+        ask(&mut connection, &set("undeclared")).await;
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), []);
+    assert_eq!(
+        wrong_release(&history),
+        Verdict::Inconclusive(
+            "DEL changed the lock's key on A, and it holds or held a value that no lock had said it marks its keys with"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_flush_is_a_release_by_its_call() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        client.acquires("two");
+        ask(&mut connection, &redis::cmd("FLUSHALL")).await;
+    });
+    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+}
