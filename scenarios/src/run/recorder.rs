@@ -13,7 +13,7 @@ use doublehold_history::{
     ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What,
 };
 use doublehold_sim::{ConnectionId, Host, HostId};
-use doublehold_sim_redis::core::{KeyChange, Observer, Origin};
+use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript};
 
 use super::attribution::Attribution;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
@@ -371,12 +371,9 @@ impl Observer for NodeObserver {
         }
     }
 
-    fn script_overran(&self, origin: Origin) {
+    fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
         let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
-        self.node.note("script overran", client);
-        let node = self.node.name();
-        self.recorder.remark(format!(
-            "a script on {node} passed its instruction limit and was treated as never ending"
-        ));
+        self.node.note("script stopped", client);
+        self.recorder.doubt(format!("on {}, {script}", self.node.name()));
     }
 }

@@ -1,6 +1,6 @@
 //! What a node is told to be before it starts.
 
-use super::Observer;
+use super::{MetLimit, Observer, ScriptLimit};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,9 +27,9 @@ pub struct CoreConfig {
     pub replica_serve_stale_data: bool,
     /// `busy-reply-threshold`: how long others wait for an overrunning script before they are told BUSY.
     pub busy_reply_threshold: Duration,
-    /// Lua instructions after which a script counts as never ending.
-    pub script_instruction_limit: u64,
-    /// Bytes the thread's Lua state may hold while a script runs.
+    /// When a script counts as never ending.
+    pub script_limit: ScriptLimit,
+    /// Bytes of memory a script may take; its reply as well.
     pub script_memory_limit: usize,
     /// Told of everything a checker or fault trigger may care about.
     pub observer: Option<Arc<dyn Observer>>,
@@ -47,10 +47,21 @@ impl Default for CoreConfig {
             replica_priority: 100,
             replica_serve_stale_data: true,
             busy_reply_threshold: Duration::from_secs(5),
-            // Some tenths of a second of real time; real lock scripts take below 200 instructions.
-            script_instruction_limit: 10_000_000,
-            script_memory_limit: 32 << 20,
+            // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a second
+            // ends here too.
+            script_limit: ScriptLimit::Instructions(200_000_000),
+            script_memory_limit: 128 << 20,
             observer: None,
+        }
+    }
+}
+
+impl CoreConfig {
+    /// The limit that a script met which was stopped for good.
+    pub(crate) fn limit_met(&self) -> MetLimit {
+        match &self.script_limit {
+            ScriptLimit::Instructions(count) => MetLimit::Instructions(*count),
+            ScriptLimit::Time(_) => MetLimit::Time(self.busy_reply_threshold),
         }
     }
 }

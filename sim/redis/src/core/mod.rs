@@ -16,11 +16,13 @@ mod observer;
 mod propagation;
 mod replication;
 mod scan_order;
+mod script_limit;
 mod session;
 
 pub use config::CoreConfig;
 pub use observer::{KeyChange, Observer, Origin, Peer};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
+pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
 
 use crate::resp::{Args, reply};

@@ -1,5 +1,7 @@
 //! What a checker or a fault trigger learns about a node, as it happens.
 
+use super::StoppedScript;
+
 /// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Peer {
@@ -47,9 +49,9 @@ pub trait Observer: Send + Sync {
         let _ = (origin, change);
     }
 
-    /// A script passed its instruction limit; the node now behaves as a Redis whose script runs forever.
-    fn script_overran(&self, origin: Origin) {
-        let _ = origin;
+    /// A script met one of our limits: what follows on the node is not what a Redis would do.
+    fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
+        let _ = (origin, script);
     }
 }
 

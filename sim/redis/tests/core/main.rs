@@ -8,6 +8,7 @@ mod keys;
 mod observer;
 mod replies;
 mod requests;
+mod script_limits;
 mod script_safety;
 mod scripts;
 mod support;

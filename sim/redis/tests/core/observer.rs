@@ -1,7 +1,9 @@
 //! What an observer is told.
 
 use crate::support::Node;
-use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Peer, Session};
+use doublehold_sim_redis::core::{
+    CoreConfig, KeyChange, Observer, Origin, Peer, ScriptLimit, Session, StoppedScript,
+};
 use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
@@ -21,8 +23,8 @@ impl Observer for Notes {
         self.0.lock().unwrap().push(note);
     }
 
-    fn script_overran(&self, origin: Origin) {
-        self.0.lock().unwrap().push(format!("{}: overran", name(origin)));
+    fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
+        self.0.lock().unwrap().push(format!("{}: {script}", name(origin)));
     }
 }
 
@@ -103,7 +105,7 @@ impl Observer for Requests {
 fn requests_are_counted_by_connection_also_those_that_are_refused_queued_or_held() {
     let requests = Arc::new(Requests::default());
     let config = CoreConfig { observer: Some(Arc::clone(&requests) as _), ..CoreConfig::default() };
-    let mut node = Node::with(CoreConfig { script_instruction_limit: 10_000, ..config });
+    let mut node = Node::with(CoreConfig { script_limit: ScriptLimit::Instructions(10_000), ..config });
     let (mut one, mut other) = (node.client(), node.client());
     node.ask(&mut one, &["PING"]);
     node.ask(&mut other, &["PING"]);
@@ -123,9 +125,11 @@ fn requests_are_counted_by_connection_also_those_that_are_refused_queued_or_held
 
 #[test]
 fn an_overrunning_script_is_reported_once() {
-    let (mut node, notes) = watched(CoreConfig { script_instruction_limit: 10_000, ..CoreConfig::default() });
+    let (mut node, notes) =
+        watched(CoreConfig { script_limit: ScriptLimit::Instructions(10_000), ..CoreConfig::default() });
     let mut client = node.client();
     node.execute(&mut client, &["EVAL", "while true do end", "0"]);
     node.execute(&mut client, &["EVAL", "while true do end", "0"]);
-    assert_eq!(*notes.0.lock().unwrap(), ["1: overran"]);
+    let sha = "694a5fe1ddb97a4c6a1bf299d9537c7d3d0f84e7";
+    assert_eq!(*notes.0.lock().unwrap(), [format!("1: script {sha} met the limit of 10000 instructions")]);
 }

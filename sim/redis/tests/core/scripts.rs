@@ -1,7 +1,7 @@
 //! Scripts: conversions, errors, the sandbox, and limits.
 
 use crate::support::Node;
-use doublehold_sim_redis::core::{CoreConfig, Next, Session};
+use doublehold_sim_redis::core::{CoreConfig, Next, ScriptLimit, Session};
 use std::time::Duration;
 
 const COMPARE_AND_DELETE: &str =
@@ -127,6 +127,24 @@ fn errors_say_what_and_where() {
     ]);
 }
 
+/// Tries to leave something in every table that a script can come to.
+const EVERY_TABLE: &str = "local left, seen = 0, {}
+local function try(object)
+  if type(object) ~= 'table' or rawequal(object, KEYS) or rawequal(object, ARGV) then return end
+  for i = 1, #seen do if rawequal(seen[i], object) then return end end
+  table.insert(seen, object)
+  local ways = {
+    function() object.leak = 1 end, function() rawset(object, 'leak', 1) end,
+    function() table.insert(object, 'leak') end, function() table.insert(object, 1, 'leak') end,
+    function() setmetatable(object, {}) end,
+  }
+  for i = 1, #ways do if pcall(ways[i]) then left = left + 1 end end
+  try(getmetatable(object))
+  for _, value in pairs(object) do try(value) end
+end
+try(_G) try(getmetatable('')) try(getmetatable('').__index)
+return left";
+
 #[test]
 fn nothing_can_be_left_behind_for_the_next_script() {
     let readonly = "-ERR user_script:1: Attempt to modify a readonly table script: …";
@@ -147,6 +165,14 @@ fn nothing_can_be_left_behind_for_the_next_script() {
             "for k, v in pairs(_G) do if type(v) == 'table' and k ~= 'KEYS' and k ~= 'ARGV' then rawset(v, 'x', 1) end end",
             unplaced,
         ),
+        ("table.insert(redis, 'leak')", unplaced),
+        ("table.insert(_G, 1, 'leak')", unplaced),
+        ("table.insert(string, 'leak')", unplaced),
+        ("table.insert(getmetatable(''), 'leak')", unplaced),
+        ("table.insert(getmetatable('').__index, 'leak')", unplaced),
+        ("table.insert(getmetatable(redis), 'leak')", unplaced),
+        ("table.sort(redis) table.remove(redis) table.foreach(redis, function() end) return #redis", ":0|"),
+        (EVERY_TABLE, ":0|"),
         ("local _, t = pairs(string) t.leak = 1 return string.leak == nil and 1", ":1|"),
         (
             "local f = loadstring('leak = 1') f()",
@@ -211,7 +237,8 @@ fn the_script_cache_is_the_nodes_own() {
 
 fn overrun_after(limit: u64) -> CoreConfig {
     CoreConfig {
-        script_instruction_limit: limit,
+        script_limit: ScriptLimit::Instructions(limit),
+        script_memory_limit: 16 << 20,
         busy_reply_threshold: Duration::from_secs(5),
         ..CoreConfig::default()
     }

@@ -2,6 +2,7 @@
 //! value is `false`.
 
 use super::host::ScriptError;
+use super::limits::OUT_OF_MEMORY;
 use super::script::{Script, hex};
 use crate::resp::{Protocol, integer, reply};
 use mlua::{Lua, LuaString, Table, Value};
@@ -21,15 +22,18 @@ pub(super) fn table_with(lua: &Lua, name: &str, value: LuaString) -> mlua::Resul
     Ok(Value::Table(table))
 }
 
-/// A command's reply as a Lua value.
-pub(super) fn to_lua(lua: &Lua, bytes: &[u8]) -> mlua::Result<Value> {
-    Reader { lua, rest: bytes }.value()
+/// A command's reply as a Lua value, and the length of its longest string.
+pub(super) fn to_lua(lua: &Lua, bytes: &[u8]) -> mlua::Result<(Value, usize)> {
+    let mut reader = Reader { lua, rest: bytes, longest: 0 };
+    let value = reader.value()?;
+    Ok((value, reader.longest))
 }
 
 /// Reads replies that this node has written itself: they are well-formed.
 struct Reader<'a> {
     lua: &'a Lua,
     rest: &'a [u8],
+    longest: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -47,6 +51,7 @@ impl<'a> Reader<'a> {
             b'$' => {
                 let bytes = self.take(number() as usize);
                 self.take(2);
+                self.longest = self.longest.max(bytes.len());
                 self.lua.create_string(bytes).map(Value::String)
             }
             b'*' => {
@@ -88,26 +93,44 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes what a script returned. `script` is the protocol it chose with redis.setresp, `client` the connection's.
-pub(super) fn reply(value: &Value, script: Protocol, client: Protocol, out: &mut Vec<u8>) {
+/// Writes what a script returned, whole, or why that cannot be done. `script` is the protocol it chose with redis.setresp,
+/// `client` the connection's.
+pub(super) fn reply(value: &Value, script: Protocol, client: Protocol, limit: usize, out: &mut Vec<u8>) {
     let start = out.len();
-    if (Writer { script, client, out }).value(value, 0).is_none() {
+    let mut writer = Writer { script, client, longest: start.saturating_add(limit), left: limit / 64, out };
+    if let Err(why) = writer.value(value, 0) {
         out.truncate(start);
-        reply::error(out, b"ERR reached lua stack limit");
+        reply::error(out, why);
     }
 }
 
+/// Writes values one after the other. It never holds many of them at once: mlua has room for some thousands.
 struct Writer<'a> {
     script: Protocol,
     client: Protocol,
+    /// How long `out` may get, and how many values it may still get: a few tables that hold each other twice are a reply
+    /// without an end.
+    longest: usize,
+    left: usize,
     out: &'a mut Vec<u8>,
 }
 
+type Written = Result<(), &'static [u8]>;
+
+const TOO_DEEP: &[u8] = b"ERR reached lua stack limit";
+const TOO_LONG: &[u8] = b"ERR the script's reply is longer than its memory limit";
+const UNORDERED: &[u8] = b"ERR the script returned a map or set with a key that has no order";
+
 impl Writer<'_> {
-    /// `None`: nested too deeply.
-    fn value(&mut self, value: &Value, depth: usize) -> Option<()> {
+    fn value(&mut self, value: &Value, depth: usize) -> Written {
         if depth > MAX_DEPTH {
-            return None;
+            return Err(TOO_DEEP);
+        }
+        // A table is asked for seven fields that would make it something else than an array.
+        let cost = if matches!(value, Value::Table(_)) { 8 } else { 1 };
+        self.left = self.left.checked_sub(cost).ok_or(TOO_LONG)?;
+        if self.out.len() > self.longest {
+            return Err(TOO_LONG);
         }
         match value {
             Value::String(text) => reply::bulk(self.out, &text.as_bytes()),
@@ -118,7 +141,7 @@ impl Writer<'_> {
             Value::Table(table) => self.table(table, depth)?,
             _ => reply::null(self.out, self.client),
         }
-        Some(())
+        Ok(())
     }
 
     fn boolean(&mut self, truth: bool) {
@@ -128,7 +151,7 @@ impl Writer<'_> {
         }
     }
 
-    fn table(&mut self, table: &Table, depth: usize) -> Option<()> {
+    fn table(&mut self, table: &Table, depth: usize) -> Written {
         let field = |name: &str| table.raw_get::<Value>(name).unwrap_or(Value::Nil);
         if let Value::String(text) = field("err") {
             let text = text.as_bytes();
@@ -148,34 +171,64 @@ impl Writer<'_> {
         } else {
             self.array(table, depth)?;
         }
-        Some(())
+        Ok(())
     }
 
-    fn array(&mut self, table: &Table, depth: usize) -> Option<()> {
-        let mut values = Vec::new();
-        for index in 1i64.. {
-            match table.raw_get::<Value>(index) {
-                Ok(Value::Nil) | Err(_) => break,
-                Ok(value) => values.push(value),
+    /// How long an array is shows at its first nil: its head is written last, in front.
+    fn array(&mut self, table: &Table, depth: usize) -> Written {
+        let start = self.out.len();
+        let mut length = 0;
+        loop {
+            match table.raw_get::<Value>(length + 1) {
+                Ok(Value::Nil) => break,
+                Ok(value) => self.value(&value, depth + 1)?,
+                Err(_) => return Err(TOO_DEEP),
             }
+            length += 1;
         }
-        reply::array(self.out, values.len());
-        values.iter().try_for_each(|value| self.value(value, depth + 1))
+        self.put_in_front(start, |head| reply::array(head, length));
+        Ok(())
     }
 
-    fn pairs(&mut self, map: &Table, depth: usize) -> Option<()> {
-        let pairs: Vec<(Value, Value)> = map.pairs().flatten().collect();
-        reply::map(self.out, self.client, pairs.len());
-        pairs.iter().try_for_each(|(key, value)| {
-            self.value(key, depth + 1)?;
-            self.value(value, depth + 1)
-        })
+    fn pairs(&mut self, map: &Table, depth: usize) -> Written {
+        let (start, client) = (self.out.len(), self.client);
+        let mut length = 0;
+        for pair in map.pairs::<Value, Value>() {
+            let (key, value) = pair.map_err(|_| TOO_DEEP)?;
+            self.key(&key, depth + 1)?;
+            self.value(&value, depth + 1)?;
+            length += 1;
+        }
+        self.put_in_front(start, |head| reply::map(head, client, length));
+        Ok(())
     }
 
-    fn set(&mut self, set: &Table, depth: usize) -> Option<()> {
-        let members: Vec<(Value, Value)> = set.pairs().flatten().collect();
-        reply::set(self.out, self.client, members.len());
-        members.iter().try_for_each(|(member, _)| self.value(member, depth + 1))
+    fn set(&mut self, set: &Table, depth: usize) -> Written {
+        let (start, client) = (self.out.len(), self.client);
+        let mut length = 0;
+        for pair in set.pairs::<Value, Value>() {
+            self.key(&pair.map_err(|_| TOO_DEEP)?.0, depth + 1)?;
+            length += 1;
+        }
+        self.put_in_front(start, |head| reply::set(head, client, length));
+        Ok(())
+    }
+
+    /// A key of a table that is read in Lua's order. That of tables and functions is the order of their addresses, which
+    /// are others in the next run.
+    fn key(&mut self, key: &Value, depth: usize) -> Written {
+        match key {
+            Value::String(_) | Value::Integer(_) | Value::Number(_) | Value::Boolean(_) => {
+                self.value(key, depth)
+            }
+            _ => Err(UNORDERED),
+        }
+    }
+
+    fn put_in_front(&mut self, start: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut head = Vec::new();
+        write(&mut head);
+        self.out.splice(start..start, head);
     }
 
     fn double(&mut self, number: f64) {
@@ -204,7 +257,7 @@ impl Writer<'_> {
         }
     }
 
-    fn verbatim(&mut self, table: &Table, depth: usize) -> Option<()> {
+    fn verbatim(&mut self, table: &Table, depth: usize) -> Written {
         let (format, text) = (table.raw_get::<Value>("format"), table.raw_get::<Value>("string"));
         let (Ok(Value::String(format)), Ok(Value::String(text))) = (format, text) else {
             return self.array(table, depth);
@@ -222,7 +275,7 @@ impl Writer<'_> {
                 self.out.extend_from_slice(b"\r\n");
             }
         }
-        Some(())
+        Ok(())
     }
 }
 
@@ -314,12 +367,40 @@ pub(super) fn run_error(error: &Value, script: &Script) -> Vec<u8> {
 pub(super) fn host_error(error: &mlua::Error, script: &Script) -> Vec<u8> {
     let text = match error.downcast_ref::<ScriptError>() {
         Some(error) => error.to_string(),
-        None => match error {
-            mlua::Error::MemoryError(text) => text.clone(),
-            other => other.to_string(),
-        },
+        None => error_words(error),
     };
     format!("ERR {text} script: {}, on @user_script:1.", hex(&script.sha)).into_bytes()
+}
+
+/// What Lua itself would say of an error that mlua describes at length.
+pub(super) fn error_words(error: &mlua::Error) -> String {
+    match root(error) {
+        mlua::Error::MemoryError(_) => String::from_utf8_lossy(OUT_OF_MEMORY).into_owned(),
+        mlua::Error::RuntimeError(text) => {
+            text.split("\nstack traceback:").next().unwrap_or_default().to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The error that the errors around it are about.
+pub(super) fn root(error: &mlua::Error) -> &mlua::Error {
+    match error {
+        mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } => root(cause),
+        other => other,
+    }
+}
+
+/// Whether a script ended because it got no memory, or none to say why it ended.
+pub(super) fn is_out_of_memory(result: &mlua::Result<(bool, Value)>) -> bool {
+    match result {
+        Ok((false, Value::String(text))) => {
+            let text = text.as_bytes();
+            *text == *OUT_OF_MEMORY || *text == *b"error in error handling"
+        }
+        Err(error) => matches!(root(error), mlua::Error::MemoryError(_)),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,23 @@
 //! What the prelude asks of the host: commands, and where errors come from.
 
 use super::convert;
+use super::guarded;
 use super::library::{self, text_argument};
-use super::run::{Run, charge, with_run};
+use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge, nested};
+use super::run::{Run, with_run};
 use super::script::{digest, hex};
 use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::Context;
 use crate::core::{Next, commands};
-use crate::resp::Protocol;
+use crate::resp::{Protocol, reply};
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// The prelude's chunk name: its functions are not a script's own.
 pub(super) const PRELUDE_NAME: &str = "=redis";
 /// What calling one command costs of the script's instruction budget.
 const CALL_COST: u64 = 50;
+/// Bytes that SHA1 reads in the time of one instruction.
+const HASHED_PER_INSTRUCTION: u64 = 4;
 
 /// An error thrown by the host into a script.
 #[derive(Debug, thiserror::Error)]
@@ -30,36 +34,65 @@ pub(super) enum ScriptError {
 pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     let host = lua.create_table()?;
     host.raw_set("version", commands::server::VERSION)?;
-    host.raw_set("call", lua.create_function(|lua, args: MultiValue| call(lua, &args, true))?)?;
-    host.raw_set("pcall", lua.create_function(|lua, args: MultiValue| call(lua, &args, false))?)?;
+    host.raw_set("call", lua.create_function(|lua, args: MultiValue| call(lua, args, true))?)?;
+    host.raw_set("pcall", lua.create_function(|lua, args: MultiValue| call(lua, args, false))?)?;
     host.raw_set("set_protocol", lua.create_function(set_protocol)?)?;
-    host.raw_set("overran", lua.create_function(|_, ()| Ok(with_run(|run| run.overran_at.is_some())))?)?;
+    host.raw_set("stopped", lua.create_function(|_, ()| Ok(with_run(|run| run.limits.stopped.is_some())))?)?;
     host.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
     host.raw_set("thrown", lua.create_function(thrown)?)?;
     host.raw_set("checked", lua.create_function(checked)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
     host.raw_set("bit", super::bits::library(lua)?)?;
     library::add_functions(lua, &host)?;
+    guarded::add_functions(lua, &host)?;
     Ok(host)
 }
 
 /// redis.call (an error reply is thrown) and redis.pcall (it is returned).
-fn call(lua: &Lua, args: &MultiValue, throws: bool) -> mlua::Result<Value> {
-    charge(lua, CALL_COST)?;
-    let called = with_run(|run| {
-        let failed = execute(run, args).err();
-        match failed.as_deref().or_else(|| convert::error_text(&run.out)) {
-            Some(text) if throws => Err(mlua::Error::external(ScriptError::Reply(text.to_vec()))),
-            Some(text) => convert::table_with(lua, "err", lua.create_string(text)?),
-            None => convert::to_lua(lua, &run.out),
+fn call(lua: &Lua, args: MultiValue, throws: bool) -> mlua::Result<Value> {
+    let (cost, kept) = with_run(|run| answer(run, &args)).unwrap_or_default();
+    // mlua has about as many places for values as a script may pass arguments: the reply needs some too.
+    drop(args);
+    if kept > LIGHT_MEMORY {
+        limits::memory_ran_out(lua)?;
+    }
+    charge(lua, cost)?;
+    let called = with_run(|run| match convert::error_text(&run.out) {
+        Some(text) if throws => Err(mlua::Error::external(ScriptError::Reply(text.to_vec()))),
+        Some(text) => convert::table_with(lua, "err", lua.create_string(text)?),
+        None => {
+            let (value, longest) = convert::to_lua(lua, &run.out)?;
+            run.limits.note_string(longest);
+            Ok(value)
         }
     });
     called.unwrap_or(Ok(Value::Nil))
 }
 
+/// Puts the reply to one call into `run.out`: what it cost, and how many bytes of replies are kept.
+fn answer(run: &mut Run, args: &MultiValue) -> (u64, usize) {
+    run.out.clear();
+    if let Some(cost) = run.calls.answer_again(&mut run.out) {
+        return (cost, 0);
+    }
+    if let Err(text) = execute(run, args) {
+        reply::error(&mut run.out, &text);
+    }
+    let bytes = run.args.size() + run.out.len();
+    let cost = CALL_COST + bytes as u64 / BYTES_PER_INSTRUCTION + keys_looked_at(run);
+    (cost, run.calls.keep(&run.out, cost))
+}
+
+/// How many keys a command looks at that need not be in its reply.
+fn keys_looked_at(run: &Run) -> u64 {
+    match run.args.args().get(0) {
+        Some(name) if name.eq_ignore_ascii_case(b"KEYS") => run.core.databases[run.session.db].len() as u64,
+        _ => 0,
+    }
+}
+
 /// Runs one command of the script; its reply is in `run.out`. `Err`: the error that Redis raises before it runs.
 fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
-    run.out.clear();
     collect_arguments(run, args)?;
     let args = run.args.args();
     let spec = match command::lookup(&args) {
@@ -123,19 +156,20 @@ fn checked(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Fun
         for (index, kind) in kinds.bytes().enumerate() {
             library::check_argument(lua, &args, index, kind)?;
         }
-        function.call::<MultiValue>(args).map_err(|error| as_own_error(lua, error))
+        nested(|| function.call::<MultiValue>(args).map_err(|error| as_own_error(lua, error)))
     })
 }
 
 /// What Lua says about a place in the prelude, it says about the place that called.
-fn as_own_error(lua: &Lua, error: mlua::Error) -> mlua::Error {
-    let mlua::Error::RuntimeError(text) = &error else { return error };
+pub(super) fn as_own_error(lua: &Lua, error: mlua::Error) -> mlua::Error {
+    let mlua::Error::RuntimeError(text) = convert::root(&error) else { return error };
     let text = text.split("\nstack traceback:").next().unwrap_or_default();
     let in_prelude = text.strip_prefix(&PRELUDE_NAME[1..]).and_then(|rest| rest.strip_prefix(':'));
-    match in_prelude.and_then(|rest| rest.split_once(": ")) {
-        Some((_line, text)) => throw_at_caller(lua, text),
-        None => mlua::Error::external(ScriptError::Thrown(text.as_bytes().to_vec())),
+    if let Some((_line, text)) = in_prelude.and_then(|rest| rest.split_once(": ")) {
+        return throw_at_caller(lua, text);
     }
+    guarded::complaint(lua, text)
+        .unwrap_or_else(|| mlua::Error::external(ScriptError::Thrown(text.as_bytes().to_vec())))
 }
 
 /// redis.sha1hex(text).
@@ -144,19 +178,24 @@ fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
         return Err(mlua::Error::external(ScriptError::Reply(b"ERR wrong number of arguments".to_vec())));
     }
     let text = text_argument(&args, 0).unwrap_or_default();
+    charge(lua, text.len() as u64 / HASHED_PER_INSTRUCTION)?;
     lua.create_string(hex(&digest(&text))).map(Value::String)
 }
 
-/// What an error of the host was thrown with, and whether it is an error reply.
+/// What an error of the host, or of Lua's allocator, was thrown with, and whether it is an error reply.
 fn thrown(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
     let (text, is_reply) = match &error {
         Value::Error(error) => match error.downcast_ref::<ScriptError>() {
             Some(ScriptError::Thrown(text)) => (text.clone(), false),
             Some(ScriptError::Reply(text)) => (text.clone(), true),
-            None => (error.to_string().into_bytes(), false),
+            None => (convert::error_words(error).into_bytes(), false),
         },
+        Value::String(text) => (text.as_bytes().to_vec(), false),
         other => (other.type_name().as_bytes().to_vec(), false),
     };
+    if text == OUT_OF_MEMORY {
+        limits::memory_ran_out(lua)?;
+    }
     Ok((Value::String(lua.create_string(text)?), is_reply))
 }
 

@@ -3,17 +3,16 @@
 
 use super::convert;
 use super::host::{ScriptError, argument_error, throw_at_caller};
+use super::limits::{OUT_OF_MEMORY, charge, charge_string, nested};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
-use super::run::{charge, with_run};
+use super::run::with_run;
 use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 
 /// Steps of the pattern matcher that take as long as one Lua instruction.
 const STEPS_PER_INSTRUCTION: u64 = 4;
 /// What a search costs besides its steps.
 const SEARCH_COST: u64 = 50;
-/// Bytes copied in the time of one Lua instruction.
-const BYTES_PER_INSTRUCTION: u64 = 64;
 
 /// Adds these functions to the table the prelude gets.
 pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
@@ -58,15 +57,16 @@ fn bad_argument(lua: &Lua, index: usize, expected: &str, got: Option<&Value>) ->
     argument_error(lua, index, &format!("{expected} expected, got {got}"))
 }
 
-/// Refuses an argument that is not what the letter stands for: t a table, s a string, c a coroutine, v
+/// Refuses an argument that is not what the letter stands for: t a table, s a string, f a function, c a coroutine, v
 /// any value, m a table or nil, and a whatever there is or is not.
 pub(super) fn check_argument(lua: &Lua, args: &MultiValue, index: usize, kind: u8) -> mlua::Result<()> {
     let got = args.get(index);
     match (kind, got) {
         (b't' | b'm', Some(Value::Table(_))) | (b'm', Some(Value::Nil)) | (b'v', Some(_)) => Ok(()),
-        (b'c', Some(Value::Thread(_))) | (b'a', _) => Ok(()),
+        (b'c', Some(Value::Thread(_))) | (b'f', Some(Value::Function(_))) | (b'a', _) => Ok(()),
         (b's', Some(Value::String(_) | Value::Integer(_) | Value::Number(_))) => Ok(()),
         (b't', _) => Err(bad_argument(lua, index + 1, "table", got)),
+        (b'f', _) => Err(bad_argument(lua, index + 1, "function", got)),
         (b's', _) => Err(bad_argument(lua, index + 1, "string", got)),
         (b'm', _) => Err(argument_error(lua, index + 1, "nil or table expected")),
         (b'c', _) => Err(argument_error(lua, index + 1, "coroutine expected")),
@@ -118,6 +118,7 @@ fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue>
     };
     let (text, wanted) = (argument(0)?, argument(1)?);
     let init = start_index(optional_number(lua, args, 2)?.unwrap_or(1.0), text.len());
+    charge_string(lua, text.len() + wanted.len())?;
     let plain =
         is_find && args.get(3).is_some_and(|plain| !matches!(plain, Value::Nil | Value::Boolean(false)));
     if plain {
@@ -203,6 +204,7 @@ fn gsub(lua: &Lua, args: MultiValue) -> mlua::Result<(LuaString, i64)> {
     let replacement =
         Replacement::new(&args).ok_or_else(|| argument_error(lua, 3, "string/function/table expected"))?;
     let limit = optional_number(lua, &args, 3)?.map_or(usize::MAX, |limit| limit.max(0.0) as usize);
+    charge_string(lua, text.len())?;
     let (mut out, mut position, mut count) = (Vec::new(), 0, 0);
     while count < limit && position <= text.len() {
         let search = Search::new(&text, &wanted, position);
@@ -222,6 +224,7 @@ fn gsub(lua: &Lua, args: MultiValue) -> mlua::Result<(LuaString, i64)> {
         }
     }
     out.extend_from_slice(text.get(position..).unwrap_or_default());
+    charge_string(lua, out.len())?;
     Ok((lua.create_string(out)?, count as i64))
 }
 
@@ -250,9 +253,10 @@ impl<'a> Replacement<'a> {
         let value = match self {
             Replacement::Text(_) => Value::Nil,
             Replacement::Table(table) => {
-                table.get::<Value>(captures.front().cloned().unwrap_or(Value::Nil))?
+                let key = captures.front().cloned().unwrap_or(Value::Nil);
+                nested(|| table.get::<Value>(key))?
             }
-            Replacement::Function(function) => function.call::<Value>(captures)?,
+            Replacement::Function(function) => nested(|| function.call::<Value>(captures))?,
         };
         match &value {
             Value::Nil | Value::Boolean(false) => out.extend_from_slice(whole),
@@ -300,9 +304,9 @@ fn expand(lua: &Lua, template: &[u8], text: &[u8], found: &Match, out: &mut Vec<
 
 /// Refuses a string that the script's memory could not hold.
 fn check_size(bytes: usize) -> mlua::Result<()> {
-    let limit = with_run(|run| run.memory_limit).unwrap_or(usize::MAX);
+    let limit = with_run(|run| run.limits.memory).unwrap_or(usize::MAX);
     if bytes > limit {
-        return Err(mlua::Error::external(ScriptError::Thrown(b"not enough memory".to_vec())));
+        return Err(mlua::Error::external(ScriptError::Thrown(OUT_OF_MEMORY.to_vec())));
     }
     Ok(())
 }
@@ -343,7 +347,7 @@ fn rep(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     }
     let size = times * text.len() as f64;
     check_size(size as usize)?;
-    charge(lua, size as u64 / BYTES_PER_INSTRUCTION)?;
+    charge_string(lua, size as usize)?;
     lua.create_string(text.repeat(times as usize)).map(Value::String)
 }
 
@@ -359,7 +363,7 @@ fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
         Value::Number(number) => convert::number_as_lua_prints_it(*number),
         Value::String(_) => return Ok(value.clone()),
         Value::Table(table) => match table.metatable().map(|metatable| metatable.raw_get("__tostring")) {
-            Some(Ok(Value::Function(convert))) => return convert.call(value.clone()),
+            Some(Ok(Value::Function(convert))) => return nested(|| convert.call(value.clone())),
             _ => "table: 0x000000000000".to_owned(),
         },
         other => format!("{}: 0x000000000000", other.type_name()),

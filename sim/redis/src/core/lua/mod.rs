@@ -10,9 +10,13 @@
 //! depth and time of pattern matching. Not there: `cjson`, `cmsgpack`, `struct`, the debugger.
 
 mod bits;
+mod calls;
 mod convert;
+mod guarded;
 mod host;
+mod interpreter;
 mod library;
+mod limits;
 mod pattern;
 mod random;
 mod run;

@@ -6,7 +6,7 @@
 local host = ...
 
 local error, type, select, pairs, ipairs, next = error, type, select, pairs, ipairs, next
-local rawget, rawset, rawequal, unpack = rawget, rawset, rawequal, unpack
+local rawget, rawset, rawequal = rawget, rawset, rawequal
 local setmetatable, getmetatable, setfenv = setmetatable, getmetatable, setfenv
 local pcall, xpcall, tostring, tonumber, loadstring, load = pcall, xpcall, tostring, tonumber, loadstring, load
 local floor = math.floor
@@ -27,7 +27,8 @@ local checked = host.checked
 
 local hidden
 local function readonly(real)
-  local front = setmetatable({}, { __index = real, __newindex = refuse_write, __metatable = hidden or false })
+  local guard = { __index = real, __newindex = refuse_write, __metatable = hidden or false, readonly = true }
+  local front = setmetatable({}, guard)
   real_of[front] = real
   return front
 end
@@ -85,7 +86,7 @@ safe_string.gfind = safe_string.gmatch
 
 safe_string.gsub = host.gsub
 
-safe_string = copy(string, safe_string)
+safe_string = copy(copy(string, host.string), safe_string)
 local strings = readonly(safe_string)
 string_metatable.__index = safe_string
 string_metatable.__metatable = readonly({ __index = strings })
@@ -99,9 +100,9 @@ local environment = readonly(setmetatable(globals, {
   end,
 }))
 
--- The host's errors travel as userdata; scripts see what Redis would have thrown.
+-- The host's errors travel as userdata; scripts see what Redis would have thrown. Memory that ran out the host must know of.
 local function as_thrown(thrown)
-  if type(thrown) == "userdata" then
+  if type(thrown) == "userdata" or thrown == "not enough memory" then
     local text, is_reply = host.thrown(thrown)
     return is_reply and { err = text } or text
   end
@@ -140,6 +141,30 @@ local function compile_text(text, name)
   return in_sandbox(loadstring(text, name))
 end
 
+-- Tables, functions and coroutines are found by their address, so a table that has them as keys has another order in the
+-- next run. (In Redis it does too; a script that depends on it is wrong there as well.)
+local function is_unordered(key)
+  local kind = type(key)
+  return kind == "table" or kind == "function" or kind == "thread"
+end
+
+local function refuse_unordered(object)
+  for key in next, object do
+    if is_unordered(key) then
+      error("the order of a table with a " .. type(key) .. " as a key differs from run to run", 2)
+    end
+  end
+end
+
+-- The iterator that pairs returns; a script can keep it and give it another table.
+local function step(object, name)
+  local key, value = next(object, name)
+  if is_unordered(key) then
+    error("the order of a table with a " .. type(key) .. " as a key differs from run to run", 2)
+  end
+  return key, value
+end
+
 for name, value in pairs({
   _G = environment,
   _VERSION = _VERSION,
@@ -150,16 +175,16 @@ for name, value in pairs({
   tonumber = tonumber,
   tostring = host.tostring,
   type = type,
-  unpack = unpack,
+  unpack = host.unpack,
   assert = host.assert,
   xpcall = checked("av", function(body, handler)
-    return xpcall(body, function(thrown)
+    return rethrow_as_redis(xpcall(body, function(thrown)
       -- While the error of a hook is handled there are no hooks: a handler could run for ever.
-      if host.overran() then
+      if host.stopped() then
         return thrown
       end
       return handler(as_thrown(thrown))
-    end)
+    end))
   end),
   -- Redis' own takes a function that is missing for one that fails.
   pcall = function(...)
@@ -192,16 +217,22 @@ for name, value in pairs({
     return rawset(object, name, value)
   end),
   next = checked("t", function(object, name)
-    return next(real_of[object] or object, name)
+    object = real_of[object] or object
+    if name == nil then
+      refuse_unordered(object)
+    end
+    return step(object, name)
   end),
   pairs = checked("t", function(object)
     local real = real_of[object]
-    return next, real and copy(real) or object, nil
+    object = real and copy(real) or object
+    refuse_unordered(object)
+    return step, object, nil
   end),
   loadstring = checked("s", function(text, name)
     return compile_text(tostring(text), name)
   end),
-  load = function(reader, name)
+  load = checked("f", function(reader, name)
     local parts, size = {}, 0
     while true do
       local part = reader()
@@ -212,7 +243,7 @@ for name, value in pairs({
       parts[size] = part
     end
     return compile_text(concat(parts), name or "=(load)")
-  end,
+  end),
 }) do
   rawset(globals, name, value)
 end
@@ -304,9 +335,20 @@ local redis = {
 
 for name, library in pairs({
   string = safe_string,
-  table = copy(table),
+  table = copy(table, copy(host.table, {
+    foreach = checked("tf", function(object, visit)
+      object = real_of[object] or object
+      refuse_unordered(object)
+      for key, value in next, object do
+        local result = visit(key, value)
+        if result ~= nil then
+          return result
+        end
+      end
+    end),
+  })),
   math = safe_math,
-  coroutine = copy(coroutine, {
+  coroutine = copy(copy(coroutine, host.coroutine), {
     resume = checked("c", function(...)
       return rethrow_as_redis(coroutine.resume(...))
     end),

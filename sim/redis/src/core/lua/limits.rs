@@ -1,0 +1,246 @@
+//! What a script may use: instructions or time, memory, and depth.
+//!
+//! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua itself;
+//! work that host and library functions do in their place is charged by what they are given; what a state's allocator
+//! says decides only in a state that was made for this one script ([`OwnMemory`]).
+//!
+//! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once more).
+
+use super::host::{self, ScriptError};
+use super::run::with_run;
+use crate::core::{CoreConfig, ScriptClock, ScriptLimit};
+use mlua::{HookTriggers, Lua, VmState};
+use std::time::Duration;
+
+/// Instructions between two looks at the budget.
+const HOOK_INTERVAL: u32 = 200;
+/// What a script may allocate in its thread's shared state. Who needs more gets a state of its own.
+pub(super) const LIGHT_MEMORY: usize = 2 << 20;
+/// What a script allocates in a state of its own before its garbage is collected and its allocations are charged. Further
+/// above [`LIGHT_MEMORY`] than anything that a shared state may already hold, so that it makes no difference in which of the
+/// two a script near that limit runs.
+const COLLECT_FROM: usize = 8 << 20;
+/// Bytes that are copied, hashed or cleared in the time of one instruction.
+pub(super) const BYTES_PER_INSTRUCTION: u64 = 64;
+/// For every so many bytes of the longest string, an instruction counts once more: it may copy or compare that string.
+const LONG_STRING: usize = 16 << 10;
+/// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's own
+/// limit is 200 calls of any C function.
+const MAX_NESTED: u32 = 40;
+
+/// What Lua says when an allocation was refused.
+pub(super) const OUT_OF_MEMORY: &[u8] = b"not enough memory";
+
+/// Why a script was stopped for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Its instructions or its time are used up; where it was then.
+    Limit { source: String, line: usize },
+    /// It needs more memory than the shared state gives: it is started again in a state of its own.
+    Outgrown,
+}
+
+/// The limits of the script under way, and what it has used of them.
+pub(super) struct Limits {
+    budget: Budget,
+    /// Bytes its state may hold for it.
+    pub(super) memory: usize,
+    /// The longest string that came from anywhere but Lua's own `..`.
+    longest: usize,
+    /// Set in a state of its own.
+    own: Option<OwnMemory>,
+    /// An allocation was refused in a state of its own, or a string that could never fit.
+    pub(super) met_memory: bool,
+    pub(super) stopped: Option<Stop>,
+    nested: u32,
+}
+
+enum Budget {
+    Instructions { all: u64, left: u64 },
+    Time { clock: ScriptClock, until: Duration },
+}
+
+/// The memory of a state that nothing ran in before: the same for the same script, wherever it runs.
+struct OwnMemory {
+    /// What the state held when we last looked.
+    held: usize,
+    /// What the script has allocated in all.
+    allocated: usize,
+    /// Garbage is collected when the state holds more.
+    collect_at: usize,
+}
+
+impl Limits {
+    pub(super) fn new(config: &CoreConfig) -> Limits {
+        let budget = match &config.script_limit {
+            ScriptLimit::Instructions(all) => Budget::Instructions { all: *all, left: (*all).max(1) },
+            ScriptLimit::Time(clock) => {
+                Budget::Time { clock: clock.clone(), until: clock.now() + config.busy_reply_threshold }
+            }
+        };
+        Limits {
+            budget,
+            memory: config.script_memory_limit,
+            longest: 0,
+            own: None,
+            met_memory: false,
+            stopped: None,
+            nested: 0,
+        }
+    }
+
+    /// Starts to count again, for a script that starts again in a state of its own. Time goes on.
+    pub(super) fn begin_again(&mut self) {
+        if let Budget::Instructions { all, left } = &mut self.budget {
+            *left = (*all).max(1);
+        }
+        self.own = Some(OwnMemory { held: 0, allocated: 0, collect_at: 0 });
+        (self.longest, self.nested, self.stopped) = (0, 0, None);
+    }
+
+    /// What the allocator may give beyond what the state holds before the script starts.
+    pub(super) fn allowance(&self) -> usize {
+        if self.own.is_some() { self.memory } else { LIGHT_MEMORY }
+    }
+
+    /// The script starts; its state holds this much.
+    pub(super) fn start(&mut self, held: usize) {
+        if let Some(own) = &mut self.own {
+            *own = OwnMemory { held, allocated: 0, collect_at: held.saturating_add(COLLECT_FROM) };
+        }
+    }
+
+    /// The script has got a string of this length.
+    pub(super) fn note_string(&mut self, length: usize) {
+        self.longest = self.longest.max(length);
+    }
+
+    pub(super) fn is_in_own_state(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Takes from the budget; true if it is used up.
+    fn spend(&mut self, instructions: u64) -> bool {
+        match &mut self.budget {
+            Budget::Instructions { left, .. } => {
+                *left = left.saturating_sub(instructions);
+                *left == 0
+            }
+            Budget::Time { clock, until } => clock.now() >= *until,
+        }
+    }
+
+    /// What the instructions since the last look cost, and whether it is time to collect garbage.
+    fn look(&mut self, held: usize) -> (u64, bool) {
+        let weight = 1 + (self.longest / LONG_STRING) as u64;
+        let instructions = u64::from(HOOK_INTERVAL) * weight;
+        match &mut self.own {
+            None => (instructions, false),
+            Some(own) => {
+                let grown = held.saturating_sub(own.held);
+                own.held = held;
+                own.allocated = own.allocated.saturating_add(grown);
+                let charged = if own.allocated > COLLECT_FROM { grown as u64 } else { 0 };
+                (instructions + charged / BYTES_PER_INSTRUCTION, held > own.collect_at)
+            }
+        }
+    }
+
+    /// Garbage was collected, and this much is left.
+    fn collected(&mut self, live: usize) {
+        let memory = self.memory;
+        if let Some(own) = &mut self.own {
+            let latest = (memory / 2).max(live.saturating_add(memory / 8));
+            own.held = live;
+            own.collect_at = live.saturating_mul(2).max(COLLECT_FROM).min(latest);
+        }
+    }
+}
+
+/// Sets the hook that looks at the budget, for the script that starts now: where it begins to count must not depend on the
+/// script before.
+pub(super) fn watch(lua: &Lua) -> mlua::Result<()> {
+    lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| {
+        let (cost, collect) = with_run(|run| run.limits.look(lua.used_memory())).unwrap_or_default();
+        charge(lua, cost)?;
+        if collect {
+            collect_garbage(lua)?;
+            with_run(|run| run.limits.collected(lua.used_memory()));
+        }
+        Ok(VmState::Continue)
+    })
+}
+
+/// Collects garbage here and only here: Lua's collector does not run by itself. So it never runs while Lua parses, or at an
+/// instruction that depends on what ran before, which weak tables would show.
+pub(super) fn collect_garbage(lua: &Lua) -> mlua::Result<()> {
+    lua.gc_collect()?;
+    // A full collection starts the collector again.
+    lua.gc_stop();
+    Ok(())
+}
+
+/// Spends some of the running script's budget.
+///
+/// # Errors
+/// The script has had its share. It may catch the error: from then on every instruction raises it.
+pub(super) fn charge(lua: &Lua, instructions: u64) -> mlua::Result<()> {
+    if with_run(|run| run.limits.spend(instructions)) != Some(true) {
+        return Ok(());
+    }
+    let (source, line) = host::script_position(lua);
+    Err(stop(lua, Stop::Limit { source, line }))
+}
+
+/// Charges for a string that a function of the host or of a library has made or read.
+pub(super) fn charge_string(lua: &Lua, length: usize) -> mlua::Result<()> {
+    with_run(|run| run.limits.note_string(length));
+    match length as u64 / BYTES_PER_INSTRUCTION {
+        0 => Ok(()),
+        instructions => charge(lua, instructions),
+    }
+}
+
+/// An allocation was refused. In the shared state, where that depends on what ran before, it ends this attempt.
+pub(super) fn memory_ran_out(lua: &Lua) -> mlua::Result<()> {
+    let in_own_state = with_run(|run| {
+        run.limits.met_memory |= run.limits.is_in_own_state();
+        run.limits.is_in_own_state()
+    });
+    if in_own_state == Some(true) { Ok(()) } else { Err(stop(lua, Stop::Outgrown)) }
+}
+
+/// Stops the script: whatever it catches, its next instruction raises the error again.
+pub(super) fn stop(lua: &Lua, why: Stop) -> mlua::Error {
+    let is_first = with_run(|run| {
+        let is_first = run.limits.stopped.is_none();
+        run.limits.stopped.get_or_insert(why);
+        is_first
+    });
+    if is_first == Some(true)
+        && let Err(error) =
+            lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |_, _| Err(stopped()))
+    {
+        return error;
+    }
+    stopped()
+}
+
+/// What a stopped script is thrown.
+fn stopped() -> mlua::Error {
+    mlua::Error::external(ScriptError::Thrown(b"Script killed by user with SCRIPT KILL.".to_vec()))
+}
+
+/// Lets a host function call back into Lua, but not for ever: each time takes a piece of the thread's stack.
+pub(super) fn nested<T>(call: impl FnOnce() -> mlua::Result<T>) -> mlua::Result<T> {
+    let is_too_deep = with_run(|run| {
+        run.limits.nested += 1;
+        run.limits.nested > MAX_NESTED
+    });
+    let result = match is_too_deep {
+        Some(true) => Err(mlua::Error::external(ScriptError::Thrown(b"C stack overflow".to_vec()))),
+        _ => call(),
+    };
+    with_run(|run| run.limits.nested = run.limits.nested.saturating_sub(1));
+    result
+}
