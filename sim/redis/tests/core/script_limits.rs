@@ -233,3 +233,25 @@ fn a_script_that_meets_its_memory_limit_is_told_of() {
     ask(&mut node, GREEDY);
     assert_eq!(*stopped.0.lock().unwrap(), [MetLimit::Memory(12 << 20); 2]);
 }
+
+#[test]
+fn an_error_that_is_a_table_comes_through_a_callback_as_it_is() {
+    let mut node = Node::new();
+    let throw = "function() error({err = 'MY error'}) end";
+    for call in [
+        "table.sort({1, 2}, F)",
+        "string.gsub('a', 'a', F)",
+        "table.foreach({1}, F)",
+        "load(F)",
+        "string.gsub('a', 'a', setmetatable({}, {__index = F}))",
+        "tostring(setmetatable({}, {__tostring = F}))",
+    ] {
+        let script = call.replace('F', throw);
+        let reply = ask(&mut node, &script);
+        assert!(reply.starts_with("-MY error script: "), "{script}\n  gave {reply}");
+        let caught = format!(
+            "local ok, thrown = pcall(function() {script} end) return {{type(thrown), tostring(thrown)}}"
+        );
+        assert_eq!(ask(&mut node, &caught), "*2|$6|string|$8|MY error|", "{caught}");
+    }
+}

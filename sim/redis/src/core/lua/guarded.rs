@@ -1,9 +1,10 @@
 //! Lua's own functions that scripts get behind a guard: their work is charged before it is done, arguments that Lua 5.1
 //! does not survive are refused, and tables of the sandbox cannot be changed by them.
 
+use super::callback::call_back;
 use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
 use super::library::number_or_error;
-use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string, nested};
+use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// Most values that `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is on a C function's stack.
@@ -35,24 +36,24 @@ pub(super) fn add_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
     host.raw_set("table", library(lua, "table", &TABLE)?)?;
     host.raw_set("string", library(lua, "string", &STRING)?)?;
     host.raw_set("coroutine", library(lua, "coroutine", &COROUTINE)?)?;
-    host.raw_set("unpack", guarded(lua, lua.globals().get("unpack")?, unpack_cost)?)
+    host.raw_set("unpack", guarded(lua, lua.globals().get("unpack")?, unpack_cost, false)?)
 }
 
 fn library(lua: &Lua, name: &str, functions: &[(&str, Cost)]) -> mlua::Result<Table> {
     let original: Table = lua.globals().get(name)?;
     let library = lua.create_table()?;
     for (name, cost) in functions {
-        library.raw_set(*name, guarded(lua, original.get(*name)?, *cost)?)?;
+        library.raw_set(*name, guarded(lua, original.get(*name)?, *cost, *name == "sort")?)?;
     }
     Ok(library)
 }
 
 /// The function that scripts call in the place of Lua's own.
-fn guarded(lua: &Lua, original: Function, cost: Cost) -> mlua::Result<Function> {
+fn guarded(lua: &Lua, original: Function, cost: Cost, calls_back: bool) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| {
         charge(lua, cost(lua, &args)?)?;
-        let called = nested(|| original.call::<MultiValue>(args));
-        let results = called.map_err(|error| as_own_error(lua, error))?;
+        let called = if calls_back { call_back(lua, &original, args) } else { original.call(args) };
+        let results: MultiValue = called.map_err(|error| as_own_error(lua, error))?;
         if let Some(Value::String(text)) = results.front() {
             charge_string(lua, text.as_bytes().len())?;
         }
@@ -140,7 +141,7 @@ fn is_readonly(table: &Table) -> bool {
 }
 
 /// What Lua's library functions say of their arguments: they put the place of the call in front, and here did not know it.
-const COMPLAINTS: [&str; 9] = [
+const COMPLAINTS: [&str; 8] = [
     "wrong number of arguments",
     "invalid value (",
     "invalid order function",
@@ -149,7 +150,6 @@ const COMPLAINTS: [&str; 9] = [
     "stack overflow (",
     "invalid option",
     "invalid format",
-    "invalid key to",
 ];
 
 /// An error text of a library function that the host has called, with the place and the name that the script called it by.

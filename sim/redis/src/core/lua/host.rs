@@ -1,11 +1,11 @@
 //! What the prelude asks of the host: commands, and where errors come from.
 
 use super::convert;
-use super::guarded;
 use super::library::{self, text_argument};
-use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge, nested};
+use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge};
 use super::run::{Run, with_run};
 use super::script::{digest, hex};
+use super::{callback, guarded};
 use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::Context;
 use crate::core::{Next, commands};
@@ -28,6 +28,9 @@ pub(super) enum ScriptError {
     /// A command's error reply: `{err=text}`.
     #[error("{}", String::from_utf8_lossy(.0))]
     Reply(Vec<u8>),
+    /// Something else, which the registry holds.
+    #[error("error object is not a string")]
+    Kept,
 }
 
 /// The table the prelude gets.
@@ -45,6 +48,7 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("bit", super::bits::library(lua)?)?;
     library::add_functions(lua, &host)?;
     guarded::add_functions(lua, &host)?;
+    callback::add_functions(lua, &host)?;
     Ok(host)
 }
 
@@ -156,7 +160,7 @@ fn checked(lua: &Lua, (kinds, function): (String, Function)) -> mlua::Result<Fun
         for (index, kind) in kinds.bytes().enumerate() {
             library::check_argument(lua, &args, index, kind)?;
         }
-        nested(|| function.call::<MultiValue>(args).map_err(|error| as_own_error(lua, error)))
+        callback::call_back(lua, &function, args).map_err(|error| as_own_error(lua, error))
     })
 }
 
@@ -186,6 +190,7 @@ fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 fn thrown(lua: &Lua, error: Value) -> mlua::Result<(Value, bool)> {
     let (text, is_reply) = match &error {
         Value::Error(error) => match error.downcast_ref::<ScriptError>() {
+            Some(ScriptError::Kept) => return Ok((callback::kept(lua)?, false)),
             Some(ScriptError::Thrown(text)) => (text.clone(), false),
             Some(ScriptError::Reply(text)) => (text.clone(), true),
             None => (convert::error_words(error).into_bytes(), false),

@@ -1,9 +1,10 @@
 //! The parts of Lua's own libraries that need a limit, a fixed answer or Redis' behaviour: patterns that count their steps,
 //! strings that fit the memory, no addresses, a random generator that every script finds in the same state.
 
+use super::callback;
 use super::convert;
 use super::host::{ScriptError, argument_error, throw_at_caller};
-use super::limits::{OUT_OF_MEMORY, charge, charge_string, nested};
+use super::limits::{OUT_OF_MEMORY, charge, charge_string};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
 use super::run::with_run;
@@ -254,9 +255,11 @@ impl<'a> Replacement<'a> {
             Replacement::Text(_) => Value::Nil,
             Replacement::Table(table) => {
                 let key = captures.front().cloned().unwrap_or(Value::Nil);
-                nested(|| table.get::<Value>(key))?
+                callback::field(lua, table, key)?
             }
-            Replacement::Function(function) => nested(|| function.call::<Value>(captures))?,
+            Replacement::Function(function) => {
+                callback::call_back(lua, function, captures)?.pop_front().unwrap_or(Value::Nil)
+            }
         };
         match &value {
             Value::Nil | Value::Boolean(false) => out.extend_from_slice(whole),
@@ -363,7 +366,10 @@ fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
         Value::Number(number) => convert::number_as_lua_prints_it(*number),
         Value::String(_) => return Ok(value.clone()),
         Value::Table(table) => match table.metatable().map(|metatable| metatable.raw_get("__tostring")) {
-            Some(Ok(Value::Function(convert))) => return nested(|| convert.call(value.clone())),
+            Some(Ok(Value::Function(convert))) => {
+                let args = MultiValue::from_iter([value.clone()]);
+                return Ok(callback::call_back(lua, &convert, args)?.pop_front().unwrap_or(Value::Nil));
+            }
             _ => "table: 0x000000000000".to_owned(),
         },
         other => format!("{}: 0x000000000000", other.type_name()),

@@ -24,10 +24,6 @@ const COLLECT_FROM: usize = 8 << 20;
 pub(super) const BYTES_PER_INSTRUCTION: u64 = 64;
 /// For every so many bytes of the longest string, an instruction counts once more: it may copy or compare that string.
 const LONG_STRING: usize = 16 << 10;
-/// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's own
-/// limit is 200 calls of any C function.
-const MAX_NESTED: u32 = 40;
-
 /// What Lua says when an allocation was refused.
 pub(super) const OUT_OF_MEMORY: &[u8] = b"not enough memory";
 
@@ -52,7 +48,8 @@ pub(super) struct Limits {
     /// An allocation was refused in a state of its own, or a string that could never fit.
     pub(super) met_memory: bool,
     pub(super) stopped: Option<Stop>,
-    nested: u32,
+    /// How deep the host's functions have called back into Lua.
+    pub(super) nested: u32,
 }
 
 enum Budget {
@@ -229,18 +226,4 @@ pub(super) fn stop(lua: &Lua, why: Stop) -> mlua::Error {
 /// What a stopped script is thrown.
 fn stopped() -> mlua::Error {
     mlua::Error::external(ScriptError::Thrown(b"Script killed by user with SCRIPT KILL.".to_vec()))
-}
-
-/// Lets a host function call back into Lua, but not for ever: each time takes a piece of the thread's stack.
-pub(super) fn nested<T>(call: impl FnOnce() -> mlua::Result<T>) -> mlua::Result<T> {
-    let is_too_deep = with_run(|run| {
-        run.limits.nested += 1;
-        run.limits.nested > MAX_NESTED
-    });
-    let result = match is_too_deep {
-        Some(true) => Err(mlua::Error::external(ScriptError::Thrown(b"C stack overflow".to_vec()))),
-        _ => call(),
-    };
-    with_run(|run| run.limits.nested = run.limits.nested.saturating_sub(1));
-    result
 }

@@ -10,6 +10,7 @@
 //! depth and time of pattern matching. Not there: `cjson`, `cmsgpack`, `struct`, the debugger.
 
 mod bits;
+mod callback;
 mod calls;
 mod convert;
 mod guarded;

@@ -25,6 +25,24 @@ end
 -- m: table or nil, c: coroutine, a: anything or nothing.
 local checked = host.checked
 
+-- Of what a callback throws only texts and the host's own errors go through the host.
+local function pass_on(ok, ...)
+  if ok then
+    return ...
+  end
+  local thrown = ...
+  if type(thrown) ~= "string" and type(thrown) ~= "userdata" then
+    host.keep(thrown)
+  end
+  error(thrown, 0)
+end
+
+host.call_back_with(function(callback, ...)
+  return pass_on(pcall(callback, ...))
+end, function(object, name)
+  return object[name]
+end)
+
 local hidden
 local function readonly(real)
   local guard = { __index = real, __newindex = refuse_write, __metatable = hidden or false, readonly = true }
