@@ -1,5 +1,6 @@
 //! Lua scripts: what locks use, every conversion between Lua and Redis, and every way to be wrong.
 
+use super::lua_limits::LIMITS;
 use super::lua_scripts::WHOLE;
 use super::{Family, Generator, keep_hashes_small, small, words};
 use crate::script::Bytes;
@@ -83,7 +84,8 @@ impl Generator {
     /// A script as EVAL's or SCRIPT LOAD's argument; remembered for EVALSHA.
     pub(super) fn script_text(&mut self) -> Bytes {
         let text = match self.random.below(100) {
-            0..55 => self.random.pick(WHOLE).as_bytes().to_vec(),
+            0..45 => self.random.pick(WHOLE).as_bytes().to_vec(),
+            45..55 => self.random.pick(LIMITS).as_bytes().to_vec(),
             55..58 => {
                 self.short = true;
                 self.random.pick(SHORT).as_bytes().to_vec()

@@ -6,6 +6,7 @@
 
 mod library_scripts;
 mod lua;
+mod lua_limits;
 mod lua_scripts;
 mod templates;
 mod wire;
