@@ -67,7 +67,7 @@ where
         work(Client { host, env, recorder: recorded.clone() })
     });
     assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
-    recorder.close().0
+    recorder.close().history
 }
 
 /// For each change of the key: who did it to whose.

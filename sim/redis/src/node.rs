@@ -4,13 +4,13 @@
 //! client's connection. Nothing here runs while nothing is due: an idle node has no timer but its next key's expiry and,
 //! with replicas or a master, the replication heartbeat.
 //!
-//! Not modelled: `maxclients`, `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
+//! Not modelled: `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
 
 use crate::config_file;
 use crate::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
 use crate::machine::{Machine, TICK};
 use crate::persistence::{self, Aof, Persistence};
-use crate::replication::{self, Links};
+use crate::replication::{self, Links, Patience};
 use crate::server;
 use crate::wait::{First, Wakers, first};
 use std::collections::BTreeMap;
@@ -168,6 +168,7 @@ pub(crate) struct State {
     expiry: ExpiryTimer,
     propagated: Vec<u8>,
     last_session: u64,
+    held_by_clients: u64,
     connections: BTreeMap<u64, Waker>,
     watchers: Wakers,
 }
@@ -188,6 +189,7 @@ impl<M: Machine> Shared<M> {
             expiry: ExpiryTimer { armed_ms: i64::MAX, rearm: Wakers::default() },
             propagated: Vec::new(),
             last_session: 0,
+            held_by_clients: 0,
             connections: BTreeMap::new(),
             watchers: Wakers::default(),
         };
@@ -232,10 +234,16 @@ impl<M: Machine> Shared<M> {
             if let Some(aof) = aof {
                 aof.append(&self.machine, propagated);
             }
-            links.feed(core.replication_mut(), propagated);
+            let patience = self.patience(core);
+            links.feed(core.replication_mut(), propagated, patience);
         }
         // Not only after what was propagated: a node with neither file nor replica propagates nothing.
         state.arm_expiry();
+    }
+
+    /// How long replicas may be behind now.
+    pub(crate) fn patience(&self, core: &Core) -> Patience {
+        Patience { limit: core.config().limits.replica_output, now: self.machine.monotonic() }
     }
 
     /// Ends the process: connections close, [`Node::closed`] ends.
@@ -300,6 +308,14 @@ impl State {
         let session = Session::new(self.last_session, peer, addr, now);
         self.core.connected(&session);
         session
+    }
+
+    /// A connection holds so many bytes more, or less, than it said last. Whether it may.
+    pub(crate) fn hold(&mut self, more: i64) -> bool {
+        self.held_by_clients = self.held_by_clients.saturating_add_signed(more);
+        self.core.set_client_memory(self.held_by_clients);
+        let limit = self.core.config().limits.max_memory_clients;
+        more <= 0 || limit == 0 || self.held_by_clients <= limit
     }
 
     /// A connection ended.

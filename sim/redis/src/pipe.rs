@@ -58,6 +58,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
+    /// Bytes its buffers have room for, used or not.
+    pub(crate) fn memory(&self) -> usize {
+        self.input.memory() + self.out.capacity()
+    }
+
     /// Whether nothing waits to be sent.
     pub(crate) fn is_sent(&self) -> bool {
         self.out.is_empty()

@@ -3,7 +3,7 @@
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and costs
 //! one buffer. Nothing is allocated or spawned per command.
 
-use crate::core::{Next, Peer, Session};
+use crate::core::{Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
 use crate::node::{Shared, State};
 use crate::persistence::Persistence;
@@ -22,6 +22,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// not collect its replies in memory. Large enough that lock traffic never notices.
 const OUT_LIMIT_BYTES: usize = 256 << 10;
 
+/// A connection reports what it holds once that has changed by so much: lock traffic never does.
+const REPORTED_BYTES: i64 = 64 << 10;
+
 /// A blocked client's further requests are read, so that its leaving is noticed, but only up to here.
 const BLOCKED_INPUT_BYTES: usize = 64 << 10;
 
@@ -31,12 +34,37 @@ where
     M: Machine,
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let session = shared.lock().open_session(peer, addr, shared.machine.wall());
-    let mut connection =
-        Connection { shared, session, pipe: Pipe::new(stream), retry: false, known_waker: None };
+    let pipe = Pipe::new(stream);
+    let Some(session) = admit(&mut shared.lock(), || (peer, addr, shared.machine.wall())) else {
+        return turn_away(pipe).await;
+    };
+    let (retry, known_waker, reported, output_limit) = (false, None, 0, OutputLimit::default());
+    let mut connection = Connection { shared, session, pipe, retry, known_waker, reported, output_limit };
     connection.run().await;
+    connection.report(0);
     connection.pipe.shut().await;
     shared.lock().end_session(&mut connection.session);
+}
+
+/// The connection's session, unless there are `maxclients` already.
+fn admit(state: &mut State, who: impl FnOnce() -> (Peer, String, WallMicros)) -> Option<Session> {
+    if state.core.connected_clients() >= u64::from(state.core.config().limits.max_clients) {
+        state.core.rejected();
+        return None;
+    }
+    let (peer, addr, now) = who();
+    Some(state.open_session(peer, addr, now))
+}
+
+/// Says why and closes. As in Redis nobody waits for a client that does not take even that.
+async fn turn_away<S: AsyncRead + AsyncWrite + Unpin>(mut pipe: Pipe<S>) {
+    reply::error(&mut pipe.out, b"ERR max number of clients reached");
+    poll_fn(|cx| {
+        let _taken_or_not = pipe.poll_send(cx);
+        Poll::Ready(())
+    })
+    .await;
+    pipe.shut().await;
 }
 
 struct Connection<'a, M: Machine, S> {
@@ -47,6 +75,10 @@ struct Connection<'a, M: Machine, S> {
     retry: bool,
     /// The waker the node has for this connection, so that waiting for input does not lock the node each time.
     known_waker: Option<Waker>,
+    /// What the node knows it to hold.
+    reported: i64,
+    /// What may wait to be sent, as of the last command.
+    output_limit: OutputLimit,
 }
 
 /// Why executing stopped.
@@ -74,18 +106,30 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     async fn run(&mut self) {
         loop {
             let (stop, covered) = self.execute().await;
-            if self.send(covered).await.is_err() {
+            if !self.may_hold() || self.send(covered).await.is_err() {
                 return;
             }
             let go_on = match stop {
                 Stop::OutputFull | Stop::Busy(_) | Stop::Rewrite(_) => true,
-                Stop::NeedInput => self.fill().await,
+                Stop::NeedInput => self.fill().await && self.may_hold(),
                 Stop::Ask(next) => self.carry_out(next).await,
             };
             if !go_on {
                 return;
             }
         }
+    }
+
+    /// Whether the connection may hold what it holds now, together with all others.
+    fn may_hold(&mut self) -> bool {
+        let held = self.pipe.memory() + self.session.memory();
+        let held = i64::try_from(held).unwrap_or(i64::MAX);
+        (held - self.reported).abs() < REPORTED_BYTES || self.report(held)
+    }
+
+    fn report(&mut self, held: i64) -> bool {
+        let more = held - std::mem::replace(&mut self.reported, held);
+        more == 0 || self.shared.lock().hold(more)
     }
 
     /// Executes what has been received. Also returns how far the file must be durable before the replies may leave.
@@ -120,6 +164,9 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
 
     fn execute_until_stopped(&mut self, state: &mut State) -> Stop {
         let machine = &self.shared.machine;
+        let limits = &state.core.config().limits;
+        self.output_limit = limits.output;
+        self.pipe.input.set_limit(usize::try_from(limits.query_buffer).unwrap_or(usize::MAX));
         while self.pipe.out.len() < OUT_LIMIT_BYTES {
             let args = match std::mem::take(&mut self.retry) {
                 true => self.pipe.input.last_args(),
@@ -136,13 +183,21 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             };
             let time = args.get(0).and_then(|name| machine.command_time(name));
             let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
+            let overflowed = state.core.take_output_overflow()
+                || self.output_limit.is_exceeded_by(self.pipe.out.len() as u64);
             match next {
                 Next::Reply => {}
                 Next::ReplicaOf(target) => {
                     self.shared.settle(state);
                     replication::follow(self.shared, state, target);
                 }
-                ask => return Stop::Ask(ask),
+                ask if !overflowed => return Stop::Ask(ask),
+                _ => {}
+            }
+            if overflowed {
+                // Redis closes such a connection without another word.
+                self.pipe.out.clear();
+                return Stop::Ask(Next::Close);
             }
             if state.core.take_config_rewrite() {
                 return Stop::Rewrite(time.unwrap_or_default());
@@ -161,14 +216,19 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
         let known_waker = &mut self.known_waker;
+        let patience = self.output_limit.patience(pipe.out.len() as u64);
+        let mut too_late = pin!(wait_at_most(&shared.machine, patience));
         let mut is_covered = shared.config.persistence != Persistence::AofAlways;
         poll_fn(|cx| {
             is_covered = is_covered || poll_covered(&mut shared.lock(), covered, cx).is_ready();
             if is_covered && let Poll::Ready(sent) = pipe.poll_send(cx) {
                 return Poll::Ready(sent);
             }
-            let closed = poll_close(shared, session, known_waker, cx);
-            closed.map(|()| Err(io::ErrorKind::ConnectionAborted.into()))
+            let over = match too_late.as_mut().poll(cx) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => poll_close(shared, session, known_waker, cx),
+            };
+            over.map(|()| Err(io::ErrorKind::ConnectionAborted.into()))
         })
         .await
     }
@@ -254,12 +314,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     ) -> Unblocked<T> {
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
         let known_waker = &mut self.known_waker;
-        let mut timer = pin!(async {
-            match limit {
-                Some(limit) => shared.machine.sleep(limit).await,
-                None => pending().await,
-            }
-        });
+        let mut timer = pin!(wait_at_most(&shared.machine, limit));
         poll_fn(|cx| {
             if let Poll::Ready(value) = look(&mut shared.lock(), cx) {
                 return Poll::Ready(Unblocked::Done(value));
@@ -277,6 +332,14 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             poll_close(shared, session, known_waker, cx).map(|()| Unblocked::Gone)
         })
         .await
+    }
+}
+
+/// Ends after `limit`, if there is one.
+async fn wait_at_most<M: Machine>(machine: &M, limit: Option<Duration>) {
+    match limit {
+        Some(limit) => machine.sleep(limit).await,
+        None => pending().await,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a node is told to be before it starts.
 
-use super::{MetLimit, Observer, ScriptLimit};
+use super::{Limits, MetLimit, Observer, ScriptLimit};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,10 @@ pub struct CoreConfig {
     pub replica_priority: u32,
     /// `replica-serve-stale-data`: whether a replica answers while its link is down.
     pub replica_serve_stale_data: bool,
+    /// What clients and masters can make the node hold.
+    pub limits: Limits,
+    /// Whether REPLICAOF may name another machine than this one.
+    pub remote_masters: bool,
     /// `busy-reply-threshold`: how long others wait for an overrunning script before they are told BUSY.
     pub busy_reply_threshold: Duration,
     /// When a script counts as never ending.
@@ -46,6 +50,8 @@ impl Default for CoreConfig {
             min_replicas_max_lag: 10,
             replica_priority: 100,
             replica_serve_stale_data: true,
+            limits: Limits::default(),
+            remote_masters: true,
             busy_reply_threshold: Duration::from_secs(5),
             // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a second
             // ends here too.

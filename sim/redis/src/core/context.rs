@@ -19,6 +19,8 @@ pub(crate) mod errors {
     pub(crate) const SAME_OBJECT: &[u8] = b"ERR source and destination objects are the same";
     pub(crate) const MASTER_DOWN: &[u8] =
         b"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    pub(crate) const OUT_OF_MEMORY: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
+    pub(crate) const TOO_LONG: &[u8] = b"ERR the reply is longer than the client's output buffer may be";
     pub(crate) const EXEC_ABORT: &[u8] = b"EXECABORT Transaction discarded because of previous errors.";
 }
 
@@ -162,7 +164,9 @@ impl Context<'_> {
     ) -> Result<R, ()> {
         self.expire_if_needed(key);
         let hash = self.core.databases[self.session.db].hash_or_insert(key).ok_or(())?;
+        let before = hash.size();
         let result = change(hash);
+        self.core.databases[self.session.db].hash_changed(key, before);
         self.core.touch(self.session.db, key);
         Ok(result)
     }
@@ -203,6 +207,30 @@ impl Context<'_> {
 
     fn wrote(&mut self) {
         self.core.dirty += 1;
+    }
+
+    /// How long one command's reply may get: what its client may be sent, or what a script may hold.
+    pub(crate) fn reply_limit(&self) -> usize {
+        let config = &self.core.config;
+        let output = usize::try_from(config.limits.output.hard).ok().filter(|&hard| hard > 0);
+        let output = output.unwrap_or(usize::MAX);
+        if self.in_script() { output.min(config.script_memory_limit) } else { output }
+    }
+
+    /// Whether the reply that begins at `start` has become longer than it may. It is taken back then: a few bytes of
+    /// request can ask for gigabytes, and the client is closed anyway (a script gets an error).
+    pub(crate) fn is_too_long(&mut self, out: &mut Vec<u8>, start: usize) -> bool {
+        if out.len() - start <= self.reply_limit() {
+            return false;
+        }
+        out.truncate(start);
+        reply::error(out, errors::TOO_LONG);
+        self.core.output_overflowed |= !self.in_script();
+        true
+    }
+
+    fn in_script(&self) -> bool {
+        self.session.kind == SessionKind::Script
     }
 
     /// `ERR wrong number of arguments …`.

@@ -7,7 +7,10 @@ use super::context::{Context, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, WallMicros};
-use crate::resp::{Args, OwnedArgs, RequestBuffer, reply};
+use crate::resp::{Args, OwnedArgs, reply};
+
+/// What a watched key takes besides its name, about.
+const WATCH_BYTES: usize = 128;
 
 /// A script that was stopped at its limit and counts as running until it is killed.
 #[derive(Debug)]
@@ -165,6 +168,13 @@ impl Core {
         if session.multi.is_some() && spec.has(NO_MULTI) {
             return Some(b"ERR Command not allowed inside a transaction");
         }
+        if session.kind != SessionKind::Master
+            && (self.is_full_for(spec)
+                || spec.name == "EXEC"
+                    && session.multi.as_ref().is_some_and(|multi| multi.grows && self.is_full()))
+        {
+            return Some(errors::OUT_OF_MEMORY);
+        }
         let (write_refusal, is_stale) = (self.write_refusal(), self.is_stale());
         if session.kind != SessionKind::Master && (write_refusal.is_some() || is_stale) {
             let declared = scripting::declared(self, spec, args);
@@ -180,6 +190,17 @@ impl Core {
             }
         }
         (!spec.has(BUSY_OK) && self.script_is_overrunning()).then_some(errors::BUSY)
+    }
+
+    /// Whether more memory is used than `maxmemory` allows. A replica holds what its master holds.
+    pub(crate) fn is_full(&self) -> bool {
+        let limit = self.config.limits.max_memory;
+        limit > 0 && !self.replication.is_replica() && self.used_memory() > limit
+    }
+
+    /// Whether this command may not run because it could take memory that is not there.
+    pub(crate) fn is_full_for(&self, spec: &CommandSpec) -> bool {
+        grows(spec) && self.is_full()
     }
 
     /// Why nobody may write here now.
@@ -292,11 +313,13 @@ impl Core {
         let was_expired = database.get(key).is_some_and(|entry| entry.is_expired(now_ms));
         let watch = Watch { session: session.id, was_expired };
         database.watches.entry(key.to_vec()).or_default().push(watch);
+        session.watched_bytes += 2 * key.len() + WATCH_BYTES;
         session.watching.insert(watched);
     }
 
     pub(crate) fn unwatch_all(&mut self, session: &mut Session) {
         self.dirty_sessions.remove(&session.id);
+        session.watched_bytes = 0;
         for (db, key) in std::mem::take(&mut session.watching) {
             let watches = &mut self.databases[db].watches;
             let Some(watchers) = watches.get_mut(&key) else { continue };
@@ -332,12 +355,13 @@ impl Core {
         if !multi.aborted && !cannot_succeed {
             let declared = scripting::declared(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
+            multi.grows |= grows(spec);
             multi.needs_fresh |= !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale);
             let args = OwnedArgs::from(args);
             multi.size += args.size() + size_of::<Queued>();
             multi.queue.push(Queued { spec, args });
         }
-        if multi.size > RequestBuffer::LIMIT_BYTES {
+        if multi.size as u64 > self.config.limits.query_buffer {
             return Next::Close;
         }
         reply::status(out, b"QUEUED");
@@ -349,6 +373,29 @@ impl Core {
         session.multi = None;
         self.unwatch_all(session);
     }
+}
+
+/// Whether a command can make the data larger.
+fn grows(spec: &CommandSpec) -> bool {
+    const SHRINKING: [&str; 16] = [
+        "DEL",
+        "UNLINK",
+        "EXPIRE",
+        "EXPIREAT",
+        "PEXPIRE",
+        "PEXPIREAT",
+        "PERSIST",
+        "GETDEL",
+        "GETEX",
+        "HDEL",
+        "FLUSHALL",
+        "FLUSHDB",
+        "MOVE",
+        "RENAME",
+        "RENAMENX",
+        "TOUCH",
+    ];
+    spec.has(WRITE) && !SHRINKING.contains(&spec.name)
 }
 
 /// A request's first word that can only come from HTTP.

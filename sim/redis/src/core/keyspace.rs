@@ -8,6 +8,11 @@ const LIST_MAX_FIELDS: usize = 512;
 /// … and up to this length of each field and value.
 const LIST_MAX_BYTES: usize = 64;
 
+/// What an entry takes besides its key and value, about.
+const ENTRY_BYTES: usize = 96;
+/// The same for a field of a hash.
+const FIELD_BYTES: usize = 64;
+
 /// A key's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -21,6 +26,14 @@ impl Value {
         match self {
             Value::String(_) => "string",
             Value::Hash(_) => "hash",
+        }
+    }
+
+    /// Bytes it takes, about.
+    fn size(&self) -> u64 {
+        match self {
+            Value::String(bytes) => bytes.len() as u64,
+            Value::Hash(hash) => hash.size(),
         }
     }
 
@@ -62,6 +75,8 @@ pub(crate) struct Database {
     entries: BTreeMap<Vec<u8>, Entry>,
     /// Keys with a lifetime.
     volatile: usize,
+    /// Bytes of all keys and values.
+    memory: u64,
     /// No key expires before this (it may be too early, never too late): lets an idle expiry cycle cost nothing.
     earliest: i64,
     pub(crate) watches: BTreeMap<Vec<u8>, Vec<Watch>>,
@@ -72,6 +87,11 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Bytes of all keys and values.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Number of keys with a lifetime.
@@ -98,6 +118,7 @@ impl Database {
             self.insert_new(key, Entry { value: Value::String(bytes.to_vec()), expires_at });
             return;
         };
+        self.memory = self.memory + bytes.len() as u64 - entry.value.size();
         self.volatile -= usize::from(entry.expires_at.is_some());
         entry.expires_at = expires_at;
         match &mut entry.value {
@@ -118,6 +139,7 @@ impl Database {
 
     fn insert_new(&mut self, key: &[u8], entry: Entry) {
         self.note_lifetime(entry.expires_at);
+        self.memory += (key.len() + ENTRY_BYTES) as u64 + entry.value.size();
         if let Some(order) = &mut self.scan_order {
             order.insert(key);
         }
@@ -135,8 +157,15 @@ impl Database {
         }
     }
 
+    /// The hash at `key` has changed in place, from this size.
+    pub(crate) fn hash_changed(&mut self, key: &[u8], before: u64) {
+        let after = self.entries.get(key).map_or(0, |entry| entry.value.size());
+        self.memory = self.memory + after - before;
+    }
+
     pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
+        self.memory -= (key.len() + ENTRY_BYTES) as u64 + entry.value.size();
         self.volatile -= usize::from(entry.expires_at.is_some());
         if let Some(order) = &mut self.scan_order {
             order.remove(key);
@@ -155,7 +184,7 @@ impl Database {
 
     /// Removes and returns every key; watches stay.
     pub(crate) fn clear(&mut self) -> BTreeMap<Vec<u8>, Entry> {
-        self.volatile = 0;
+        (self.volatile, self.memory) = (0, 0);
         self.scan_order = None;
         std::mem::take(&mut self.entries)
     }
@@ -195,7 +224,41 @@ impl Database {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
     List(Vec<(Vec<u8>, Vec<u8>)>),
-    Table(BTreeMap<Vec<u8>, Vec<u8>>),
+    Table(Table),
+}
+
+/// A hash that is no list any more. Knows its size: it may be large, and every change of it is measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    fields: BTreeMap<Vec<u8>, Vec<u8>>,
+    size: u64,
+}
+
+fn field_size(name: &[u8], value: &[u8]) -> u64 {
+    (name.len() + value.len() + FIELD_BYTES) as u64
+}
+
+impl Table {
+    fn insert(&mut self, name: Vec<u8>, value: Vec<u8>) -> Option<Vec<u8>> {
+        self.size += field_size(&name, &value);
+        let removed_size = self.fields.get(&name).map_or(0, |old| field_size(&name, old));
+        self.size -= removed_size;
+        self.fields.insert(name, value)
+    }
+
+    fn remove(&mut self, name: &[u8]) -> Option<Vec<u8>> {
+        let value = self.fields.remove(name)?;
+        self.size -= field_size(name, &value);
+        Some(value)
+    }
+}
+
+impl FromIterator<(Vec<u8>, Vec<u8>)> for Table {
+    fn from_iter<I: IntoIterator<Item = (Vec<u8>, Vec<u8>)>>(fields: I) -> Table {
+        let mut table = Table::default();
+        fields.into_iter().for_each(|(name, value)| drop(table.insert(name, value)));
+        table
+    }
 }
 
 impl Default for Hash {
@@ -205,10 +268,18 @@ impl Default for Hash {
 }
 
 impl Hash {
+    /// Bytes it takes, about. A list is short.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Hash::List(fields) => fields.iter().map(|(name, value)| field_size(name, value)).sum(),
+            Hash::Table(table) => table.size,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Hash::List(fields) => fields.len(),
-            Hash::Table(fields) => fields.len(),
+            Hash::Table(table) => table.fields.len(),
         }
     }
 
@@ -217,7 +288,7 @@ impl Hash {
             Hash::List(fields) => {
                 fields.iter().find(|(name, _)| name == field).map(|(_, value)| value.as_slice())
             }
-            Hash::Table(fields) => fields.get(field).map(Vec::as_slice),
+            Hash::Table(table) => table.fields.get(field).map(Vec::as_slice),
         }
     }
 
@@ -265,8 +336,8 @@ impl Hash {
             Hash::List(fields) => {
                 Box::new(fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
             }
-            Hash::Table(fields) => {
-                Box::new(fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
+            Hash::Table(table) => {
+                Box::new(table.fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
             }
         }
     }

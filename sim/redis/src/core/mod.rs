@@ -11,6 +11,7 @@ mod context;
 mod dispatch;
 mod docs;
 mod keyspace;
+mod limits;
 mod lua;
 mod observer;
 mod propagation;
@@ -20,6 +21,7 @@ mod script_limit;
 mod session;
 
 pub use config::CoreConfig;
+pub use limits::{Limits, OutputLimit};
 pub use observer::{KeyChange, Observer, Origin, Peer};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
@@ -111,6 +113,8 @@ pub struct Core {
     databases: Vec<Database>,
     propagation: Propagation,
     scripts: BTreeMap<[u8; 20], Arc<Script>>,
+    /// Bytes of the scripts.
+    script_memory: u64,
     overrun: Option<Overrun>,
     /// Every connection that is open, by its id.
     clients: BTreeMap<u64, Client>,
@@ -121,6 +125,10 @@ pub struct Core {
     config_rewrite_due: bool,
     /// How many random keys have been asked for.
     random_keys: u64,
+    /// Bytes that connections hold in their buffers, as far as the node reports them.
+    client_memory: u64,
+    /// The last reply would have outgrown what its client may be sent.
+    output_overflowed: bool,
     stats: Stats,
 }
 
@@ -132,6 +140,7 @@ struct Stats {
     expired: u64,
     connections: u64,
     connected: u64,
+    rejected: u64,
 }
 
 impl Core {
@@ -206,6 +215,37 @@ impl Core {
     /// Whether CONFIG REWRITE was executed since the last call: the node must write its file before it sends the reply.
     pub fn take_config_rewrite(&mut self) -> bool {
         std::mem::take(&mut self.config_rewrite_due)
+    }
+
+    /// Whether a reply since the last call outgrew `client-output-buffer-limit normal`; it was not written then, and the
+    /// connection must be closed.
+    pub fn take_output_overflow(&mut self) -> bool {
+        std::mem::take(&mut self.output_overflowed)
+    }
+
+    /// Bytes of keys, values and scripts.
+    pub fn data_memory(&self) -> u64 {
+        self.databases.iter().map(Database::memory).sum::<u64>() + self.script_memory
+    }
+
+    /// What `maxmemory` is compared with: data, and what connections hold.
+    pub fn used_memory(&self) -> u64 {
+        self.data_memory() + self.client_memory
+    }
+
+    /// What the connections hold together, for [`used_memory`](Self::used_memory).
+    pub fn set_client_memory(&mut self, bytes: u64) {
+        self.client_memory = bytes;
+    }
+
+    /// How many connections are open.
+    pub fn connected_clients(&self) -> u64 {
+        self.stats.connected
+    }
+
+    /// Must be called when a connection is turned away: INFO counts it.
+    pub fn rejected(&mut self) {
+        self.stats.rejected += 1;
     }
 
     /// The node may have got its first replica since the last command.

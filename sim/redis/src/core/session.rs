@@ -29,6 +29,8 @@ pub struct Session {
     pub(crate) multi: Option<Transaction>,
     /// Keys watched, as (database, key): the databases hold the other end.
     pub(crate) watching: BTreeSet<(usize, Vec<u8>)>,
+    /// What that takes, at both ends.
+    pub(crate) watched_bytes: usize,
 }
 
 /// Who speaks on a connection.
@@ -64,6 +66,8 @@ pub(crate) struct Transaction {
     pub(crate) needs_fresh: bool,
     /// One of them writes.
     pub(crate) writes: bool,
+    /// One of them can make the data larger.
+    pub(crate) grows: bool,
     /// Bytes held by the queue.
     pub(crate) size: usize,
 }
@@ -131,6 +135,12 @@ impl Session {
     /// Whether replies are sent: CLIENT REPLY may have turned them off.
     pub(crate) fn is_answered(&self) -> bool {
         !matches!(self.replies, ReplyMode::Off | ReplyMode::Skip)
+    }
+
+    /// Bytes it holds besides its buffers: what is queued and what is watched.
+    pub(crate) fn memory(&self) -> usize {
+        let queued = self.multi.as_ref().map_or(0, |multi| multi.size);
+        queued + self.watched_bytes + self.name.len()
     }
 
     pub(crate) fn abort_transaction(&mut self) {

@@ -10,6 +10,9 @@ use std::io;
 /// No reply of the handshake is longer; Redis reads such lines into a buffer of 256 bytes.
 const LINE_LIMIT_BYTES: usize = 1024;
 
+/// The largest data set that is taken from a master by a node without `maxmemory`.
+const PAYLOAD_LIMIT_BYTES: u64 = 1 << 30;
+
 /// What the master answered to PSYNC.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Opening {
@@ -65,12 +68,24 @@ impl<'a, M: Machine> Handshake<'a, M> {
     /// The data set that follows `+FULLRESYNC`.
     pub(super) async fn payload(&mut self) -> io::Result<Vec<u8>> {
         let head = self.line().await?;
-        let len = head.strip_prefix('$').and_then(|len| len.parse().ok()).ok_or_else(|| unexpected(&head))?;
+        let len: usize =
+            head.strip_prefix('$').and_then(|len| len.parse().ok()).ok_or_else(|| unexpected(&head))?;
+        if len as u64 > self.payload_limit() {
+            return Err(unexpected(&format!("{head}, more than this node may hold")));
+        }
         loop {
             if let Some(payload) = self.pipe.input.take_raw(len) {
                 return Ok(payload);
             }
             self.read().await?;
+        }
+    }
+
+    /// A data set is received whole before it takes the place of the old one.
+    fn payload_limit(&self) -> u64 {
+        match self.shared.lock().core.config().limits.max_memory {
+            0 => PAYLOAD_LIMIT_BYTES,
+            limit => limit,
         }
     }
 

@@ -1,9 +1,8 @@
 //! The sending end: answers PSYNC, streams the history to a replica, takes its acknowledgements.
 //!
-//! A replica that reads slowly holds the backlog open, up to a limit; then its link is dropped, as
-//! `client-output-buffer-limit replica` does.
+//! A replica that reads slowly holds the backlog open, up to `client-output-buffer-limit replica`; then its link is dropped.
 
-use super::Links;
+use super::{Links, Patience};
 use crate::core::{ReplicaState, Replication, ReplicationId, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State, random_id};
@@ -14,9 +13,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-
-/// `client-output-buffer-limit replica`: Redis' hard limit.
-const REPLICA_LAG_LIMIT_BYTES: u64 = 256 << 20;
 
 /// How much of the backlog is copied for one write.
 const PIECE_BYTES: usize = 64 << 10;
@@ -36,6 +32,8 @@ pub(crate) struct Attached {
     online: bool,
     acknowledged: u64,
     acknowledged_at: Duration,
+    /// Since when more waits for it than the soft limit.
+    behind_since: Option<Duration>,
     waker: Option<Waker>,
 }
 
@@ -44,6 +42,16 @@ impl Attached {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
+    }
+
+    /// Whether so many bytes may go on waiting for it.
+    fn may_lag(&mut self, bytes: u64, Patience { limit, now }: Patience) -> bool {
+        let Some(soft_time) = limit.patience(bytes) else {
+            self.behind_since = None;
+            return !limit.is_exceeded_by(bytes);
+        };
+        let since = *self.behind_since.get_or_insert(now);
+        !limit.is_exceeded_by(bytes) && now.saturating_sub(since) <= soft_time
     }
 }
 
@@ -108,11 +116,11 @@ impl Links {
         replication.replicas = reported.collect();
     }
 
-    pub(super) fn drop_laggards(&mut self, replication: &mut Replication) {
+    pub(super) fn drop_laggards(&mut self, replication: &mut Replication, patience: Patience) {
         let end = replication.offset;
         let known = self.attached.len();
         self.attached.retain_mut(|replica| {
-            let keep = end.saturating_sub(replica.position) <= REPLICA_LAG_LIMIT_BYTES;
+            let keep = replica.may_lag(end.saturating_sub(replica.position), patience);
             if !keep {
                 replica.wake();
             }
@@ -132,7 +140,8 @@ impl Links {
 pub(crate) fn ask_for_acknowledgements<M: Machine>(shared: &Shared<M>, state: &mut State) {
     shared.settle(state);
     if !state.links.attached.is_empty() {
-        state.links.feed_own(state.core.replication_mut(), GETACK);
+        let patience = shared.patience(&state.core);
+        state.links.feed_own(state.core.replication_mut(), GETACK, patience);
     }
 }
 
@@ -181,6 +190,7 @@ fn open<M: Machine>(
         online,
         acknowledged: 0,
         acknowledged_at: shared.machine.monotonic(),
+        behind_since: None,
         waker: None,
     });
     links.report_replicas(core.replication_mut());
@@ -345,7 +355,8 @@ async fn ping_replicas<M: Machine>(shared: Arc<Shared<M>>) {
         if !state.core.replication().is_replica() {
             shared.settle(&mut state);
             let State { core, links, .. } = &mut *state;
-            links.feed_own(core.replication_mut(), PING);
+            let patience = shared.patience(core);
+            links.feed_own(core.replication_mut(), PING, patience);
         }
     }
 }

@@ -18,7 +18,7 @@ mod replica;
 
 pub(crate) use master::{ask_for_acknowledgements, serve_replica};
 
-use crate::core::{LinkState, Replication, ReplicationId, Role, Session};
+use crate::core::{LinkState, OutputLimit, Replication, ReplicationId, Role, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State, random_id};
 use crate::resp::reply;
@@ -27,6 +27,7 @@ use backlog::Backlog;
 use master::Attached;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// What a node remembers about its links, beside what the core reports.
 #[derive(Debug)]
@@ -39,6 +40,14 @@ pub(crate) struct Links {
     waiting: Wakers,
     demotions: u64,
     upstream: Upstream,
+}
+
+/// How far behind a replica may be now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub(crate) limit: OutputLimit,
+    /// On the monotonic clock.
+    pub(crate) now: Duration,
 }
 
 /// The link to this node's master.
@@ -68,11 +77,11 @@ impl Links {
     }
 
     /// Sends propagated bytes, by which `Replication::offset` has moved already.
-    pub(crate) fn feed(&mut self, replication: &mut Replication, bytes: &[u8]) {
+    pub(crate) fn feed(&mut self, replication: &mut Replication, bytes: &[u8], patience: Patience) {
         if !replication.counting {
             return;
         }
-        self.drop_laggards(replication);
+        self.drop_laggards(replication, patience);
         let slowest = self.attached.iter().map(|replica| replica.position).min();
         self.backlog.append(bytes, slowest);
         self.report_backlog(replication);
@@ -80,9 +89,9 @@ impl Links {
     }
 
     /// Writes into the stream what no client asked for (PING, GETACK). Everything propagated must be fed before.
-    fn feed_own(&mut self, replication: &mut Replication, bytes: &[u8]) {
+    fn feed_own(&mut self, replication: &mut Replication, bytes: &[u8], patience: Patience) {
         replication.offset += bytes.len() as u64;
-        self.feed(replication, bytes);
+        self.feed(replication, bytes, patience);
     }
 
     /// Begins a history at the current offset: a backlog exists from here on.

@@ -26,6 +26,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Acknowledgements are skipped while this much waits to be sent: the master does not read.
 const OUT_LIMIT_BYTES: usize = 4 << 10;
 
+/// How many times `maxmemory` a master may make a replica hold.
+const FLOOD: u64 = 2;
+
 /// A payload is parsed in pieces, so that any size fits the parser's bound.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -217,8 +220,12 @@ impl<M: Machine> Link<'_, M> {
                 }
             } else {
                 let State { core, links, .. } = &mut *state;
-                if core.apply(&mut links.upstream.session, machine.wall(), &args) == Next::Held {
-                    return Ok((true, busy));
+                match core.apply(&mut links.upstream.session, machine.wall(), &args) {
+                    Next::Held => return Ok((true, busy)),
+                    Next::Close => {
+                        return Err(bad_stream("a transaction longer than client-query-buffer-limit"));
+                    }
+                    _ => refuse_flood(core)?,
                 }
                 busy += machine.command_time(name).unwrap_or_default();
                 self.for_file.extend_from_slice(self.pipe.input.last_raw());
@@ -233,7 +240,8 @@ impl<M: Machine> Link<'_, M> {
     /// The command or transaction under way is whole: the offset moves, and it goes on to the file and to own replicas.
     fn finish_unit(&mut self, state: &mut State) {
         let State { core, links, aof, .. } = state;
-        links.feed_own(core.replication_mut(), &self.begun);
+        let patience = self.shared.patience(core);
+        links.feed_own(core.replication_mut(), &self.begun, patience);
         self.begun.clear();
         if let Some(aof) = aof
             && !self.for_file.is_empty()
@@ -296,6 +304,15 @@ fn parse_id(text: &str) -> io::Result<ReplicationId> {
         *byte = u8::from_str_radix(pair, 16).map_err(bad_stream)?;
     }
     Ok(ReplicationId(id))
+}
+
+/// A replica takes what its master sends, also beyond `maxmemory`, since both hold the same; but not without end.
+fn refuse_flood(core: &Core) -> io::Result<()> {
+    let limit = core.config().limits.max_memory;
+    if limit > 0 && core.data_memory() / FLOOD > limit {
+        return Err(bad_stream("the master sends more than twice this node's maxmemory"));
+    }
+    Ok(())
 }
 
 fn bad_stream(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {

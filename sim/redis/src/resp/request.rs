@@ -132,7 +132,7 @@ pub enum ProtocolError {
     /// Not RESP.
     #[error("Protocol error: {0}")]
     Malformed(String),
-    /// The connection holds more than [`RequestBuffer::LIMIT_BYTES`] of unparsed bytes.
+    /// The connection holds more unparsed bytes than it may.
     #[error("the query buffer limit was exceeded")]
     BufferLimit,
 }
@@ -173,6 +173,17 @@ pub struct RequestBuffer {
     inline: Vec<u8>,
     last: LastRequest,
     consumed: u64,
+    limit: Limit,
+}
+
+/// Most unparsed bytes.
+#[derive(Clone, Copy, Debug)]
+struct Limit(usize);
+
+impl Default for Limit {
+    fn default() -> Limit {
+        Limit(RequestBuffer::LIMIT_BYTES)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -182,14 +193,22 @@ struct LastRequest {
 }
 
 impl RequestBuffer {
-    /// Most unparsed bytes one connection may hold; beyond it the connection is closed.
-    ///
-    /// Redis' `client-query-buffer-limit` is 1 GiB; a simulation keeps hundreds of connections in one process.
+    /// Most unparsed bytes one connection may hold, unless it is told otherwise; beyond it the connection is closed.
     pub const LIMIT_BYTES: usize = 64 << 20;
 
     /// An empty buffer.
     pub fn new() -> RequestBuffer {
         RequestBuffer::default()
+    }
+
+    /// Sets how many unparsed bytes it may hold.
+    pub fn set_limit(&mut self, bytes: usize) {
+        self.limit = Limit(bytes);
+    }
+
+    /// Bytes it has room for, used or not.
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>() + self.inline.capacity()
     }
 
     /// Where received bytes are appended. Append only: what is already there belongs to the parser.
@@ -200,7 +219,7 @@ impl RequestBuffer {
     /// The next complete request, `None` when more bytes are needed. Call until it says `None`, then read more.
     ///
     /// # Errors
-    /// The stream is not RESP, or holds more than [`LIMIT_BYTES`](Self::LIMIT_BYTES) of an unfinished request.
+    /// The stream is not RESP, or holds more of an unfinished request than it may.
     pub fn next_request(&mut self) -> Result<Option<Args<'_>>, ProtocolError> {
         if self.missing.is_none() {
             self.compact();
@@ -221,7 +240,7 @@ impl RequestBuffer {
                 }
             }
         }
-        if self.bytes.len() - self.start > Self::LIMIT_BYTES {
+        if self.bytes.len() - self.start > self.limit.0 {
             return Err(ProtocolError::BufferLimit);
         }
         Ok(None)

@@ -5,6 +5,7 @@
 mod config_file;
 mod connection;
 mod expiry;
+mod limits;
 mod link;
 mod persistence;
 mod replication;

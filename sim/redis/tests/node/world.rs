@@ -296,6 +296,12 @@ impl Client {
         all.unwrap_or(Ok(())).expect("the connection is open");
     }
 
+    /// The same, for as long as the other end does not close.
+    pub(crate) async fn flood(&mut self, bytes: &[u8], ms: u64) {
+        // What it took, or that it took no more, shows in what it does next.
+        let _ = tokio::time::timeout(Duration::from_millis(ms), self.stream.write_all(bytes)).await;
+    }
+
     /// One reply: text of a status, error or bulk string, digits of an integer, `nil`, arrays in brackets; `closed` at
     /// the end of the connection. Panics if two hours pass without one, so that a test fails where it would hang.
     pub(crate) async fn reply(&mut self) -> String {

@@ -116,16 +116,21 @@ pub(crate) fn hget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 
 /// HMGET key field …
 pub(crate) fn hmget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let protocol = ctx.protocol();
-    with_hash(ctx, args, out, |hash, out| {
+    let (protocol, start, limit) = (ctx.protocol(), out.len(), ctx.reply_limit());
+    let next = with_hash(ctx, args, out, |hash, out| {
         reply::array(out, args.len() - 2);
         for field in args.iter().skip(2) {
+            if out.len() - start > limit {
+                break;
+            }
             match hash.and_then(|hash| hash.get(field)) {
                 Some(value) => reply::bulk(out, value),
                 None => reply::null(out, protocol),
             }
         }
-    })
+    });
+    ctx.is_too_long(out, start);
+    next
 }
 
 /// HEXISTS key field.

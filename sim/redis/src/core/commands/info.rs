@@ -1,4 +1,4 @@
-//! INFO: the fields that clients and operators read. What a simulated process does not have (memory, CPU) is left out.
+//! INFO: the fields that clients and operators read. What a simulated process does not have (CPU, an allocator) is left out.
 
 use crate::core::{Core, LinkState, Role, WallMicros};
 use std::fmt::Write as _;
@@ -40,11 +40,13 @@ fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
 }
 
 fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
-    write!(text, "connected_clients:{}\r\nblocked_clients:0\r\n", core.stats.connected)
+    write!(text, "connected_clients:{}\r\n", core.stats.connected)?;
+    write!(text, "maxclients:{}\r\nblocked_clients:0\r\n", core.config.limits.max_clients)
 }
 
 fn memory(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
-    write!(text, "used_memory:0\r\nmaxmemory:0\r\nnumber_of_cached_scripts:{}\r\n", core.scripts.len())
+    write!(text, "used_memory:{}\r\nmaxmemory:{}\r\n", core.used_memory(), core.config.limits.max_memory)?;
+    write!(text, "number_of_cached_scripts:{}\r\n", core.scripts.len())
 }
 
 fn persistence(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
@@ -58,6 +60,7 @@ fn persistence(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Re
 fn stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     let stats = &core.stats;
     write!(text, "total_connections_received:{}\r\n", stats.connections)?;
+    write!(text, "rejected_connections:{}\r\n", stats.rejected)?;
     write!(text, "total_commands_processed:{}\r\nexpired_keys:{}\r\n", stats.commands, stats.expired)
 }
 

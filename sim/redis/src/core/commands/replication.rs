@@ -22,6 +22,10 @@ pub(crate) fn replicaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8
         return Next::Reply;
     };
     let host = String::from_utf8_lossy(args.at(1)).into_owned();
+    if !ctx.core.config.remote_masters && !is_this_machine(&host) {
+        reply::error(out, REMOTE_MASTER);
+        return Next::Reply;
+    }
     if let Role::Replica { host: current, port: current_port, .. } = &ctx.core.replication.role
         && current.eq_ignore_ascii_case(&host)
         && *current_port == port
@@ -32,6 +36,15 @@ pub(crate) fn replicaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8
     reply::ok(out);
     ctx.core.replication.role = Role::Replica { host: host.clone(), port, link: LinkState::Connect };
     Next::ReplicaOf(Some((host, port)))
+}
+
+const REMOTE_MASTER: &[u8] = b"ERR this node replicates this machine (127.0.0.1) only, since a master can fill its \
+    replicas with anything and clients need no password to name one; serve with --allow-remote-replicaof to lift this";
+
+/// Whether a master's address cannot be anybody else's.
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// ROLE.

@@ -2,7 +2,7 @@
 
 use super::integer_or_reply;
 use crate::core::command::CommandSpec;
-use crate::core::context::Context;
+use crate::core::context::{Context, errors};
 use crate::core::dispatch::OverrunState;
 use crate::core::lua::{self, Call, Declared, Script};
 use crate::core::{Core, Next};
@@ -92,14 +92,22 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
     lua::run(ctx.core, ctx.session, ctx.now, script, call, out)
 }
 
+/// What a cached script takes besides its text, about.
+const SCRIPT_BYTES: usize = 160;
+
 /// The script in the cache, put there first if it compiles.
 fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     let sha = lua::digest(source);
     if let Some(script) = ctx.core.scripts.get(&sha) {
         return Ok(Arc::clone(script));
     }
+    // Redis caches every script it is sent, whatever memory is left.
+    if ctx.core.is_full() {
+        return Err(errors::OUT_OF_MEMORY.to_vec());
+    }
     let script = Arc::new(Script::parse(source, sha)?);
     lua::compile(&script, ctx.core.config.script_memory_limit)?;
+    ctx.core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
     ctx.core.scripts.insert(sha, Arc::clone(&script));
     Ok(script)
 }
@@ -133,6 +141,7 @@ pub(crate) fn script_flush(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     };
     if known {
         ctx.core.scripts.clear();
+        ctx.core.script_memory = 0;
         reply::ok(out);
     } else {
         reply::error(out, b"ERR SCRIPT FLUSH only support SYNC|ASYNC option");

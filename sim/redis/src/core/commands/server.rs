@@ -77,13 +77,12 @@ fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
     let busy = config.busy_reply_threshold.as_millis().to_string();
     let min_replicas = config.min_replicas_to_write.to_string();
     let max_lag = config.min_replicas_max_lag.to_string();
-    vec![
+    let mut settings = vec![
         ("appendfsync", config.append_fsync.to_owned()),
         ("appendonly", yes_no(config.append_only)),
         ("busy-reply-threshold", busy.clone()),
         ("databases", super::super::DATABASES.to_string()),
         ("lua-time-limit", busy),
-        ("maxmemory", "0".to_owned()),
         ("maxmemory-policy", "noeviction".to_owned()),
         ("min-replicas-max-lag", max_lag.clone()),
         ("min-replicas-to-write", min_replicas.clone()),
@@ -100,7 +99,10 @@ fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
         ("slave-serve-stale-data", yes_no(config.replica_serve_stale_data)),
         ("stop-writes-on-bgsave-error", yes_no(true)),
         ("timeout", "0".to_owned()),
-    ]
+    ];
+    settings.extend(config.limits.settings());
+    settings.sort_unstable();
+    settings
 }
 
 /// CONFIG SET name value …: all of them or none.
@@ -153,7 +155,12 @@ fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(
                 _ => return Err("argument must be 'yes' or 'no'"),
             };
         }
-        _ => return Err("can't set immutable config"),
+        _ => {
+            let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+            if !config.limits.set(text(name), text(value))? {
+                return Err("can't set immutable config");
+            }
+        }
     }
     Ok(())
 }
@@ -172,7 +179,7 @@ pub(crate) fn config_rewrite(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
 /// CONFIG RESETSTAT.
 pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let stats = &mut ctx.core.stats;
-    (stats.commands, stats.expired, stats.connections) = (0, 0, 0);
+    (stats.commands, stats.expired, stats.connections, stats.rejected) = (0, 0, 0, 0);
     reply::ok(out);
     Next::Reply
 }

@@ -104,6 +104,12 @@ impl Core {
                 }
                 other => asked = other,
             }
+            // The client will be closed; what it asked for is done nevertheless, as Redis does.
+            if self.config.limits.output.is_exceeded_by(out.len() as u64) {
+                self.output_overflowed = true;
+                out.clear();
+                continue;
+            }
             // CLIENT REPLY is obeyed from where it stands.
             if !was_answered && !session.is_answered() {
                 out.truncate(start);

@@ -7,7 +7,7 @@ use super::run::{Run, with_run};
 use super::script::{digest, hex};
 use super::{callback, guarded};
 use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
-use crate::core::context::Context;
+use crate::core::context::{Context, errors};
 use crate::core::{Next, commands};
 use crate::resp::{Protocol, reply};
 use mlua::{Function, Lua, MultiValue, Table, Value};
@@ -117,6 +117,9 @@ fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
     if spec.has(WRITE) {
         if run.read_only {
             return Err(b"ERR Write commands are not allowed from read-only scripts.".to_vec());
+        }
+        if !run.from_master && run.core.is_full_for(spec) {
+            return Err(errors::OUT_OF_MEMORY.to_vec());
         }
         // A script that has begun to write is not stopped half-way by the node's state.
         if !run.wrote

@@ -15,8 +15,14 @@ pub(crate) fn command_docs(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     } else {
         args.iter().skip(2).filter_map(command::lookup_full_name).collect()
     };
+    let start = out.len();
     reply::map(out, protocol, specs.len());
-    specs.iter().for_each(|spec| reply_docs(spec, protocol, out));
+    for spec in specs {
+        reply_docs(spec, protocol, out);
+        if ctx.is_too_long(out, start) {
+            break;
+        }
+    }
     Next::Reply
 }
 

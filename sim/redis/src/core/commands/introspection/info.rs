@@ -45,11 +45,15 @@ pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
         reply_every_command(protocol, out);
         return Next::Reply;
     }
+    let start = out.len();
     reply::array(out, args.len() - 2);
     for name in args.iter().skip(2) {
         match command::lookup_full_name(name) {
             Some(spec) => reply_info(spec, protocol, out),
             None => reply::null(out, protocol),
+        }
+        if ctx.is_too_long(out, start) {
+            break;
         }
     }
     Next::Reply

@@ -52,12 +52,16 @@ pub(crate) fn getdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 
 /// MGET key …: what is not a string reads as absent.
 pub(crate) fn mget(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let start = out.len();
     reply::array(out, args.len() - 1);
     let protocol = ctx.protocol();
     for key in args.iter().skip(1) {
         match ctx.string(key) {
             Ok(Some(value)) => reply::bulk(out, value),
             _ => reply::null(out, protocol),
+        }
+        if ctx.is_too_long(out, start) {
+            break;
         }
     }
     Next::Reply
