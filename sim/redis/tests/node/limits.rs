@@ -4,6 +4,7 @@ use crate::replication::replica_of;
 use crate::world::{Client, Host, World, info, pass};
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Persistence};
+use tokio::time::Instant;
 
 /// A node, and a client that has set these limits.
 async fn limited(settings: &[&str]) -> (Host, Client) {
@@ -226,8 +227,10 @@ async fn resync(link: &mut Client, payload: u64) {
 async fn a_payload_larger_than_the_replica_may_hold_is_not_taken() {
     let (_replica, mut links) = small_replica().await;
     let mut link = links.recv().await.expect("it connects");
-    resync(&mut link, u64::MAX).await;
+    let began = Instant::now();
+    resync(&mut link, 1 << 40).await;
     assert_eq!(link.reply().await, "closed");
+    assert!(began.elapsed().as_secs() < 1, "not only after a minute of silence");
 }
 
 #[tokio::test(start_paused = true)]
@@ -237,11 +240,13 @@ async fn a_transaction_without_end_in_the_stream_ends_the_link() {
     resync(&mut link, 0).await;
     link.send("*1\r\n$5\r\nMULTI").await;
     link.flood(&request(&["SET", "k", &"x".repeat(1000)]).repeat(3_000), 500).await;
+    let began = Instant::now();
     let mut last = link.reply().await;
     while last.contains("REPLCONF ACK") {
         last = link.reply().await;
     }
     assert_eq!(last, "closed");
+    assert!(began.elapsed().as_secs() < 1, "not only after a minute of silence");
     assert_eq!(replica.client().await.ask("PING").await, "PONG");
 }
 
