@@ -129,6 +129,12 @@ impl<M: Machine> Node<M> {
         poll_fn(|cx| self.shared.poll_closed(cx)).await;
     }
 
+    /// Ends the process in order: connections are answered what has arrived of them and closed, then the node closes. Stop
+    /// accepting connections before. A client that does not read its replies can hold this up for as long as it likes.
+    pub fn drain(&self) {
+        self.shared.drain();
+    }
+
     /// Looks at the node's memory, between two commands.
     pub fn inspect<R>(&self, look: impl FnOnce(&Core) -> R) -> R {
         look(&self.shared.lock().core)
@@ -155,6 +161,7 @@ pub(crate) struct Shared<M: Machine> {
     state: Mutex<State>,
     /// Set once, under the lock.
     closed: AtomicBool,
+    draining: AtomicBool,
     booted: Duration,
 }
 
@@ -200,6 +207,7 @@ impl<M: Machine> Shared<M> {
             turn: tokio::sync::Mutex::new(()),
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
             booted,
         }
     }
@@ -254,6 +262,30 @@ impl<M: Machine> Shared<M> {
         state.watchers.wake();
         state.held.wake();
         std::mem::take(&mut state.connections).into_values().for_each(Waker::wake);
+    }
+
+    fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+        let mut state = self.lock();
+        std::mem::take(&mut state.connections).into_values().for_each(Waker::wake);
+        drop(state);
+        self.close_if_drained();
+    }
+
+    /// Whether connections end as soon as nothing of them is left to be answered.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// A connection ended, perhaps the last one of a node that drains. Replicas stay until then: they are to have what was
+    /// answered last.
+    pub(crate) fn close_if_drained(&self) {
+        let state = self.lock();
+        let clients = state.core.connected_clients().saturating_sub(state.links.replicas() as u64);
+        drop(state);
+        if self.is_draining() && clients == 0 {
+            self.close();
+        }
     }
 
     /// SHUTDOWN: everything written goes to the file and is fsynced, whatever the policy.

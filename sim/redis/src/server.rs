@@ -44,6 +44,7 @@ where
     connection.report(0);
     connection.pipe.shut().await;
     shared.lock().end_session(&mut connection.session);
+    shared.close_if_drained();
 }
 
 /// The connection's session, unless there are `maxclients` already.
@@ -239,7 +240,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let known_waker = &mut self.known_waker;
         poll_fn(|cx| match pipe.poll_fill(cx) {
             Poll::Ready(read) => Poll::Ready(read.is_ok_and(|bytes| bytes > 0)),
-            Poll::Pending => poll_close(shared, session, known_waker, cx).map(|()| false),
+            Poll::Pending => poll_leave(shared, session, known_waker, cx).map(|()| false),
         })
         .await
     }
@@ -329,7 +330,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     Poll::Pending => break,
                 }
             }
-            poll_close(shared, session, known_waker, cx).map(|()| Unblocked::Gone)
+            poll_leave(shared, session, known_waker, cx).map(|()| Unblocked::Gone)
         })
         .await
     }
@@ -367,4 +368,18 @@ fn poll_close<M: Machine>(
     state.wake_on_close(session, cx.waker());
     *known_waker = Some(cx.waker().clone());
     Poll::Pending
+}
+
+/// The same, and ready too when the node drains: nothing of this connection is left to be answered.
+fn poll_leave<M: Machine>(
+    shared: &Shared<M>,
+    session: u64,
+    known_waker: &mut Option<Waker>,
+    cx: &Context<'_>,
+) -> Poll<()> {
+    // In this order: a node that begins to drain in between finds the waker.
+    match poll_close(shared, session, known_waker, cx) {
+        Poll::Pending if shared.is_draining() => Poll::Ready(()),
+        closed => closed,
+    }
 }

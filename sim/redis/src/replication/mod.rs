@@ -120,6 +120,11 @@ impl Links {
         self.attached.drain(..).for_each(|mut replica| replica.wake());
     }
 
+    /// How many replicas are served now.
+    pub(crate) fn replicas(&self) -> usize {
+        self.attached.len()
+    }
+
     /// How often this node became a replica; a client that WAITs across a demotion is unblocked with an error.
     pub(crate) fn demotions(&self) -> u64 {
         self.demotions

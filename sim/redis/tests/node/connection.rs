@@ -142,3 +142,31 @@ async fn a_request_held_by_a_script_is_executed_when_the_script_is_killed() {
     assert_eq!(held.reply().await, "OK");
     assert!(looping.reply().await.contains("killed"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_drains_answers_what_has_arrived_and_closes() {
+    let host = World::new().host("m");
+    let node = host.boot(Persistence::None);
+    host.set_command_time(Duration::from_millis(100));
+    let (mut idle, mut busy, mut waiting) = (host.client().await, host.client().await, host.client().await);
+    waiting.send("WAIT 1 0").await;
+    pass(200).await;
+    busy.send_raw(&b"INCR n\r\n".repeat(5)).await;
+    pass(50).await;
+    node.drain();
+    assert_eq!(idle.reply().await, "closed");
+    assert_eq!(waiting.reply().await, "closed");
+    for answered in 1..=5 {
+        assert_eq!(busy.reply().await, answered.to_string());
+    }
+    assert_eq!(busy.reply().await, "closed");
+    tokio::time::timeout(Duration::from_secs(1), node.closed()).await.expect("nobody is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_without_clients_is_drained_at_once() {
+    let host = World::new().host("m");
+    let node = host.boot(Persistence::None);
+    node.drain();
+    tokio::time::timeout(Duration::from_secs(1), node.closed()).await.expect("nobody was there");
+}
