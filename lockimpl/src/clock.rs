@@ -37,6 +37,9 @@ pub struct BootTime(pub u64);
 /// | wall | accepts an expired lock | refuses it |
 /// | monotonic | refuses it | accepts an expired lock |
 /// | boot | refuses it | refuses it |
+///
+/// A timeout per request changes the second column only by luck: it waits on the monotonic clock, too.
+/// And no clock that stands still during a suspension notices one while the lock is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// What several libraries use. antirez asks for a monotonic clock instead.

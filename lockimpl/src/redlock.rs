@@ -38,7 +38,9 @@ pub struct RedlockConfig {
     pub order: Order,
     /// How long one command may take on one node, connecting included; none waits for ever. Published:
     /// small beside the lease, "5–50 ms" for 10 s; default 50 ms. Too long, and dead nodes eat the
-    /// lease.
+    /// lease. It waits on the monotonic clock, so a machine that was suspended meanwhile still
+    /// counts replies that it finds in its buffers or that are sent again soon after it woke:
+    /// measure the lease with a clock that does not stand still ([`Clock::Boot`](crate::Clock::Boot)).
     pub node_timeout: Option<Duration>,
     /// What happens to a connection on which a reply did not come in time.
     pub on_timeout: OnTimeout,
