@@ -8,6 +8,7 @@ use super::hosts::Hosts;
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::suggest;
+use super::vocabulary::Key;
 use crate::scenario::{ClientPlan, Step};
 
 pub(super) const KEYS: &[&str] = &["name", "program", "rounds", "retry", "give_up_after", "start"];
@@ -16,6 +17,11 @@ const STEPS_MAX: usize = 100;
 /// A round costs at least a few events on every node; a thousand of them are a workload, more are a mistake.
 const ROUNDS_MAX: u64 = 1000;
 const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];
+
+/// What `[[clients]]` takes.
+pub(super) fn vocabulary() -> Vec<Key> {
+    [Key::all("clients", KEYS), Key::words("clients.program", &WORDS)].concat()
+}
 
 /// The tables of all clients.
 pub(super) fn tables<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {

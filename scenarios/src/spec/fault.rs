@@ -8,7 +8,8 @@ use super::hosts::Hosts;
 use super::network;
 use super::possible::World;
 use super::problem::Result;
-use super::section::{Field, Section};
+use super::section::{Choices, Field, Section};
+use super::vocabulary::{Key, words_of};
 use super::{orders, suggest, when, words};
 use crate::scenario::{FaultKind, FaultPlan, HostIndex, Role, START_SIGNAL};
 
@@ -57,6 +58,19 @@ const KEYS: &[&str] = &[
     "rewrite_config",
 ];
 const EVERY: [&str; 3] = ["kind", "at", "optional"];
+const CLOCKS: Choices<ClockKind> =
+    &[("wall", ClockKind::Wall), ("monotonic", ClockKind::Monotonic), ("boot", ClockKind::Boot)];
+
+/// What `[[faults]]` takes: what every kind does, and each kind's own keys.
+pub(super) fn vocabulary() -> Vec<Key> {
+    let mut keys = Key::all("faults", &EVERY);
+    keys.extend(Key::words("faults.kind", &KINDS.map(|kind| kind.word)));
+    for kind in &KINDS {
+        keys.extend(Key::all(&format!("faults.{}", kind.word), kind.keys));
+    }
+    keys.extend(Key::words("faults.clock-freeze.clock", &words_of(CLOCKS)));
+    keys
+}
 
 /// What a fault does, before it is known when.
 struct Deed {
@@ -161,9 +175,7 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
             )
         }
         "clock-freeze" => {
-            let clocks =
-                [ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot].map(|clock| (clock.name(), clock));
-            let clock = fault.require("clock", "\"wall\"")?.choice(&clocks)?;
+            let clock = fault.require("clock", "\"wall\"")?.choice(CLOCKS)?;
             (each(&|host| Fault::Freeze { host, clock }), format!("have their {} clock frozen", clock.name()))
         }
         "fsync-lies" => {

@@ -7,14 +7,37 @@ use doublehold_lockimpl::Algorithm;
 use doublehold_sim::{DelayLaw, RatePpb};
 
 use super::problem::{Problem, Result};
-use super::section::{Field, Section, shorten};
+use super::section::{Choices, Field, Section, shorten};
 use super::suggest;
+use super::vocabulary::{Key, words_of};
 use crate::scenario::{HostIndex, HostPlan, LockPlan, NodesPlan, Persistence, ResourcePlan, Role};
 
 /// More hosts than any lock of this kind is run with; the network grows with the square of their number.
 pub(super) const HOSTS_MAX: usize = 64;
+const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
+const NODES_KEYS: &[&str] = &["names", "master", "persistence", "fsync_time", "command_time"];
+const PERSISTENCE: Choices<Persistence> =
+    &[("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
+const RESOURCE_KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
+const FENCING: Choices<FencingCheck> = &[
+    ("off", FencingCheck::Off),
+    ("reject-lower", FencingCheck::RejectLower),
+    ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
+];
 /// The name of the host that guards the data.
 const RESOURCE: &str = "resource";
+
+/// What `[nodes]`, `[clocks]` and `[resource]` take.
+pub(super) fn vocabulary() -> Vec<Key> {
+    [
+        Key::all("nodes", NODES_KEYS),
+        Key::words("nodes.persistence", &words_of(PERSISTENCE)),
+        Key::all("clocks", CLOCKS_KEYS),
+        Key::all("resource", RESOURCE_KEYS),
+        Key::words("resource.fencing", &words_of(FENCING)),
+    ]
+    .concat()
+}
 
 /// The hosts by name: what every later part of the file refers to.
 pub(super) struct Hosts {
@@ -71,7 +94,7 @@ impl Hosts {
     fn read_clocks(&mut self, root: &Section<'_>) -> Result<()> {
         for (name, field) in root.section("clocks", &[])?.fields() {
             let host = self.named(name, &field)?;
-            let clocks = field.section(&["offset", "drift"])?;
+            let clocks = field.section(CLOCKS_KEYS)?;
             let offset = clocks.get("offset").map_or(Ok(0), |offset| offset.signed_duration_ns())?;
             let drift = clocks.get("drift").map_or(Ok(RatePpb(0)), |drift| drift.rate())?;
             self.plans[host.0].wall_offset_ns = offset;
@@ -136,7 +159,7 @@ impl Hosts {
 
 fn nodes_section<'a>(root: &Section<'a>) -> Result<Section<'a>> {
     let nodes = root.require("nodes", "{ names = [\"A\", \"B\", \"C\", \"D\", \"E\"] }")?;
-    nodes.section(&["names", "master", "persistence", "fsync_time", "command_time"])
+    nodes.section(NODES_KEYS)
 }
 
 fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
@@ -151,8 +174,6 @@ fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 /// Reads `[nodes]` and checks that the lock can run on them.
 pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<NodesPlan> {
     let nodes = nodes_section(root)?;
-    let persistence =
-        [("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
     let master = nodes.get("master").map(|field| master(&field, hosts)).transpose()?;
     let count = hosts.of(Role::Node).len();
     match (&lock.algorithm, master) {
@@ -173,7 +194,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> 
         _ => {}
     }
     Ok(NodesPlan {
-        persistence: nodes.choice_or("persistence", &persistence, Persistence::None)?,
+        persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
@@ -190,14 +211,9 @@ fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
 
 /// Reads `[resource]` and checks that clients can obey its rules.
 pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<ResourcePlan> {
-    let resource = root.section("resource", &["object", "fencing", "fence_reads", "version_check"])?;
-    let checks = [
-        ("off", FencingCheck::Off),
-        ("reject-lower", FencingCheck::RejectLower),
-        ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
-    ];
+    let resource = root.section("resource", RESOURCE_KEYS)?;
     let rules = ResourceRules {
-        fencing: resource.choice_or("fencing", &checks, FencingCheck::Off)?,
+        fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
         fence_reads: resource.flag_or("fence_reads", false)?,
         version_check: resource.flag_or("version_check", false)?,
     };

@@ -9,8 +9,9 @@ use doublehold_lockimpl::{
 };
 
 use super::problem::Result;
-use super::section::{Field, Section};
+use super::section::{Choices, Field, Section};
 use super::suggest;
+use super::vocabulary::{Key, words_of};
 use crate::scenario::LockPlan;
 
 const ALGORITHMS: [&str; 3] = ["single", "replicated", "redlock"];
@@ -41,10 +42,54 @@ const REDLOCK: [&str; 9] = [
     "on_failed_extension",
 ];
 
+const CLOCKS: Choices<Clock> =
+    &[("wall", Clock::Wall), ("monotonic", Clock::Monotonic), ("boot", Clock::Boot)];
+const QUORUMS: Choices<Quorum> = &[
+    ("majority", Quorum::Majority),
+    ("half-of-others", Quorum::HalfOfOthers),
+    ("more-than-majority", Quorum::MoreThanMajority),
+];
+const ORDERS: Choices<Order> = &[("sequential", Order::Sequential), ("parallel", Order::Parallel)];
+const TOKENS: Choices<TokenScope> = &[("call", TokenScope::Call), ("attempt", TokenScope::Attempt)];
+const RELEASE: Choices<ReleaseMethod> = &[
+    ("compare-and-delete", ReleaseMethod::CompareAndDelete),
+    ("plain-delete", ReleaseMethod::PlainDelete),
+    ("get-then-delete", ReleaseMethod::GetThenDelete),
+];
+const RELEASE_ON: Choices<ReleaseOn> = &[("all", ReleaseOn::All), ("answered", ReleaseOn::Answered)];
+const ON_TIMEOUT: Choices<OnTimeout> = &[("reconnect", OnTimeout::Reconnect), ("keep", OnTimeout::Keep)];
+const ON_FAILED_EXTENSION: Choices<OnFailedExtension> =
+    &[("keep", OnFailedExtension::Keep), ("release", OnFailedExtension::Release)];
+/// What stands for a timeout that never comes.
+const NO_TIMEOUT: &str = "none";
+
+/// What `[lock]` takes.
+pub(super) fn vocabulary() -> Vec<Key> {
+    let mut keys = Key::all("lock", &known());
+    let values = [
+        ("algorithm", ALGORITHMS.to_vec()),
+        ("clock", words_of(CLOCKS)),
+        ("quorum", words_of(QUORUMS)),
+        ("order", words_of(ORDERS)),
+        ("token", words_of(TOKENS)),
+        ("release", words_of(RELEASE)),
+        ("release_on", words_of(RELEASE_ON)),
+        ("on_timeout", words_of(ON_TIMEOUT)),
+        ("on_failed_extension", words_of(ON_FAILED_EXTENSION)),
+        ("request_timeout", vec![NO_TIMEOUT]),
+        ("node_timeout", vec![NO_TIMEOUT]),
+    ];
+    keys.extend(values.iter().flat_map(|(key, words)| Key::words(&format!("lock.{key}"), words)));
+    keys
+}
+
+fn known() -> Vec<&'static str> {
+    [&EVERY[..], &ONE_NODE, &REPLICATED, &REDLOCK].concat()
+}
+
 /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
 pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockPlan> {
-    let known: Vec<&str> = [&EVERY[..], &ONE_NODE, &REPLICATED, &REDLOCK].concat();
-    let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known)?;
+    let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known())?;
     let algorithm = lock.require("algorithm", "\"redlock\"")?;
     let name = algorithm.choice(&ALGORITHMS.map(|name| (name, name)))?;
     refuse_misfits(&lock, name)?;
@@ -81,11 +126,10 @@ fn refuse_misfits(lock: &Section<'_>, algorithm: &str) -> Result<()> {
 
 fn timing(lock: &Section<'_>, checked: bool, ttl: Duration) -> Result<Timing> {
     let published = if checked { Timing::checked() } else { Timing::unchecked() };
-    let clocks = [("wall", Clock::Wall), ("monotonic", Clock::Monotonic), ("boot", Clock::Boot)];
     let timing = Timing {
         elapsed_check: lock.flag_or("elapsed_check", published.elapsed_check)?,
         unchecked_deadline: lock.flag_or("unchecked_deadline", published.unchecked_deadline)?,
-        clock: lock.choice_or("clock", &clocks, published.clock)?,
+        clock: lock.choice_or("clock", CLOCKS, published.clock)?,
         drift: Drift {
             ratio: lock.get("drift_ratio").map_or(Ok(published.drift.ratio), |field| drift_ratio(&field))?,
             constant: lock.duration_or("drift_constant", published.drift.constant)?,
@@ -141,24 +185,24 @@ fn replicated(lock: &Section<'_>, timing: Timing, nodes: usize) -> Result<Replic
 
 fn redlock(lock: &Section<'_>, timing: Timing, nodes: usize) -> Result<RedlockConfig> {
     let published = RedlockConfig::default();
-    let orders = [("sequential", Order::Sequential), ("parallel", Order::Parallel)];
-    let tokens = [("call", TokenScope::Call), ("attempt", TokenScope::Attempt)];
-    let release_on_words = [("all", ReleaseOn::All), ("answered", ReleaseOn::Answered)];
-    let failed = [("keep", OnFailedExtension::Keep), ("release", OnFailedExtension::Release)];
     Ok(RedlockConfig {
         timing,
         quorum: lock.get("quorum").map_or(Ok(published.quorum), |field| quorum(&field, nodes))?,
-        order: lock.choice_or("order", &orders, published.order)?,
+        order: lock.choice_or("order", ORDERS, published.order)?,
         node_timeout: timeout(lock, "node_timeout", published.node_timeout)?,
         on_timeout: on_timeout(lock)?,
-        token: lock.choice_or("token", &tokens, published.token)?,
+        token: lock.choice_or("token", TOKENS, published.token)?,
         tries: lock.get("tries").map_or(Ok(u64::from(published.tries)), |tries| tries.number(1, 1000))?
             as u32,
         retry_delay: lock.duration_or("retry_delay", published.retry_delay)?,
         jitter: lock.flag_or("jitter", published.jitter)?,
         release: release(lock)?,
-        release_on: lock.choice_or("release_on", &release_on_words, published.release_on)?,
-        on_failed_extension: lock.choice_or("on_failed_extension", &failed, published.on_failed_extension)?,
+        release_on: lock.choice_or("release_on", RELEASE_ON, published.release_on)?,
+        on_failed_extension: lock.choice_or(
+            "on_failed_extension",
+            ON_FAILED_EXTENSION,
+            published.on_failed_extension,
+        )?,
         extend_if_missing: lock.flag_or("extend_if_missing", published.extend_if_missing)?,
     })
 }
@@ -167,32 +211,22 @@ fn quorum(field: &Field<'_>, nodes: usize) -> Result<Quorum> {
     if field.text().is_err() {
         return Ok(Quorum::Fixed(field.number(1, nodes as u64)? as usize));
     }
-    field.choice(&[
-        ("majority", Quorum::Majority),
-        ("half-of-others", Quorum::HalfOfOthers),
-        ("more-than-majority", Quorum::MoreThanMajority),
-    ])
+    field.choice(QUORUMS)
 }
 
 /// A timeout, or `none`, which waits for ever.
 fn timeout(lock: &Section<'_>, key: &str, published: Option<Duration>) -> Result<Option<Duration>> {
     match lock.get(key) {
         None => Ok(published),
-        Some(field) if field.text() == Ok("none") => Ok(None),
+        Some(field) if field.text() == Ok(NO_TIMEOUT) => Ok(None),
         Some(field) => field.positive_duration().map(Some),
     }
 }
 
 fn on_timeout(lock: &Section<'_>) -> Result<OnTimeout> {
-    let words = [("reconnect", OnTimeout::Reconnect), ("keep", OnTimeout::Keep)];
-    lock.choice_or("on_timeout", &words, OnTimeout::default())
+    lock.choice_or("on_timeout", ON_TIMEOUT, OnTimeout::default())
 }
 
 fn release(lock: &Section<'_>) -> Result<ReleaseMethod> {
-    let words = [
-        ("compare-and-delete", ReleaseMethod::CompareAndDelete),
-        ("plain-delete", ReleaseMethod::PlainDelete),
-        ("get-then-delete", ReleaseMethod::GetThenDelete),
-    ];
-    lock.choice_or("release", &words, ReleaseMethod::default())
+    lock.choice_or("release", RELEASE, ReleaseMethod::default())
 }

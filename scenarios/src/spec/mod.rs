@@ -6,6 +6,7 @@
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
+//! | every word of all these as data, so that a test can demand that each matters | `vocabulary` |
 //!
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
 //! find out (a fault that could strike and did not) is the runner's to report.
@@ -23,6 +24,7 @@ pub(crate) mod suggest;
 pub(crate) mod syntax;
 mod tree;
 mod units;
+mod vocabulary;
 mod when;
 mod words;
 
@@ -39,16 +41,36 @@ use problem::{Origin, Problem, Result};
 use section::{Field, Section};
 use tree::{Node, Value};
 
+pub use vocabulary::{Key, vocabulary};
+
 const KEYS: &[&str] = &[
     "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients",
     "faults", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
+const LIMITS_KEYS: &[&str] = &["time", "events", "obtain_within", "obtain_free_within"];
+const VERDICTS: [Expected; 2] = [Expected::Holds, Expected::Violated];
 const VARIANTS_MAX: usize = 100;
 /// Beyond this a run is a workload for a sweep, and a reader waits for minutes.
 const EVENTS_MAX: u64 = 100_000_000;
 /// A round of five nodes is about a hundred events: enough for every scenario in the catalogue a hundred times over.
 const EVENTS_DEFAULT: u64 = 1_000_000;
+
+/// What a file takes besides what its tables do, and what `[expect]`, `[limits]` and `[[variants]]` take.
+fn own_vocabulary() -> Vec<Key> {
+    let mut keys = [
+        Key::all("", KEYS),
+        Key::all("expect", &Predicate::ALL.map(Predicate::as_str)),
+        Key::all("limits", LIMITS_KEYS),
+        Key::all("variants", VARIANT_KEYS),
+    ]
+    .concat();
+    let verdicts = VERDICTS.map(Expected::as_str);
+    for predicate in Predicate::ALL {
+        keys.extend(Key::words(&format!("expect.{predicate}"), &verdicts));
+    }
+    keys
+}
 
 /// A scenario's text and what was asked for beside it.
 #[derive(Clone, Debug, Default)]
@@ -268,7 +290,7 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
 
 fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
     let words = Predicate::ALL.map(Predicate::as_str);
-    let verdicts = [Expected::Holds, Expected::Violated].map(|expected| (expected.as_str(), expected));
+    let verdicts = VERDICTS.map(|expected| (expected.as_str(), expected));
     let mut expect = BTreeMap::new();
     for (key, field) in root.section("expect", &[])?.fields() {
         let Some(predicate) = Predicate::ALL.into_iter().find(|predicate| predicate.as_str() == key) else {
@@ -293,7 +315,7 @@ fn faults(root: &Section<'_>, clients: &[Field<'_>], world: &World<'_>) -> Resul
 }
 
 fn limits(root: &Section<'_>) -> Result<Limits> {
-    let limits = root.section("limits", &["time", "events", "obtain_within", "obtain_free_within"])?;
+    let limits = root.section("limits", LIMITS_KEYS)?;
     let hour = Duration::from_secs(3600);
     let bound = |key| limits.get(key).map(|bound: Field<'_>| bound.positive_duration()).transpose();
     Ok(Limits {

@@ -7,21 +7,29 @@ use doublehold_sim::{DelayLaw, Probability};
 use super::hosts::Hosts;
 use super::problem::Result;
 use super::section::{Field, Section};
+use super::vocabulary::Key;
 use crate::scenario::{HostIndex, LinkPlan};
 
+const KEYS: &[&str] = &["delay", "loss", "links"];
+const LINK_KEYS: &[&str] = &["from", "to", "delay", "loss"];
 const LINKS_MAX: usize = 1000;
 
 /// A direction and its quality.
 pub(super) type Direction = (HostIndex, HostIndex, LinkPlan);
 
+/// What `[network]` takes.
+pub(super) fn vocabulary() -> Vec<Key> {
+    [Key::all("network", KEYS), Key::all("network.links", LINK_KEYS)].concat()
+}
+
 /// Reads `[network]`.
 pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkPlan, Vec<Direction>)> {
-    let network = root.section("network", &["delay", "loss", "links"])?;
+    let network = root.section("network", KEYS)?;
     let delay = DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(5) };
     let usual = link(&network, &LinkPlan { delay, loss: Probability::NEVER })?;
     let mut links: Vec<Direction> = Vec::new();
     for field in network.list("links", LINKS_MAX)? {
-        let table = field.section(&["from", "to", "delay", "loss"])?;
+        let table = field.section(LINK_KEYS)?;
         let quality = link(&table, &usual)?;
         for (from, to) in directions(&table, hosts)? {
             if links.iter().any(|(known_from, known_to, _)| (*known_from, *known_to) == (from, to)) {

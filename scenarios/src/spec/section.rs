@@ -9,6 +9,17 @@ use super::problem::{Origin, Problem, Result};
 use super::suggest;
 use super::tree::{Node, Table, Value};
 use super::units;
+use super::vocabulary::Key;
+
+/// The words a value may be, and what each means.
+pub(crate) type Choices<T> = &'static [(&'static str, T)];
+
+const LOG_NORMAL_KEYS: &[&str] = &["median", "sigma"];
+
+/// What a delay law that is a table takes.
+pub(super) fn vocabulary() -> Vec<Key> {
+    Key::all("law", LOG_NORMAL_KEYS)
+}
 
 /// A story is a paragraph or two.
 const WORDS_MAX: usize = 4_000;
@@ -91,7 +102,7 @@ impl<'a> Section<'a> {
         self.get(key).map_or(Ok(default), |field| field.flag())
     }
 
-    pub(crate) fn choice_or<T: Copy>(&self, key: &str, choices: &[(&str, T)], default: T) -> Result<T> {
+    pub(crate) fn choice_or<T: Copy>(&self, key: &str, choices: Choices<T>, default: T) -> Result<T> {
         self.get(key).map_or(Ok(default), |field| field.choice(choices))
     }
 
@@ -255,7 +266,7 @@ impl<'a> Field<'a> {
     }
 
     fn log_normal(&self) -> Result<DelayLaw> {
-        let law = self.section(&["median", "sigma"])?;
+        let law = self.section(LOG_NORMAL_KEYS)?;
         let sigma = law.require("sigma", "\"1/2\"")?;
         let sigma_milli = units::sigma_milli(sigma.text()?);
         let refused = || {

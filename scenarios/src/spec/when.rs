@@ -22,6 +22,7 @@ use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
 use super::possible::World;
 use super::problem::{Problem, Result};
 use super::section::{Field, shorten};
+use super::vocabulary::Key;
 use super::words;
 use super::{suggest, units};
 use crate::scenario::{HostIndex, Role};
@@ -31,6 +32,16 @@ const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's g
 /// The words a client's program notes as it goes.
 pub(super) const MOMENTS: [&str; 9] =
     ["acquire", "grant", "refusal", "read", "check", "write", "extend", "release", "expiry"];
+const EXECUTED: &str = "executed";
+const CLOCK_READ: [&str; 2] = ["clock", "read"];
+const BOOT: &str = "boot";
+const MESSAGE: &str = "message";
+const TO: &str = "to";
+const FROM: &str = "from";
+const FOR: &str = "for";
+const ON: &str = "on";
+const AFTER: &str = "after";
+const THE: &str = "the";
 /// More than any counterexample needs, and each costs a comparison per event of the run.
 const CHAIN_MAX: usize = 16;
 const NTH_MAX: u32 = 1_000_000;
@@ -54,6 +65,14 @@ pub(super) enum EventWords {
     Received { by: HostIndex, from: HostIndex },
 }
 
+/// The words of the grammar: each event by the word that tells it from the others, and the words around events.
+pub(super) fn vocabulary() -> Vec<Key> {
+    let around = [EXECUTED, FOR, ON, THE, AFTER, BOOT];
+    let two_words = [CLOCK_READ, [MESSAGE, TO], [MESSAGE, FROM]].map(|words| words.join(" "));
+    let two_words = two_words.each_ref().map(String::as_str);
+    Key::words("when", &[&MOMENTS[..], &around, &two_words].concat())
+}
+
 /// Reads a text such as `1s after c1's grant`.
 pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
     let text = field.text()?;
@@ -62,7 +81,7 @@ pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
         return at_time(field, time, world.time_limit);
     }
     let (offset, tokens) = offset(field, &tokens)?;
-    let chain: Vec<&[&str]> = tokens.split(|token| *token == "after").collect();
+    let chain: Vec<&[&str]> = tokens.split(|token| *token == AFTER).collect();
     if chain.len() > CHAIN_MAX {
         return Err(
             field.problem(format!("`{}` chains more than {CHAIN_MAX} events", field.path), "name fewer")
@@ -101,7 +120,7 @@ fn offset<'a, 'b>(field: &Field<'_>, tokens: &'a [&'b str]) -> Result<(Duration,
     let is_time = first.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.');
     match (is_time && !is_ordinal(first), rest) {
         (false, _) => Ok((Duration::ZERO, tokens)),
-        (true, ["after", event @ ..]) => {
+        (true, [AFTER, event @ ..]) => {
             let offset = units::duration(first).map_err(|refusal| {
                 field
                     .problem(format!("`{}` {} `{}`", field.path, refusal.cause, shorten(first)), refusal.hint)
@@ -122,7 +141,7 @@ fn ordinal(token: &str) -> Option<u32> {
 }
 
 fn occurrence(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<(u32, EventWords)> {
-    let tokens = tokens.strip_prefix(&["the"]).unwrap_or(tokens);
+    let tokens = tokens.strip_prefix(&[THE]).unwrap_or(tokens);
     let (nth, tokens) = match tokens {
         [first, rest @ ..] => match ordinal(first) {
             Some(nth) => (nth, rest),
@@ -150,7 +169,7 @@ fn occurrence(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<(
 
 fn event(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<EventWords> {
     match tokens {
-        [command, "executed", rest @ ..] => executed(field, command, rest, world),
+        [command, EXECUTED, rest @ ..] => executed(field, command, rest, world),
         [whose, event @ ..] if whose.ends_with("'s") => {
             happening(field, whose.trim_end_matches("'s"), event, world)
         }
@@ -164,10 +183,8 @@ fn executed(field: &Field<'_>, command: &str, rest: &[&str], world: &World<'_>) 
     while let [word, name, more @ ..] = rest {
         let host = world.hosts.find(name).ok_or_else(|| world.hosts.unknown(name, field));
         match *word {
-            "for" if client.is_none() => {
-                client = Some(world.expect_role(field, host?, Role::Client, "for")?)
-            }
-            "on" if node.is_none() => node = Some(world.expect_role(field, host?, Role::Node, "on")?),
+            FOR if client.is_none() => client = Some(world.expect_role(field, host?, Role::Client, FOR)?),
+            ON if node.is_none() => node = Some(world.expect_role(field, host?, Role::Node, ON)?),
             _ => break,
         }
         rest = more;
@@ -189,13 +206,13 @@ fn happening(field: &Field<'_>, whose: &str, event: &[&str], world: &World<'_>) 
     let find = |name: &str| world.hosts.find(name).ok_or_else(|| world.hosts.unknown(name, field));
     let host = find(whose)?;
     match event {
-        ["clock", "read"] => Ok(EventWords::ClockRead { host }),
-        ["boot"] => Ok(EventWords::Boot { host }),
-        ["message", "to", to] => Ok(EventWords::Sent { from: host, to: find(to)? }),
-        ["message", "from", from] => Ok(EventWords::Received { by: host, from: find(from)? }),
+        event if event == CLOCK_READ => Ok(EventWords::ClockRead { host }),
+        [BOOT] => Ok(EventWords::Boot { host }),
+        [MESSAGE, TO, to] => Ok(EventWords::Sent { from: host, to: find(to)? }),
+        [MESSAGE, FROM, from] => Ok(EventWords::Received { by: host, from: find(from)? }),
         [word] => {
             let Some(moment) = MOMENTS.into_iter().find(|moment| moment == word) else {
-                let known = [&MOMENTS[..], &["boot"]].concat();
+                let known = [&MOMENTS[..], &[BOOT]].concat();
                 let cause = format!("`{}`: there is no event `{}`", field.path, shorten(word));
                 return Err(field.problem(cause, suggest::hint(word, &known)));
             };

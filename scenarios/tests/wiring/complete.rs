@@ -1,0 +1,162 @@
+//! No word of the format without a row, and no word that only one of reader and vocabulary knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doublehold_scenarios::spec::vocabulary;
+
+use crate::row::{ONE, REPLICATED, Row, read};
+
+/// The rows of all files.
+fn rows() -> Vec<Row> {
+    let files: [fn() -> Vec<Row>; 18] = [
+        crate::clients::rows,
+        crate::clocks::rows,
+        crate::disks::rows,
+        crate::laws::rows,
+        crate::limits::rows,
+        crate::links::rows,
+        crate::lock::rows,
+        crate::network::rows,
+        crate::nodes::rows,
+        crate::redlock::rows,
+        crate::replicas::rows,
+        crate::resource::rows,
+        crate::roles::rows,
+        crate::skews::rows,
+        crate::stops::rows,
+        crate::timing::rows,
+        crate::when::rows,
+        crate::texts::rows,
+    ];
+    files.into_iter().flat_map(|rows| rows()).collect()
+}
+
+#[test]
+fn every_word_of_the_format_has_a_row() {
+    let rows: Vec<&str> =
+        rows().iter().map(|row| row.word).chain(crate::texts::WORDS.iter().map(|(word, _)| *word)).collect();
+    let known: BTreeSet<String> = vocabulary().iter().map(ToString::to_string).collect();
+    let under = |row: &str, word: &str| {
+        row.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '=']))
+    };
+    let missing: Vec<&String> =
+        known.iter().filter(|word| !rows.iter().any(|row| under(row, word))).collect();
+    assert!(missing.is_empty(), "add a row for each of\n{missing:#?}");
+    let strange: Vec<&&str> = rows.iter().filter(|row| !known.contains(**row)).collect();
+    assert!(strange.is_empty(), "the format has no such words: {strange:?}");
+}
+
+/// The words in backticks that a refusal ends with.
+fn listed(refusal: &str, before: &str) -> BTreeSet<String> {
+    let list = refusal.rsplit(before).next().unwrap_or_default();
+    list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// A word that resembles none.
+const UNLIKE: &str = "zzzzzzzzzzzzzzzzzzzzzzzz";
+
+/// Where each table is in a file, and what the reader says that it knows there.
+fn known_to_the_reader(at: &str) -> BTreeSet<String> {
+    let links = ("network.links", "[{ from = 'c1', to = 'M' }]");
+    let fault = ("faults", "[{ kind = 'pause', host = 'c1', for = '1s', at = '1s' }]");
+    let law = ("network.delay", "{ median = '1ms', sigma = '1/2' }");
+    let mut sets = vec![links, fault, law];
+    let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
+    sets.push((&key, "1"));
+    let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
+    assert!(refusal.contains(UNLIKE), "{refusal}");
+    listed(&refusal, "known are")
+}
+
+/// The keys of the vocabulary, by the table they are in.
+fn by_table() -> BTreeMap<String, BTreeSet<String>> {
+    let mut tables: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for key in vocabulary().into_iter().filter(|key| key.word.is_none()) {
+        let (table, key) = key.path.rsplit_once('.').unwrap_or(("", &key.path));
+        tables.entry(table.to_owned()).or_default().insert(key.to_owned());
+    }
+    tables
+}
+
+#[test]
+fn reader_and_vocabulary_know_the_same_keys() {
+    let tables = by_table();
+    let places = [
+        ("", ""),
+        ("lock", "lock"),
+        ("nodes", "nodes"),
+        ("network", "network"),
+        ("network.links", "network.links.0"),
+        ("law", "network.delay"),
+        ("clocks", "clocks.c1"),
+        ("resource", "resource"),
+        ("clients", "clients.0"),
+        ("expect", "expect"),
+        ("limits", "limits"),
+    ];
+    for (table, at) in places {
+        assert_eq!(tables.get(table), Some(&known_to_the_reader(at)), "the keys of `{table}`");
+    }
+    // All kinds of faults share one table: together they know what it knows.
+    let of_faults = tables.iter().filter(|(table, _)| table.split('.').next() == Some("faults"));
+    let together: BTreeSet<String> = of_faults.flat_map(|(_, keys)| keys.clone()).collect();
+    assert_eq!(together, known_to_the_reader("faults.0"), "the keys of `faults`");
+    let seen = |table: &str| places.iter().any(|(known, _)| *known == table) || table.starts_with("faults");
+    let unseen: Vec<&String> = tables.keys().filter(|table| !seen(table) && *table != "variants").collect();
+    assert!(unseen.is_empty(), "ask the reader about these tables as well: {unseen:?}");
+}
+
+#[test]
+fn reader_and_vocabulary_know_the_same_keys_of_variants() {
+    let text = format!("{ONE}\n[[variants]]\nname = \"again\"\n{UNLIKE} = 1\n");
+    let refusal = read(&text, &[]).map(|_| ()).expect_err("nobody knows that key");
+    assert_eq!(by_table().get("variants"), Some(&listed(&refusal, "known are")), "{refusal}");
+}
+
+/// Where a choice can be put to the reader, by its path in the vocabulary.
+fn place_of(path: &str) -> (&'static str, Vec<(&'static str, String)>) {
+    let set = |key: &'static str| vec![(key, format!("\"{UNLIKE}\""))];
+    match path {
+        "clients.program" => (ONE, vec![("clients.0.program", format!("[\"{UNLIKE}\"]"))]),
+        "faults.kind" => (ONE, vec![("faults", format!("[{{ kind = \"{UNLIKE}\" }}]"))]),
+        "faults.clock-freeze.clock" => {
+            let fault = format!("[{{ kind = \"clock-freeze\", host = \"c1\", clock = \"{UNLIKE}\" }}]");
+            (ONE, vec![("faults", fault)])
+        }
+        "when" => (ONE, vec![("clients.0.start", format!("\"c1's {UNLIKE}\""))]),
+        "lock.algorithm" => (ONE, set("lock.algorithm")),
+        "nodes.persistence" => (ONE, set("nodes.persistence")),
+        "resource.fencing" => (ONE, set("resource.fencing")),
+        "lock.request_timeout" => (ONE, set("lock.request_timeout")),
+        _ => {
+            let path: &'static str = path.to_owned().leak();
+            let base = if path.starts_with("lock.") { crate::row::REDLOCK } else { ONE };
+            (base, set(path))
+        }
+    }
+}
+
+#[test]
+fn reader_and_vocabulary_know_the_same_values() {
+    let mut choices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for key in vocabulary() {
+        if let Some(word) = key.word {
+            choices.entry(key.path).or_default().insert(word);
+        }
+    }
+    for (path, mut words) in choices {
+        // A timeout is a duration or `none`, and the reader's hint speaks of durations.
+        if path.ends_with("_timeout") {
+            continue;
+        }
+        let (base, sets) = place_of(&path);
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let refusal = read(base, &sets).map(|_| ()).expect_err("nobody knows that word");
+        if path == "when" {
+            // The reader lists what may follow `c1's`, in one word.
+            words.retain(|word| !word.contains(' '));
+            words = &words - &["executed", "for", "on", "the", "after"].map(str::to_owned).into();
+        }
+        assert_eq!(words, listed(&refusal, "known are"), "{path}: {refusal}");
+    }
+}

@@ -1,0 +1,39 @@
+//! The way from a scenario file to a run: every word of the format has a scenario in which it does what it says.
+//!
+//! The words come from the format itself (`spec::vocabulary`), so that a new key, fault, step, event or value without a
+//! row fails here. A row runs one small scenario twice from the same seed, without the word and with it, and states
+//! what only that word can have brought about: another trace alone would prove nothing.
+//!
+//! | file | rows |
+//! |---|---|
+//! | `texts` | what is said and expected, and variants |
+//! | `lock`, `timing`, `redlock`, `replicas` | `[lock]` |
+//! | `nodes`, `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
+//! | `clients` | `[[clients]]` and the steps of a program |
+//! | `stops`, `disks`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, links, clocks, and of who is master |
+//! | `when` | the words of a moment |
+//!
+//! Beside them: `complete` (no word without a row, no word unknown to the reader), `defaults` (what an absent key means).
+
+mod clients;
+mod clocks;
+mod complete;
+mod defaults;
+mod disks;
+mod laws;
+mod limits;
+mod links;
+mod lock;
+mod network;
+mod nodes;
+mod redlock;
+mod replicas;
+mod resource;
+mod roles;
+mod row;
+mod seen;
+mod skews;
+mod stops;
+mod texts;
+mod timing;
+mod when;
