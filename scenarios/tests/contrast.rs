@@ -1,0 +1,301 @@
+//! Every entry of the catalogue has a contrast: its one deciding switch or fault, flipped, turns its verdict.
+//!
+//! An entry that shows the same whatever is done to it shows nothing. Where two things have to change, neither alone
+//! turns the verdict, and that is tested too: otherwise one of them would be the deciding one.
+
+use std::collections::BTreeSet;
+
+use doublehold_history::Predicate::{self, P1, P2, P3, P4, WR};
+use doublehold_history::Verdicts;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+
+type Sets = &'static [(&'static str, &'static str)];
+
+/// An entry, what decides its verdict, in words and as `--set`, and what the verdict turns to.
+struct Contrast {
+    entry: &'static str,
+    because: &'static str,
+    sets: Sets,
+    turns: &'static [(Predicate, &'static str)],
+}
+
+const fn contrast(
+    entry: &'static str,
+    because: &'static str,
+    sets: Sets,
+    turns: &'static [(Predicate, &'static str)],
+) -> Contrast {
+    Contrast { entry, because, sets, turns }
+}
+
+const HOLDS: &[(Predicate, &str)] = &[(P1, "holds"), (P2, "holds"), (P3, "holds"), (P4, "holds")];
+const VIOLATED: &[(Predicate, &str)] =
+    &[(P1, "violated"), (P2, "violated"), (P3, "violated"), (P4, "violated")];
+/// What turns where a deadline that has passed keeps P2 either way.
+const HARMLESS: &[(Predicate, &str)] = &[(P1, "holds"), (P3, "holds"), (P4, "holds")];
+const HARMFUL: &[(Predicate, &str)] = &[(P1, "violated"), (P3, "violated"), (P4, "violated")];
+
+/// Whoever is first is paused between its check and its write.
+const PAUSE: Sets = &[(
+    "faults",
+    "[{ kind = 'pause', host = 'c1', for = '15s', at = \"c1's check\" }, \
+     { kind = 'pause', host = 'c2', for = '15s', at = \"c2's check\" }, \
+     { kind = 'pause', host = 'c3', for = '15s', at = \"c3's check\" }]",
+)];
+const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
+const SHORT_DELAY: Sets = &[("faults.0.by", "3s")];
+const FORGETS_AND_IS_BACK: Sets = &[("nodes.persistence", "none"), ("faults.1.for", "0s")];
+/// Three nodes whose clocks run five times too fast, and work that such a lease does not last for.
+const FAST_NODES: Sets = &[
+    ("clocks", "{ A = { drift = '4/1' }, B = { drift = '4/1' }, C = { drift = '4/1' } }"),
+    (
+        "clients",
+        "[{ name = 'c1', program = ['acquire', 'work 5s', 'check', 'release'], retry = '250ms..750ms' }, \
+         { name = 'c2', program = ['acquire', 'work 5s', 'check', 'release'], retry = '250ms..750ms' }, \
+         { name = 'c3', program = ['acquire', 'work 5s', 'check', 'release'], retry = '250ms..750ms' }]",
+    ),
+];
+
+const CONTRASTS: &[Contrast] = &[
+    contrast("quiet", "nothing goes wrong", PAUSE, HARMFUL),
+    contrast("quiet/single", "nothing goes wrong", PAUSE, HARMFUL),
+    contrast("quiet/replicated", "nothing goes wrong", PAUSE, HARMFUL),
+    contrast("quiet/redlock", "nothing goes wrong", PAUSE, HARMFUL),
+    contrast("work-outlives-ttl", "the lease is shorter than the work", &[("lock.ttl", "40s")], HOLDS),
+    contrast(
+        "work-outlives-ttl/deadline",
+        "the lock computes a deadline",
+        &[("lock.elapsed_check", "false")],
+        &[(P2, "violated")],
+    ),
+    contrast(
+        "plain-del-frees-another",
+        "the release does not compare",
+        &[("lock.release", "compare-and-delete")],
+        &[(WR, "holds")],
+    ),
+    contrast(
+        "token-release",
+        "the release compares",
+        &[("lock.release", "plain-delete")],
+        &[(WR, "violated")],
+    ),
+    contrast("lease-pause", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast("lease-pause/single", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast("lease-pause/replicated", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast("lease-pause/redlock", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast("packet-delay-90s", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),
+    contrast("packet-delay-90s/single", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),
+    contrast("packet-delay-90s/redlock", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),
+    contrast(
+        "fencing-33-34",
+        "the resource looks at numbers",
+        &[("resource.fencing", "off")],
+        &[(P3, "violated"), (P4, "violated")],
+    ),
+    contrast("clock-jump", "the clock jumps by a lease", &[("faults.1.by", "+1s")], HOLDS),
+    contrast("clock-jump/k3-one-jump", "the clock jumps by a lease", &[("faults.1.by", "+1s")], HOLDS),
+    contrast("clock-jump/k4-one-jump", "only one clock jumps", &[("faults.1.host", "['C', 'D']")], VIOLATED),
+    contrast("clock-jump/k4-two-jumps", "two clocks jump", &[("faults.1.host", "C")], HOLDS),
+    contrast(
+        "clock-jump/k5-two-jumps",
+        "only two clocks jump",
+        &[("faults.0.host", "['C', 'D', 'E']")],
+        VIOLATED,
+    ),
+    contrast("clock-jump/k5-three-jumps", "three clocks jump", &[("faults.0.host", "['C', 'D']")], HOLDS),
+    contrast("crash-restart", "C forgets", &[("nodes.persistence", "always")], HOLDS),
+    contrast(
+        "crash-restart/none/process-crash/at-once",
+        "C forgets",
+        &[("nodes.persistence", "everysec")],
+        HOLDS,
+    ),
+    contrast(
+        "crash-restart/none/process-crash/delayed",
+        "C is away for a lease",
+        &[("faults.1.for", "0s")],
+        VIOLATED,
+    ),
+    contrast("crash-restart/none/power-loss/at-once", "C forgets", &[("nodes.persistence", "always")], HOLDS),
+    contrast(
+        "crash-restart/none/power-loss/delayed",
+        "C is away for a lease",
+        &[("faults.1.for", "6s")],
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/none/power-loss/too-early",
+        "C is back within the lease",
+        &[("faults.1.for", "12s")],
+        HOLDS,
+    ),
+    contrast(
+        "crash-restart/everysec/process-crash/at-once",
+        "the machine goes on, and writes what it was given",
+        &[("faults.1.kind", "power-loss")],
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/everysec/process-crash/delayed",
+        "C remembers, and is away for a lease: either is enough",
+        FORGETS_AND_IS_BACK,
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/everysec/power-loss/at-once",
+        "C replies before its fsync",
+        &[("nodes.persistence", "always")],
+        HOLDS,
+    ),
+    contrast(
+        "crash-restart/everysec/power-loss/delayed",
+        "C is away for a lease",
+        &[("faults.1.for", "0s")],
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/always/process-crash/at-once",
+        "C remembers",
+        &[("nodes.persistence", "none")],
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/always/process-crash/delayed",
+        "C remembers, and is away for a lease: either is enough",
+        FORGETS_AND_IS_BACK,
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/always/power-loss/at-once",
+        "C replies after its fsync",
+        &[("nodes.persistence", "everysec")],
+        VIOLATED,
+    ),
+    contrast(
+        "crash-restart/always/power-loss/delayed",
+        "C remembers, and is away for a lease: either is enough",
+        FORGETS_AND_IS_BACK,
+        VIOLATED,
+    ),
+    contrast("gc-in-flight", "the lock looks at the time", &[("lock.elapsed_check", "false")], VIOLATED),
+    contrast(
+        "gc-in-flight/sequential",
+        "the lock looks at the time",
+        &[("lock.elapsed_check", "false")],
+        VIOLATED,
+    ),
+    contrast(
+        "gc-in-flight-no-check",
+        "the lock does not look at the time",
+        &[("lock.elapsed_check", "true")],
+        HARMLESS,
+    ),
+    contrast(
+        "gc-in-flight-no-check/no-deadline",
+        "the lock does not say until when it is good",
+        &[("lock.unchecked_deadline", "true")],
+        &[(P2, "holds")],
+    ),
+    contrast("suspend-in-flight", "the clock stood still", &[("lock.clock", "boot")], HOLDS),
+    contrast("suspend-in-flight/boot-clock", "the clock ran on", &[("lock.clock", "monotonic")], VIOLATED),
+    contrast(
+        "suspend-in-flight/node-timeouts",
+        "the client gives up before the retransmission",
+        &[("lock.node_timeout", "none")],
+        VIOLATED,
+    ),
+    contrast("wall-clock-step-back", "the clock can be set back", &[("lock.clock", "monotonic")], HOLDS),
+    contrast(
+        "wall-clock-step-back/monotonic-clock",
+        "the clock cannot be set back",
+        &[("lock.clock", "wall")],
+        VIOLATED,
+    ),
+    contrast(
+        "failover-before-replication",
+        "the replicas do not hear of the key",
+        &[("faults.0", "{ from = 'R1', to = 'R2' }")],
+        HOLDS,
+    ),
+    // A power loss also takes what is on its way to the replicas: here the other reason has to do.
+    contrast(
+        "failover-before-replication/power-loss",
+        "the promotion comes while the lease lasts",
+        &[("faults.2.at", "12s after c1's grant")],
+        HOLDS,
+    ),
+    contrast(
+        "failover-before-replication/late-promotion",
+        "the promotion comes when the lease is over",
+        &[("faults.2.at", "1s after c1's grant")],
+        VIOLATED,
+    ),
+    contrast(
+        "clocks-years-apart",
+        "clocks run at one rate",
+        FAST_NODES,
+        &[(P1, "violated"), (P2, "violated")],
+    ),
+    contrast(
+        "clocks-years-apart/wall-clock",
+        "clocks run at one rate",
+        FAST_NODES,
+        &[(P1, "violated"), (P2, "violated")],
+    ),
+];
+
+/// What an entry comes to with these changes.
+fn verdicts(entry: &str, sets: &[(&str, &str)], seed: u64) -> Verdicts {
+    let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario = catalog::load(entry, &sets).unwrap_or_else(|error| panic!("{error}"));
+    SimEngine.run(&scenario, seed, Keep::History).verdicts
+}
+
+#[test]
+fn every_entry_of_the_catalogue_has_a_contrast() {
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let known: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let contrasted: BTreeSet<&str> = CONTRASTS.iter().map(|contrast| contrast.entry).collect();
+    assert_eq!(known, contrasted);
+    for Contrast { entry, turns, .. } in CONTRASTS {
+        let expect = &entries.iter().find(|known| known.name == *entry).expect("it is known").expect;
+        for (predicate, turned) in *turns {
+            let expected = expect.get(predicate).map(|expected| expected.as_str());
+            assert!(
+                expected.is_some_and(|expected| expected != *turned),
+                "{entry}: {predicate} does not turn"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_deciding_switch_flipped_turns_the_verdict() {
+    let mut wrong = Vec::new();
+    for Contrast { entry, because, sets, turns } in CONTRASTS {
+        for seed in SEEDS {
+            let came_to = verdicts(entry, sets, seed);
+            let unturned = turns.iter().filter(|(predicate, to)| came_to.get(*predicate).as_str() != *to);
+            wrong.extend(unturned.map(|(predicate, to)| {
+                format!("{entry} ({because}), seed {seed}: {predicate} is not {to} with {sets:?}")
+            }));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn of_several_changes_none_alone_turns_the_verdict() {
+    for Contrast { entry, because, sets, turns } in
+        CONTRASTS.iter().filter(|contrast| contrast.sets.len() > 1)
+    {
+        for alone in *sets {
+            let came_to = verdicts(entry, &[*alone], *SEEDS.start());
+            let turned = turns.iter().all(|(predicate, to)| came_to.get(*predicate).as_str() == *to);
+            assert!(!turned, "{entry} ({because}): {alone:?} alone decides it");
+        }
+    }
+}
