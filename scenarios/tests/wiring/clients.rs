@@ -189,7 +189,27 @@ fn effects() -> Vec<Row> {
 }
 
 fn lease() -> Vec<Row> {
-    vec![Row {
+    vec![longer_claim(), later_deadline()]
+}
+
+/// A promise that was renewed is still one when the node forgets the key.
+fn later_deadline() -> Row {
+    Row {
+        word: "clients.program=extend",
+        claim: "what the extension promised is broken when the node's clock jumps before the new deadline",
+        both: &[
+            ("clients.0.program", "['acquire', 'work 7s', 'work 7s', 'release']"),
+            ("faults", "[{ kind = 'clock-step', host = 'A', by = '+10s', at = \"12s after c1's grant\" }]"),
+        ],
+        with: &[("clients.0.program", "['acquire', 'work 7s', 'extend', 'work 7s', 'release']")],
+        turns: &[(Predicate::P2, "holds", "violated")],
+        shows: |without, with| without.grant("c2").at < with.grant("c2").at,
+        ..Row::on(TWO)
+    }
+}
+
+fn longer_claim() -> Row {
+    Row {
         word: "clients.program=extend",
         claim: "the lease begins anew: a later deadline for the client, a later expiry of the key",
         both: &[("clients.0.program", "['acquire', 'work 7s', 'work 7s', 'check', 'release']")],
@@ -213,5 +233,5 @@ fn lease() -> Vec<Row> {
                 && without.marks("c1", "expiry").len() == 1
         },
         ..Row::on(TWO)
-    }]
+    }
 }

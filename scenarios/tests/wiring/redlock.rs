@@ -7,7 +7,7 @@ use crate::row::{REDLOCK, Row, check};
 use crate::seen::{MS, SEC, Seen, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [quorums(), asking(), attempts(), giving_back()].into_iter().flatten().collect()
+    [quorums(), asking(), attempts(), giving_back(), shared()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -207,6 +207,10 @@ const FORGETFUL: (&str, &str) =
     ("faults", "[{ kind = 'crash', host = ['B', 'C'], for = '0s', at = \"c1's grant\" }]");
 const EXTENDS: (&str, &str) = ("clients.0.program", "['acquire', 'work 1s', 'extend', 'work 2s', 'release']");
 
+/// The same, with nodes that know the script and keep their connections.
+const EXPIRED_ON_TWO: (&str, &str) =
+    ("faults", "[{ kind = 'clock-step', host = ['B', 'C'], by = '+10s', at = \"c1's grant\" }]");
+
 /// How long after c1's extension its key on A was deleted.
 fn gone_after_extension(seen: &Seen) -> u64 {
     let (gone, how) = seen.keys("A", "c1")[0].until.expect("the key does not stay");
@@ -253,6 +257,65 @@ fn giving_back() -> Vec<Row> {
             with: &[("lock.on_failed_extension", "keep")],
             shows: |without, with| {
                 gone_after_extension(without) == 0 && gone_after_extension(with) >= 2 * SEC
+            },
+            ..Row::on(REDLOCK)
+        },
+    ]
+}
+
+/// Switches that other locks have as well, and that Redlock reads for itself.
+fn shared() -> Vec<Row> {
+    const SLOW_REPLIES: (&str, &str) = (
+        "faults",
+        "[{ kind = 'slow', from = 'A', to = 'c1', by = '300ms', for = '500ms', at = \"c1's grant\" }]",
+    );
+    const RELEASES_AT_ONCE: (&str, &str) = ("clients.0.program", "['acquire', 'release', 'work 1s']");
+    vec![
+        Row {
+            word: "lock.release=plain-delete",
+            claim: "a refused client deletes the keys of the holder while it cleans up",
+            both: &[HELD, TRY_2],
+            with: &[("lock.release", "plain-delete")],
+            turns: &[(Predicate::WR, "holds", "violated")],
+            shows: |without, with| {
+                without.executed("A", "DEL", "c2").is_empty() && with.executed("A", "DEL", "c2").len() == 1
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.release=get-then-delete",
+            claim: "a refused client reads keys that are not its own, and leaves them",
+            both: &[HELD, TRY_2],
+            with: &[("lock.release", "get-then-delete")],
+            shows: |without, with| {
+                without.executed("A", "GET", "c2").is_empty()
+                    && with.executed("A", "GET", "c2").len() == 1
+                    && with.executed("A", "DEL", "c2").is_empty()
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.on_timeout=keep",
+            claim: "a connection with a late reply is used again",
+            both: &[SLOW_REPLIES, RELEASES_AT_ONCE, ("clients.0.rounds", "2")],
+            with: &[("lock.on_timeout", "keep")],
+            shows: |without, with| {
+                without.connecting("c1", "A").len() == 2 && with.connecting("c1", "A").len() == 1
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
+            word: "lock.extend_if_missing",
+            claim: "an extension sets keys again that have expired on some nodes",
+            // c2 would take what has expired.
+            both: &[EXPIRED_ON_TWO, EXTENDS, ("clients.1.start", "3s")],
+            with: &[("lock.extend_if_missing", "true")],
+            shows: |without, with| {
+                let extended = |what: &What| matches!(what, What::Extended { .. });
+                without.times("c1", extended).is_empty()
+                    && without.keys("B", "c1").len() == 1
+                    && with.times("c1", extended).len() == 1
+                    && with.keys("B", "c1").len() == 2
             },
             ..Row::on(REDLOCK)
         },
