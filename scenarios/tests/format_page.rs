@@ -1,6 +1,9 @@
-//! The page that explains the format shows a file that is one.
+//! The page that explains the format shows a file that is one, and names every word of the format.
+
+use std::collections::BTreeSet;
 
 use doublehold_scenarios::catalog;
+use doublehold_scenarios::spec::{Key, vocabulary};
 
 #[test]
 fn the_example_of_the_format_page_is_a_scenario() {
@@ -16,4 +19,19 @@ fn the_example_of_the_format_page_is_a_scenario() {
         }
     }
     std::fs::remove_file(path).expect("it was written above");
+}
+
+#[test]
+fn the_format_page_names_every_word_of_the_format() {
+    let page = include_str!("../FORMAT.md");
+    let part_of_a_word = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let named: BTreeSet<&str> = page.split(|letter| !part_of_a_word(letter)).collect();
+    let last_part = |Key { path, word }: Key| match word {
+        Some(word) => word,
+        None => path.rsplit('.').next().unwrap_or_default().to_owned(),
+    };
+    let words = vocabulary().into_iter().map(last_part);
+    let missing: BTreeSet<String> =
+        words.filter(|word| !word.split(' ').all(|part| named.contains(part))).collect();
+    assert!(missing.is_empty(), "the page does not say {missing:?}");
 }
