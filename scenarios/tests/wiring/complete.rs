@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_scenarios::spec::vocabulary;
 
-use crate::row::{ONE, REPLICATED, Row, read};
+use crate::row::{ONE, REDLOCK, REPLICATED, Row, read};
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
@@ -113,27 +113,19 @@ fn reader_and_vocabulary_know_the_same_keys_of_variants() {
     assert_eq!(by_table().get("variants"), Some(&listed(&refusal, "known are")), "{refusal}");
 }
 
-/// Where a choice can be put to the reader, by its path in the vocabulary.
-fn place_of(path: &str) -> (&'static str, Vec<(&'static str, String)>) {
-    let set = |key: &'static str| vec![(key, format!("\"{UNLIKE}\""))];
-    match path {
-        "clients.program" => (ONE, vec![("clients.0.program", format!("[\"{UNLIKE}\"]"))]),
-        "faults.kind" => (ONE, vec![("faults", format!("[{{ kind = \"{UNLIKE}\" }}]"))]),
+/// Puts a word that nobody knows where a choice of that path in the vocabulary belongs, and gives the refusal.
+fn refusal_of(path: &str) -> String {
+    let (key, value) = match path {
+        "clients.program" => ("clients.0.program", format!("['{UNLIKE}']")),
+        "when" => ("clients.0.start", format!("c1's {UNLIKE}")),
+        "faults.kind" => ("faults", format!("[{{ kind = '{UNLIKE}' }}]")),
         "faults.clock-freeze.clock" => {
-            let fault = format!("[{{ kind = \"clock-freeze\", host = \"c1\", clock = \"{UNLIKE}\" }}]");
-            (ONE, vec![("faults", fault)])
+            ("faults", format!("[{{ kind = 'clock-freeze', host = 'c1', clock = '{UNLIKE}' }}]"))
         }
-        "when" => (ONE, vec![("clients.0.start", format!("\"c1's {UNLIKE}\""))]),
-        "lock.algorithm" => (ONE, set("lock.algorithm")),
-        "nodes.persistence" => (ONE, set("nodes.persistence")),
-        "resource.fencing" => (ONE, set("resource.fencing")),
-        "lock.request_timeout" => (ONE, set("lock.request_timeout")),
-        _ => {
-            let path: &'static str = path.to_owned().leak();
-            let base = if path.starts_with("lock.") { crate::row::REDLOCK } else { ONE };
-            (base, set(path))
-        }
-    }
+        _ => (path, UNLIKE.to_owned()),
+    };
+    let base = if path.starts_with("lock.") { REDLOCK } else { ONE };
+    read(base, &[(key, &value)]).map(|_| ()).expect_err("nobody knows that word")
 }
 
 #[test]
@@ -149,14 +141,44 @@ fn reader_and_vocabulary_know_the_same_values() {
         if path.ends_with("_timeout") {
             continue;
         }
-        let (base, sets) = place_of(&path);
-        let sets: Vec<(&str, &str)> = sets.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        let refusal = read(base, &sets).map(|_| ()).expect_err("nobody knows that word");
+        let refusal = refusal_of(&path);
         if path == "when" {
             // The reader lists what may follow `c1's`, in one word.
             words.retain(|word| !word.contains(' '));
             words = &words - &["executed", "for", "on", "the", "after"].map(str::to_owned).into();
         }
         assert_eq!(words, listed(&refusal, "known are"), "{path}: {refusal}");
+    }
+}
+
+/// Where a key of the vocabulary is in a file with one client, and a value that is none: with what its fault needs.
+fn nonsense_at(path: &str) -> (String, String) {
+    let nonsense = UNLIKE.to_owned();
+    match path.split('.').collect::<Vec<_>>()[..] {
+        ["clients", key] => (format!("clients.0.{key}"), nonsense),
+        ["clocks", key] => (format!("clocks.c1.{key}"), nonsense),
+        ["faults", kind, key] => {
+            let on_a_host = vocabulary().iter().any(|known| known.path == format!("faults.{kind}.host"));
+            let target = match (on_a_host, key) {
+                (_, "host" | "from" | "to") => "",
+                (true, _) => "host = 'c1',",
+                (false, _) => "from = 'c1', to = 'A',",
+            };
+            ("faults".to_owned(), format!("[{{ kind = '{kind}', {target} {key} = '{UNLIKE}' }}]"))
+        }
+        _ => (path.to_owned(), nonsense),
+    }
+}
+
+#[test]
+fn every_key_that_is_a_choice_for_the_reader_has_its_words_in_the_vocabulary() {
+    for path in vocabulary().into_iter().filter(|key| key.word.is_none()).map(|key| key.path) {
+        let (key, value) = nonsense_at(&path);
+        // A switch is refused by the locks that do not have it before its value is looked at.
+        let chosen = [ONE, REDLOCK, REPLICATED].iter().any(|base| {
+            read(base, &[(&key, &value)]).is_err_and(|refusal| refusal.contains("must be one of"))
+        });
+        let has_words = vocabulary().iter().any(|key| key.path == path && key.word.is_some());
+        assert!(has_words || !chosen, "the words of `{path}`");
     }
 }

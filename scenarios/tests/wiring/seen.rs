@@ -178,7 +178,7 @@ pub(crate) fn gaps(times: &[u64]) -> Vec<u64> {
     times.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Whether a client's read, grant, write or other event is there at all.
+/// Whether the resource applied a write.
 pub(crate) fn applied(what: &What) -> bool {
     matches!(what, What::WriteApplied { .. })
 }
