@@ -129,6 +129,7 @@ fn outcome_word(outcome: Option<RunOutcome>) -> &'static str {
         Some(RunOutcome::Stalled) => "stalled",
         Some(RunOutcome::EventBudget) => "event-budget",
         Some(RunOutcome::TimeBudget) => "time-budget",
+        Some(RunOutcome::MemoryBudget) => "memory-budget",
         None => "unknown",
     }
 }

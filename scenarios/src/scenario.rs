@@ -257,6 +257,8 @@ pub struct Limits {
     pub time: Duration,
     /// Kernel events.
     pub events: u64,
+    /// Counted bytes of what a run records and has yet to deal with.
+    pub memory: u64,
     /// Whoever asks for the lock must obtain it within this, whoever holds it meanwhile; `None`: nothing is stated.
     pub obtain_within: Option<Duration>,
     /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.

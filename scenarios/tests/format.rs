@@ -370,3 +370,19 @@ fn a_plan_of_another_version_or_a_broken_one_is_refused() {
     );
     assert!(refusal("algorithm = \"redlock\"", "algorithm = \"redlok\"").contains("did you mean `redlock`?"));
 }
+
+#[test]
+fn a_limit_of_memory_may_be_given_in_any_unit_and_is_a_gibibyte_otherwise() {
+    assert_eq!(load("quiet", &[]).unwrap().limits.memory, 1 << 30);
+    for (text, bytes) in [
+        ("1MiB", 1 << 20),
+        ("1048576B", 1 << 20),
+        ("2048KiB", 2 << 20),
+        ("5000kB", 5_000_000),
+        (" 3 MB ", 3_000_000),
+        ("2GB", 2_000_000_000),
+        ("64GiB", 64 << 30),
+    ] {
+        assert_eq!(load("quiet", &[("limits.memory", text)]).unwrap().limits.memory, bytes, "{text}");
+    }
+}

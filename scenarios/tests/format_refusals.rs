@@ -240,6 +240,28 @@ fn a_number_in_quotes_is_told_from_the_number() {
 }
 
 #[test]
+fn a_limit_of_memory_is_a_size_within_bounds() {
+    let units = "hint: the units are `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` and `GiB`";
+    let bounds = "hint: use 1 MiB to 64 GiB";
+    for (typed, expected) in [
+        ("1024", format!("must be a size such as \"1GiB\", not `1024` | {units}")),
+        ("\"1024\"", format!("must be a size such as \"1GiB\", not the text `1024` | {units}")),
+        ("\"1 gib\"", format!("must be a size such as \"1GiB\", not `1 gib` | {units}")),
+        ("\"-1GiB\"", format!("must be a size such as \"1GiB\", not `-1GiB` | {units}")),
+        (
+            "\"99999999999999999999GiB\"",
+            format!("must be a size such as \"1GiB\", not `99999999999999999999GiB` | {units}"),
+        ),
+        ("\"1048575B\"", format!("must be a size within bounds, not `1048575B` | {bounds}")),
+        ("\"65GiB\"", format!("must be a size within bounds, not `65GiB` | {bounds}")),
+    ] {
+        let line = format!("limits = {{ memory = {typed} }}\n[[clients]]\nname = \"c1\"");
+        let text = GOOD.replacen("[[clients]]\nname = \"c1\"", &line, 1);
+        assert_eq!(message(&text), format!("line 4: `limits.memory` {expected}"));
+    }
+}
+
+#[test]
 fn a_key_that_is_there_twice_is_named_and_so_is_its_other_place() {
     check(&[
         (

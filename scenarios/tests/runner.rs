@@ -1,6 +1,7 @@
 //! What the runner makes of clients that die, come back, or leave something behind on the network.
 
 use doublehold_history::{Predicate, What};
+use doublehold_scenarios::spec::Source;
 use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
 use doublehold_sim::Outcome;
 
@@ -44,6 +45,51 @@ fn a_run_that_is_cut_short_proves_nothing() {
     let report = run("quiet", &[("limits.time", "1s")]);
     assert_eq!(report.outcome, Outcome::TimeBudget);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+}
+
+/// A client that asks over and over for a lock that another holds for a hundred days.
+fn a_long_wait(limits: &str, keep: Keep) -> Report {
+    let text = format!(
+        r#"
+        claim = "a long wait"
+        lock = {{ algorithm = "single", ttl = "300d" }}
+        nodes = {{ names = ["A"] }}
+        limits = {{ time = "300d", events = 100_000_000, {limits} }}
+        [[clients]]
+        name = "c1"
+        program = ["acquire", "work 100d", "release"]
+        [[clients]]
+        name = "c2"
+        program = ["acquire", "release"]
+        start = "c1's grant"
+        retry = "0ms"
+        give_up_after = "200d"
+        "#
+    );
+    let source = Source { name: "wait".into(), file: "wait.toml".into(), text, ..Source::default() };
+    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, keep)
+}
+
+#[test]
+fn a_run_that_records_more_than_it_may_keep_ends_and_names_its_limit() {
+    let report = a_long_wait(r#"memory = "4MiB""#, Keep::History);
+    assert_eq!(report.outcome, Outcome::MemoryBudget);
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+    let events = report.events;
+    assert_eq!(
+        report.notes,
+        [format!(
+            "the run met `limits.memory`, which is 4 MiB, after {events} events: raise it, or let less happen"
+        )]
+    );
+}
+
+#[test]
+fn a_run_meets_its_memory_limit_at_the_same_event_whether_its_trace_is_kept_or_not() {
+    let [without, with] = [Keep::History, Keep::Trace].map(|keep| a_long_wait(r#"memory = "4MiB""#, keep));
+    assert_eq!((without.events, without.trace_hash), (with.events, with.trace_hash));
+    let twice = a_long_wait(r#"memory = "8MiB""#, Keep::History);
+    assert!((19..21).contains(&(twice.events * 10 / without.events)), "{} events", twice.events);
 }
 
 #[test]

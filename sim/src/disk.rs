@@ -97,6 +97,16 @@ impl Disk {
         }
     }
 
+    /// How many bytes the files hold, written and durable.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.values().map(|file| (file.written.len() + file.durable.len()) as u64).sum()
+    }
+
+    /// The disk as it was when it was last remembered.
+    pub(crate) fn remembered(&self) -> Option<&Disk> {
+        self.snapshot.as_deref()
+    }
+
     pub(crate) fn snapshot(&mut self) {
         self.snapshot = None;
         self.snapshot = Some(Box::new(self.clone()));

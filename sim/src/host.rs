@@ -273,6 +273,15 @@ impl Host {
         state.host(host).clocks.read(state.now)
     }
 
+    /// The code that watches the run has recorded so many bytes more, which count towards [`crate::Budget::memory`].
+    ///
+    /// # Panics
+    /// If a host other than the world's observer says so: code under test has its own memory.
+    pub fn keeps(&self, bytes: u64) {
+        assert_eq!(self.process.host, HostId(0), "only the world's observer records");
+        self.kernel.state.borrow_mut().watchers_keep += bytes;
+    }
+
     pub(crate) fn main_finished(&self) {
         self.kernel.enter(|state| state.main_finished(self.process));
     }

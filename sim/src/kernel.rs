@@ -22,6 +22,7 @@ use slab::Slab;
 use crate::fault::{FaultBook, Matched};
 use crate::fsync::PendingSync;
 use crate::host_state::{Gate, HostState};
+use crate::memory::MEASURED_EVERY;
 use crate::net::Network;
 use crate::random::{Seed, Stream};
 use crate::time::SimTime;
@@ -68,12 +69,14 @@ pub struct Budget {
     pub events: u64,
     /// True time.
     pub time: Duration,
+    /// Counted bytes of what the run records and has yet to deal with; measured every thousand events or so.
+    pub memory: u64,
 }
 
 impl Default for Budget {
-    /// Ten million events and one day: far beyond any scenario, and less than half a minute of computing.
+    /// Ten million events, one day, and 2 GiB: far beyond any scenario, and less than half a minute of computing.
     fn default() -> Budget {
-        Budget { events: 10_000_000, time: Duration::from_secs(86_400) }
+        Budget { events: 10_000_000, time: Duration::from_secs(86_400), memory: 2 << 30 }
     }
 }
 
@@ -89,6 +92,8 @@ pub enum Outcome {
     EventBudget,
     /// The time budget ran out.
     TimeBudget,
+    /// The memory budget ran out.
+    MemoryBudget,
 }
 
 impl Kernel {
@@ -108,17 +113,16 @@ impl Kernel {
     /// Runs until the essential tasks are done, nothing is left to happen, or the budget is spent.
     pub(crate) fn run(self: &Rc<Self>, budget: Budget) -> Outcome {
         let end = SimTime::ZERO.after(budget.time);
-        self.state.borrow_mut().events_max = budget.events;
+        self.state.borrow_mut().budget = budget;
         loop {
-            if !self.drain_ready() {
-                return Outcome::EventBudget;
-            }
+            self.drain_ready();
             let mut state = self.state.borrow_mut();
-            if state.is_complete() {
+            let drained = self.ready.borrow().is_empty() && !state.cut_short;
+            if drained && state.is_complete() {
                 return Outcome::Completed;
             }
-            if state.is_spent() {
-                return Outcome::EventBudget;
+            if let Some(outcome) = state.spent() {
+                return outcome;
             }
             let Some(next) = state.next_event() else { return Outcome::Stalled };
             if next.at > end {
@@ -132,12 +136,9 @@ impl Kernel {
         }
     }
 
-    /// Runs ready tasks until none is left; false when the event budget ran out first.
-    fn drain_ready(self: &Rc<Self>) -> bool {
-        loop {
-            let Some((runnable, gate)) = self.pick() else {
-                return self.ready.borrow().is_empty() && !self.state.borrow().cut_short;
-            };
+    /// Runs ready tasks until none is left or the budget is spent.
+    fn drain_ready(self: &Rc<Self>) {
+        while let Some((runnable, gate)) = self.pick() {
             match gate {
                 Gate::Run => {
                     runnable.run();
@@ -164,7 +165,7 @@ impl Kernel {
     fn pick(&self) -> Option<(Runnable<Process>, Gate)> {
         let mut ready = self.ready.borrow_mut();
         let mut state = self.state.borrow_mut();
-        if ready.is_empty() || state.is_spent() {
+        if ready.is_empty() || state.spent().is_some() {
             return None;
         }
         // The observer goes first and leaves no mark: who watches a run must not change it.
@@ -225,7 +226,11 @@ pub(crate) struct State {
     pub(crate) syncs: Slab<PendingSync>,
     pub(crate) net: Network,
     pub(crate) trace: Trace,
-    events_max: u64,
+    budget: Budget,
+    /// The run was measured to keep more than the budget allows.
+    memory_spent: bool,
+    /// What the code that watches the run keeps, in bytes.
+    pub(crate) watchers_keep: u64,
     /// Step points reached: most are part of a step that counts as an event, but a loop of them need not be.
     step_points: u64,
     /// A task was stopped in the middle of a step because the budget is spent.
@@ -288,7 +293,9 @@ impl State {
             syncs: Slab::new(),
             net: Network::default(),
             trace: Trace::new(keep_trace),
-            events_max: u64::MAX,
+            budget: Budget::default(),
+            memory_spent: false,
+            watchers_keep: 0,
             step_points: 0,
             cut_short: false,
             faults: FaultBook::default(),
@@ -316,9 +323,19 @@ impl State {
         &self.hosts[host.0 as usize]
     }
 
-    /// Whether the event budget is used up. No code takes another step then.
-    fn is_spent(&self) -> bool {
-        self.trace.count().max(self.step_points) >= self.events_max
+    /// Which budget is used up, if one is. No code takes another step then.
+    fn spent(&self) -> Option<Outcome> {
+        let events = self.trace.count().max(self.step_points) >= self.budget.events;
+        match (self.memory_spent, events) {
+            (true, _) => Some(Outcome::MemoryBudget),
+            (false, true) => Some(Outcome::EventBudget),
+            (false, false) => None,
+        }
+    }
+
+    /// How many events are still to happen.
+    pub(crate) fn coming(&self) -> usize {
+        self.heap.len()
     }
 
     /// A task of this process is at a step point: whether it must wait there, because the host is stopped, the process
@@ -330,7 +347,7 @@ impl State {
         if process.incarnation != host.incarnation {
             return true;
         }
-        if self.is_spent() {
+        if self.spent().is_some() {
             self.cut_short = true;
             return true;
         }
@@ -348,6 +365,9 @@ impl State {
             self.match_faults(&event);
         }
         self.trace.push(self.now, event);
+        if self.trace.count().is_multiple_of(MEASURED_EVERY) {
+            self.memory_spent |= self.memory() > self.budget.memory;
+        }
     }
 
     fn match_faults(&mut self, event: &Event) {

@@ -12,6 +12,7 @@
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
 //! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
 //!   where faults change them.
+//! - `memory`: what of a run is kept, counted.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
 //! - [`Event`], [`TraceHash`]: the account of a run.
 //!
@@ -40,6 +41,7 @@ mod fsync;
 mod host;
 mod host_state;
 mod kernel;
+mod memory;
 mod net;
 mod random;
 mod time;

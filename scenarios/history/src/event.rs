@@ -425,4 +425,6 @@ pub enum RunOutcome {
     EventBudget,
     /// The run used up its true time.
     TimeBudget,
+    /// The run recorded as much as it may keep.
+    MemoryBudget,
 }

@@ -86,6 +86,7 @@ fn doubt(history: &History) -> Option<String> {
         Some(RunOutcome::Stalled) => "the world stalled: nothing could happen any more, with work unfinished",
         Some(RunOutcome::EventBudget) => "the run used up its budget of events",
         Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
+        Some(RunOutcome::MemoryBudget) => "the run used up its budget of memory",
         None => "the history was cut short: it has no `run_ended`",
     };
     Some(reason.to_owned())

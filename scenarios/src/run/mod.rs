@@ -6,6 +6,7 @@
 mod attribution;
 mod calls;
 mod env;
+mod kept;
 mod program;
 mod recorder;
 mod resource;

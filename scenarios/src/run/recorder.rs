@@ -16,6 +16,7 @@ use doublehold_sim::{ConnectionId, Host, HostId};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript};
 
 use super::attribution::Attribution;
+use super::kept;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
@@ -30,6 +31,8 @@ pub(crate) struct Recorder {
 }
 
 struct Record {
+    /// Told how much is recorded.
+    world: Host,
     history: History,
     /// Which hosts are clients, by their number in the world.
     clients: BTreeMap<HostId, ClientId>,
@@ -67,6 +70,7 @@ impl Recorder {
         lock_key: &str,
     ) -> Recorder {
         let record = Record {
+            world: world.clone(),
             history,
             clients,
             lock_key: lock_key.as_bytes().to_vec(),
@@ -112,6 +116,7 @@ impl Recorder {
 
     /// Requests were written to a connection, each by this call.
     pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<GrantId>]) {
+        self.world.keeps(kept::requests(calls.len()));
         self.lock().attribution.sent(connection, calls);
     }
 
@@ -250,6 +255,7 @@ impl Recorder {
 impl Record {
     fn push(&mut self, at: TrueNs, what: What) {
         if !self.closed {
+            self.world.keeps(kept::bytes(&what));
             self.history.push(at, what);
         }
     }
@@ -258,6 +264,7 @@ impl Record {
         let (client, grant) = self.attribution.owner(token)?;
         let index = |host: HostId| HostIndex(host.0 as usize - 1);
         let (node_index, client, origin) = (index(node), index(client), key_origin(origin));
+        self.world.keeps(kept::KEY);
         self.keys.push(KeySpan { node: node_index, grant, client, origin, from: at, until: None });
         self.held.insert(node, self.keys.len() - 1);
         Some(self.keys.len() - 1)

@@ -18,7 +18,8 @@ use super::program::Program;
 use super::recorder::{NodeObserver, Recorded, Recorder};
 use super::{Engine, Keep, resource};
 use crate::report::{FaultReport, Report};
-use crate::scenario::{FaultKind, HostIndex, HostPlan, LinkPlan, Persistence, Role, Scenario};
+use crate::scenario::{FaultKind, HostIndex, HostPlan, Limits, LinkPlan, Persistence, Role, Scenario};
+use crate::spec::words;
 
 /// Runs scenarios in the simulation kernel, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,8 +47,10 @@ impl Engine for SimEngine {
         for fault in &scenario.faults {
             world.plan(fault.planned.clone());
         }
-        let run = world.run(Budget { events: scenario.limits.events, time: scenario.limits.time });
-        let Recorded { mut history, keys, votes, notes } = recorder.close();
+        let Limits { events, time, memory, .. } = scenario.limits;
+        let run = world.run(Budget { events, time, memory });
+        let Recorded { mut history, keys, votes, mut notes } = recorder.close();
+        notes.extend(limit_met(&scenario.limits, &run));
         let faults = fault_reports(scenario, &run.faults);
         close_history(&mut history, scenario, &run);
         Report {
@@ -213,6 +216,20 @@ fn fault_reports(scenario: &Scenario, struck: &[Struck]) -> Vec<FaultReport> {
         .collect()
 }
 
+/// Which limit ended the run, and the way out.
+fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
+    let (key, value) = match run.outcome {
+        Outcome::Completed | Outcome::Stalled => return None,
+        Outcome::EventBudget => ("events", limits.events.to_string()),
+        Outcome::TimeBudget => ("time", words::duration(limits.time)),
+        Outcome::MemoryBudget => ("memory", words::bytes(limits.memory)),
+    };
+    let events = run.events;
+    Some(format!(
+        "the run met `limits.{key}`, which is {value}, after {events} events: raise it, or let less happen"
+    ))
+}
+
 /// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.
 fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = TrueNs(run.ended.0);
@@ -230,6 +247,7 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
         Outcome::Stalled => RunOutcome::Stalled,
         Outcome::EventBudget => RunOutcome::EventBudget,
         Outcome::TimeBudget => RunOutcome::TimeBudget,
+        Outcome::MemoryBudget => RunOutcome::MemoryBudget,
     };
     history.push(ended, What::RunEnded { outcome });
 }

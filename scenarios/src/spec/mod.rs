@@ -26,9 +26,10 @@ mod tree;
 mod units;
 mod vocabulary;
 mod when;
-mod words;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
@@ -48,13 +49,17 @@ const KEYS: &[&str] = &[
     "faults", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
-const LIMITS_KEYS: &[&str] = &["time", "events", "obtain_within", "obtain_free_within"];
+const LIMITS_KEYS: &[&str] = &["time", "events", "memory", "obtain_within", "obtain_free_within"];
 const VERDICTS: [Expected; 2] = [Expected::Holds, Expected::Violated];
 const VARIANTS_MAX: usize = 100;
 /// Beyond this a run is a workload for a sweep, and a reader waits for minutes.
 const EVENTS_MAX: u64 = 100_000_000;
 /// A round of five nodes is about a hundred events: enough for every scenario in the catalogue a hundred times over.
 const EVENTS_DEFAULT: u64 = 1_000_000;
+/// What a run may keep. Below the least the first measurement would end it, and the most is what a large machine has.
+const MEMORY: RangeInclusive<u64> = 1 << 20..=64 << 30;
+/// Enough for the default of events several times over, and less than any machine has that builds this.
+const MEMORY_DEFAULT: u64 = 1 << 30;
 
 /// What a file takes besides what its tables do, and what `[expect]`, `[limits]` and `[[variants]]` take.
 fn own_vocabulary() -> Vec<Key> {
@@ -321,6 +326,7 @@ fn limits(root: &Section<'_>) -> Result<Limits> {
     Ok(Limits {
         time: limits.get("time").map_or(Ok(hour), |time| time.positive_duration())?,
         events: limits.get("events").map_or(Ok(EVENTS_DEFAULT), |events| events.number(1, EVENTS_MAX))?,
+        memory: limits.get("memory").map_or(Ok(MEMORY_DEFAULT), |memory| memory.bytes(MEMORY))?,
         obtain_within: bound("obtain_within")?,
         obtain_free_within: bound("obtain_free_within")?,
     })

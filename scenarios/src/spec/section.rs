@@ -1,6 +1,7 @@
 //! Tables and values on their way from typed to meant: each question asked of a value has one message when the answer
 //! is no.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
@@ -8,8 +9,8 @@ use doublehold_sim::{DelayLaw, Probability, RatePpb};
 use super::problem::{Origin, Problem, Result};
 use super::suggest;
 use super::tree::{Node, Table, Value};
-use super::units;
 use super::vocabulary::Key;
+use super::{units, words};
 
 /// The words a value may be, and what each means.
 pub(crate) type Choices<T> = &'static [(&'static str, T)];
@@ -237,6 +238,17 @@ impl<'a> Field<'a> {
     pub(crate) fn duration(&self) -> Result<Duration> {
         let text = self.text().map_err(|_| self.must_be("a duration such as \"2.5s\"", units::UNITS_HINT))?;
         units::duration(text).map_err(|refusal| self.not_a_duration(&refusal, text))
+    }
+
+    /// A size in bytes within bounds.
+    pub(crate) fn bytes(&self, bounds: RangeInclusive<u64>) -> Result<u64> {
+        let number = self.text().ok().and_then(units::bytes);
+        let number = number.ok_or_else(|| self.must_be("a size such as \"1GiB\"", units::BYTES_HINT))?;
+        if bounds.contains(&number) {
+            return Ok(number);
+        }
+        let [least, most] = [bounds.start(), bounds.end()].map(|bound| words::bytes(*bound));
+        Err(self.must_be("a size within bounds", &format!("use {least} to {most}")))
     }
 
     /// A duration that is not zero.

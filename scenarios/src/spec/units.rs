@@ -12,6 +12,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const FURTHEST_NS: u128 = 100 * 365 * 24 * 3600 * 1_000_000_000;
 
 pub(crate) const UNITS_HINT: &str = "the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`";
+pub(crate) const BYTES_HINT: &str = "the units are `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` and `GiB`";
 pub(crate) const LAW_HINT: &str =
     "write \"2ms\", \"1ms..5ms\", { median = \"2ms\", sigma = \"1/2\" } or a list of quantiles";
 pub(crate) const RATE_HINT: &str = "write \"1/100\" for 1 % fast, \"-1/100\" for 1 % slow, or \"200ppm\"";
@@ -26,6 +27,17 @@ const UNITS: [(&str, u128); 9] = [
     ("h", 3_600 * 1_000_000_000),
     ("d", 24 * 3_600 * 1_000_000_000),
     ("y", 365 * 24 * 3_600 * 1_000_000_000),
+];
+
+/// Units of size, the largest first, so that a size reads in the largest that divides it.
+pub(crate) const SIZES: [(&str, u64); 7] = [
+    ("GiB", 1 << 30),
+    ("GB", 1_000_000_000),
+    ("MiB", 1 << 20),
+    ("MB", 1_000_000),
+    ("KiB", 1 << 10),
+    ("kB", 1_000),
+    ("B", 1),
 ];
 
 /// Why a text is not what it should be: what to say between the key's name and the text, and the way out.
@@ -105,6 +117,14 @@ fn ratio(text: &str) -> Option<(i64, i64)> {
     let (numerator, denominator) = text.split_once('/')?;
     let (numerator, denominator) = (numerator.trim().parse().ok()?, denominator.trim().parse().ok()?);
     (denominator > 0).then_some((numerator, denominator))
+}
+
+/// Reads a size: a whole number and a unit.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let end = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (_, scale) = SIZES.iter().find(|(unit, _)| *unit == text[end..].trim())?;
+    text[..end].parse::<u64>().ok()?.checked_mul(*scale)
 }
 
 fn nanoseconds(text: &str) -> Result<u128, Refusal> {

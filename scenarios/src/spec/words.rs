@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::units::SIZES;
+
 /// A duration as a reader says it: `12 s`, `150 ms`, `3 h`.
 pub(crate) fn duration(duration: Duration) -> String {
     let ns = duration.as_nanos();
@@ -22,6 +24,12 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
     let digits = format!("{}.{:09}", ns / scale, (ns % scale) * 1_000_000_000 / scale);
     format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A size as a reader says it: `1 GiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let (unit, scale) = SIZES.into_iter().find(|(_, scale)| bytes.is_multiple_of(*scale)).unwrap_or(("B", 1));
+    format!("{} {unit}", bytes / scale)
 }
 
 /// A duration with its sign: `+10 s`.

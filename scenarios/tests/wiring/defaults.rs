@@ -102,6 +102,7 @@ const DEFAULTS: &[Absent] = &[
     ("clients.give_up_after", SINGLE, "clients.0.give_up_after", "10m"),
     ("limits.time", SINGLE, "limits.time", "1h"),
     ("limits.events", SINGLE, "limits.events", "1000000"),
+    ("limits.memory", SINGLE, "limits.memory", "1GiB"),
     ("faults.optional", SINGLE, "faults.0.optional", "false"),
     ("faults.power-loss.torn_tail", SINGLE, "faults.0.torn_tail", "false"),
     ("faults.promote.tell", REPLICATED, "faults.0.tell", "['M', 'R2']"),

@@ -6,6 +6,22 @@ use doublehold_sim::Outcome;
 use crate::row::{Row, TWO, check};
 use crate::seen::MS;
 
+/// A client that asks without a pause for what another holds for half a minute.
+const IMPATIENT: &str = r#"
+    claim = "an impatient client is refused thousands of times"
+    lock = { algorithm = "single", ttl = "1h" }
+    nodes = { names = ["A"] }
+    network = { delay = "1ms" }
+    [[clients]]
+    name = "c1"
+    program = ["acquire", "work 30s", "release"]
+    [[clients]]
+    name = "c2"
+    program = ["acquire", "release"]
+    start = "c1's grant"
+    retry = "0ms"
+"#;
+
 pub(crate) fn rows() -> Vec<Row> {
     vec![
         Row {
@@ -30,6 +46,18 @@ pub(crate) fn rows() -> Vec<Row> {
                 with.report.outcome == Outcome::EventBudget && (70..=110).contains(&with.report.events)
             },
             ..Row::on(TWO)
+        },
+        Row {
+            word: "limits.memory",
+            claim: "the run ends when it has recorded that much, and shows nothing",
+            with: &[("limits.memory", "1MiB")],
+            turns: &[(Predicate::P1, "holds", "inconclusive")],
+            shows: |without, with| {
+                without.report.outcome == Outcome::Completed
+                    && with.report.outcome == Outcome::MemoryBudget
+                    && with.report.notes.iter().any(|note| note.contains("`limits.memory`, which is 1 MiB"))
+            },
+            ..Row::on(IMPATIENT)
         },
     ]
 }

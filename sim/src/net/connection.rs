@@ -118,6 +118,11 @@ impl Endpoint {
         self.open && self.ended.is_none_or(|how| how == End::Finished)
     }
 
+    /// How many received bytes it holds.
+    pub(crate) fn received(&self) -> usize {
+        self.inbox.len()
+    }
+
     pub(super) fn has_unread(&self) -> bool {
         self.inbox.len() > self.read
     }
@@ -145,6 +150,16 @@ pub(crate) struct Segment {
     /// It reached the receiver's machine once, which refused it: nobody waits for it any more.
     pub(super) arrived: bool,
     pub(super) content: Content,
+}
+
+impl Segment {
+    /// How many bytes of the stream it carries.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Data(bytes) => bytes.len(),
+            Content::Fin | Content::Reset => 0,
+        }
+    }
 }
 
 pub(super) enum Content {

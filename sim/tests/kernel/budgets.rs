@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::story::{PORT, Story, always, connect, link, ms, send};
 
-const SMALL: Budget = Budget { events: 10_000, time: Duration::from_secs(1) };
+const SMALL: Budget = Budget { events: 10_000, time: Duration::from_secs(1), memory: 1 << 30 };
 
 /// One essential host that does this, within a small budget.
 fn run<F>(main: impl Fn(Host) -> F + 'static) -> Run
@@ -109,6 +109,67 @@ fn two_hosts_that_talk_for_ever_run_out_of_time() {
         }
     });
     assert_eq!((run.outcome, run.ended.0), (Outcome::TimeBudget, 1_000_000_000));
+}
+
+/// How a run ends in which one host does something over and over, and after how many events.
+fn spent<F>(main: impl Fn(Host) -> F + 'static, memory: u64, traced: bool) -> (Outcome, u64)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut world = if traced { World::traced(Seed(1), link(1)) } else { World::new(Seed(1), link(1)) };
+    world.add_host(HostSpec::new("host").essential(), main);
+    let run = world.run(Budget { events: 100_000, time: Duration::from_secs(10_000), memory });
+    (run.outcome, run.events)
+}
+
+#[test]
+fn a_run_that_keeps_more_than_its_memory_budget_ends_with_that_name() {
+    const MIB: u64 = 1 << 20;
+    let writes = |host: Host| async move {
+        loop {
+            host.append("log", &[0; 1024]);
+            host.sleep(ms(1)).await;
+        }
+    };
+    let spawns = |host: Host| async move {
+        loop {
+            let sleeper = host.clone();
+            host.spawn(async move { sleeper.sleep(Duration::from_secs(86_400)).await });
+            host.sleep(ms(1)).await;
+        }
+    };
+    let sends = |host: Host| async move {
+        let mut incoming = host.listen(PORT);
+        let mut kept = Vec::new();
+        loop {
+            let mut stream = host.connect(host.id(), PORT).await.expect("it listens to itself");
+            tokio::io::AsyncWriteExt::write_all(&mut stream, &[0; 1024]).await.expect("not broken");
+            kept.push((stream, incoming.accept().await));
+        }
+    };
+    for traced in [false, true] {
+        assert_eq!(spent(writes, 4 * MIB, traced), (Outcome::MemoryBudget, 8192));
+        assert_eq!(spent(spawns, 4 * MIB, traced), (Outcome::MemoryBudget, 15_360));
+        assert_eq!(spent(sends, 4 * MIB, traced), (Outcome::MemoryBudget, 11_264));
+        assert_eq!(spent(writes, 1 << 30, traced), (Outcome::EventBudget, 100_000));
+    }
+}
+
+#[test]
+fn what_the_code_that_watches_keeps_counts_as_memory() {
+    let mut world = World::new(Seed(1), link(1));
+    let observer = world.observer();
+    world.add_host(HostSpec::new("host").essential(), move |host| {
+        let observer = observer.clone();
+        async move {
+            for _ in 0..10_000 {
+                observer.keeps(1000);
+                host.sleep(ms(1)).await;
+            }
+        }
+    });
+    let budget = Budget { memory: 5 << 20, ..Budget::default() };
+    assert_eq!(world.run(budget).outcome, Outcome::MemoryBudget);
 }
 
 #[test]

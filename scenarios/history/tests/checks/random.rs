@@ -57,6 +57,7 @@ pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
         Some(RunOutcome::Completed),
         Some(RunOutcome::Stalled),
         Some(RunOutcome::TimeBudget),
+        Some(RunOutcome::MemoryBudget),
     ]);
     let bound = || prop::option::of(0..6u64);
     let bounds = (bound(), bound()).prop_map(|(obtain_within_ns, obtain_free_within_ns)| Bounds {

@@ -466,7 +466,7 @@ fn a_stalled_world_is_no_pass_and_its_waits_never_end() {
 #[test]
 fn a_run_that_used_up_its_budget_proves_violations_but_nothing_else() {
     let overlap = || Story::bound(1).granted(0, (C1, 1)).granted(1, (C2, 2));
-    for outcome in [RunOutcome::EventBudget, RunOutcome::TimeBudget] {
+    for outcome in [RunOutcome::EventBudget, RunOutcome::TimeBudget, RunOutcome::MemoryBudget] {
         let history = overlap().ends(9, outcome);
         let rest = ["inconclusive"; 4];
         assert_eq!(verdicts(&history), [&["violated", "violated"], &rest[..]].concat());

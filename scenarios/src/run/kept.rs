@@ -1,0 +1,50 @@
+//! What the record of a run takes, in counted bytes: it grows with every event, and `limits.memory` bounds it.
+//!
+//! Counted by what is recorded, not by what an allocator gave, so that a run meets its limit at the same event in any
+//! build and on any machine.
+
+use doublehold_history::What;
+
+/// An event of the history, without its texts.
+const EVENT: usize = 144;
+/// What the recorder remembers of one call of acquire: how its keys are marked, who voted for it, its deadline.
+const CALL: usize = 128;
+/// A stretch of time in which a node held a key, and when it would expire.
+pub(super) const KEY: u64 = 96;
+
+/// Which call sent a request.
+const REQUEST: usize = 24;
+
+/// What remembering the senders of so many requests takes.
+pub(super) fn requests(count: usize) -> u64 {
+    (REQUEST * count) as u64
+}
+
+/// What recording this takes.
+pub(super) fn bytes(what: &What) -> u64 {
+    let more = match what {
+        What::AcquireStarted { .. } => CALL,
+        What::Granted { token, .. } => token.len(),
+        What::Refused { why, .. }
+        | What::AcquireUnknown { why, .. }
+        | What::ExtendFailed { why, .. }
+        | What::WriteRefused { why, .. }
+        | What::Doubt { why } => why.len(),
+        _ => 0,
+    };
+    (EVENT + more) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::KeySpan;
+
+    #[test]
+    fn what_is_counted_is_about_what_it_takes() {
+        // A size may differ between compilers, so only the order of it is compared.
+        let is_about = |counted: usize, size: usize| (size..=3 * size).contains(&(counted * 2));
+        assert!(is_about(EVENT, size_of::<doublehold_history::Event>()));
+        assert!(is_about(KEY as usize, size_of::<KeySpan>() + size_of::<(usize, i64)>()));
+    }
+}
