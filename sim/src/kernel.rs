@@ -19,7 +19,7 @@ use async_task::Runnable;
 use fragile::Fragile;
 use slab::Slab;
 
-use crate::fault::{FaultBook, Matched};
+use crate::fault_book::{FaultBook, Matched};
 use crate::fsync::PendingSync;
 use crate::host_state::{Gate, HostState};
 use crate::memory::MEASURED_EVERY;

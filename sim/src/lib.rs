@@ -12,7 +12,7 @@
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
 //! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
 //!   where faults change them.
-//! - `memory`: what of a run is kept, counted.
+//! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
 //! - [`Event`], [`TraceHash`]: the account of a run.
 //!
@@ -37,6 +37,7 @@ mod clock;
 mod delay;
 mod disk;
 mod fault;
+mod fault_book;
 mod fsync;
 mod host;
 mod host_state;
