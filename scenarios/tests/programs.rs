@@ -110,3 +110,74 @@ fn a_write_whose_answer_was_lost_with_the_resource_is_not_sent_again() {
     assert_eq!(report.verdicts.get(Predicate::P4).as_str(), "inconclusive", "c1 cannot know and gives up");
     assert!(report.notes.iter().any(|note| note == "c1 lost the resource and gave up"), "{:?}", report.notes);
 }
+
+/// When each deadline passed, in whole seconds of true time.
+fn deadlines_passed(report: &Report) -> Vec<u64> {
+    let passed =
+        report.history.events().iter().filter(|event| matches!(event.what, What::DeadlinePassed { .. }));
+    passed.map(|event| event.at.0 / 1_000_000_000).collect()
+}
+
+#[test]
+fn a_deadline_passes_on_the_clock_it_is_on_also_while_the_client_is_stopped() {
+    // Suspended for 20 s: only the wall and the boot clock show more than nine seconds of lease meanwhile.
+    let suspended =
+        r#"faults = [{ kind = "suspend", host = "c1", for = "20s", at = "1s after c1's grant" }]"#;
+    // Stepped by eight seconds at the grant: only the wall clock sees it.
+    let stepped = r#"faults = [{ kind = "clock-step", host = "c1", by = "+8s", at = "c1's grant" }]"#;
+    let cases = [
+        (suspended, "wall", 9),
+        (suspended, "boot", 9),
+        (suspended, "monotonic", 29),
+        (stepped, "wall", 1),
+        (stepped, "boot", 9),
+        (stepped, "monotonic", 9),
+    ];
+    for (faults, clock, second) in cases {
+        let report = run(&format!(
+            r#"
+            claim = "a deadline is a reading of one clock"
+            lock = {{ algorithm = "single", ttl = "10s", elapsed_check = true, clock = "{clock}" }}
+            nodes = {{ names = ["A"] }}
+            clients = [{{ name = "c1", program = ["acquire", "work 15s", "release"] }}]
+            {faults}
+            "#
+        ));
+        assert_eq!(deadlines_passed(&report), [second], "{clock}, {faults}");
+    }
+}
+
+#[test]
+fn a_deadline_that_an_extension_overtook_passes_no_more() {
+    let report = one_client(r#"["acquire", "work 5s", "extend", "work 8s", "release"]"#, "");
+    assert!(deadlines_passed(&report).is_empty(), "the first would have passed after ten seconds");
+    let report = one_client(r#"["acquire", "work 5s", "extend", "work 11s", "release"]"#, "");
+    assert_eq!(deadlines_passed(&report), [14], "ten seconds after the extension, less the drift allowed");
+}
+
+#[test]
+fn a_process_that_ends_while_it_holds_claims_nothing_any_more() {
+    let report = run(r#"
+        claim = "nobody is left to believe in the lock"
+        lock = { algorithm = "single", ttl = "10s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 1s"] },
+            { name = "c2", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
+        ]
+    "#);
+    let died = report.history.events().iter().find(|event| matches!(event.what, What::Died { .. }));
+    let died = died.expect("c1's process ended and held the lock").at.0;
+    assert_eq!(died / 1_000_000_000, 1, "when its program was done");
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
+}
+
+#[test]
+fn past_a_failed_check_only_the_release_is_left_to_do() {
+    let report = one_client(r#"["acquire", "read", "work 11s", "check", "write", "extend", "release"]"#, "");
+    assert_eq!(writes_sent(&report), []);
+    let did = |wanted: fn(&What) -> bool| report.history.events().iter().any(|event| wanted(&event.what));
+    assert!(did(|what| matches!(what, What::ExpiryNoticed { .. })));
+    assert!(!did(|what| matches!(what, What::Extended { .. } | What::ExtendFailed { .. })));
+    assert!(did(|what| matches!(what, What::ReleaseReturned { .. })));
+}
