@@ -5,8 +5,31 @@
 //! what it runs on. The core is pure: whoever calls it says what time it is and sends the replies, so the same server
 //! runs on a simulated host and on a real TCP port.
 //!
-//! Not modelled: lists, sets, sorted sets, streams, pub/sub, cluster, modules, functions, ACLs. Their commands answer
-//! `ERR unknown command`, as a Redis built without them would.
+//! # What is not there
+//!
+//! Not modelled: lists, sets, sorted sets, streams, pub/sub, cluster, modules, functions, ACLs. These commands of Redis
+//! 7.0 answer `ERR unknown command`, as a Redis built without them would:
+//!
+//! | about | commands |
+//! |---|---|
+//! | strings | `INCRBYFLOAT` `LCS` |
+//! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
+//! | hashes | `HINCRBYFLOAT` `HRANDFIELD` |
+//! | lists | `BLMOVE` `BLMPOP` `BLPOP` `BRPOP` `BRPOPLPUSH` `LINDEX` `LINSERT` `LLEN` `LMOVE` `LMPOP` `LPOP` `LPOS` `LPUSH` `LPUSHX` `LRANGE` `LREM` `LSET` `LTRIM` `RPOP` `RPOPLPUSH` `RPUSH` `RPUSHX` |
+//! | sets | `SADD` `SCARD` `SDIFF` `SDIFFSTORE` `SINTER` `SINTERCARD` `SINTERSTORE` `SISMEMBER` `SMEMBERS` `SMISMEMBER` `SMOVE` `SPOP` `SRANDMEMBER` `SREM` `SSCAN` `SUNION` `SUNIONSTORE` |
+//! | sorted sets | `BZMPOP` `BZPOPMAX` `BZPOPMIN` `ZADD` `ZCARD` `ZCOUNT` `ZDIFF` `ZDIFFSTORE` `ZINCRBY` `ZINTER` `ZINTERCARD` `ZINTERSTORE` `ZLEXCOUNT` `ZMPOP` `ZMSCORE` `ZPOPMAX` `ZPOPMIN` `ZRANDMEMBER` `ZRANGE` `ZRANGEBYLEX` `ZRANGEBYSCORE` `ZRANGESTORE` `ZRANK` `ZREM` `ZREMRANGEBYLEX` `ZREMRANGEBYRANK` `ZREMRANGEBYSCORE` `ZREVRANGE` `ZREVRANGEBYLEX` `ZREVRANGEBYSCORE` `ZREVRANK` `ZSCAN` `ZSCORE` `ZUNION` `ZUNIONSTORE` |
+//! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
+//! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
+//! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
+//! | pub/sub | `PSUBSCRIBE` `PUBLISH` `PUBSUB` `PUNSUBSCRIBE` `SPUBLISH` `SSUBSCRIBE` `SUBSCRIBE` `SUNSUBSCRIBE` `UNSUBSCRIBE` |
+//! | keys | `DUMP` `MIGRATE` `OBJECT` `RESTORE` `SORT` `SORT_RO` |
+//! | scripts, functions | `FCALL` `FCALL_RO` `FUNCTION` |
+//! | cluster | `ASKING` `CLUSTER` `READONLY` `READWRITE` |
+//! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `MONITOR` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
+//! | subcommands | `CLIENT CACHING` `CLIENT GETREDIR` `CLIENT HELP` `CLIENT KILL` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
+//!
+//! Locks that wait for a message (Redisson's, Spring's in its pub/sub mode) lack `PUBLISH` and `SUBSCRIBE`, fair ones `ZADD`
+//! and its kin. `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 
 mod config_file;
 pub mod core;

@@ -7,6 +7,7 @@ use super::ours;
 use super::real::RealRedis;
 use super::resp::{Value, parse};
 use super::script::{Bytes, Step};
+use std::collections::BTreeSet;
 
 #[test]
 fn every_command_is_described_as_a_real_redis_describes_it() {
@@ -36,7 +37,31 @@ fn every_command_is_described_as_a_real_redis_describes_it() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), 4 * names.len(), wrong.join("\n"));
 }
 
-/// Every command and subcommand the node has.
+/// The crate's first page.
+const CRATE_DOCS: &str = include_str!("../../src/lib.rs");
+
+#[test]
+fn what_the_node_lacks_is_named_on_the_crates_first_page_and_nothing_else_is() {
+    let Some(server) = RealRedis::start_if_there() else { return };
+    let real = names(&mut Clients::of(server.port));
+    let ours = names(&mut Clients::of(ours::start()));
+    let is_ours = |name: &String| ours.contains(name);
+    // A container that is not there need not have its subcommands named.
+    let is_within_reach = |name: &&String| {
+        let container = name.split('|').next().unwrap_or_default().to_owned();
+        !name.contains('|') || is_ours(&container)
+    };
+    let lacking = real.iter().filter(|name| !is_ours(name)).filter(is_within_reach);
+    let lacking: BTreeSet<String> = lacking.map(|name| name.to_uppercase().replace('|', " ")).collect();
+    let rows = CRATE_DOCS.lines().filter(|line| line.starts_with("//! | "));
+    let named: BTreeSet<String> =
+        rows.flat_map(|row| row.split('`').skip(1).step_by(2)).map(str::to_owned).collect();
+    let difference: Vec<&String> = named.symmetric_difference(&lacking).collect();
+    assert!(difference.is_empty(), "named though it is there, or lacking and not named: {difference:?}");
+    assert!(ours.iter().all(|name| real.contains(name)), "a command that Redis does not have");
+}
+
+/// Every command and subcommand a server has.
 fn names(ours: &mut Clients) -> Vec<String> {
     let answer = ask(ours, 0, &["COMMAND", "LIST", "FILTERBY", "PATTERN", "*"]);
     let (list, _) = parse(&answer.bytes).expect("a complete reply");
