@@ -66,3 +66,16 @@ fn a_connection_that_became_a_replica_is_listed_as_one() {
     assert_eq!(listed(&mut node, &mut client, "CLIENT LIST TYPE normal", &["id"]), ["id=2"]);
     assert_eq!(listed(&mut node, &mut client, "CLIENT LIST TYPE master", &["id"]), [""; 0]);
 }
+
+#[test]
+fn a_transaction_that_lists_clients_is_listed_as_under_way() {
+    let mut node = Node::new();
+    let mut client = node.client();
+    for command in ["MULTI", "SELECT 2", "CLIENT INFO"] {
+        node.ask(&mut client, &words(command));
+    }
+    let reply = node.ask(&mut client, &["EXEC"]);
+    for field in ["flags=x ", "db=2 ", "multi=2 ", "cmd=exec "] {
+        assert!(reply.contains(field), "{field} in {reply}");
+    }
+}

@@ -224,6 +224,28 @@ fn a_round_shows_every_key_that_is_there_all_the_time_whatever_comes_and_goes() 
 }
 
 #[test]
+fn a_later_round_knows_what_came_and_went_since_the_first() {
+    let mut node = Node::new();
+    let mut client = node.client();
+    let filled: Vec<String> = (0..100).map(|number| format!("SET old:{number} v")).collect();
+    filled.iter().for_each(|command| drop(node.ask(&mut client, &words(command))));
+    node.ask(&mut client, &words("SCAN 0"));
+    for number in 0..100 {
+        node.ask(&mut client, &words(&format!("DEL old:{number}")));
+    }
+    node.ask(&mut client, &words("SET new v"));
+    node.ask(&mut client, &words("HSET hash f v"));
+    let (cursor, mut keys) = page(&mut node, &mut client, "0");
+    keys.sort();
+    assert_eq!((cursor.as_str(), keys), ("0", vec!["hash".to_owned(), "new".to_owned()]), "one page, not 34");
+    node.ask(&mut client, &["FLUSHALL"]);
+    filled.iter().for_each(|command| drop(node.ask(&mut client, &words(command))));
+    node.ask(&mut client, &["FLUSHALL"]);
+    node.ask(&mut client, &words("SET new v"));
+    check(&mut node, &mut client, &[("SCAN 0 COUNT 1", "*2|$1|0|*1|$3|new|")]);
+}
+
+#[test]
 fn the_random_key_is_any_key_and_the_same_one_in_the_same_run() {
     let draw = || {
         let mut node = Node::new();

@@ -32,8 +32,6 @@ fn rename_key(ctx: &mut Context<'_>, args: &Args<'_>, replaces: bool) -> Option<
     if key == name || (!replaces && ctx.exists(name)) {
         return Some(false);
     }
-    // A name whose key has expired is free, and replicas are told so first.
-    ctx.expire_if_needed(name);
     let entry = ctx.take(key)?;
     ctx.insert(name, entry);
     ctx.propagate(args);
