@@ -130,6 +130,7 @@ fn outcome_word(outcome: Option<RunOutcome>) -> &'static str {
         Some(RunOutcome::EventBudget) => "event-budget",
         Some(RunOutcome::TimeBudget) => "time-budget",
         Some(RunOutcome::MemoryBudget) => "memory-budget",
+        Some(RunOutcome::Halted) => "halted",
         None => "unknown",
     }
 }

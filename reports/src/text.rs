@@ -82,6 +82,7 @@ fn how_it_ended(report: &Report) -> &'static str {
         Some(RunOutcome::EventBudget) => "; the budget of events ran out",
         Some(RunOutcome::TimeBudget) => "; the budget of true time ran out",
         Some(RunOutcome::MemoryBudget) => "; the budget of memory ran out",
+        Some(RunOutcome::Halted) => "; it was ended there",
     }
 }
 

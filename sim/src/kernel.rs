@@ -94,6 +94,8 @@ pub enum Outcome {
     TimeBudget,
     /// The memory budget ran out.
     MemoryBudget,
+    /// A host ended it ([`Host::halt`](crate::Host::halt)): what would follow is not what the world stands for.
+    Halted,
 }
 
 impl Kernel {
@@ -117,6 +119,9 @@ impl Kernel {
         loop {
             self.drain_ready();
             let mut state = self.state.borrow_mut();
+            if state.halted {
+                return Outcome::Halted;
+            }
             let drained = self.ready.borrow().is_empty() && !state.cut_short;
             if drained && state.is_complete() {
                 return Outcome::Completed;
@@ -235,6 +240,8 @@ pub(crate) struct State {
     step_points: u64,
     /// A task was stopped in the middle of a step because the budget is spent.
     cut_short: bool,
+    /// A host ended the run.
+    pub(crate) halted: bool,
     pub(crate) faults: FaultBook,
     pub(crate) schedule: Stream,
     pub(crate) network: Stream,
@@ -298,6 +305,7 @@ impl State {
             watchers_keep: 0,
             step_points: 0,
             cut_short: false,
+            halted: false,
             faults: FaultBook::default(),
             schedule: Stream::new(seed, "schedule"),
             network: Stream::new(seed, "network"),
@@ -323,13 +331,14 @@ impl State {
         &self.hosts[host.0 as usize]
     }
 
-    /// Which budget is used up, if one is. No code takes another step then.
+    /// Why the run is over early, if it is: a host ended it, or a budget is used up. No code takes another step then.
     fn spent(&self) -> Option<Outcome> {
         let events = self.trace.count().max(self.step_points) >= self.budget.events;
-        match (self.memory_spent, events) {
-            (true, _) => Some(Outcome::MemoryBudget),
-            (false, true) => Some(Outcome::EventBudget),
-            (false, false) => None,
+        match (self.halted, self.memory_spent, events) {
+            (true, ..) => Some(Outcome::Halted),
+            (false, true, _) => Some(Outcome::MemoryBudget),
+            (false, false, true) => Some(Outcome::EventBudget),
+            (false, false, false) => None,
         }
     }
 

@@ -427,4 +427,6 @@ pub enum RunOutcome {
     TimeBudget,
     /// The run recorded as much as it may keep.
     MemoryBudget,
+    /// The run was ended where it left what it stands for; a [`What::Doubt`] says why.
+    Halted,
 }

@@ -87,6 +87,10 @@ fn doubt(history: &History) -> Option<String> {
         Some(RunOutcome::EventBudget) => "the run used up its budget of events",
         Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
         Some(RunOutcome::MemoryBudget) => "the run used up its budget of memory",
+        Some(RunOutcome::Halted) => {
+            return doubted(history)
+                .or_else(|| Some("the run was ended before its programs were".to_owned()));
+        }
         None => "the history was cut short: it has no `run_ended`",
     };
     Some(reason.to_owned())

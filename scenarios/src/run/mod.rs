@@ -10,6 +10,8 @@ mod kept;
 mod program;
 mod recorder;
 mod resource;
+#[cfg(test)]
+mod scripts;
 mod sim;
 #[cfg(test)]
 mod tests;

@@ -381,6 +381,8 @@ impl Observer for NodeObserver {
     fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
         let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
         self.node.note("script stopped", client);
-        self.recorder.doubt(format!("on {}, {script}", self.node.name()));
+        // A Redis would go on. What this node would do from here on is no evidence of anything.
+        self.recorder.doubt(format!("{script} on {}", self.node.name()));
+        self.node.halt();
     }
 }

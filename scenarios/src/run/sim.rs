@@ -219,7 +219,7 @@ fn fault_reports(scenario: &Scenario, struck: &[Struck]) -> Vec<FaultReport> {
 /// Which limit ended the run, and the way out.
 fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
     let (key, value) = match run.outcome {
-        Outcome::Completed | Outcome::Stalled => return None,
+        Outcome::Completed | Outcome::Stalled | Outcome::Halted => return None,
         Outcome::EventBudget => ("events", limits.events.to_string()),
         Outcome::TimeBudget => ("time", words::duration(limits.time)),
         Outcome::MemoryBudget => ("memory", words::bytes(limits.memory)),
@@ -248,6 +248,7 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
         Outcome::EventBudget => RunOutcome::EventBudget,
         Outcome::TimeBudget => RunOutcome::TimeBudget,
         Outcome::MemoryBudget => RunOutcome::MemoryBudget,
+        Outcome::Halted => RunOutcome::Halted,
     };
     history.push(ended, What::RunEnded { outcome });
 }

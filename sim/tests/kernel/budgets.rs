@@ -324,3 +324,14 @@ fn a_run_lasts_until_what_is_held_has_arrived_but_not_for_what_is_held_for_good(
     assert_eq!(ends_with_a_word_sent_into(cut, Some(Duration::from_secs(3600))), 924);
     assert_eq!(ends_with_a_word_sent_into(lose, None), 924);
 }
+
+#[test]
+fn a_run_that_a_host_ends_takes_no_further_step() {
+    let run = run(|host| async move {
+        host.sleep(ms(5)).await;
+        host.halt();
+        host.sleep(ms(5)).await;
+        panic!("the run has ended");
+    });
+    assert_eq!((run.outcome, run.ended), (Outcome::Halted, SimTime::ZERO.after(ms(5))));
+}

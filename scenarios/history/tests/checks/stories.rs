@@ -474,6 +474,15 @@ fn a_run_that_used_up_its_budget_proves_violations_but_nothing_else() {
 }
 
 #[test]
+fn a_run_that_was_ended_proves_violations_and_says_why_it_proves_nothing_else() {
+    let why = "script abc on A met the limit of 100 instructions";
+    let overlap = Story::bound(1).granted(0, (C1, 1)).granted(1, (C2, 2));
+    let history = overlap.at(8, What::Doubt { why: why.to_owned() }).ends(9, RunOutcome::Halted);
+    assert_eq!(verdicts(&history), [&["violated", "violated"], &["inconclusive"; 4][..]].concat());
+    assert_eq!(judge(&history).get(Predicate::P3), &Verdict::Inconclusive(why.to_owned()));
+}
+
+#[test]
 fn a_fault_that_never_fired_makes_holding_inconclusive() {
     let why = "the fault `pause c1` never fired".to_owned();
     let history = Story::new().at(1, What::Doubt { why: why.clone() }).completes(9);
