@@ -242,6 +242,9 @@ impl Drop for Progress {
 }
 
 #[cfg(test)]
+mod scripts;
+
+#[cfg(test)]
 mod tests {
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};
@@ -289,7 +292,7 @@ mod tests {
         }
     }
 
-    fn scenario() -> Scenario {
+    pub(super) fn scenario() -> Scenario {
         catalog::load("lease-pause", &[]).expect("a scenario of the catalogue")
     }
 
