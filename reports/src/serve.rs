@@ -6,7 +6,7 @@
 //!
 //! Not modelled: a disk. The machine's files live in memory.
 
-use doublehold_sim_redis::core::{CoreConfig, Peer, WallMicros};
+use doublehold_sim_redis::core::{CoreConfig, Peer, ScriptClock, ScriptLimit, WallMicros};
 use doublehold_sim_redis::{BootError, Machine, Node, NodeConfig};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -66,7 +66,7 @@ pub async fn serve(port: u16, nodes: u16, ready: impl FnOnce(RangeInclusive<u16>
     }
     let mut running = JoinSet::new();
     for (port, listener) in listeners {
-        let core = CoreConfig { port, ..CoreConfig::default() };
+        let core = CoreConfig { port, script_limit: script_limit(), ..CoreConfig::default() };
         let node = Node::boot(TokioMachine::new(), NodeConfig { core, ..NodeConfig::default() })?;
         running.spawn(serve_node(node, listener));
     }
@@ -81,6 +81,12 @@ fn ports(port: u16, nodes: u16) -> Result<RangeInclusive<u16>, ServeError> {
         Some(last) if port > 0 => Ok(port..=last),
         _ => Err(ServeError::PortsOutOfRange { port, nodes }),
     }
+}
+
+/// A script has the time that `busy-reply-threshold` gives it, as a user would see it on a Redis.
+fn script_limit() -> ScriptLimit {
+    let began = Instant::now();
+    ScriptLimit::Time(ScriptClock::new(move || began.elapsed()))
 }
 
 /// One node, until it shuts down.
@@ -215,6 +221,15 @@ mod tests {
         reply.strip_suffix("+OK\r\n").unwrap_or(&reply).to_owned()
     }
 
+    /// Asks without a QUIT behind it, and reads one line.
+    async fn ask_kept(port: u16, request: &str) -> String {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("a node listens");
+        stream.write_all(format!("{request}\r\n").as_bytes()).await.expect("it reads");
+        let mut reply = vec![0; 1024];
+        let length = stream.read(&mut reply).await.expect("it answers");
+        String::from_utf8_lossy(&reply[..length]).into_owned()
+    }
+
     #[tokio::test]
     async fn independent_nodes_answer_on_consecutive_ports_until_shutdown() {
         let (port, serving) = started(2).await;
@@ -235,6 +250,25 @@ mod tests {
         // WAIT comes back when the replica has caught up.
         assert_eq!(ask(port, "SET l w\r\nWAIT 1 10000").await, "+OK\r\n:1\r\n");
         assert_eq!(ask(port + 1, "GET k\r\nGET l").await, "$1\r\nv\r\n$1\r\nw\r\n");
+        serving.abort();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_script_has_the_time_of_the_busy_reply_threshold_and_keeps_no_other_node_waiting() {
+        let (port, serving) = started(2).await;
+        assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 60000").await, "+OK\r\n");
+        let ends = "EVAL \"local n = 0 for i = 1, 101000000 do n = n + 1 end return n\" 0";
+        assert_eq!(ask(port, ends).await, ":101000000\r\n", "more instructions than a simulated node gives");
+        assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 300").await, "+OK\r\n");
+        let began = Instant::now();
+        let endless = tokio::spawn(ask_kept(port, "EVAL \"while true do end\" 0"));
+        let other = ask(port + 1, "PING").await;
+        assert_eq!((other.as_str(), began.elapsed() < Duration::from_millis(300)), ("+PONG\r\n", true));
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert!(ask(port, "GET k").await.starts_with("-BUSY "), "its own node's clients are told");
+        assert_eq!(ask(port, "SCRIPT KILL").await, "+OK\r\n");
+        let killed = endless.await.expect("no panic");
+        assert!(killed.starts_with("-ERR Script killed by user with SCRIPT KILL"), "{killed}");
         serving.abort();
     }
 
