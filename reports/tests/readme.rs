@@ -1,4 +1,5 @@
-//! The README shows what the program prints: every line of its first picture is a line of the real output.
+//! The README shows what the program prints: every line of its first picture is a line of the real output, and its table of
+//! speeds has the rows of the benchmark.
 
 use std::process::Command;
 
@@ -22,4 +23,17 @@ fn the_readmes_picture_is_what_its_command_prints() {
         );
     }
     assert!(shown.lines().count() > 10, "the README shows a picture");
+}
+
+/// Numbers are of one machine and one day; which workloads they are of is not.
+#[test]
+fn the_readmes_speeds_are_of_the_workloads_that_the_benchmark_runs() {
+    let (_, section) = include_str!("../../README.md").split_once("## Speed").expect("a section");
+    let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
+    let named: Vec<&str> = rows.filter_map(|line| line.split('|').nth(1)).map(str::trim).collect();
+    let bench = include_str!("../../scenarios/benches/speed.rs");
+    let (_, list) = bench.split_once("const WORKLOADS: [&str; 4] =").expect("the benchmark's list");
+    let (list, _) = list.split_once(';').expect("its end");
+    let run: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert_eq!(named, run);
 }
