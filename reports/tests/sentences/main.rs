@@ -1,6 +1,7 @@
-//! Every sentence under every picture of the catalogue is so: each is of a kind that has a rule, and the rule finds in
-//! history, keys, faults and trace what the sentence says. A new kind of sentence needs a rule here first.
+//! Every sentence under every picture of the catalogue is so, and so are the lanes above it: each sentence is of a kind that
+//! has a rule, and the rule finds in history, keys, faults and trace what the sentence says. A new kind needs a rule first.
 
+mod lanes;
 mod rules;
 mod seen;
 
@@ -111,6 +112,8 @@ impl Checker {
     fn check(&mut self, scenario: &Scenario, seed: u64) {
         let report = SimEngine.run(scenario, seed, Keep::Trace);
         let seen = Seen::new(&report);
+        let lanes = lanes::wrong(&seen).into_iter();
+        self.false_ones.extend(lanes.map(|why| format!("{} --seed {seed}, lane of {why}", scenario.name)));
         for sentence in sentences(&report) {
             self.checked += 1;
             let words = sentence.words.as_str();
@@ -133,7 +136,7 @@ impl Checker {
 }
 
 #[test]
-fn every_sentence_of_every_picture_is_so() {
+fn every_sentence_and_every_lane_of_every_picture_is_so() {
     let mut checker = Checker::new();
     for entry in catalog::entries().expect("the catalogue is well formed") {
         let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
