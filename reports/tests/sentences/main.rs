@@ -1,6 +1,7 @@
 //! Every sentence under every picture of the catalogue is so, and so are the lanes above it: each sentence is of a kind that
 //! has a rule, and the rule finds in history, keys, faults and trace what the sentence says. A new kind needs a rule first.
 
+mod evidence;
 mod lanes;
 mod rules;
 mod seen;
@@ -99,19 +100,50 @@ const OTHERS: &[(&str, &str)] = &[
 struct Checker {
     patterns: Vec<Regex>,
     used: BTreeSet<usize>,
+    evidence: Vec<Regex>,
+    evidence_used: BTreeSet<usize>,
     false_ones: Vec<String>,
     checked: usize,
 }
 
 impl Checker {
     fn new() -> Checker {
-        let patterns = RULES.iter().map(|rule| Regex::new(rule.says).expect("a pattern")).collect();
-        Checker { patterns, used: BTreeSet::new(), false_ones: Vec::new(), checked: 0 }
+        let pattern = |says: &str| Regex::new(says).expect("a pattern");
+        Checker {
+            patterns: RULES.iter().map(|rule| pattern(rule.says)).collect(),
+            used: BTreeSet::new(),
+            evidence: evidence::RULES.iter().map(|rule| pattern(rule.says)).collect(),
+            evidence_used: BTreeSet::new(),
+            false_ones: Vec::new(),
+            checked: 0,
+        }
+    }
+
+    fn check_evidence(&mut self, seen: &Seen<'_>) {
+        let report = seen.report;
+        for words in report.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence()) {
+            self.checked += 1;
+            let words = words.in_words(report.history.header());
+            let matched =
+                self.evidence.iter().enumerate().find_map(|(index, it)| Some((index, it.captures(&words)?)));
+            let so = match matched {
+                Some((index, captures)) => {
+                    self.evidence_used.insert(index);
+                    (evidence::RULES[index].holds)(seen, &captures)
+                }
+                None => None,
+            };
+            if so != Some(true) {
+                self.false_ones
+                    .push(format!("{} --seed {}: {words} ({so:?})", report.scenario.name, report.seed));
+            }
+        }
     }
 
     fn check(&mut self, scenario: &Scenario, seed: u64) {
         let report = SimEngine.run(scenario, seed, Keep::Trace);
         let seen = Seen::new(&report);
+        self.check_evidence(&seen);
         let lanes = lanes::wrong(&seen).into_iter();
         self.false_ones.extend(lanes.map(|why| format!("{} --seed {seed}, lane of {why}", scenario.name)));
         for sentence in sentences(&report) {
