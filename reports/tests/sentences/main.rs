@@ -189,9 +189,10 @@ fn every_sentence_and_every_lane_of_every_picture_is_so() {
         checker.false_ones.join("\n")
     );
     assert!(checker.checked > 1_000, "{} sentences", checker.checked);
-    let unused: Vec<&str> = (0..RULES.len())
-        .filter(|index| !checker.used.contains(index))
-        .map(|index| RULES[index].says)
-        .collect();
+    let idle = RULES.iter().enumerate().filter(|(index, _)| !checker.used.contains(index));
+    let rules = evidence::RULES.iter().enumerate();
+    let idle_too = rules.filter(|(index, _)| !checker.evidence_used.contains(index));
+    let unused: Vec<&str> =
+        idle.map(|(_, rule)| rule.says).chain(idle_too.map(|(_, rule)| rule.says)).collect();
     assert!(unused.is_empty(), "rules that were never asked:\n{}", unused.join("\n"));
 }
