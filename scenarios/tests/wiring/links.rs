@@ -6,7 +6,10 @@ use crate::row::{ONE, REDLOCK, Row, TWO, check};
 use crate::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [cut(), slow(), packet_delay(), loss()].into_iter().flatten().collect()
+    [cut_where(), cut_how(), slow_where(), slow_how(), packet_delay(), loss_where(), loss_how()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn cuts(seen: &Seen) -> Vec<(HostId, HostId)> {
 const CUT: (&str, &str) =
     ("faults", "[{ kind = 'cut', from = 'c1', to = 'A', for = '3s', at = \"c1's check\" }]");
 
-fn cut() -> Vec<Row> {
+fn cut_where() -> Vec<Row> {
     vec![
         Row {
             word: "faults.kind=cut",
@@ -82,6 +85,11 @@ fn cut() -> Vec<Row> {
             },
             ..Row::on(ONE)
         },
+    ]
+}
+
+fn cut_how() -> Vec<Row> {
+    vec![
         Row {
             word: "faults.cut.for",
             claim: "the cut heals after that time",
@@ -116,7 +124,7 @@ fn cut() -> Vec<Row> {
 const SLOW: (&str, &str) =
     ("faults", "[{ kind = 'slow', from = 'c1', to = 'A', by = '300ms', for = '3s', at = '0s' }]");
 
-fn slow() -> Vec<Row> {
+fn slow_where() -> Vec<Row> {
     vec![
         Row {
             word: "faults.kind=slow",
@@ -157,6 +165,11 @@ fn slow() -> Vec<Row> {
             },
             ..Row::on(REDLOCK)
         },
+    ]
+}
+
+fn slow_how() -> Vec<Row> {
+    vec![
         Row {
             word: "faults.slow.for",
             claim: "messages that are sent after that time are not slow",
@@ -260,7 +273,7 @@ fn lossy<const N: usize>(seen: &Seen, directions: [(&str, &str); N]) -> [bool; N
     directions.map(|(from, to)| longest(seen, from, to) >= 200 * MS)
 }
 
-fn loss() -> Vec<Row> {
+fn loss_where() -> Vec<Row> {
     vec![
         Row {
             word: "faults.kind=loss",
@@ -297,6 +310,11 @@ fn loss() -> Vec<Row> {
             },
             ..Row::on(ONE)
         },
+    ]
+}
+
+fn loss_how() -> Vec<Row> {
+    vec![
         Row {
             word: "faults.loss.for",
             claim: "nothing is lost after that time",

@@ -70,7 +70,6 @@ fn names_and_leases() -> Vec<Row> {
             claim: "key and deadline last as long as it says, the deadline less 1 % and 2 ms",
             both: &[("clients.0.program", "['acquire', 'work 25s', 'release']")],
             with: &[("lock.ttl", "20s")],
-            turns: &[],
             shows: |without, with| {
                 let lasted = |seen: &Seen, ttl: u64| {
                     let span = seen.keys("A", "c1")[0];
