@@ -77,7 +77,7 @@ fn in_a_shared_state(script: &str, memory: usize) -> String {
 fn on_a_node(script: &str) -> String {
     let config = CoreConfig { script_memory_limit: 12 << 20, ..CoreConfig::default() };
     let mut core = Core::new(config, [1; 20], ReplicationId([2; 20]));
-    let mut session = Session::new(1, Peer(1), "127.0.0.1:1".into(), WallMicros(0));
+    let mut session = Session::new(1, Peer::default(), "127.0.0.1:1".into(), WallMicros(0));
     let request: OwnedArgs = ["EVAL", script, "0"].into_iter().collect();
     let mut reply = Vec::new();
     core.execute(&mut session, WallMicros(0), &request.args(), &mut reply);

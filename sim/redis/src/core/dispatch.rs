@@ -192,10 +192,10 @@ impl Core {
         (!spec.has(BUSY_OK) && self.script_is_overrunning()).then_some(errors::BUSY)
     }
 
-    /// Whether more memory is used than `maxmemory` allows. A replica holds what its master holds.
+    /// Whether the data takes more memory than `maxmemory` allows. A replica holds what its master holds.
     pub(crate) fn is_full(&self) -> bool {
         let limit = self.config.limits.max_memory;
-        limit > 0 && !self.replication.is_replica() && self.used_memory() > limit
+        limit > 0 && !self.replication.is_replica() && self.data_memory() > limit
     }
 
     /// Whether this command may not run because it could take memory that is not there.

@@ -1,8 +1,8 @@
 //! Limits on what clients and masters can make a node hold: `maxclients`, `maxmemory` and the buffer limits, as
 //! redis.conf writes them and CONFIG GET and SET show them.
 //!
-//! What counts as used memory are keys, values, scripts and the buffers of connections that hold much, each as long as it
-//! is. Redis counts what its allocator gave out, which is more.
+//! `maxmemory` is compared with keys, values and scripts, each as long as it is, `maxmemory-clients` with the buffers of
+//! connections that hold much. Redis compares the former with all that its allocator gave out, buffers included.
 //!
 //! Not modelled: eviction (the policy is always `noeviction`), and the limits of pub/sub clients, which do not exist.
 

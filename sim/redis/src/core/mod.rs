@@ -228,7 +228,7 @@ impl Core {
         self.databases.iter().map(Database::memory).sum::<u64>() + self.script_memory
     }
 
-    /// What `maxmemory` is compared with: data, and what connections hold.
+    /// Data, and what connections hold.
     pub fn used_memory(&self) -> u64 {
         self.data_memory() + self.client_memory
     }

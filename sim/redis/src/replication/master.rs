@@ -7,6 +7,7 @@ use crate::core::{ReplicaState, Replication, ReplicationId, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State, random_id};
 use crate::pipe::Pipe;
+use crate::resp::reply;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -179,7 +180,10 @@ fn open<M: Machine>(
             out.extend_from_slice(format!("+CONTINUE {}\r\n", state.core.replication().id).as_bytes());
             (position, true)
         }
-        None => (start_over(shared, state, out), false),
+        None if may_copy(state) => (start_over(shared, state, out), false),
+        None => {
+            return reply::error(out, b"ERR too many replicas are starting over at once, try again later");
+        }
     };
     let State { core, links, .. } = state;
     links.attached.push(Attached {
@@ -214,6 +218,14 @@ fn can_continue(state: &State, id: &[u8], first_missing: i64) -> Option<u64> {
     }
     let position = u64::try_from(first_missing).ok()?.checked_sub(1)?;
     (replication.counting && state.links.backlog.covers(position)).then_some(position)
+}
+
+/// Whether one more replica may be sent the data set now. Each is sent a copy, which counts as the memory of a client;
+/// one at a time is always possible.
+fn may_copy(state: &State) -> bool {
+    let limit = state.core.config().limits.max_memory_clients;
+    let copies = state.links.attached.iter().filter(|replica| !replica.online).count() as u64;
+    limit == 0 || copies == 0 || (copies + 1) * state.core.data_memory() <= limit
 }
 
 /// Writes the data set into `out`; returns the offset at which the stream goes on.

@@ -268,3 +268,20 @@ async fn a_master_that_sends_without_end_loses_its_replica() {
     // Twice its maxmemory: a master with the same limit goes beyond it by one command at most.
     assert!((20..=23).contains(&key), "{key}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn replicas_that_start_over_together_get_no_more_copies_than_clients_may_hold() {
+    let (host, mut client) = limited(&["maxmemory-clients 1mb"]).await;
+    store(&mut client, "k", 400_000).await;
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        let mut replica = host.client().await;
+        replica.send("PSYNC ? -1").await;
+        pass(1).await;
+        waiting.push(replica);
+    }
+    assert!(waiting[0].reply().await.starts_with("FULLRESYNC"));
+    assert!(waiting[1].reply().await.starts_with("FULLRESYNC"));
+    assert!(waiting[2].reply().await.starts_with("ERR too many replicas"));
+    assert_eq!(waiting[2].reply().await, "closed");
+}

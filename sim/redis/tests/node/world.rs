@@ -78,6 +78,11 @@ pub(crate) async fn pass(ms: u64) {
     tokio::time::sleep(Duration::from_millis(ms)).await;
 }
 
+/// Waits at most a second, so that a test fails where it would hang.
+pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(1), work).await.expect("within a second")
+}
+
 impl Host {
     /// Starts a node with redis.conf's settings but `persistence`.
     pub(crate) fn boot(&self, persistence: Persistence) -> Node<Host> {

@@ -1,28 +1,66 @@
 //! Simulated Redis nodes on real TCP ports of this machine, in real time: the node that runs in the simulator, for
 //! redis-cli and client libraries to talk to.
 //!
-//! The nodes are independent of each other (REPLICAOF can tie them together) and listen on the loopback interface only:
-//! they have neither passwords nor TLS. They keep nothing when the program ends.
+//! The nodes are independent of each other (REPLICAOF can tie them together), each on a thread of its own, so that one
+//! that is busy with a script stops no other. They listen on the loopback interface only: they have neither passwords nor
+//! TLS. They keep nothing when the program ends.
 //!
-//! Not modelled: a disk. The machine's files live in memory.
+//! | | |
+//! |---|---|
+//! | the machine under a node | `machine` |
+//! | being asked to stop | `signals` |
 
-use doublehold_sim_redis::core::{CoreConfig, Peer, ScriptClock, ScriptLimit, WallMicros};
-use doublehold_sim_redis::{BootError, Machine, Node, NodeConfig};
-use std::collections::BTreeMap;
-use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
+mod machine;
+mod signals;
+
+use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
+use doublehold_sim_redis::{BootError, Node, NodeConfig};
+use machine::TokioMachine;
+pub use signals::Signals;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 /// How long to wait before accepting again when the system is out of something (file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Why no node was started.
+/// How long clients have to take their replies when the program is asked to stop: Redis' `shutdown-timeout`.
+const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+
+const MB: u64 = 1 << 20;
+
+/// What is served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The first node's port.
+    pub port: u16,
+    /// How many nodes, on this port and those that follow.
+    pub nodes: u16,
+    /// What each node can be made to hold.
+    pub limits: Limits,
+    /// Whether REPLICAOF may name another machine.
+    pub remote_masters: bool,
+}
+
+/// Limits under which strangers cannot exhaust this machine: Redis', and where Redis has none, some that no lock meets.
+#[must_use]
+pub fn limits() -> Limits {
+    Limits {
+        max_memory: 256 * MB,
+        max_memory_clients: 256 * MB,
+        output: OutputLimit { hard: 128 * MB, soft: 32 * MB, soft_time: Duration::from_secs(60) },
+        ..Limits::default()
+    }
+}
+
+/// Why no node was started, or not all was served to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -47,32 +85,58 @@ pub enum ServeError {
         /// What the system said.
         source: io::Error,
     },
+    /// The system has no threads or files left for a node.
+    #[error("cannot start a node: {0}; serve fewer `--nodes`")]
+    Thread(#[source] io::Error),
     /// A node did not start.
     #[error(transparent)]
     Boot(#[from] BootError),
+    /// The program was asked to stop a second time.
+    #[error("stopped before every client had its replies")]
+    StoppedAtOnce,
 }
 
-/// Serves `nodes` nodes on the loopback ports `port` and following, until every one of them was told to SHUTDOWN. Calls
-/// `ready` once all of them accept connections. Must run inside a tokio runtime.
+/// Serves nodes until every one of them was told to SHUTDOWN, or the program is asked to stop: then no connection is
+/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run inside a
+/// tokio runtime.
 ///
 /// # Errors
-/// When the ports do not exist or one is taken; then no node serves anybody.
-pub async fn serve(port: u16, nodes: u16, ready: impl FnOnce(RangeInclusive<u16>)) -> Result<(), ServeError> {
-    let ports = ports(port, nodes)?;
+/// When the ports do not exist or one is taken; then no node serves anybody. When the program is asked to stop twice.
+pub async fn serve(
+    options: Options,
+    mut signals: Signals,
+    ready: impl FnOnce(RangeInclusive<u16>),
+) -> Result<(), ServeError> {
+    let ports = ports(options.port, options.nodes)?;
     let mut listeners = Vec::new();
     for port in ports.clone() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-        listeners.push((port, listener.map_err(|source| ServeError::Bind { port, source })?));
+        listeners.push(bind(port).map_err(|source| ServeError::Bind { port, source })?);
     }
-    let mut running = JoinSet::new();
-    for (port, listener) in listeners {
-        let core = CoreConfig { port, script_limit: script_limit(), ..CoreConfig::default() };
-        let node = Node::boot(TokioMachine::new(), NodeConfig { core, ..NodeConfig::default() })?;
-        running.spawn(serve_node(node, listener));
-    }
+    let nodes: Vec<Served> = ports
+        .clone()
+        .zip(listeners)
+        .map(|(port, listener)| start(&options, port, listener))
+        .collect::<Result<_, _>>()?;
     ready(ports);
-    while running.join_next().await.is_some() {}
-    Ok(())
+    let (stops, ends): (Vec<_>, Vec<_>) = nodes.into_iter().map(|node| (node.stop, node.end)).unzip();
+    let mut all_ended = pin!(async {
+        for end in ends {
+            // A thread that is gone without a word has ended too.
+            let _ = end.await;
+        }
+    });
+    if first(all_ended.as_mut(), signals.next()).await.is_left() {
+        return Ok(());
+    }
+    for stop in stops {
+        // One that has shut down already needs not be told.
+        let _ = stop.send(());
+    }
+    let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), signals.next()).await };
+    match first(all_ended, patience).await {
+        Either::Right(Either::Right(())) => Err(ServeError::StoppedAtOnce),
+        Either::Left(()) | Either::Right(Either::Left(())) => Ok(()),
+    }
 }
 
 fn ports(port: u16, nodes: u16) -> Result<RangeInclusive<u16>, ServeError> {
@@ -83,17 +147,68 @@ fn ports(port: u16, nodes: u16) -> Result<RangeInclusive<u16>, ServeError> {
     }
 }
 
+fn bind(port: u16) -> io::Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// A node on its thread.
+struct Served {
+    /// Makes it drain.
+    stop: oneshot::Sender<()>,
+    /// Comes when it has shut down.
+    end: oneshot::Receiver<()>,
+}
+
+fn start(options: &Options, port: u16, listener: std::net::TcpListener) -> Result<Served, ServeError> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Thread)?;
+    let (node, listener) = {
+        let _inside = runtime.enter();
+        let Options { limits, remote_masters, .. } = options.clone();
+        let script_limit = script_limit();
+        let core = CoreConfig { port, limits, remote_masters, script_limit, ..CoreConfig::default() };
+        let machine = TokioMachine::new(remote_masters);
+        let node = Node::boot(machine, NodeConfig { core, ..NodeConfig::default() })?;
+        (node, TcpListener::from_std(listener).map_err(ServeError::Thread)?)
+    };
+    let (stop, stopped) = oneshot::channel();
+    let (ended, end) = oneshot::channel();
+    let thread = std::thread::Builder::new().name(format!("node {port}"));
+    let work = move || {
+        run_node(&runtime, node, listener, stopped);
+        // Nobody waits any more where the program ends at once.
+        let _ = ended.send(());
+    };
+    thread.spawn(work).map_err(ServeError::Thread)?;
+    Ok(Served { stop, end })
+}
+
 /// A script has the time that `busy-reply-threshold` gives it, as a user would see it on a Redis.
 fn script_limit() -> ScriptLimit {
     let began = Instant::now();
     ScriptLimit::Time(ScriptClock::new(move || began.elapsed()))
 }
 
-/// One node, until it shuts down.
-async fn serve_node(node: Node<TokioMachine>, listener: TcpListener) {
-    let accepting = tokio::spawn(accept(node.clone(), listener));
-    node.closed().await;
-    accepting.abort();
+/// One node, until it shuts down or has drained.
+fn run_node(
+    runtime: &Runtime,
+    node: Node<TokioMachine>,
+    listener: TcpListener,
+    stopped: oneshot::Receiver<()>,
+) {
+    runtime.block_on(async {
+        let accepting = tokio::spawn(accept(node.clone(), listener));
+        if first(node.closed(), stopped).await.is_left() {
+            return accepting.abort();
+        }
+        accepting.abort();
+        // The listener is gone only when the task is: nobody is to connect and then be left alone.
+        let _cancelled = accepting.await;
+        node.drain();
+        node.closed().await;
+    });
 }
 
 async fn accept(node: Node<TokioMachine>, listener: TcpListener) {
@@ -109,88 +224,33 @@ async fn accept(node: Node<TokioMachine>, listener: TcpListener) {
     }
 }
 
-/// This machine: its clocks, its network through tokio, and files in memory.
-#[derive(Clone)]
-struct TokioMachine {
-    began: Instant,
-    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+/// The one of two things that happened.
+enum Either<A, B> {
+    Left(A),
+    Right(B),
 }
 
-impl TokioMachine {
-    fn new() -> TokioMachine {
-        TokioMachine { began: Instant::now(), files: Arc::default() }
-    }
-
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+impl<A, B> Either<A, B> {
+    fn is_left(&self) -> bool {
+        matches!(self, Either::Left(_))
     }
 }
 
-impl Machine for TokioMachine {
-    type Stream = TcpStream;
-
-    fn wall(&self) -> WallMicros {
-        let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        WallMicros(match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => micros(since),
-            Err(before) => -micros(before.duration()),
-        })
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
-        tokio::time::sleep(duration)
-    }
-
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        tokio::spawn(task);
-    }
-
-    async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect((host, port)).await?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
-    }
-
-    fn random(&self, buf: &mut [u8]) {
-        // Ids must be different, not secret: the keys of std's hasher come from the operating system.
-        let source = RandomState::new();
-        for (index, chunk) in buf.chunks_mut(8).enumerate() {
-            chunk.copy_from_slice(&source.hash_one(index).to_le_bytes()[..chunk.len()]);
-        }
-    }
-
-    fn append(&self, file: &str, bytes: &[u8]) {
-        self.files().entry(file.to_owned()).or_default().extend_from_slice(bytes);
-    }
-
-    async fn fsync(&self, _file: &str) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn read(&self, file: &str) -> io::Result<Vec<u8>> {
-        Ok(self.files().get(file).cloned().unwrap_or_default())
-    }
-
-    fn truncate(&self, file: &str, len: u64) {
-        if let Some(bytes) = self.files().get_mut(file) {
-            bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
-        }
-    }
-
-    fn replace(&self, file: &str, bytes: &[u8]) {
-        self.files().insert(file.to_owned(), bytes.to_vec());
-    }
+/// Waits for the first of two futures, `left` before `right` where both are ready.
+async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::Output> {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    poll_fn(|cx| match left.as_mut().poll(cx) {
+        Poll::Ready(value) => Poll::Ready(Either::Left(value)),
+        Poll::Pending => right.as_mut().poll(cx).map(Either::Right),
+    })
+    .await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::sync::oneshot;
+    use tokio::net::TcpStream;
 
     /// A run of free ports: what the system gives out, and its neighbours if they are free too.
     fn free_ports(count: u16) -> u16 {
@@ -203,10 +263,14 @@ mod tests {
         }
     }
 
+    fn options(port: u16, nodes: u16) -> Options {
+        Options { port, nodes, limits: limits(), remote_masters: false }
+    }
+
     async fn started(nodes: u16) -> (u16, tokio::task::JoinHandle<Result<(), ServeError>>) {
         let port = free_ports(nodes);
         let (tell, told) = oneshot::channel();
-        let serving = tokio::spawn(serve(port, nodes, move |ports| {
+        let serving = tokio::spawn(serve(options(port, nodes), Signals::none(), move |ports| {
             tell.send(ports).expect("the test waits for it");
         }));
         assert_eq!(told.await.expect("the ports were free"), port..=port + nodes - 1);
@@ -276,7 +340,8 @@ mod tests {
     async fn a_taken_port_is_named() {
         let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = taken.local_addr().expect("it is bound").port();
-        let error = serve(port, 1, |_| panic!("it is not ready")).await.expect_err("the port is taken");
+        let serving = serve(options(port, 1), Signals::none(), |_| panic!("it is not ready"));
+        let error = serving.await.expect_err("the port is taken");
         assert!(matches!(error, ServeError::Bind { port: named, .. } if named == port), "{error}");
     }
 

@@ -1,0 +1,73 @@
+//! Being asked to stop: SIGTERM and SIGINT, and Ctrl-C where there are no signals.
+//!
+//! From the moment they are listened for, neither ends the program by itself.
+
+use std::future::pending;
+use std::io;
+
+/// Requests to stop, one after the other.
+#[derive(Debug)]
+pub struct Signals(Option<Sources>);
+
+#[cfg(unix)]
+#[derive(Debug)]
+struct Sources {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct Sources;
+
+impl Signals {
+    /// Listens from now on. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// When the system does not allow it.
+    pub fn listen() -> io::Result<Signals> {
+        Ok(Signals(Some(Sources::open()?)))
+    }
+
+    /// Nobody asks: for tests, which must not act on their process.
+    #[must_use]
+    pub fn none() -> Signals {
+        Signals(None)
+    }
+
+    /// The next request.
+    pub async fn next(&mut self) {
+        match &mut self.0 {
+            Some(sources) => sources.next().await,
+            None => pending().await,
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Sources {
+    fn open() -> io::Result<Sources> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Sources {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        super::first(self.terminate.recv(), self.interrupt.recv()).await;
+    }
+}
+
+#[cfg(not(unix))]
+impl Sources {
+    fn open() -> io::Result<Sources> {
+        Ok(Sources)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            pending().await
+        }
+    }
+}
