@@ -9,12 +9,13 @@
 //! - [`json`]: the same for other programs
 //! - [`style`]: width, characters, colours
 //! - [`serve`]: the simulated nodes on real ports
-//! - [`cli`]: arguments; `commands`: one file for each subcommand; `output`: stdout and files
+//! - [`cli`]: arguments; `commands`: one file for each subcommand; `output`: stdout and files, `leftovers` of which none stay
 
 pub mod cli;
 mod commands;
 mod error;
 pub mod json;
+mod leftovers;
 mod output;
 pub mod picture;
 pub mod serve;

@@ -13,6 +13,7 @@ use same_file::Handle;
 use tempfile::NamedTempFile;
 
 use crate::error::CliError;
+use crate::leftovers::leftovers;
 
 /// Writes to standard output. A reader that went away has read enough: that is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
@@ -95,7 +96,9 @@ impl Drop for OutputFile {
     /// A command that is refused leaves no empty file behind.
     fn drop(&mut self) {
         if let Place::File { target, fresh: true, .. } = &self.place {
+            let mut leftovers = leftovers();
             let _already_gone = fs::remove_file(target);
+            leftovers.remove(target);
         }
     }
 }
@@ -112,17 +115,28 @@ impl Written {
     pub(crate) fn keep(mut self) -> Result<(), CliError> {
         let Some(beside) = self.beside.take() else { return Ok(()) };
         let Place::File { target, fresh, .. } = &mut self.output.place else { return Ok(()) };
-        match beside.persist(&*target) {
+        let mut leftovers = leftovers();
+        let temporary = beside.path().to_owned();
+        let moved = beside.persist(&*target);
+        leftovers.remove(&temporary);
+        match moved {
             Ok(_) => {
                 *fresh = false;
+                leftovers.remove(target);
                 Ok(())
             }
-            Err(refused) => Err(self.output.failed(refused.error)),
+            Err(refused) => {
+                // Removing both takes the list again.
+                drop(leftovers);
+                Err(self.output.failed(refused.error))
+            }
         }
     }
 }
 
 fn open(path: &str) -> io::Result<Place> {
+    // Held until it is known whose file it is: a signal must not come in between.
+    let mut leftovers = leftovers();
     let fresh = !Path::new(path).exists();
     // Opened although it is only moved over later: this says whether it may be written, and follows links to the end.
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
@@ -133,7 +147,11 @@ fn open(path: &str) -> io::Result<Place> {
     if Handle::stdout().is_ok_and(|stdout| stdout == opened) {
         return Ok(Place::Stdout);
     }
-    Ok(Place::File { opened, target: fs::canonicalize(path)?, fresh })
+    let target = fs::canonicalize(path)?;
+    if fresh {
+        leftovers.insert(target.clone());
+    }
+    Ok(Place::File { opened, target, fresh })
 }
 
 /// The result in a file of its own, in the directory of `target` and with its permissions.
@@ -143,7 +161,12 @@ fn write_beside(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<NamedTempFile> {
     let folder = target.parent().unwrap_or(Path::new("."));
-    let beside = tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder)?;
+    let beside = {
+        let mut leftovers = leftovers();
+        let beside = tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder)?;
+        leftovers.insert(beside.path().to_owned());
+        beside
+    };
     beside.as_file().set_permissions(opened.metadata()?.permissions())?;
     buffered(beside.as_file(), write)?;
     Ok(beside)

@@ -179,3 +179,47 @@ fn results_can_be_written_to_streams() {
     assert_eq!(run(&nowhere).status.code(), Some(0));
     assert!(std::fs::metadata("/dev/null").is_ok_and(|it| !it.is_file()), "it is a device still");
 }
+
+/// A run that takes minutes: somebody asks again and again for a lock that is held for ever.
+#[cfg(unix)]
+const ENDLESS: &str = r#"
+claim = "it takes long"
+lock = { algorithm = "single", ttl = "365d" }
+nodes = { names = ["A"] }
+limits = { time = "365d", events = 100000000 }
+[[clients]]
+name = "c1"
+program = ["acquire", "work 300d", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "release"]
+start = "c1's grant"
+give_up_after = "300d"
+retry = "1ms"
+"#;
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_stopped_ends_at_once_and_leaves_no_file_of_its_own() {
+    for (signal, status) in [("TERM", 143), ("INT", 130)] {
+        let folder = Folder::new(signal);
+        let scenario = folder.file("endless.toml", ENDLESS);
+        let (old, new) = (folder.file("old.jsonl", "kept\n"), folder.path("new.plan"));
+        let mut run = Command::new(env!("CARGO_BIN_EXE_doublehold"))
+            .args(["run", &scenario, "--history", &old, "--plan", &new])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        while !Path::new(&new).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        let asked = std::time::Instant::now();
+        assert_eq!(run.wait().expect("it ends").code(), Some(status), "{signal}");
+        assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
+        assert_eq!(folder.names(), ["endless.toml", "old.jsonl"]);
+        assert_eq!(std::fs::read_to_string(&old).expect("it is there"), "kept\n");
+    }
+}

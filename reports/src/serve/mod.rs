@@ -16,7 +16,7 @@ mod signals;
 use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
 use doublehold_sim_redis::{BootError, Node, NodeConfig};
 use machine::TokioMachine;
-pub use signals::Signals;
+pub use signals::{Signals, Stop};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::Ipv4Addr;
@@ -134,7 +134,7 @@ pub async fn serve(
     }
     let patience = async { first(tokio::time::sleep(DRAIN_LIMIT), signals.next()).await };
     match first(all_ended, patience).await {
-        Either::Right(Either::Right(())) => Err(ServeError::StoppedAtOnce),
+        Either::Right(Either::Right(_again)) => Err(ServeError::StoppedAtOnce),
         Either::Left(()) | Either::Right(Either::Left(())) => Ok(()),
     }
 }

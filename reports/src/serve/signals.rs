@@ -5,6 +5,26 @@
 use std::future::pending;
 use std::io;
 
+/// What asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// SIGTERM.
+    Terminate,
+    /// SIGINT, or Ctrl-C.
+    Interrupt,
+}
+
+impl Stop {
+    /// The status with which shells report a program that such a signal ended.
+    #[must_use]
+    pub fn exit_status(self) -> i32 {
+        match self {
+            Stop::Terminate => 128 + 15,
+            Stop::Interrupt => 128 + 2,
+        }
+    }
+}
+
 /// Requests to stop, one after the other.
 #[derive(Debug)]
 pub struct Signals(Option<Sources>);
@@ -36,7 +56,7 @@ impl Signals {
     }
 
     /// The next request.
-    pub async fn next(&mut self) {
+    pub async fn next(&mut self) -> Stop {
         match &mut self.0 {
             Some(sources) => sources.next().await,
             None => pending().await,
@@ -54,8 +74,11 @@ impl Sources {
         })
     }
 
-    async fn next(&mut self) {
-        super::first(self.terminate.recv(), self.interrupt.recv()).await;
+    async fn next(&mut self) -> Stop {
+        match super::first(self.terminate.recv(), self.interrupt.recv()).await {
+            super::Either::Left(_) => Stop::Terminate,
+            super::Either::Right(_) => Stop::Interrupt,
+        }
     }
 }
 
@@ -65,9 +88,10 @@ impl Sources {
         Ok(Sources)
     }
 
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            pending().await
+    async fn next(&mut self) -> Stop {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Stop::Interrupt,
+            Err(_) => pending().await,
         }
     }
 }
