@@ -47,7 +47,8 @@ pub struct Limits {
     /// holds most.) 0: no limit.
     pub max_memory_clients: u64,
     /// `client-query-buffer-limit`: a connection with more than this of an unfinished request, or of a queued
-    /// transaction, is closed. Redis' default is 1 GiB; a simulation keeps hundreds of connections in one process.
+    /// transaction, is closed. Redis' default is 1 GiB, which is the most here; a simulation keeps hundreds of connections
+    /// in one process.
     pub query_buffer: u64,
     /// `client-output-buffer-limit normal`.
     pub output: OutputLimit,
@@ -95,7 +96,9 @@ impl Limits {
         let bytes = || memory(value).ok_or("argument must be a memory value");
         match name {
             "maxclients" => {
-                let count = value.parse().ok().filter(|&count| count > 0);
+                let count = integer::parse(value.as_bytes());
+                let count = count.ok_or("argument couldn't be parsed into an integer")?;
+                let count = u32::try_from(count).ok().filter(|&count| count > 0);
                 self.max_clients = count.ok_or("argument must be between 1 and 4294967295 inclusive")?;
             }
             "maxmemory" => self.max_memory = bytes()?,
