@@ -1,7 +1,7 @@
 //! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does while
 //! a script is overrunning.
 
-use super::command::{self, BUSY_OK, CommandSpec, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
+use super::command::{self, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
 use super::commands::scripting;
 use super::context::{Context, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
@@ -200,7 +200,7 @@ impl Core {
 
     /// Whether this command may not run because it could take memory that is not there.
     pub(crate) fn is_full_for(&self, spec: &CommandSpec) -> bool {
-        grows(spec) && self.is_full()
+        spec.has(DENY_OOM) && self.is_full()
     }
 
     /// Why nobody may write here now.
@@ -355,7 +355,7 @@ impl Core {
         if !multi.aborted && !cannot_succeed {
             let declared = scripting::declared(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
-            multi.grows |= grows(spec);
+            multi.grows |= spec.has(DENY_OOM);
             multi.needs_fresh |= !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale);
             let args = OwnedArgs::from(args);
             multi.size += args.size() + size_of::<Queued>();
@@ -373,29 +373,6 @@ impl Core {
         session.multi = None;
         self.unwatch_all(session);
     }
-}
-
-/// Whether a command can make the data larger.
-fn grows(spec: &CommandSpec) -> bool {
-    const SHRINKING: [&str; 16] = [
-        "DEL",
-        "UNLINK",
-        "EXPIRE",
-        "EXPIREAT",
-        "PEXPIRE",
-        "PEXPIREAT",
-        "PERSIST",
-        "GETDEL",
-        "GETEX",
-        "HDEL",
-        "FLUSHALL",
-        "FLUSHDB",
-        "MOVE",
-        "RENAME",
-        "RENAMENX",
-        "TOUCH",
-    ];
-    spec.has(WRITE) && !SHRINKING.contains(&spec.name)
 }
 
 /// A request's first word that can only come from HTTP.

@@ -37,7 +37,7 @@ impl std::fmt::Debug for CommandSpec {
 /// Changes data: refused by replicas and by masters that lack replicas.
 pub(crate) const WRITE: u32 = 1;
 pub(crate) const READ_ONLY: u32 = 1 << 1;
-/// May need more memory.
+/// May need more memory: refused while more than `maxmemory` is used.
 pub(crate) const DENY_OOM: u32 = 1 << 2;
 pub(crate) const ADMIN: u32 = 1 << 3;
 /// Not from scripts.
