@@ -30,6 +30,8 @@
 //!
 //! Locks that wait for a message (Redisson's, Spring's in its pub/sub mode) lack `PUBLISH` and `SUBSCRIBE`, fair ones `ZADD`
 //! and its kin. `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
+//!
+#![doc = include_str!("../SCRIPTS.md")]
 
 mod config_file;
 pub mod core;

@@ -139,6 +139,11 @@ fn huge_counts_and_wrong_order_functions_are_survived() {
             "local p = {} for i = 1, 190 do p[i] = 'a' .. i end return loadstring('local function f(' .. table.concat(p, ',') .. ',...) return select(\"#\", ...) end return f(1)')()",
             ":0|",
         ),
+        // Patterns of many stars (CVE-2022-36021, CVE-2024-31228).
+        (
+            "redis.call('set', string.rep('a', 1000), 1) return redis.call('keys', string.rep('*a', 5000) .. 'b')",
+            "*0|",
+        ),
         (
             "local t = {} for i = 1, 50 do t = {t, t} end return t",
             "-ERR the script's reply is longer than its memory limit|",

@@ -89,8 +89,12 @@ fn answer(run: &mut Run, args: &MultiValue) -> (u64, usize) {
 
 /// How many keys a command looks at that need not be in its reply.
 fn keys_looked_at(run: &Run) -> u64 {
-    match run.args.args().get(0) {
-        Some(name) if name.eq_ignore_ascii_case(b"KEYS") => run.core.databases[run.session.db].len() as u64,
+    let args = run.args.args();
+    match (args.get(0), args.get(1)) {
+        (Some(name), Some(pattern)) if name.eq_ignore_ascii_case(b"KEYS") => {
+            run.core.databases[run.session.db].len() as u64
+                * (1 + pattern.len() as u64 / BYTES_PER_INSTRUCTION)
+        }
         _ => 0,
     }
 }
