@@ -119,11 +119,8 @@ impl Kernel {
         loop {
             self.drain_ready();
             let mut state = self.state.borrow_mut();
-            if state.halted {
-                return Outcome::Halted;
-            }
             let drained = self.ready.borrow().is_empty() && !state.cut_short;
-            if drained && state.is_complete() {
+            if drained && state.is_complete() && !state.halted {
                 return Outcome::Completed;
             }
             if let Some(outcome) = state.spent() {
@@ -331,14 +328,14 @@ impl State {
         &self.hosts[host.0 as usize]
     }
 
-    /// Why the run is over early, if it is: a host ended it, or a budget is used up. No code takes another step then.
+    /// Which budget is used up, or whether a host ended the run. No code takes another step then.
     fn spent(&self) -> Option<Outcome> {
         let events = self.trace.count().max(self.step_points) >= self.budget.events;
-        match (self.halted, self.memory_spent, events) {
-            (true, ..) => Some(Outcome::Halted),
-            (false, true, _) => Some(Outcome::MemoryBudget),
-            (false, false, true) => Some(Outcome::EventBudget),
-            (false, false, false) => None,
+        match (self.memory_spent, events) {
+            _ if self.halted => Some(Outcome::Halted),
+            (true, _) => Some(Outcome::MemoryBudget),
+            (false, true) => Some(Outcome::EventBudget),
+            (false, false) => None,
         }
     }
 
