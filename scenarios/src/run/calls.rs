@@ -8,7 +8,10 @@
 //!
 //! Assumes that a driver writes a transaction in one piece: MULTI and EXEC are its own, and EXEC belongs to the call of the
 //! command before it. What it sends to open a connection belongs to no call.
+//!
+//! Does not hide that labels take room: a driver whose network takes nothing stops taking requests a little earlier.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -91,6 +94,15 @@ fn call_in(argument: &[u8]) -> Option<GrantId> {
     Some(GrantId(u64::from_le_bytes(id)))
 }
 
+/// A request as the driver wrote it and as it goes to the network.
+struct Written {
+    call: Option<GrantId>,
+    /// Its bytes with the label that the driver has not been told are taken.
+    labelled: usize,
+    /// Its bytes without that the network has not taken.
+    plain: usize,
+}
+
 /// Takes the labels out of what a driver writes.
 #[derive(Default)]
 struct Sieve {
@@ -100,12 +112,13 @@ struct Sieve {
 }
 
 impl Sieve {
-    /// Takes what the driver wrote. Appends whole requests without their labels to `out`, and the call of each to `calls`.
-    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>, calls: &mut Vec<Option<GrantId>>) -> io::Result<()> {
+    /// Takes what the driver wrote. Appends whole requests without their labels to `out`, and tells of each.
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>, mut tell: impl FnMut(Written)) -> io::Result<()> {
         self.requests.tail().extend_from_slice(bytes);
         loop {
             let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
             let Some(args) = self.requests.next_request().map_err(invalid)? else { return Ok(()) };
+            let start = out.len();
             let (count, is_exec) = (args.len(), args.at(0).eq_ignore_ascii_case(b"EXEC"));
             let label = args.get(count - 1).and_then(call_in);
             let raw = self.requests.last_raw();
@@ -118,55 +131,83 @@ impl Sieve {
                 }
             }
             self.last = if is_exec { label.or(self.last) } else { label };
-            calls.push(self.last);
+            tell(Written { call: self.last, labelled: raw.len(), plain: out.len() - start });
         }
     }
 }
 
 /// The network's end of a driver: takes the labels out and tells the recorder which call each request is of.
+///
+/// The driver is told that bytes are taken when the network has taken them, so that it feels the network's back-pressure.
 pub(crate) struct CallStream {
     network: SimStream,
     recorder: Recorder,
     sieve: Sieve,
-    /// Taken from the driver and not yet by the network.
+    /// Without labels, and not yet taken by the network.
     unsent: Vec<u8>,
+    /// The requests these bytes are of.
+    requests: VecDeque<Written>,
+    /// How many of the driver's bytes have been looked at and will be offered again, for want of room in the network.
+    known: usize,
 }
 
 impl CallStream {
     pub(crate) fn new(network: SimStream, recorder: Recorder) -> CallStream {
-        CallStream { network, recorder, sieve: Sieve::default(), unsent: Vec::new() }
+        let (unsent, requests) = (Vec::new(), VecDeque::new());
+        CallStream { network, recorder, sieve: Sieve::default(), unsent, requests, known: 0 }
     }
 
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.unsent.is_empty() {
-            let sent = ready!(Pin::new(&mut self.network).poll_write(cx, &self.unsent))?;
-            self.unsent.drain(..sent);
+    fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut calls = Vec::new();
+        self.sieve.take(bytes, &mut self.unsent, |written| {
+            calls.push(written.call);
+            self.requests.push_back(written);
+        })?;
+        self.known += bytes.len();
+        self.recorder.sent(self.network.connection(), &calls);
+        Ok(())
+    }
+
+    /// The network took so many bytes: how many of the driver's are these?
+    fn taken(&mut self, mut plain: usize) -> usize {
+        self.unsent.drain(..plain);
+        let mut labelled = 0;
+        while let Some(request) = self.requests.front_mut().filter(|_| plain > 0) {
+            let part = plain.min(request.plain);
+            plain -= part;
+            request.plain -= part;
+            // The label goes with the last byte. It is longer than what its count takes from the header.
+            let with = if request.plain == 0 { request.labelled } else { part };
+            request.labelled -= with;
+            labelled += with;
+            if request.plain == 0 {
+                self.requests.pop_front();
+            }
         }
-        Poll::Ready(Ok(()))
+        let labelled = labelled.min(self.known);
+        self.known -= labelled;
+        labelled
     }
 }
 
 impl AsyncWrite for CallStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        ready!(self.poll_send(cx))?;
         let this = &mut *self;
-        let mut calls = Vec::new();
-        this.sieve.take(bytes, &mut this.unsent, &mut calls)?;
-        this.recorder.sent(this.network.connection(), &calls);
-        match this.poll_send(cx) {
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            // What the network does not take now waits here, and the next write or flush with it.
-            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(bytes.len())),
+        this.look_at(bytes.get(this.known..).unwrap_or_default())?;
+        if this.unsent.is_empty() {
+            // A request that goes on in the next write.
+            this.known = 0;
+            return Poll::Ready(Ok(bytes.len()));
         }
+        let sent = ready!(Pin::new(&mut this.network).poll_write(cx, &this.unsent))?;
+        Poll::Ready(Ok(this.taken(sent)))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_send(cx))?;
         Pin::new(&mut self.network).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_send(cx))?;
         Pin::new(&mut self.network).poll_shutdown(cx)
     }
 }
@@ -198,7 +239,7 @@ mod tests {
         for cut in 0..=packed.len() {
             let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
             for piece in [&packed[..cut], &packed[cut..]] {
-                sieve.take(piece, &mut out, &mut calls).expect("it is RESP");
+                sieve.take(piece, &mut out, |it| calls.push(it.call)).expect("it is RESP");
             }
             assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&plain), "cut at {cut}");
             assert_eq!(calls, commands.each_ref().map(|(_, call)| *call), "cut at {cut}");
@@ -210,13 +251,13 @@ mod tests {
         let mut pipeline = redis::pipe();
         pipeline.atomic().add_command(labelled(redis::cmd("DEL").arg("stock"), Some(GrantId(3))));
         let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
-        sieve.take(&pipeline.get_packed_pipeline(), &mut out, &mut calls).expect("it is RESP");
+        sieve.take(&pipeline.get_packed_pipeline(), &mut out, |it| calls.push(it.call)).expect("it is RESP");
         assert_eq!(calls, [None, Some(GrantId(3)), Some(GrantId(3))]);
     }
 
     #[test]
     fn what_is_no_request_ends_the_connection() {
-        let written = Sieve::default().take(b"*x\r\n", &mut Vec::new(), &mut Vec::new());
+        let written = Sieve::default().take(b"*x\r\n", &mut Vec::new(), |_| {});
         assert_eq!(written.expect_err("no request").kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -131,6 +131,32 @@ fn a_command_that_arrives_after_its_client_went_on_is_its_own_calls() {
 }
 
 #[test]
+fn what_the_network_has_no_room_for_is_still_its_own_calls() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        {
+            let (mut one, mut other) = (connection.clone(), connection.clone());
+            let large = redis::cmd("SET").arg("large").arg(vec![b'x'; 300_000]).to_owned();
+            let extend = redis::cmd("PEXPIRE").arg("stock").arg(60_000).to_owned();
+            let mut large = pin!(one.req_packed_command(&large));
+            let mut extend = pin!(other.req_packed_command(&extend));
+            let given_up = poll_fn(|cx| {
+                Poll::Ready(large.as_mut().poll(cx).is_pending() && extend.as_mut().poll(cx).is_pending())
+            });
+            assert!(given_up.await);
+            // The driver has begun to write the large one, and will finish it; the other it will leave out.
+            client.host.sleep(Duration::from_micros(1)).await;
+        }
+        client.acquires("two");
+        ask(&mut connection, &redis::cmd("PING")).await;
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+}
+
+#[test]
 fn requests_of_two_calls_in_one_pipeline_are_each_their_own_calls() {
     let history = run(|client| async move {
         let mut one = client.connect().await;
