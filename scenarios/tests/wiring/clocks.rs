@@ -1,9 +1,10 @@
 //! `[clocks]`.
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::report::KeyEnd;
 
 use crate::row::{ONE, REPLICATED, Row, TWO, check};
-use crate::seen::SEC;
+use crate::seen::{MS, SEC};
 
 const HOUR: i64 = 3_600 * SEC as i64;
 
@@ -63,6 +64,20 @@ pub(crate) fn rows() -> Vec<Row> {
             shows: |_, with| {
                 let check = with.marks("c1", "check")[0] - with.grant("c1").at;
                 check == 18 * SEC
+            },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "clocks.drift",
+            claim: "a key on a node whose clocks run at twice the rate lasts for half of its lease",
+            both: &[("clients.0.program", "['acquire', 'work 8s', 'release']")],
+            with: &[("clocks.A.drift", "1/1")],
+            turns: &[(Predicate::P1, "holds", "violated"), (Predicate::P2, "holds", "violated")],
+            shows: |_, with| {
+                let span = with.keys("A", "c1")[0];
+                span.until.is_some_and(|(until, how)| {
+                    how == KeyEnd::Expired && (until.0 - span.from.0).abs_diff(5 * SEC) < 2 * MS
+                })
             },
             ..Row::on(TWO)
         },
