@@ -122,7 +122,7 @@ fn follow() -> Vec<Row> {
         Row {
             word: "faults.follow.host",
             claim: "the node that is named is told, and no other",
-            both: &[LONG, FOLLOW],
+            both: &[LONG, PATIENCE, FOLLOW],
             with: &[("faults.0.host", "M")],
             shows: |without, with| {
                 let told = |seen: &Seen| ["M", "R1", "R2"].map(|node| ordered(seen, node, node));
@@ -135,7 +135,7 @@ fn follow() -> Vec<Row> {
         Row {
             word: "faults.follow.master",
             claim: "the one that is named is followed",
-            both: &[LONG, FOLLOW],
+            both: &[LONG, PATIENCE, FOLLOW],
             with: &[("faults.0.host", "R1"), ("faults.0.master", "R2")],
             shows: |without, with| {
                 without.connecting("R1", "R2").is_empty() && !with.connecting("R1", "R2").is_empty()
