@@ -20,7 +20,7 @@ pub(crate) fn rows() -> Vec<Row> {
         },
         Row {
             word: "law.sigma",
-            claim: "with a deviation of a half, draws lie on both sides of the median, within six deviations",
+            claim: "with a deviation of a half, draws lie on both sides of the median, some further than one, none than six",
             both: &[
                 ("clients.0.program", "['acquire', 'release']"),
                 ("clients.0.rounds", "30"),
@@ -32,6 +32,9 @@ pub(crate) fn rows() -> Vec<Row> {
                 let (below, above) = transits.iter().partition::<Vec<u64>, _>(|transit| **transit < 2 * MS);
                 // e^(±3): the tails end at six deviations.
                 transits.iter().all(|transit| (99_000..=40_200_000).contains(transit))
+                    // e^(±1/2)
+                    && transits.iter().any(|transit| *transit > 3_300_000)
+                    && transits.iter().any(|transit| *transit < 1_210_000)
                     && below.len() > transits.len() / 4
                     && above.len() > transits.len() / 4
             },
