@@ -148,3 +148,16 @@ fn what_is_still_to_be_told_outlives_the_process_of_the_promoted_node() {
     );
     assert_eq!(verdicts(&faults), ["holds", "holds", "holds"]);
 }
+
+#[test]
+fn a_node_that_was_made_a_replica_meanwhile_tells_nobody_to_follow_it() {
+    // R1 is promoted, cannot tell M behind the cut, and is itself made to follow R2 before the cut heals. M stays a master:
+    // nobody who is one has told it otherwise.
+    let short = CUT.replace("at = '5s'", "at = '5s', for = '6s'");
+    let faults = format!(
+        "[{APART}, {short}, {{ kind = 'promote', host = 'R1', at = '6s' }},
+          {{ kind = 'promote', host = 'R2', tell = 'R1', at = '8s' }}]"
+    );
+    let [p1, p2, _] = verdicts(&faults);
+    assert_eq!([p1, p2], ["violated", "violated"]);
+}

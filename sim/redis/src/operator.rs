@@ -150,7 +150,7 @@ impl Desk {
                 commands(&format!("{master} {}", self.port), *rewrite_config)
             }
         };
-        while !self.typed_into(self.host.id(), &commands).await {
+        while !self.typed_into(self.host.id(), &commands, || true).await {
             self.host.sleep(PAUSE).await;
         }
         let mut standing = self.operator.standing();
@@ -175,7 +175,8 @@ impl Desk {
         let Some(&to) = self.names.get(name) else { return };
         let target = format!("{} {}", self.host.name(), self.port);
         while let Some(rewrite_config) = self.is_to_tell(name) {
-            if self.typed_into(to, &commands(&target, rewrite_config)).await {
+            let commands = commands(&target, rewrite_config);
+            if self.typed_into(to, &commands, || self.is_to_tell(name).is_some()).await {
                 self.operator.standing().untold.remove(name);
                 return;
             }
@@ -192,15 +193,24 @@ impl Desk {
         standing.untold.get(name).copied()
     }
 
-    /// One try. What was sent before it was given up may still arrive: the next one repeats it, which does no harm.
-    async fn typed_into(&self, node: HostId, commands: &[String]) -> bool {
+    /// One try, if the order still stands once there is a connection: that can take its time. What was sent before the try
+    /// was given up may still arrive: the next one repeats it, which does no harm.
+    async fn typed_into(&self, node: HostId, commands: &[String], stands: impl Fn() -> bool) -> bool {
         let until = self.host.clocks().monotonic.after(TRY_LIMIT);
-        let typed = self.host.race(self.type_into(node, commands), until).await;
+        let typed = self.host.race(self.type_into(node, commands, stands), until).await;
         matches!(typed, Ok(Ok(())))
     }
 
-    async fn type_into(&self, node: HostId, commands: &[String]) -> io::Result<()> {
+    async fn type_into(
+        &self,
+        node: HostId,
+        commands: &[String],
+        stands: impl Fn() -> bool,
+    ) -> io::Result<()> {
         let mut stream = BufReader::new(self.host.connect(node, self.port).await?);
+        if !stands() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         stream.write_all(commands.concat().as_bytes()).await?;
         // Closing before the replies are there would reset the connection.
         for _ in commands {
