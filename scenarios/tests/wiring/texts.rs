@@ -12,7 +12,7 @@ use crate::seen::Seen;
 pub(crate) type Word = (&'static str, fn() -> bool);
 
 pub(crate) const WORDS: &[Word] = &[
-    ("id", || said("id", "L4b").id == "L4b"),
+    ("id", || said("id", "SHOP-12").id == "SHOP-12"),
     ("claim", || said("claim", "a lock can be taken").claim == "a lock can be taken"),
     ("source", || said("source", "a page").source == "a page"),
     ("story", || said("story", "what happens").story == "what happens"),
