@@ -83,6 +83,19 @@ const OTHERS: &[(&str, &str)] = &[
         "#,
     ),
     (
+        "roles change",
+        r#"
+        claim = "a replica is promoted, and the old master is told to follow it"
+        lock = { algorithm = "replicated", ttl = "5s" }
+        nodes = { names = ["M", "R1"], master = "M" }
+        clients = [{ name = "c1", program = ["acquire", "work 1s", "release"], rounds = 4, start = "2s" }]
+        faults = [
+            { kind = "promote", host = "R1", tell = [], at = "3s" },
+            { kind = "follow", host = "M", master = "R1", at = "4s" },
+        ]
+        "#,
+    ),
+    (
         "a pause ends with the process that it stopped",
         r#"
         claim = "what died does not go on"

@@ -449,6 +449,7 @@ pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
         Fault::Slow { .. } => "of extra delay",
         Fault::DelayNext { .. } => "the next message takes",
         Fault::Lose { .. } => "transmissions are lost",
+        Fault::Signal { .. } if plan.kind == FaultKind::Follow => "follow",
         Fault::Signal { .. } => "promoted to master",
         _ => return Some(done && due && lasted),
     };
