@@ -182,7 +182,7 @@ fn double_hold(seen: &Seen<'_>, lane: &str) -> Option<&'static str> {
         return Some("a double hold that was none, or none where one was");
     }
     let words = lane.trim_matches(['▀', ' ']);
-    let Some((names, long)) = words.split_once(" both hold: ") else { return None };
+    let (names, long) = words.split_once(" both hold: ")?;
     let long = long.split(',').next().unwrap_or(long);
     let (one, other) = names.split_once(" and ")?;
     let (one, other) = (seen.client(one), seen.client(other));

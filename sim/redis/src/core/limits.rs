@@ -88,7 +88,7 @@ impl Limits {
         ]
     }
 
-    /// Sets one of [`settings`](Self::settings) as CONFIG SET does; `Ok(false)` if the name is none of them.
+    /// Sets one of the limits as CONFIG SET does; `Ok(false)` if the name is none of them.
     ///
     /// # Errors
     /// When the value is not one that Redis would take.
