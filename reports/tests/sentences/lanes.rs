@@ -182,10 +182,13 @@ fn double_hold(seen: &Seen<'_>, lane: &str) -> Option<&'static str> {
         return Some("a double hold that was none, or none where one was");
     }
     let words = lane.trim_matches(['▀', ' ']);
-    let (names, long) = words.split_once(" both hold: ")?;
-    let long = long.split(',').next().unwrap_or(long);
-    let (one, other) = names.split_once(" and ")?;
-    let (one, other) = (seen.client(one), seen.client(other));
-    let so = overlaps.iter().any(|(a, b, it)| Some(*a) == one && Some(*b) == other && says(long, *it));
-    (!so).then_some("other clients, or another time")
+    let so = |words: &str| {
+        let (names, long) = words.split_once(" both hold: ")?;
+        let (one, other) = names.split_once(" and ")?;
+        let (one, other) = (seen.client(one)?, seen.client(other)?);
+        let long = long.split(',').next()?;
+        Some(overlaps.iter().any(|(a, b, it)| (*a, *b) == (one, other) && says(long, *it)))
+    };
+    // Where they fit nowhere, the row is without words.
+    (!words.is_empty() && so(words) != Some(true)).then_some("other clients, or another time")
 }
