@@ -285,3 +285,26 @@ fn a_limit_that_is_none_is_refused() {
         assert!(said.contains(option) && said.contains(value), "{said}");
     }
 }
+
+#[test]
+fn a_node_that_the_system_gives_few_files_lowers_maxclients_instead_of_falling_silent() {
+    let port = free_ports(2);
+    let binary = env!("CARGO_BIN_EXE_doublehold");
+    let line = format!("ulimit -n 200; exec {binary} serve --port {port} --nodes 2 --maxclients 1000");
+    let mut process = Command::new("sh")
+        .args(["-c", &line])
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the shell starts");
+    let mut stderr = BufReader::new(process.stderr.take().expect("piped"));
+    let (mut warning, mut said) = (String::new(), String::new());
+    stderr.read_line(&mut warning).expect("it says what it lacks");
+    assert!(warning.starts_with("warning: the system allows 200 open files: maxclients is "), "{warning}");
+    stderr.read_line(&mut said).expect("it says where it serves");
+    let server = Server { process, port };
+    let mut clients: Vec<Client> = (0..100).map(|_| server.client(0)).collect();
+    assert_eq!(clients[0].ask("PING"), "+PONG");
+    assert_eq!(clients[99].line(), "-ERR max number of clients reached");
+    assert_eq!(server.client(1).ask("PING"), "+PONG", "another node has files of its own");
+}

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// How many nodes, on this port and those that follow
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     nodes: u16,
-    /// Connections a node takes [default: 10000]
+    /// Connections a node takes [default: 10000, or what the system allows]
     #[arg(long, value_name = "N", value_parser = setting("maxclients"))]
     maxclients: Option<Setting>,
     /// Memory beyond which a node refuses writes, 0 for no limit [default: 256mb]
@@ -75,9 +75,16 @@ impl Arguments {
 pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
+    let mut options = arguments.options();
+    if let (Some(files), Some(_)) = (options.fit_open_files(), &arguments.maxclients) {
+        let clients = options.limits.max_clients;
+        talk(&format!(
+            "warning: the system allows {files} open files: maxclients is {clients} a node; raise `ulimit -n` for more"
+        ));
+    }
     runtime.block_on(async {
         let signals = Signals::listen().map_err(CliError::Runtime)?;
-        serve(arguments.options(), signals, |ports| {
+        serve(options, signals, |ports| {
             let (first, last) = (ports.start(), ports.end());
             let where_to =
                 if first == last { format!("port {first}") } else { format!("ports {first} to {last}") };

@@ -7,9 +7,11 @@
 //!
 //! | | |
 //! |---|---|
+//! | how many connections the system allows | `files` |
 //! | the machine under a node | `machine` |
 //! | being asked to stop | `signals` |
 
+mod files;
 mod machine;
 mod signals;
 

@@ -1,0 +1,38 @@
+//! Open files: every connection is one, and the system gives a process only so many.
+//!
+//! As Redis does, the process asks for as many as `maxclients` needs, and lowers `maxclients` where it gets fewer: a client
+//! that is turned away knows why, one that is never accepted waits.
+
+use super::Options;
+
+/// What the process needs besides its nodes, and a node besides its clients: listeners, event queues, links to masters.
+const RESERVED: u64 = 32;
+const RESERVED_BY_NODE: u64 = 8;
+
+impl Options {
+    /// Lowers `maxclients` to what the system allows. Returns how many open files that is, if it is fewer than wanted.
+    pub fn fit_open_files(&mut self) -> Option<u64> {
+        let nodes = u64::from(self.nodes.max(1));
+        let wanted = RESERVED + nodes * (u64::from(self.limits.max_clients) + RESERVED_BY_NODE);
+        let allowed = allow(wanted)?;
+        let clients = (allowed.saturating_sub(RESERVED) / nodes).saturating_sub(RESERVED_BY_NODE).max(1);
+        self.limits.max_clients = u32::try_from(clients).unwrap_or(u32::MAX);
+        Some(allowed)
+    }
+}
+
+/// Lets the process open so many files; how many it may open, if it may not.
+#[cfg(unix)]
+fn allow(wanted: u64) -> Option<u64> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let before = limit.current.filter(|&files| files < wanted)?;
+    limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
+    let now = if setrlimit(Resource::Nofile, limit).is_ok() { limit.current? } else { before };
+    (now < wanted).then_some(now)
+}
+
+#[cfg(not(unix))]
+fn allow(_wanted: u64) -> Option<u64> {
+    None
+}
