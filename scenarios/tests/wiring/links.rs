@@ -213,12 +213,13 @@ fn packet_delay() -> Vec<Row> {
         Row {
             word: "faults.kind=packet-delay",
             claim: "the next message takes 5 s longer, and no other",
+            both: &[ROUNDS],
             with: &[PACKET],
             shows: |without, with| {
                 let write = with.marks("c1", "write")[0];
                 let late: Vec<_> = with.transits("c1", "resource");
                 let sent = with.sent("c1", "resource");
-                let expected = |at: u64| if at >= write { 5 * SEC + MS } else { MS };
+                let expected = |at: u64| if at == write { 5 * SEC + MS } else { MS };
                 longest(without, "c1", "resource") == MS
                     && sent.iter().zip(late).all(|((at, _), transit)| transit == expected(*at))
                     && with.transits("resource", "c1").iter().all(|transit| *transit == MS)

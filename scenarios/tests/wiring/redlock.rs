@@ -1,6 +1,6 @@
 //! `[lock]`: what only Redlock has.
 
-use doublehold_history::{Predicate, What};
+use doublehold_history::{ClockKind, Predicate, What};
 use doublehold_scenarios::report::KeyEnd;
 
 use crate::row::{REDLOCK, Row, check};
@@ -263,6 +263,9 @@ fn giving_back() -> Vec<Row> {
     ]
 }
 
+const SUSPENDED_AT_WORK: (&str, &str) =
+    ("faults", "[{ kind = 'suspend', host = 'c1', for = '12s', at = \"c1's read\" }]");
+
 /// Switches that other locks have as well, and that Redlock reads for itself.
 fn shared() -> Vec<Row> {
     const SLOW_REPLIES: (&str, &str) = (
@@ -271,6 +274,20 @@ fn shared() -> Vec<Row> {
     );
     const RELEASES_AT_ONCE: (&str, &str) = ("clients.0.program", "['acquire', 'release', 'work 1s']");
     vec![
+        Row {
+            word: "lock.clock=boot",
+            claim: "the deadline is a reading of the boot clock, which ran while the machine was suspended",
+            both: &[SUSPENDED_AT_WORK],
+            with: &[("lock.clock", "boot")],
+            shows: |without, with| {
+                let clock = |seen: &Seen| seen.grant("c1").deadline.map(|deadline| deadline.clock);
+                clock(without) == Some(ClockKind::Monotonic)
+                    && clock(with) == Some(ClockKind::Boot)
+                    && without.marks("c1", "expiry").is_empty()
+                    && with.marks("c1", "expiry").len() == 1
+            },
+            ..Row::on(REDLOCK)
+        },
         Row {
             word: "lock.release=plain-delete",
             claim: "a refused client deletes the keys of the holder while it cleans up",

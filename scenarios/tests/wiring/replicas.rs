@@ -33,6 +33,20 @@ pub(crate) fn rows() -> Vec<Row> {
             ..Row::on(REPLICATED)
         },
         Row {
+            word: "lock.elapsed_check",
+            claim: "the lock on a master computes a deadline as the lock on one node does",
+            both: &[
+                ("lock.elapsed_check", "false"),
+                ("clients.0.program", "['acquire', 'work 12s', 'check', 'release']"),
+            ],
+            with: &[("lock.elapsed_check", "true")],
+            turns: &[(Predicate::P2, "violated", "holds")],
+            shows: |without, with| {
+                without.grant("c1").deadline.is_none() && with.grant("c1").deadline.is_some()
+            },
+            ..Row::on(REPLICATED)
+        },
+        Row {
             word: "lock.wait_timeout",
             claim: "the master waits that long for its replicas, and 1 s where nothing is said",
             both: &[("faults", R1_CUT_OFF), ("lock.wait_replicas", "2")],
