@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use doublehold_sim_redis::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
+use doublehold_sim_redis::core::{Core, CoreConfig, Peer, ReplicationId, ScriptLimit, Session, WallMicros};
 use doublehold_sim_redis::resp::OwnedArgs;
 use libfuzzer_sys::fuzz_target;
 
@@ -31,7 +31,10 @@ struct Node {
 }
 
 fn fresh() -> Node {
-    let core = Core::new(CoreConfig::default(), [1; 20], ReplicationId([2; 20]));
+    // Small limits: an endless script must not take the fuzzer's time.
+    let script_limit = ScriptLimit::Instructions(1_000_000);
+    let config = CoreConfig { script_limit, script_memory_limit: 16 << 20, ..CoreConfig::default() };
+    let core = Core::new(config, [1; 20], ReplicationId([2; 20]));
     Node { core, session: Session::new(1, Peer::default(), "127.0.0.1:1".into(), WallMicros(0)) }
 }
 
