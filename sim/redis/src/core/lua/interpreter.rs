@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// Source bytes of compiled scripts that are kept; all are dropped when there are more.
 const CACHE_BYTES: usize = 1 << 20;
-/// Garbage that may pile up before it is collected, between two scripts.
-const IDLE_GARBAGE: usize = 1 << 20;
+/// Garbage that may pile up before it is collected, between two scripts: what a processor's cache holds.
+const IDLE_GARBAGE: usize = 256 << 10;
 
 /// One Lua state.
 pub(super) struct Interpreter {
