@@ -168,6 +168,15 @@ impl CallStream {
         Ok(())
     }
 
+    /// Sends what the driver was told is taken and the network has yet to take.
+    fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.unsent.is_empty() {
+            let sent = ready!(Pin::new(&mut self.network).poll_write(cx, &self.unsent))?;
+            self.taken(sent);
+        }
+        Poll::Ready(Ok(()))
+    }
+
     /// The network took so many bytes: how many of the driver's are these?
     fn taken(&mut self, mut plain: usize) -> usize {
         self.unsent.drain(..plain);
@@ -204,10 +213,12 @@ impl AsyncWrite for CallStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_unsent(cx))?;
         Pin::new(&mut self.network).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_unsent(cx))?;
         Pin::new(&mut self.network).poll_shutdown(cx)
     }
 }

@@ -114,7 +114,7 @@ impl ResourceLink {
         let request = Request { grant, fencing, action: Action::Read };
         match self.ask(&request).await {
             Ok(answer) => Ok(answer),
-            // Only after a power loss does a connection look alive and is not.
+            // The connection went with the resource's process or power. Reading twice does no harm.
             Err(_) => self.ask(&request).await,
         }
     }

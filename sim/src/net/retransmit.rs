@@ -113,7 +113,7 @@ impl State {
         let cuts = self.net.link_between(from, to).cuts as usize;
         let comes_back = |host: HostId| {
             let state = self.host(host);
-            let starts = state.power == Power::On || self.faults.will_start(host);
+            let starts = state.power == Power::On || self.faults.to_come(&Fault::Start { host }) > 0;
             starts && state.suspensions as usize <= self.faults.to_come(&Fault::Wake { host })
         };
         cuts <= self.faults.to_come(&Fault::Heal { from, to }) && comes_back(from) && comes_back(to)
