@@ -40,6 +40,9 @@ struct Run<'a> {
     faults: Vec<Fault<'a>>,
     notes: &'a [String],
     trace_hash: String,
+    /// Of a replay: whether the plan came to the same digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_run: Option<bool>,
     events: u64,
     messages: u64,
     true_time_ns: u64,
@@ -108,6 +111,7 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
+        same_run: report.is_same_run(),
         events: report.events,
         messages: report.messages,
         true_time_ns: report.ended.0,

@@ -183,6 +183,10 @@ fn notes(report: &Report, style: &Style) -> String {
 /// One line: whether the run showed what its scenario says it shows.
 fn conclusion(report: &Report, style: &Style) -> String {
     let (sentence, paint) = match report.judgement() {
+        _ if report.is_same_run() == Some(false) => (
+            "NOT THE SAME RUN: what is said above is not of the run that the plan is of".to_owned(),
+            Paint::Bad,
+        ),
         Judgement::AsExpected if report.scenario.expect.is_empty() => {
             ("the scenario states no expectation: nothing to compare".to_owned(), Paint::Unsure)
         }

@@ -436,6 +436,13 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
         stderr(&differs)
     );
     assert!(stdout(&differs).contains("note: NOT THE SAME RUN"), "also where the result goes");
+    assert!(!stdout(&differs).contains("as expected: this run"), "another run's verdicts show nothing of it");
+    let same = |plan: &str| {
+        let replayed = output(&["replay", plan, "--format", "json"]);
+        serde_json::from_str::<Value>(&stdout(&replayed)).expect("JSON")["same_run"].clone()
+    };
+    assert_eq!((same(&plan), same(&other)), (Value::Bool(true), Value::Bool(false)));
+    assert_eq!(json.get("same_run"), None, "a run is no replay");
     let newer = folder.file("newer.plan", text.replace("plan = 1", "plan = 2"));
     let refusal = refused(&["replay", &newer]);
     assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 2"), "{refusal}");

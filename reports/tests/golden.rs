@@ -67,6 +67,7 @@ impl Told {
             events: 1234,
             messages: 321,
             trace_hash: TraceHash(0xfeed),
+            replays: None,
             trace: None,
             notes: Vec::new(),
         })

@@ -38,6 +38,8 @@ pub struct Report {
     pub messages: u64,
     /// The digest of the whole trace.
     pub trace_hash: TraceHash,
+    /// What the digest must be, if this is the replay of a plan.
+    pub replays: Option<String>,
     /// The trace itself, if it was asked for.
     pub trace: Option<Vec<Record>>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
@@ -129,6 +131,11 @@ impl Report {
             }
         }
         judgement
+    }
+
+    /// Whether the replay of a plan is the run that the plan is of; `None` if this is no replay.
+    pub fn is_same_run(&self) -> Option<bool> {
+        self.replays.as_ref().map(|hash| *hash == self.trace_hash.to_string())
     }
 
     /// The verdicts in words, by predicate.

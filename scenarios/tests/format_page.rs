@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_scenarios::catalog;
+use doublehold_scenarios::report::Judgement;
 use doublehold_scenarios::spec::{Key, vocabulary};
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 
 #[test]
 fn the_example_of_the_format_page_is_a_scenario() {
@@ -14,8 +15,10 @@ fn the_example_of_the_format_page_is_a_scenario() {
     std::fs::write(&path, example).expect("a temporary file");
     let path = path.to_str().expect("a temporary path is text");
     for name in [path.to_owned(), format!("{path}/again")] {
-        if let Err(error) = catalog::load(&name, &[]) {
-            panic!("{error}");
+        let scenario = catalog::load(&name, &[]).unwrap_or_else(|error| panic!("{error}"));
+        for seed in 1..=10 {
+            let judgement = SimEngine.run(&scenario, seed, Keep::History).judgement();
+            assert_eq!(judgement, Judgement::AsExpected, "{name}, seed {seed}");
         }
     }
     std::fs::remove_file(path).expect("it was written above");

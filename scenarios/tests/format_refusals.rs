@@ -240,6 +240,17 @@ fn a_number_in_quotes_is_told_from_the_number() {
 }
 
 #[test]
+fn a_client_that_would_wait_for_itself_is_refused() {
+    for event in ["c1's grant", "1s after SET executed for c1 on A", "c2's grant after c1's release"] {
+        let start = format!("name = \"c1\"\nstart = \"{event}\"");
+        assert_eq!(
+            refusal("name = \"c1\"", &start),
+            "line 6: `clients.0.start`: c1 waits for what it does itself | hint: name a time, or what another client does"
+        );
+    }
+}
+
+#[test]
 fn a_limit_of_memory_is_a_size_within_bounds() {
     let units = "hint: the units are `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` and `GiB`";
     let bounds = "hint: use 1 MiB to 64 GiB";

@@ -23,6 +23,7 @@ pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     let mut report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
     let hash = report.trace_hash.to_string();
     let same = hash == plan.trace_hash;
+    report.replays = Some(plan.trace_hash.clone());
     report.notes.push(if same {
         format!("same run: trace {hash}, as in the plan")
     } else {

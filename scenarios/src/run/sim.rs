@@ -67,6 +67,7 @@ impl Engine for SimEngine {
             events: run.events,
             messages: run.messages,
             trace_hash: run.hash,
+            replays: None,
             trace: matches!(keep, Keep::Trace).then(|| world.take_trace()),
             notes,
         }
@@ -224,10 +225,12 @@ fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
         Outcome::TimeBudget => ("time", words::duration(limits.time)),
         Outcome::MemoryBudget => ("memory", words::bytes(limits.memory)),
     };
-    let events = run.events;
-    Some(format!(
-        "the run met `limits.{key}`, which is {value}, after {events} events: raise it, or let less happen"
-    ))
+    // Steps of code count towards `limits.events` as well, where they do not show in the trace.
+    let after = match run.outcome {
+        Outcome::EventBudget => String::new(),
+        _ => format!(", after {} events", run.events),
+    };
+    Some(format!("the run met `limits.{key}`, which is {value}{after}: raise it, or let less happen"))
 }
 
 /// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.

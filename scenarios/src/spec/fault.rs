@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, Fault, HostId, PlannedFault};
+use doublehold_sim::{ClockKind, Fault, HostId, Pattern, PlannedFault, Trigger};
 
 use super::hosts::Hosts;
 use super::network;
@@ -110,6 +110,10 @@ pub(super) fn start(field: &Field<'_>, world: &World<'_>) -> Result<Option<Fault
     let Some(start) = client.get("start") else { return Ok(None) };
     let host = world.hosts.get(&client.require("name", "\"c1\"")?)?;
     let when = when::read(&start, world)?;
+    if waits_for(&when.trigger, host.in_world()) {
+        let cause = format!("`{}`: {} waits for what it does itself", start.path, world.hosts.name(host));
+        return Err(start.problem(cause, "name a time, or what another client does"));
+    }
     let signal = Fault::Signal { host: host.in_world(), signal: START_SIGNAL.to_owned() };
     Ok(Some(FaultPlan {
         words: format!("{} starts", world.hosts.name(host)),
@@ -119,6 +123,15 @@ pub(super) fn start(field: &Field<'_>, world: &World<'_>) -> Result<Option<Fault
         planned: PlannedFault { trigger: when.trigger, faults: vec![signal], lasting: None },
         optional: false,
     }))
+}
+
+/// Whether something that the client's program does must come first.
+fn waits_for(trigger: &Trigger, client: HostId) -> bool {
+    let Trigger::On { occurrences, .. } = trigger else { return false };
+    occurrences.iter().any(|it| match it.pattern {
+        Pattern::Mark { host, about, .. } => host == Some(client) || about == Some(client),
+        _ => false,
+    })
 }
 
 fn refuse_misfits(fault: &Section<'_>, kind: &Kind) -> Result<()> {

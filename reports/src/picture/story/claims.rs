@@ -154,9 +154,10 @@ impl Teller<'_> {
 
     /// A claim ended, and perhaps double holds with it.
     fn ended(&mut self, at: TrueNs, client: ClientId, grant: GrantId, mut words: String, rank: Rank) {
-        self.holders.remove(&client);
+        // A release after the client noticed that its lease had expired ends nothing more.
+        let held = self.holders.remove(&client);
         let over = self.facts.overlaps(Predicate::P1);
-        let over = over.filter(|it| it.to == at && it.grants.contains(&grant) && !it.open_ended);
+        let over = over.filter(|it| held && it.to == at && it.grants.contains(&grant) && !it.open_ended);
         let mut rank = self.rank(grant, rank);
         for overlap in over {
             let other = if overlap.grants[0] == grant { overlap.clients[1] } else { overlap.clients[0] };
