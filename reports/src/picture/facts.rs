@@ -47,6 +47,16 @@ impl<'a> Facts<'a> {
         })
     }
 
+    /// Whether, by the evidence, this client was waiting too long at this instant.
+    pub(super) fn waits_too_long(&self, client: ClientId, at: TrueNs) -> bool {
+        let evidence = self.report.verdicts.get(Predicate::LV).evidence().iter().take(MAX_EVIDENCE);
+        evidence.into_iter().any(|evidence| match evidence {
+            Evidence::LongWait(it) => it.client == client && it.from <= at && at <= it.to,
+            Evidence::Waited(it) => it.clients.contains(&client) && it.from <= at && at <= it.to,
+            _ => false,
+        })
+    }
+
     /// Whether some verdict turns on this grant.
     pub(super) fn is_involved(&self, grant: GrantId) -> bool {
         self.involved.contains(&grant)

@@ -89,7 +89,9 @@ impl Teller<'_> {
             words
                 .push_str(&format!(", while {} still believes in its own grant: double hold", list(&others)));
         }
-        self.tell(at, client, self.rank(grant, Rank::Proof), words);
+        let waited = self.facts.waits_too_long(client, at);
+        let rank = if waited { Rank::Proof } else { self.rank(grant, Rank::Proof) };
+        self.tell(at, client, rank, words);
     }
 
     /// The nodes that said yes to the grant, where there are several to ask.
@@ -129,11 +131,12 @@ impl Teller<'_> {
             return;
         }
         let host = self.facts.host_of(client);
-        // A refusal after a fault on the client itself is what a scenario may be about; others are waiting in line.
+        // A refusal after a fault on the client itself, or in a wait that is too long, is what a scenario may be about; others
+        // are waiting in line.
         let struck = host.is_some_and(|host| {
             self.facts.stops(host).any(|fault| fault.from.is_some_and(|from| from <= at))
         });
-        let rank = if struck { Rank::Proof } else { Rank::Waiting };
+        let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Waiting };
         let told = Told { refusal: true, ..Told::new(at, rank, host, format!("{name} {verb}: {why}")) };
         self.refusals.insert(client, Refusals { told: self.told.len(), verb, why, count: 1 });
         self.told.push(told);
