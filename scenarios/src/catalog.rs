@@ -121,6 +121,9 @@ fn unknown(name: &str) -> ScenarioError {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let hint = match suggest::closest(name, &names) {
         Some(close) => format!("did you mean `{close}`?"),
+        None if Path::new(name).is_file() => {
+            "a scenario's file has a name that ends in `.toml`; a plan is for `doublehold replay`".to_owned()
+        }
         None => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
     };
     ScenarioError::Unknown { name: crate::spec::printable(name), hint }

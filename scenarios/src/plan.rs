@@ -143,8 +143,9 @@ fn refused(file: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
         file: crate::spec::printable(file),
         place: Place::Line(line),
         cause,
-        hint: "a plan is the file that `run` writes: use it as it was written, or `run` a scenario file"
-            .to_owned(),
+        hint:
+            "a plan is the file that `run --plan` writes: use it as it was written, or `run` a scenario file"
+                .to_owned(),
     }
 }
 

@@ -218,7 +218,9 @@ fn moments_are_read_backwards_in_time() {
         let occurrences = occurrences.into_iter().map(|(pattern, nth)| Occurrence { pattern, nth }).collect();
         assert_eq!(moment(text), (Trigger::On { occurrences, offset }, words.to_owned()), "`{text}`");
     }
-    assert_eq!(moment("2.5s"), (Trigger::At(SimTime(2_500_000_000)), "at 2.5 s".to_owned()));
+    for text in ["2.5s", "2.5 s", " 2500ms "] {
+        assert_eq!(moment(text), (Trigger::At(SimTime(2_500_000_000)), "at 2.5 s".to_owned()));
+    }
 }
 
 #[test]
@@ -234,6 +236,15 @@ fn a_client_that_starts_later_is_started_by_a_signal() {
         (FaultKind::Start, "c2 starts", "at c1's grant")
     );
     assert_eq!(start.faults(), [Fault::Signal { host: C2, signal: "start".to_owned() }]);
+}
+
+#[test]
+fn a_file_that_is_no_scenarios_is_told_what_it_may_be() {
+    let refusal = catalog::load("FORMAT.md", &[]).expect_err("a page is no scenario").to_string();
+    assert_eq!(
+        refusal,
+        "unknown scenario `FORMAT.md`\nhint: a scenario's file has a name that ends in `.toml`; a plan is for `doublehold replay`"
+    );
 }
 
 #[test]

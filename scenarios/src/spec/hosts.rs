@@ -183,9 +183,9 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> 
         }
         (Algorithm::Replicated(_), None) => {
             let cause = "the `replicated` lock needs a master";
-            return Err(
-                nodes.problem(cause, "add `master = \"A\"` to `[nodes]`: the other nodes replicate it")
-            );
+            let first = hosts.of(Role::Node).first().map_or("A", |&node| hosts.name(node));
+            let hint = format!("add `master = \"{first}\"` to `[nodes]`: the other nodes replicate it");
+            return Err(nodes.problem(cause, hint));
         }
         (Algorithm::Single(_) | Algorithm::Redlock(_), Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";

@@ -77,8 +77,9 @@ pub(super) fn vocabulary() -> Vec<Key> {
 pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
     let text = field.text()?;
     let tokens: Vec<&str> = text.split_whitespace().collect();
-    if let [time] = tokens[..] {
-        return at_time(field, time, world.time_limit);
+    // A time may have a space before its unit, here as elsewhere.
+    if tokens.len() == 1 || units::duration(text.trim()).is_ok() {
+        return at_time(field, text.trim(), world.time_limit);
     }
     let (offset, tokens) = offset(field, &tokens)?;
     let chain: Vec<&[&str]> = tokens.split(|token| *token == AFTER).collect();
