@@ -1,7 +1,7 @@
 //! Scripts that would crash the process that runs them: each gives the answer Redis gives, or an error that names the limit.
 
 use crate::support::Node;
-use doublehold_sim_redis::core::CoreConfig;
+use doublehold_sim_redis::core::{CoreConfig, Next, ScriptClock, ScriptLimit};
 
 /// Runs each script, on a stack as small as a thread of a runtime may have, and compares what its reply begins with.
 fn check(table: &'static [(&'static str, &'static str)]) {
@@ -150,4 +150,49 @@ fn huge_counts_and_wrong_order_functions_are_survived() {
         ),
         ("local t = {} t[1] = t return t", "-ERR reached lua stack limit|"),
     ]);
+}
+
+#[test]
+fn a_thread_runs_any_number_of_different_scripts() {
+    let mut node = Node::new();
+    let mut client = node.client();
+    for number in 0..9_000 {
+        let script = format!("return {number}");
+        assert_eq!(node.ask(&mut client, &["EVAL", &script, "0"]), format!(":{number}|"));
+    }
+    assert_eq!(node.ask(&mut client, &["EVAL", "return 0", "0"]), ":0|", "an early one as well");
+}
+
+#[test]
+fn a_place_that_wraps_around_in_c_is_charged_as_c_reads_it() {
+    let limited = CoreConfig { script_limit: ScriptLimit::Instructions(1_000_000), ..CoreConfig::default() };
+    let clock = ScriptClock::new(|| std::time::Duration::ZERO);
+    let timed = CoreConfig { script_limit: ScriptLimit::Time(clock), ..CoreConfig::default() };
+    for config in [limited, timed] {
+        for place in ["2^31", "-2147483647", "2^31 + 2^32", "-2^40 - 2^31"] {
+            let mut node = Node::with(config.clone());
+            let mut client = node.client();
+            let script = format!("table.insert({{}}, {place}, 1) return 1");
+            assert_eq!(node.execute(&mut client, &["EVAL", &script, "0"]).0, Next::Held, "{place}");
+        }
+    }
+}
+
+#[test]
+fn what_is_thrown_shows_no_address() {
+    for script in [
+        "error(coroutine.create(function() end))",
+        "error(function() end)",
+        "return _G[print or function() end]",
+        "return _G[coroutine.create(function() end)]",
+    ] {
+        let reply = |between: &str| {
+            let mut node = Node::new();
+            let mut client = node.client();
+            node.ask(&mut client, &["EVAL", between, "0"]);
+            node.ask(&mut client, &["EVAL", script, "0"])
+        };
+        assert_eq!(reply("return 1"), reply("local t = {} for i = 1, 99 do t[i] = {} end return t"), "{script}");
+        assert!(!reply("return 1").contains("0x5") && !reply("return 1").contains("0x7"), "{script}");
+    }
 }

@@ -95,26 +95,28 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
 /// What a cached script takes besides its text, about.
 const SCRIPT_BYTES: usize = 160;
 
-/// The script in the cache, put there first if it compiles.
+/// The script in the cache, put there first if it compiles. Redis keeps every script it is sent, whatever memory is left; a
+/// full node runs it all the same, so that a lock can be released, and does not keep it.
 fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     let sha = lua::digest(source);
     if let Some(script) = ctx.core.scripts.get(&sha) {
         return Ok(Arc::clone(script));
     }
-    // Redis caches every script it is sent, whatever memory is left.
-    if ctx.core.is_full() {
-        return Err(errors::OUT_OF_MEMORY.to_vec());
-    }
     let script = Arc::new(Script::parse(source, sha)?);
     lua::compile(&script, ctx.core.config.script_memory_limit)?;
-    ctx.core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
-    ctx.core.scripts.insert(sha, Arc::clone(&script));
+    if !ctx.core.is_full() {
+        ctx.core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
+        ctx.core.scripts.insert(sha, Arc::clone(&script));
+    }
     Ok(script)
 }
 
 /// SCRIPT LOAD script.
 pub(crate) fn script_load(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     match load(ctx, args.at(2)) {
+        Ok(script) if !ctx.core.scripts.contains_key(&script.sha) => {
+            reply::error(out, errors::OUT_OF_MEMORY);
+        }
         Ok(script) => reply::bulk(out, lua::hex(&script.sha).as_bytes()),
         Err(text) => reply::error(out, &text),
     }

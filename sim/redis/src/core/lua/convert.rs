@@ -288,7 +288,7 @@ fn as_number(value: &Value) -> Option<f64> {
 }
 
 /// C's conversion to `long long` on x86: what does not fit becomes the smallest.
-fn truncate(number: f64) -> i64 {
+pub(super) fn truncate(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }
 }

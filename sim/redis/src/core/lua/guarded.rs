@@ -2,6 +2,7 @@
 //! does not survive are refused, and tables of the sandbox cannot be changed by them.
 
 use super::callback::call_back;
+use super::convert::truncate;
 use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
 use super::library::number_or_error;
 use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
@@ -91,7 +92,7 @@ fn integer(args: &MultiValue, index: usize) -> Option<i64> {
         text @ Value::String(_) => text.as_string()?.to_str().ok()?.trim().parse().ok()?,
         _ => return None,
     };
-    Some(i64::from(number as i32))
+    Some(i64::from(truncate(number) as i32))
 }
 
 /// Every element behind the place is moved. To a place far below 1, that is a loop of two thousand million steps.
@@ -135,7 +136,7 @@ fn unpack_cost(lua: &Lua, args: &MultiValue) -> mlua::Result<u64> {
     }
     let bound = |index: usize, default: f64| match args.get(index) {
         None | Some(Value::Nil) => Ok(default),
-        Some(_) => number_or_error(lua, args, index).map(|number| f64::from(number as i64 as i32)),
+        Some(_) => number_or_error(lua, args, index).map(|number| f64::from(truncate(number) as i32)),
     };
     let count = bound(2, length(args) as f64)? - bound(1, 1.0)? + 1.0;
     if count > MAX_RESULTS {

@@ -10,8 +10,10 @@ use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
 use std::collections::BTreeMap;
 
-/// Source bytes of compiled scripts that are kept; all are dropped when there are more.
+/// Source bytes of compiled scripts that are kept; all are dropped when there are more, or too many.
 const CACHE_BYTES: usize = 1 << 20;
+/// Compiled scripts that are kept. Each takes one of about eight thousand places that Lua has for what the host holds.
+const CACHE_SCRIPTS: usize = 1000;
 /// Garbage that may pile up before it is collected, between two scripts: what a processor's cache holds.
 const IDLE_GARBAGE: usize = 256 << 10;
 
@@ -87,7 +89,7 @@ impl Interpreter {
             return Ok(function.clone());
         }
         let function = self.compile(script)?;
-        if self.compiled_bytes > CACHE_BYTES {
+        if self.compiled_bytes > CACHE_BYTES || self.compiled.len() >= CACHE_SCRIPTS {
             self.compiled.clear();
             self.compiled_bytes = 0;
         }

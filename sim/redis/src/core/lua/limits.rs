@@ -24,6 +24,8 @@ const COLLECT_FROM: usize = 8 << 20;
 pub(super) const BYTES_PER_INSTRUCTION: u64 = 64;
 /// For every so many bytes of the longest string, an instruction counts once more: it may copy or compare that string.
 const LONG_STRING: usize = 16 << 10;
+/// Steps of one library function that take about a second.
+const UNINTERRUPTED: u64 = 100_000_000;
 /// What Lua says when an allocation was refused.
 pub(super) const OUT_OF_MEMORY: &[u8] = b"not enough memory";
 
@@ -116,14 +118,15 @@ impl Limits {
         self.own.is_some()
     }
 
-    /// Takes from the budget; true if it is used up.
+    /// Takes from the budget; true if it is used up. Nothing can stop a library function half-way, so one that would take
+    /// about a second by itself has used up any time.
     fn spend(&mut self, instructions: u64) -> bool {
         match &mut self.budget {
             Budget::Instructions { left, .. } => {
                 *left = left.saturating_sub(instructions);
                 *left == 0
             }
-            Budget::Time { clock, until } => clock.now() >= *until,
+            Budget::Time { clock, until } => instructions > UNINTERRUPTED || clock.now() >= *until,
         }
     }
 

@@ -114,7 +114,7 @@ string_metatable.__metatable = readonly({ __index = strings })
 local globals = {}
 local environment = readonly(setmetatable(globals, {
   __index = function(_, name)
-    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+    error("Script attempted to access nonexistent global variable '" .. host.tostring(name) .. "'", 2)
   end,
 }))
 
@@ -382,7 +382,7 @@ end
 local function describe_error(thrown)
   thrown = as_thrown(thrown)
   if type(thrown) ~= "table" then
-    thrown = { err = "ERR " .. tostring(thrown) }
+    thrown = { err = "ERR " .. host.tostring(thrown) }
   end
   thrown.source, thrown.line = host.where()
   return thrown
