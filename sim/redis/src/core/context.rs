@@ -109,16 +109,33 @@ impl Context<'_> {
     /// propagate.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) {
         self.expire_if_needed(key);
-        let before = self.observed_value(key);
-        let expires_at = entry.expires_at;
-        self.core.databases[self.session.db].insert(key, entry);
-        match (before, self.observed_value(key)) {
-            (None, None) => self.core.touch(self.session.db, key),
-            (before, after) => {
-                let expires_at = expires_at.filter(|_| after.is_some());
-                self.changed(key, before.as_deref(), after.as_deref(), expires_at);
-            }
+        let database = &mut self.core.databases[self.session.db];
+        let (before, expires_at) = (database.remove(key), entry.expires_at);
+        database.insert(key, entry);
+        self.core.touch(self.session.db, key);
+        let before = before.as_ref().and_then(|entry| entry.value.as_string());
+        let after = self.stored_string(key);
+        if before.or(after).is_some() {
+            self.tell(key, before, after, expires_at.filter(|_| after.is_some()));
         }
+    }
+
+    /// Writes into the string at `key` from `offset` on, or into an empty one that it then has, and tells how long it is
+    /// now. Zeros fill what lies between; the lifetime stays. Tells watchers and the observer. Does not propagate.
+    pub(crate) fn write_string(&mut self, key: &[u8], offset: usize, value: &[u8]) -> usize {
+        self.expire_if_needed(key);
+        let db = self.session.db;
+        let expires_at = self.core.databases[db].get(key).and_then(|entry| entry.expires_at);
+        let old_len = self.stored_string(key).map(<[u8]>::len);
+        // What only becomes longer need not be copied to show what it was.
+        let is_overwritten = old_len.is_some_and(|old_len| offset < old_len);
+        let overwritten = if is_overwritten { self.observed_value(key) } else { None };
+        self.core.databases[db].write_string(key, offset, value);
+        self.core.touch(db, key);
+        let after = self.stored_string(key).unwrap_or_default();
+        let before = overwritten.as_deref().or(old_len.map(|old_len| &after[..old_len]));
+        self.tell(key, before, Some(after), expires_at);
+        after.len()
     }
 
     /// Removes a key that is there; false if there is none. Does not propagate.
@@ -150,9 +167,10 @@ impl Context<'_> {
     /// Changes the lifetime of a key that is there. Does not propagate.
     pub(crate) fn set_expiry(&mut self, key: &[u8], expires_at: Option<i64>) {
         self.core.databases[self.session.db].set_expiry(key, expires_at);
-        match self.observed_value(key) {
-            Some(value) => self.changed(key, Some(&value), Some(&value), expires_at),
-            None => self.core.touch(self.session.db, key),
+        self.core.touch(self.session.db, key);
+        let value = self.stored_string(key);
+        if value.is_some() {
+            self.tell(key, value, value, expires_at);
         }
     }
 
@@ -174,8 +192,12 @@ impl Context<'_> {
     /// A copy of the string at `key`, if anyone wants to be told of its change.
     fn observed_value(&self, key: &[u8]) -> Option<Vec<u8>> {
         self.core.config.observer.as_ref()?;
-        let entry = self.core.databases[self.session.db].get(key)?;
-        entry.value.as_string().map(<[u8]>::to_vec)
+        self.stored_string(key).map(<[u8]>::to_vec)
+    }
+
+    /// The string at `key`, expired or not.
+    fn stored_string(&self, key: &[u8]) -> Option<&[u8]> {
+        self.core.databases[self.session.db].get(key)?.value.as_string()
     }
 
     fn changed(
@@ -186,6 +208,11 @@ impl Context<'_> {
         expires_at_ms: Option<i64>,
     ) {
         self.core.touch(self.session.db, key);
+        self.tell(key, before, after, expires_at_ms);
+    }
+
+    /// Tells the observer of a change.
+    fn tell(&self, key: &[u8], before: Option<&[u8]>, after: Option<&[u8]>, expires_at_ms: Option<i64>) {
         if let Some(observer) = &self.core.config.observer {
             let command = self.spec.name;
             let change = KeyChange { key, before, after, expires_at_ms, command };

@@ -131,6 +131,26 @@ impl Database {
         self.note_lifetime(expires_at);
     }
 
+    /// Writes into the string at `key` from `offset` on, zeros between its end and there, and keeps its lifetime. Where
+    /// nothing is, there is an empty string first. Who writes at the end again and again pays for what is written only.
+    pub(crate) fn write_string(&mut self, key: &[u8], offset: usize, bytes: &[u8]) {
+        if !self.entries.contains_key(key) {
+            self.insert_new(key, Entry { value: Value::String(Vec::new()), expires_at: None });
+        }
+        let Some(Value::String(string)) = self.entries.get_mut(key).map(|entry| &mut entry.value) else {
+            return;
+        };
+        let (before, end) = (string.len(), offset + bytes.len());
+        if offset >= before {
+            string.resize(offset, 0);
+            string.extend_from_slice(bytes);
+        } else {
+            string.resize(before.max(end), 0);
+            string[offset..end].copy_from_slice(bytes);
+        }
+        self.memory += (string.len() - before) as u64;
+    }
+
     /// Stores a value with its lifetime over whatever was there.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) {
         self.remove(key);

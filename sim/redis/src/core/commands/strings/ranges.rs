@@ -3,7 +3,6 @@
 use crate::core::Next;
 use crate::core::commands::integer_or_reply;
 use crate::core::context::{Context, errors};
-use crate::core::keyspace::{Entry, Value};
 use crate::core::session::SessionKind;
 use crate::resp::{Args, reply};
 use std::ops::Range;
@@ -70,10 +69,7 @@ pub(crate) fn setrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
     if !may_have_length_or_reply(ctx, offset.checked_add(value.len()), out) {
         return Next::Reply;
     }
-    let len = change(ctx, key, |bytes| {
-        bytes.resize(bytes.len().max(offset + value.len()), 0);
-        bytes[offset..offset + value.len()].copy_from_slice(value);
-    });
+    let len = ctx.write_string(key, offset, value);
     ctx.propagate(args);
     reply::integer(out, len as i64);
     Next::Reply
@@ -92,7 +88,7 @@ pub(crate) fn append(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     if !may_have_length_or_reply(ctx, len.checked_add(value.len()), out) {
         return Next::Reply;
     }
-    let len = change(ctx, key, |bytes| bytes.extend_from_slice(value));
+    let len = ctx.write_string(key, len, value);
     ctx.propagate(args);
     reply::integer(out, len as i64);
     Next::Reply
@@ -105,16 +101,4 @@ fn may_have_length_or_reply(ctx: &Context<'_>, len: Option<usize>, out: &mut Vec
         reply::error(out, b"ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     }
     may
-}
-
-/// Changes the string at `key`, or an empty one that it then has, and keeps its lifetime; tells how long it is now.
-fn change(ctx: &mut Context<'_>, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> usize {
-    let (mut bytes, expires_at) = match ctx.lookup_entry(key) {
-        Some(entry) => (entry.value.as_string().unwrap_or_default().to_vec(), entry.expires_at),
-        None => (Vec::new(), None),
-    };
-    change(&mut bytes);
-    let len = bytes.len();
-    ctx.insert(key, Entry { value: Value::String(bytes), expires_at });
-    len
 }
