@@ -24,6 +24,9 @@ pub(crate) mod errors {
     pub(crate) const EXEC_ABORT: &[u8] = b"EXECABORT Transaction discarded because of previous errors.";
 }
 
+/// What looking at a key or a field costs, in bytes that could be copied meanwhile.
+pub(crate) const LOOK_BYTES: u64 = 64;
+
 /// One command's surroundings.
 pub(crate) struct Context<'a> {
     pub(crate) core: &'a mut Core,
@@ -40,6 +43,12 @@ impl Context<'_> {
 
     pub(crate) fn protocol(&self) -> Protocol {
         self.session.protocol
+    }
+
+    /// Notes work that neither the command's arguments nor its reply show: bytes that were copied, or could have been in
+    /// the time. A script pays for it.
+    pub(crate) fn worked(&mut self, bytes: u64) {
+        self.core.work = self.core.work.saturating_add(bytes);
     }
 
     /// Whether expired keys may be deleted here and now. A replica leaves that to its master.
@@ -80,11 +89,18 @@ impl Context<'_> {
         self.lookup_entry(key).is_some()
     }
 
-    /// The hash at `key`, to be read. `Err`: something else is there.
-    pub(crate) fn hash(&mut self, key: &[u8]) -> Result<Option<&Hash>, ()> {
-        match self.lookup(key) {
+    /// The hash that a command's first argument names, to be read. `Err`: something else is there.
+    pub(crate) fn hash(&mut self, args: &Args<'_>) -> Result<Option<&Hash>, ()> {
+        if self.expire_if_needed(args.at(1)) {
+            return Ok(None);
+        }
+        let core = &mut *self.core;
+        match core.databases[self.session.db].get(args.at(1)).map(|entry| &entry.value) {
             None => Ok(None),
-            Some(Value::Hash(hash)) => Ok(Some(hash)),
+            Some(Value::Hash(hash)) => {
+                core.work = core.work.saturating_add(searches(args, hash.search_bytes(0)));
+                Ok(Some(hash))
+            }
             Some(Value::String(_)) => Err(()),
         }
     }
@@ -130,6 +146,8 @@ impl Context<'_> {
         // What only becomes longer need not be copied to show what it was.
         let is_overwritten = old_len.is_some_and(|old_len| offset < old_len);
         let overwritten = if is_overwritten { self.observed_value(key) } else { None };
+        let zeros = offset.saturating_sub(old_len.unwrap_or(0));
+        self.worked((overwritten.as_ref().map_or(0, Vec::len) + zeros) as u64);
         self.core.databases[db].write_string(key, offset, value);
         self.core.touch(db, key);
         let after = self.stored_string(key).unwrap_or_default();
@@ -169,21 +187,27 @@ impl Context<'_> {
         self.core.databases[self.session.db].set_expiry(key, expires_at);
         self.core.touch(self.session.db, key);
         let value = self.stored_string(key);
-        if value.is_some() {
-            self.tell(key, value, value, expires_at);
-        }
+        let Some(shown) = value.map(<[u8]>::len).filter(|_| self.core.config.observer.is_some()) else {
+            return;
+        };
+        self.tell(key, value, value, expires_at);
+        // It will be compared.
+        self.worked(shown as u64);
     }
 
-    /// Runs `change` on the hash at `key`, creating it if need be, and tells watchers. `Err`: something else is there.
+    /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers. `Err`:
+    /// something else is there.
     pub(crate) fn change_hash<R>(
         &mut self,
-        key: &[u8],
+        args: &Args<'_>,
         change: impl FnOnce(&mut Hash) -> R,
     ) -> Result<R, ()> {
+        let key = args.at(1);
         self.expire_if_needed(key);
         let hash = self.core.databases[self.session.db].hash_or_insert(key).ok_or(())?;
-        let before = hash.size();
+        let (before, searched) = (hash.size(), hash.search_bytes(args.len() / 2));
         let result = change(hash);
+        self.worked(searches(args, searched));
         self.core.databases[self.session.db].hash_changed(key, before);
         self.core.touch(self.session.db, key);
         Ok(result)
@@ -250,6 +274,7 @@ impl Context<'_> {
         if out.len() - start <= self.reply_limit() {
             return false;
         }
+        self.worked((out.len() - start) as u64);
         out.truncate(start);
         reply::error(out, errors::TOO_LONG);
         self.core.output_overflowed |= !self.in_script();
@@ -264,6 +289,11 @@ impl Context<'_> {
     pub(crate) fn arity_error(&self, out: &mut Vec<u8>) {
         reply::error(out, &arity_error(self.spec));
     }
+}
+
+/// What it costs to go through a hash for each of a command's arguments; a command with none goes through it once.
+fn searches(args: &Args<'_>, search_bytes: u64) -> u64 {
+    search_bytes * args.len().saturating_sub(2).max(1) as u64
 }
 
 pub(crate) fn arity_error(spec: &CommandSpec) -> Vec<u8> {

@@ -3,7 +3,7 @@
 
 use super::command::{self, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
 use super::commands::scripting;
-use super::context::{Context, arity_error, errors, unknown_command};
+use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, WallMicros};
@@ -272,6 +272,7 @@ impl Core {
         }
         let exists = database.get(key).is_some();
         let Some(watches) = database.watches.get_mut(key) else { return };
+        self.work = self.work.saturating_add(watches.len() as u64 * LOOK_BYTES);
         for watch in watches {
             if !watch.was_expired {
                 self.dirty_sessions.insert(watch.session);
@@ -286,6 +287,7 @@ impl Core {
     /// Removes every key of a database. Watchers of absent keys are not concerned.
     pub(crate) fn clear_database(&mut self, db: usize, origin: Origin) {
         let database = &mut self.databases[db];
+        self.work = self.work.saturating_add(database.watches.len() as u64 * LOOK_BYTES);
         let present: Vec<Vec<u8>> =
             database.watches.keys().filter(|key| database.get(key).is_some()).cloned().collect();
         let removed = database.clear();

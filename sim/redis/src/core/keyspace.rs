@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 const LIST_MAX_FIELDS: usize = 512;
 /// … and up to this length of each field and value.
 const LIST_MAX_BYTES: usize = 64;
+/// What passing a field of a list costs, in bytes that could be copied meanwhile.
+const PASS_BYTES: u64 = 16;
 
 /// What an entry takes besides its key and value, about.
 const ENTRY_BYTES: usize = 96;
@@ -30,7 +32,7 @@ impl Value {
     }
 
     /// Bytes it takes, about.
-    fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         match self {
             Value::String(bytes) => bytes.len() as u64,
             Value::Hash(hash) => hash.size(),
@@ -209,6 +211,11 @@ impl Database {
         std::mem::take(&mut self.entries)
     }
 
+    /// Whether [`page`](Self::page) has its order already.
+    pub(crate) fn has_scan_order(&self) -> bool {
+        self.scan_order.is_some()
+    }
+
     /// Some keys of a round through all of them, and the cursor of the next.
     pub(crate) fn page(&mut self, cursor: u64, count: usize) -> (Vec<&[u8]>, u64) {
         let Database { entries, scan_order, .. } = self;
@@ -293,6 +300,14 @@ impl Hash {
         match self {
             Hash::List(fields) => fields.iter().map(|(name, value)| field_size(name, value)).sum(),
             Hash::Table(table) => table.size,
+        }
+    }
+
+    /// What looking for a field costs once so many were added, in bytes that could be copied meanwhile.
+    pub(crate) fn search_bytes(&self, added: usize) -> u64 {
+        match self {
+            Hash::List(fields) => (fields.len() + added).min(LIST_MAX_FIELDS) as u64 * PASS_BYTES,
+            Hash::Table(_) => 0,
         }
     }
 

@@ -123,6 +123,9 @@ pub struct Core {
     /// Changes so far: how one sees whether a command wrote.
     dirty: u64,
     config_rewrite_due: bool,
+    /// What commands have copied or looked at beyond their arguments and replies, in bytes: the script that calls them
+    /// pays for it, and starts it at 0.
+    work: u64,
     /// How many random keys have been asked for.
     random_keys: u64,
     /// Bytes that connections hold in their buffers, as far as the node reports them.

@@ -2,7 +2,8 @@
 
 use crate::support::Node;
 use doublehold_sim_redis::core::{
-    CoreConfig, MetLimit, Next, Observer, Origin, ScriptClock, ScriptLimit, StoppedScript,
+    CoreConfig, Limits, MetLimit, Next, Observer, Origin, OutputLimit, ScriptClock, ScriptLimit,
+    StoppedScript,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -67,6 +68,76 @@ fn work_in_library_functions_counts_as_instructions_do() {
         let next = node.execute(&mut client, &["EVAL", script, "0"]);
         assert_eq!(next, (Next::Held, String::new()), "{script}");
     }
+}
+
+#[test]
+fn work_in_commands_counts_as_instructions_do() {
+    let long = "redis.call('set', 'k', string.rep('x', 65536))";
+    let keys = "for i = 1, 2000 do redis.call('set', i, i) end";
+    let list = "for i = 1, 500 do redis.call('hset', 'h', i, i) end";
+    let table = "for i = 1, 1000 do redis.call('hset', 'h', i, i) end";
+    let slow_key = "redis.call('set', string.rep('a', 400), 1)";
+    let slow_pattern = "'*' .. string.rep('a', 200) .. 'b'";
+    // What there is before, and one call.
+    let cases = [
+        (long, "redis.call('setrange', 'k', 0, 'y')".to_owned()),
+        (long, "redis.call('del', 'k') redis.call('setrange', 'k', 65536, 'y')".to_owned()),
+        (long, "redis.call('pexpire', 'k', 1000)".to_owned()),
+        (long, "redis.call('copy', 'k', 'l', 'replace')".to_owned()),
+        (long, "redis.call('copy', 'k', 'l') redis.call('set', 'l', 'taken')".to_owned()),
+        (long, "redis.call('get', 'k')".to_owned()),
+        (long, "redis.call('getrange', 'k', 0, -1)".to_owned()),
+        (long, "redis.pcall('mget', 'k', 'k', 'k')".to_owned()),
+        (table, "redis.call('copy', 'h', 'i', 'replace')".to_owned()),
+        (table, "redis.call('hscan', 'h', 0, 'match', 'none')".to_owned()),
+        (table, "redis.call('hkeys', 'h')".to_owned()),
+        (table, "redis.call('hvals', 'h')".to_owned()),
+        (table, "redis.call('hgetall', 'h')".to_owned()),
+        (list, "redis.call('hscan', 'h', 0, 'match', 'none')".to_owned()),
+        (list, "redis.call('hmget', 'h', 'a', 'b', 'c', 'd')".to_owned()),
+        (list, "redis.call('hdel', 'h', 'a', 'b', 'c', 'd')".to_owned()),
+        (list, "redis.call('hset', 'h', 500, 1, 499, 1)".to_owned()),
+        (list, "redis.call('hincrby', 'h', 500, 1)".to_owned()),
+        (keys, "redis.call('keys', 'none')".to_owned()),
+        (keys, "redis.call('randomkey')".to_owned()),
+        (keys, "redis.call('scan', 0, 'match', 'none', 'count', 2000)".to_owned()),
+        (keys, "redis.call('scan', 0, 'type', 'hash', 'count', 2000)".to_owned()),
+        (slow_key, format!("redis.call('keys', {slow_pattern})")),
+        (slow_key, format!("redis.call('scan', 0, 'match', {slow_pattern})")),
+        ("", "redis.call('command', 'list', 'filterby', 'aclcat', 'none')".to_owned()),
+    ];
+    let cases = cases.map(|(before, call)| format!("{before} for i = 1, 3000 do {call} end return 1"));
+    let many_arguments = "local function ask(...) for i = 1, 3000 do redis.call('exists', ...) end end \
+                          local all = {} for i = 1, 1000 do all[i] = i end ask(unpack(all)) return 1";
+    let ended: Vec<&str> =
+        cases.iter().map(String::as_str).chain([many_arguments]).filter(|script| ends(script)).collect();
+    assert!(ended.is_empty(), "not stopped:\n{}", ended.join("\n"));
+}
+
+/// Whether a script that an observer follows ends before its limit.
+fn ends(script: &str) -> bool {
+    let config = CoreConfig {
+        script_limit: ScriptLimit::Instructions(1_000_000),
+        observer: Some(Arc::new(Stopped::default())),
+        limits: Limits {
+            output: OutputLimit { hard: 150_000, ..OutputLimit::default() },
+            ..Limits::default()
+        },
+        ..CoreConfig::default()
+    };
+    let mut node = Node::with(config);
+    let mut client = node.client();
+    let (next, reply) = node.execute(&mut client, &["EVAL", script, "0"]);
+    assert!(next == Next::Held || reply == ":1|", "{script}\n  gave {reply}");
+    next == Next::Reply
+}
+
+#[test]
+fn appending_costs_what_is_appended() {
+    let config = CoreConfig { script_limit: ScriptLimit::Instructions(1_000_000), ..CoreConfig::default() };
+    let script = "redis.call('set', 'k', string.rep('x', 100000)) \
+                  for i = 1, 5000 do redis.call('append', 'k', 'y') end return redis.call('strlen', 'k')";
+    assert_eq!(ask(&mut Node::with(config), script), ":105000|");
 }
 
 /// Notes its way into a key until it meets the memory limit.

@@ -2,7 +2,7 @@
 
 use super::integer_or_reply;
 use crate::core::Next;
-use crate::core::context::{Context, errors};
+use crate::core::context::{Context, LOOK_BYTES, errors};
 use crate::core::keyspace::Hash;
 use crate::resp::{Args, integer, reply};
 
@@ -27,7 +27,7 @@ fn set_fields_or_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
         ctx.arity_error(out);
         return None;
     }
-    let added = ctx.change_hash(args.at(1), |hash| {
+    let added = ctx.change_hash(args, |hash| {
         (2..args.len()).step_by(2).filter(|&index| hash.set(args.at(index), args.at(index + 1))).count()
     });
     match added {
@@ -39,12 +39,12 @@ fn set_fields_or_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
 
 /// HSETNX key field value.
 pub(crate) fn hsetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let (key, field) = (args.at(1), args.at(2));
-    match ctx.hash(key).map(|hash| hash.is_some_and(|hash| hash.get(field).is_some())) {
+    let field = args.at(2);
+    match ctx.hash(args).map(|hash| hash.is_some_and(|hash| hash.get(field).is_some())) {
         Err(()) => reply::error(out, errors::WRONG_TYPE),
         Ok(true) => reply::integer(out, 0),
         Ok(false) => {
-            let added = ctx.change_hash(key, |hash| hash.set(field, args.at(3)));
+            let added = ctx.change_hash(args, |hash| hash.set(field, args.at(3)));
             ctx.propagate(args);
             reply::integer(out, i64::from(added.is_ok()));
         }
@@ -55,8 +55,8 @@ pub(crate) fn hsetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 /// HINCRBY key field increment: the hash keeps its lifetime.
 pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(amount) = integer_or_reply(args.at(3), out) else { return Next::Reply };
-    let (key, field) = (args.at(1), args.at(2));
-    let old = match ctx.hash(key) {
+    let field = args.at(2);
+    let old = match ctx.hash(args) {
         Err(()) => {
             reply::error(out, errors::WRONG_TYPE);
             return Next::Reply;
@@ -73,7 +73,7 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     };
     let mut digits = Vec::with_capacity(20);
     integer::write(&mut digits, new);
-    if ctx.change_hash(key, |hash| hash.set(field, &digits)).is_ok() {
+    if ctx.change_hash(args, |hash| hash.set(field, &digits)).is_ok() {
         ctx.propagate(args);
     }
     reply::integer(out, new);
@@ -84,13 +84,13 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 pub(crate) fn hdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let key = args.at(1);
     match ctx
-        .hash(key)
+        .hash(args)
         .map(|hash| hash.is_some_and(|hash| args.iter().skip(2).any(|field| hash.get(field).is_some())))
     {
         Err(()) => reply::error(out, errors::WRONG_TYPE),
         Ok(false) => reply::integer(out, 0),
         Ok(true) => {
-            let removed = ctx.change_hash(key, |hash| {
+            let removed = ctx.change_hash(args, |hash| {
                 let removed = args.iter().skip(2).filter(|field| hash.remove(field)).count();
                 (removed, hash.len() == 0)
             });
@@ -156,7 +156,7 @@ pub(crate) fn hstrlen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 /// HGETALL key.
 pub(crate) fn hgetall(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
-    with_hash(ctx, args, out, |hash, out| {
+    with_whole_hash(ctx, args, out, |hash, out| {
         reply::map(out, protocol, hash.map_or(0, Hash::len));
         for (field, value) in hash.into_iter().flat_map(Hash::iter) {
             reply::bulk(out, field);
@@ -167,7 +167,7 @@ pub(crate) fn hgetall(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 
 /// HKEYS key.
 pub(crate) fn hkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with_hash(ctx, args, out, |hash, out| {
+    with_whole_hash(ctx, args, out, |hash, out| {
         reply::array(out, hash.map_or(0, Hash::len));
         hash.into_iter().flat_map(Hash::iter).for_each(|(field, _)| reply::bulk(out, field));
     })
@@ -175,7 +175,7 @@ pub(crate) fn hkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 
 /// HVALS key.
 pub(crate) fn hvals(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    with_hash(ctx, args, out, |hash, out| {
+    with_whole_hash(ctx, args, out, |hash, out| {
         reply::array(out, hash.map_or(0, Hash::len));
         hash.into_iter().flat_map(Hash::iter).for_each(|(_, value)| reply::bulk(out, value));
     })
@@ -187,9 +187,25 @@ fn with_hash(
     out: &mut Vec<u8>,
     answer: impl FnOnce(Option<&Hash>, &mut Vec<u8>),
 ) -> Next {
-    match ctx.hash(args.at(1)) {
+    match ctx.hash(args) {
         Ok(hash) => answer(hash, out),
         Err(()) => reply::error(out, errors::WRONG_TYPE),
     }
     Next::Reply
+}
+
+/// The same for an answer that looks at every field.
+fn with_whole_hash(
+    ctx: &mut Context<'_>,
+    args: &Args<'_>,
+    out: &mut Vec<u8>,
+    answer: impl FnOnce(Option<&Hash>, &mut Vec<u8>),
+) -> Next {
+    let mut fields = 0;
+    let next = with_hash(ctx, args, out, |hash, out| {
+        fields = hash.map_or(0, Hash::len);
+        answer(hash, out);
+    });
+    ctx.worked(fields as u64 * LOOK_BYTES);
+    next
 }

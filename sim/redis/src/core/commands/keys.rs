@@ -2,7 +2,7 @@
 
 use super::pattern;
 use crate::core::Next;
-use crate::core::context::{Context, errors};
+use crate::core::context::{Context, LOOK_BYTES, errors};
 use crate::core::scan_order;
 use crate::core::session::SessionKind;
 use crate::resp::{Args, reply};
@@ -44,10 +44,13 @@ pub(crate) fn keys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     let visible = visible.filter(|(_, entry)| sees_expired || !entry.is_expired(now_ms)).map(|(key, _)| key);
     let wanted = args.at(1);
     // `*` alone is no pattern to Redis but the wish for all keys.
+    let mut steps = 0;
     let matching: Vec<&[u8]> =
-        visible.filter(|key| wanted == b"*" || pattern::matches(wanted, key)).collect();
+        visible.filter(|key| wanted == b"*" || pattern::matches_in_steps(wanted, key, &mut steps)).collect();
     reply::array(out, matching.len());
     matching.into_iter().for_each(|key| reply::bulk(out, key));
+    let looked_at = ctx.core.databases[ctx.session.db].len() as u64;
+    ctx.worked(looked_at * LOOK_BYTES + steps * pattern::STEP_BYTES);
     Next::Reply
 }
 
@@ -57,6 +60,7 @@ pub(crate) fn randomkey(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u
     ctx.core.random_keys += 1;
     let draw = scan_order::place(&ctx.core.random_keys.to_le_bytes()) as usize;
     let keys: Vec<Vec<u8>> = database.iter().map(|(key, _)| key.to_vec()).collect();
+    ctx.worked(keys.iter().map(|key| key.len() as u64 + LOOK_BYTES).sum());
     let mut from_there = (0..keys.len()).map(|step| &keys[(draw + step) % keys.len()]);
     let first = from_there.clone().next();
     let alive = from_there.find(|key| !ctx.expire_if_needed(key));

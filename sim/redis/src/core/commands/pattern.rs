@@ -3,15 +3,24 @@
 //! Two stars need no recursion: when what follows a star fails, only the last star may take one byte more. That keeps the
 //! cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit.
 
+/// What a step costs, in bytes that could be copied meanwhile.
+pub(crate) const STEP_BYTES: u64 = 4;
+
 /// Whether all of `text` matches `pattern`: `*`, `?`, `[a-c]`, `[^a]`, `\` to escape.
 /// An empty text matches an empty pattern only, not even `*`: Redis' matcher needs a byte to look at.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    matches_in_steps(pattern, text, &mut 0)
+}
+
+/// The same, counting how often a byte of the pattern is looked at.
+pub(crate) fn matches_in_steps(pattern: &[u8], text: &[u8], steps: &mut u64) -> bool {
     if text.is_empty() {
         return pattern.is_empty();
     }
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {
+        *steps += 1;
         if pattern.get(p) == Some(&b'*') {
             p += 1;
             star = Some((p, t));
@@ -20,7 +29,7 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
         let next = match text.get(t) {
             None if p == pattern.len() => return true,
             None => None,
-            Some(&byte) => one(&pattern[p..], byte),
+            Some(&byte) => one(&pattern[p..], byte, steps),
         };
         match (next, star) {
             (Some(used), _) => {
@@ -37,12 +46,13 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
 }
 
 /// Matches one byte against the first element of `pattern`; how long that element is.
-fn one(pattern: &[u8], byte: u8) -> Option<usize> {
+fn one(pattern: &[u8], byte: u8, steps: &mut u64) -> Option<usize> {
     match pattern {
         [] => None,
         [b'?', ..] => Some(1),
         [b'[', class @ ..] => {
             let (matched, used) = class_matches(class, byte);
+            *steps += used as u64;
             matched.then_some(1 + used)
         }
         [b'\\', escaped, ..] => (*escaped == byte).then_some(2),

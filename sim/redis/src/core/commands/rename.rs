@@ -59,6 +59,7 @@ pub(crate) fn copy(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         return Next::Reply;
     }
     let entry = ctx.lookup_entry(source).cloned();
+    ctx.worked(entry.as_ref().map_or(0, |entry| entry.value.size()));
     let copied = entry.is_some_and(|entry| {
         ctx.in_database(db, |ctx| {
             let is_free = !ctx.exists(destination) || replaces;

@@ -2,7 +2,7 @@
 
 use super::{integer_or_reply, pattern};
 use crate::core::Next;
-use crate::core::context::{Context, c_string, errors};
+use crate::core::context::{Context, LOOK_BYTES, c_string, errors};
 use crate::core::keyspace::Hash;
 use crate::core::scan_order::ScanOrder;
 use crate::resp::{Args, reply};
@@ -18,9 +18,15 @@ struct ScanOptions<'a> {
 }
 
 impl ScanOptions<'_> {
-    fn wants(&self, name: &[u8]) -> bool {
+    /// Adds to `work` what it costs to find out, in bytes that could be copied meanwhile.
+    fn wants(&self, name: &[u8], work: &mut u64) -> bool {
+        let mut steps = 0;
         // `*` alone is no pattern to Redis but the wish for everything.
-        self.pattern.is_none_or(|pattern| pattern == b"*" || pattern::matches(pattern, name))
+        let wants = self
+            .pattern
+            .is_none_or(|pattern| pattern == b"*" || pattern::matches_in_steps(pattern, name, &mut steps));
+        *work += looking_at(name) + steps * pattern::STEP_BYTES;
+        wants
     }
 
     fn wants_type(&self, name: &str) -> bool {
@@ -32,9 +38,13 @@ impl ScanOptions<'_> {
 pub(crate) fn scan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(cursor) = cursor_or_reply(args.at(1), out) else { return Next::Reply };
     let Some(options) = options_or_reply(args, 2, true, out) else { return Next::Reply };
-    let (page, next) = ctx.core.databases[ctx.session.db].page(cursor, options.count);
+    let database = &mut ctx.core.databases[ctx.session.db];
+    let is_put_in_order = !database.has_scan_order();
+    let mut work = if is_put_in_order { database.iter().map(|(key, _)| looking_at(key)).sum() } else { 0 };
+    let (page, next) = database.page(cursor, options.count);
     let wanted: Vec<Vec<u8>> =
-        page.into_iter().filter(|key| options.wants(key)).map(<[u8]>::to_vec).collect();
+        page.into_iter().filter(|key| options.wants(key, &mut work)).map(<[u8]>::to_vec).collect();
+    ctx.worked(work);
     let is_shown = |key: &Vec<u8>| ctx.lookup(key).is_some_and(|value| options.wants_type(value.type_name()));
     let shown: Vec<Vec<u8>> = wanted.into_iter().filter(is_shown).collect();
     reply_page(next, shown.iter().map(Vec::as_slice).collect(), out);
@@ -45,7 +55,7 @@ pub(crate) fn scan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 /// each call: locks have none.
 pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(cursor) = cursor_or_reply(args.at(2), out) else { return Next::Reply };
-    let hash = match ctx.hash(args.at(1)) {
+    let hash = match ctx.hash(args) {
         Ok(Some(hash)) => hash,
         // Options of a call that has nothing to show are not looked at.
         Ok(None) => {
@@ -58,18 +68,28 @@ pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
         }
     };
     let Some(options) = options_or_reply(args, 3, false, out) else { return Next::Reply };
-    let order;
-    let (fields, next) = match hash {
-        Hash::List(fields) => (fields.iter().map(|(field, _)| field.as_slice()).collect(), 0),
+    let (order, mut work);
+    let (pairs, next): (Vec<_>, _) = match hash {
+        Hash::List(_) => {
+            work = 0;
+            (hash.iter().collect(), 0)
+        }
         Hash::Table(_) => {
+            work = hash.iter().map(|(field, _)| looking_at(field)).sum();
             order = ScanOrder::of(hash.iter().map(|(field, _)| field));
-            order.page(cursor, options.count)
+            let (fields, next) = order.page(cursor, options.count);
+            (fields.into_iter().map(|field| (field, hash.get(field).unwrap_or_default())).collect(), next)
         }
     };
-    let shown = fields.into_iter().filter(|field| options.wants(field));
-    let pairs = shown.flat_map(|field| [field, hash.get(field).unwrap_or_default()]).collect();
-    reply_page(next, pairs, out);
+    let shown = pairs.into_iter().filter(|(field, _)| options.wants(field, &mut work));
+    reply_page(next, shown.flat_map(|(field, value)| [field, value]).collect(), out);
+    ctx.worked(work);
     Next::Reply
+}
+
+/// What looking at a name costs, in bytes that could be copied meanwhile.
+fn looking_at(name: &[u8]) -> u64 {
+    name.len() as u64 + LOOK_BYTES
 }
 
 fn reply_page(next: u64, items: Vec<&[u8]>, out: &mut Vec<u8>) {

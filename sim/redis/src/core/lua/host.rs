@@ -79,24 +79,13 @@ fn answer(run: &mut Run, args: &MultiValue) -> (u64, usize) {
     if let Some(cost) = run.calls.answer_again(&mut run.out) {
         return (cost, 0);
     }
+    run.core.work = 0;
     if let Err(text) = execute(run, args) {
         reply::error(&mut run.out, &text);
     }
-    let bytes = run.args.size() + run.out.len();
-    let cost = CALL_COST + bytes as u64 / BYTES_PER_INSTRUCTION + keys_looked_at(run);
+    let bytes = (run.args.size() + run.out.len()) as u64;
+    let cost = CALL_COST + args.len() as u64 + bytes.saturating_add(run.core.work) / BYTES_PER_INSTRUCTION;
     (cost, run.calls.keep(&run.out, cost))
-}
-
-/// How many keys a command looks at that need not be in its reply.
-fn keys_looked_at(run: &Run) -> u64 {
-    let args = run.args.args();
-    match (args.get(0), args.get(1)) {
-        (Some(name), Some(pattern)) if name.eq_ignore_ascii_case(b"KEYS") => {
-            run.core.databases[run.session.db].len() as u64
-                * (1 + pattern.len() as u64 / BYTES_PER_INSTRUCTION)
-        }
-        _ => 0,
-    }
 }
 
 /// Runs one command of the script; its reply is in `run.out`. `Err`: the error that Redis raises before it runs.

@@ -1,7 +1,8 @@
 //! What a script may use: instructions or time, memory, and depth.
 //!
 //! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua itself;
-//! work that host and library functions do in their place is charged by what they are given; what a state's allocator
+//! work that host and library functions do in their place is charged by what they are given, and a command's by what it
+//! looks at and copies besides ([`Context::worked`](crate::core::context::Context::worked)); what a state's allocator
 //! says decides only in a state that was made for this one script ([`OwnMemory`]).
 //!
 //! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once more).

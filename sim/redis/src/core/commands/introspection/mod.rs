@@ -15,6 +15,9 @@ use crate::core::context::{Context, errors};
 use crate::core::docs::{Find, Keys, of};
 use crate::resp::{Args, Protocol, reply};
 
+/// What finding out about one command costs, in bytes that could be copied meanwhile.
+const FILTER_BYTES: u64 = 1024;
+
 /// A map in the making: it is known how many pairs it has once they are all there.
 struct Map {
     protocol: Protocol,
@@ -67,22 +70,32 @@ pub(crate) fn command_count(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
 }
 
 /// COMMAND LIST [FILTERBY MODULE name|ACLCAT category|PATTERN pattern]: a filter looks at subcommands too.
-pub(crate) fn command_list(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+pub(crate) fn command_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let top = || COMMANDS.iter();
     let all = || top().flat_map(|spec| std::iter::once(spec).chain(spec.subcommands));
     let filter = (args.len() == 5 && args.at(2).eq_ignore_ascii_case(b"FILTERBY"))
         .then(|| (args.at(3).to_ascii_uppercase(), args.at(4)));
+    if filter.is_some() {
+        ctx.worked(COMMANDS.len() as u64 * FILTER_BYTES);
+    }
+    let mut steps = 0;
     let listed: Vec<&CommandSpec> = match filter.as_ref().map(|(by, what)| (by.as_slice(), *what)) {
         None if args.len() == 2 => top().collect(),
         // There are no modules.
         Some((b"MODULE", _)) => Vec::new(),
         Some((b"ACLCAT", wanted)) => all().filter(|spec| is_in_category(spec, wanted)).collect(),
-        Some((b"PATTERN", wanted)) => all().filter(|spec| name_matches(spec, wanted)).collect(),
+        Some((b"PATTERN", wanted)) => {
+            let wanted = wanted.to_ascii_lowercase();
+            all()
+                .filter(|spec| pattern::matches_in_steps(&wanted, spec.full_name.as_bytes(), &mut steps))
+                .collect()
+        }
         _ => {
             reply::error(out, errors::SYNTAX);
             return Next::Reply;
         }
     };
+    ctx.worked(steps * pattern::STEP_BYTES);
     reply::array(out, listed.len());
     listed.iter().for_each(|spec| reply::bulk(out, spec.full_name.as_bytes()));
     Next::Reply
@@ -91,10 +104,6 @@ pub(crate) fn command_list(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Ve
 fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
     let categories = of(spec.full_name).map(|(section, doc)| info::categories(spec, section, doc));
     categories.into_iter().flatten().any(|category| wanted.eq_ignore_ascii_case(category.as_bytes()))
-}
-
-fn name_matches(spec: &CommandSpec, wanted: &[u8]) -> bool {
-    pattern::matches(&wanted.to_ascii_lowercase(), spec.full_name.as_bytes())
 }
 
 /// COMMAND GETKEYS command …
