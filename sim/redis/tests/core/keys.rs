@@ -121,6 +121,9 @@ fn an_observer_sees_where_values_went() {
         "SET m x",
         "MOVE m 1",
         "GETEX l PXAT 1",
+        "APPEND n a",
+        "SETRANGE n 1 b",
+        "SETRANGE n 3 d",
     ] {
         node.ask(&mut client, &words(command));
     }
@@ -137,6 +140,9 @@ fn an_observer_sees_where_values_went() {
         "SET m - -> x until ever",
         "MOVE m x -> - until ever",
         "MOVE m - -> x until ever",
+        "APPEND n - -> a until ever",
+        "SETRANGE n a -> ab until ever",
+        "SETRANGE n ab -> ab\0d until ever",
     ];
     assert_eq!(*changes.0.lock().unwrap(), expected);
 }
