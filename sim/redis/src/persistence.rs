@@ -236,7 +236,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootE
             let name = args.at(0);
             transaction =
                 name.eq_ignore_ascii_case(b"MULTI") || transaction && !name.eq_ignore_ascii_case(b"EXEC");
-            core.apply(&mut session, machine.wall(), &args);
+            core.apply(&mut session, machine.wall(), &args).map_err(|error| bad(error.to_string()))?;
             if !transaction {
                 whole_commands_end = input.consumed();
             }

@@ -3,7 +3,7 @@
 use super::command::{self, CommandSpec};
 use super::keyspace::{Entry, Hash, Value};
 use super::session::SessionKind;
-use super::{Core, KeyChange, Session, WallMicros};
+use super::{Core, KeyChange, Session, StreamError, WallMicros};
 use crate::resp::{Args, Protocol, reply};
 
 /// A reply that is a constant.
@@ -254,6 +254,13 @@ impl Context<'_> {
     pub(crate) fn propagate_as(&mut self, args: &[&[u8]]) {
         self.wrote();
         self.core.propagation.command(self.session.db, args.iter().copied());
+    }
+
+    /// Ends the link to a master, or the reading of a file, that asks for this. A client is only told.
+    pub(crate) fn distrust(&mut self, why: StreamError) {
+        if self.session.kind == SessionKind::Master {
+            self.core.stream_error = Some(why);
+        }
     }
 
     fn wrote(&mut self) {

@@ -19,6 +19,7 @@ mod replication;
 mod scan_order;
 mod script_limit;
 mod session;
+mod stream;
 
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
@@ -26,6 +27,7 @@ pub use observer::{KeyChange, Observer, Origin, Peer};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
+pub use stream::StreamError;
 
 use crate::resp::{Args, reply};
 use clients::Client;
@@ -132,6 +134,8 @@ pub struct Core {
     client_memory: u64,
     /// The last reply would have outgrown what its client may be sent.
     output_overflowed: bool,
+    /// What the master or the file asked for last is not obeyed.
+    stream_error: Option<StreamError>,
     stats: Stats,
 }
 
@@ -176,13 +180,22 @@ impl Core {
     /// Applies one command of the master's stream or of an AOF: allowed on a replica, never propagated (a chained replica
     /// hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL comes.
     ///
-    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means it is done.
-    pub fn apply(&mut self, session: &mut Session, now: WallMicros, args: &Args<'_>) -> Next {
+    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means it
+    /// is done.
+    ///
+    /// # Errors
+    /// When it asks for what would take the node down. The stream or the file must not be followed any further.
+    pub fn apply(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        args: &Args<'_>,
+    ) -> Result<Next, StreamError> {
         let enabled = std::mem::replace(&mut self.propagation.enabled, false);
         let mut unread = Vec::new();
         let next = self.dispatch(session, now, args, &mut unread);
         self.propagation.enabled = enabled;
-        next
+        self.stream_error.take().map_or(Ok(next), Err)
     }
 
     /// Deletes expired keys as the background cycle does (masters only), propagating a DEL for each.

@@ -115,7 +115,7 @@ fn load<M: Machine>(core: &mut Core, payload: &[u8], shared: &Shared<M>) -> io::
     for piece in payload.chunks(PIECE_BYTES) {
         input.tail().extend_from_slice(piece);
         while let Some(args) = input.next_request().map_err(bad_stream)? {
-            core.apply(&mut session, shared.machine.wall(), &args);
+            core.apply(&mut session, shared.machine.wall(), &args).map_err(bad_stream)?;
         }
     }
     Ok(session)
@@ -220,7 +220,7 @@ impl<M: Machine> Link<'_, M> {
                 }
             } else {
                 let State { core, links, .. } = &mut *state;
-                match core.apply(&mut links.upstream.session, machine.wall(), &args) {
+                match core.apply(&mut links.upstream.session, machine.wall(), &args).map_err(bad_stream)? {
                     Next::Held => return Ok((true, busy)),
                     Next::Close => {
                         return Err(bad_stream("a transaction longer than client-query-buffer-limit"));

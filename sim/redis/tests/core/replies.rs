@@ -183,7 +183,7 @@ fn a_dump_rebuilds_the_data_set() {
     buffer.tail().extend_from_slice(&bytes);
     let now = copy.now();
     while let Some(args) = buffer.next_request().unwrap() {
-        copy.core.apply(&mut link, now, &args);
+        copy.core.apply(&mut link, now, &args).expect("a master may propagate it");
     }
     let mut again = Vec::new();
     copy.core.dump(&mut again);

@@ -55,7 +55,7 @@ impl Node {
     /// Applies one command of a master's stream.
     pub(crate) fn apply(&mut self, link: &mut Session, command: &[&str]) {
         let args: OwnedArgs = command.iter().collect();
-        assert_eq!(self.core.apply(link, self.now(), &args.args()), Next::Reply);
+        assert_eq!(self.core.apply(link, self.now(), &args.args()), Ok(Next::Reply));
     }
 
     /// The commands propagated since the last call, one a line.

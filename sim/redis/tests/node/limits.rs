@@ -255,6 +255,33 @@ async fn a_transaction_without_end_in_the_stream_ends_the_link() {
     assert_eq!(replica.client().await.ask("PING").await, "PONG");
 }
 
+async fn used_memory(client: &mut Client) -> u64 {
+    let text = client.ask("INFO memory").await;
+    let value = text.lines().find_map(|line| line.strip_prefix("used_memory:"));
+    value.and_then(|value| value.parse().ok()).expect("INFO shows a number")
+}
+
+/// Whether a replica follows its master once that has sent this, and what it holds by then.
+async fn after_stream(stream: &[u8]) -> (bool, u64) {
+    let (replica, mut links) = small_replica().await;
+    let mut link = links.recv().await.expect("it connects");
+    resync(&mut link, 0).await;
+    link.flood(stream, 100).await;
+    pass(1).await;
+    let mut client = replica.client().await;
+    let follows = client.ask("ROLE").await.contains("connected");
+    (follows, used_memory(&mut client).await)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_string_that_no_node_may_hold_ends_the_link_to_the_master_that_asks_for_it() {
+    assert!(after_stream(&request(&["SETRANGE", "k", "100", "x"])).await.0, "that much it may");
+    for offset in ["9223372036854775806", "10000000000000", "536870912"] {
+        let follows_and_holds = after_stream(&request(&["SETRANGE", "k", offset, "x"])).await;
+        assert_eq!(follows_and_holds, (false, 0), "{offset}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_master_that_sends_without_end_loses_its_replica() {
     let (replica, mut links) = small_replica().await;

@@ -86,6 +86,25 @@ async fn a_torn_transaction_leaves_nothing_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_file_with_a_string_that_no_node_may_hold_refuses_to_start() {
+    let host = World::new().host("a");
+    let good = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";
+    for offset in ["9223372036854775806", "10000000000000", "536870912"] {
+        let length = offset.len();
+        let damage = format!("*4\r\n$8\r\nSETRANGE\r\n$1\r\na\r\n${length}\r\n{offset}\r\n$1\r\nx\r\n");
+        host.write_aof(format!("{good}{damage}").as_bytes());
+        let config = NodeConfig { persistence: Persistence::AofNo, ..NodeConfig::default() };
+        let refused = Node::boot(host.clone(), config).err().map(|error| error.to_string());
+        let expected = format!(
+            "bad file format in `appendonly.aof` at byte {}: a string longer than 512 MB (proto-max-bulk-len); \
+             cut the file there or remove it, then start again",
+            good.len()
+        );
+        assert_eq!(refused.as_deref(), Some(expected.as_str()), "{offset}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_damaged_file_refuses_to_start_and_says_where() {
     let host = World::new().host("a");
     let good = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";

@@ -1,9 +1,8 @@
 //! Parts of strings: GETRANGE, SETRANGE, APPEND, and how long they are.
 
-use crate::core::Next;
 use crate::core::commands::integer_or_reply;
 use crate::core::context::{Context, errors};
-use crate::core::session::SessionKind;
+use crate::core::{Next, StreamError};
 use crate::resp::{Args, reply};
 use std::ops::Range;
 
@@ -94,10 +93,11 @@ pub(crate) fn append(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
     Next::Reply
 }
 
-fn may_have_length_or_reply(ctx: &Context<'_>, len: Option<usize>, out: &mut Vec<u8>) -> bool {
-    // What a master could do, its replicas can.
-    let may = ctx.session.kind == SessionKind::Master || len.is_some_and(|len| len <= STRING_LIMIT_BYTES);
+fn may_have_length_or_reply(ctx: &mut Context<'_>, len: Option<usize>, out: &mut Vec<u8>) -> bool {
+    // Redis lets a master and a file pass, and dies of what they ask for. No node can have come to hold such a string.
+    let may = len.is_some_and(|len| len <= STRING_LIMIT_BYTES);
     if !may {
+        ctx.distrust(StreamError::LongString);
         reply::error(out, b"ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     }
     may

@@ -1,0 +1,12 @@
+//! What ends a node's trust in its master's stream or in its file.
+//!
+//! Nobody reads the replies to these commands, so what a client would be told in an error ends the link, or the start.
+
+/// Why what a master or a file says is not obeyed. Nothing of the command that it is about has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// A master of the same limits has none either.
+    #[error("a string longer than 512 MB (proto-max-bulk-len)")]
+    LongString,
+}
