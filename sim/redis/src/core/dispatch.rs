@@ -9,6 +9,9 @@ use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
 
+/// How many times `maxmemory` a master may make a replica hold.
+const FLOOD: u64 = 2;
+
 /// What a watched key takes besides its name, about.
 const WATCH_BYTES: usize = 128;
 
@@ -194,8 +197,18 @@ impl Core {
 
     /// Whether the data takes more memory than `maxmemory` allows. A replica holds what its master holds.
     pub(crate) fn is_full(&self) -> bool {
+        !self.replication.is_replica() && self.holds_more_than(1)
+    }
+
+    /// Whether a master has sent more than this node may hold. It may go beyond `maxmemory`, since both hold the same, but
+    /// not without end. What a file holds, this node has held.
+    pub(crate) fn is_flooded_by(&self, origin: Origin) -> bool {
+        origin == Origin::Master && self.holds_more_than(FLOOD)
+    }
+
+    fn holds_more_than(&self, times: u64) -> bool {
         let limit = self.config.limits.max_memory;
-        limit > 0 && !self.replication.is_replica() && self.data_memory() > limit
+        limit > 0 && self.data_memory() / times > limit
     }
 
     /// Whether this command may not run because it could take memory that is not there.

@@ -195,7 +195,19 @@ impl Core {
         let mut unread = Vec::new();
         let next = self.dispatch(session, now, args, &mut unread);
         self.propagation.enabled = enabled;
-        self.stream_error.take().map_or(Ok(next), Err)
+        match self.stream_error.take().or_else(|| self.excess_of(session)) {
+            Some(error) => Err(error),
+            None => Ok(next),
+        }
+    }
+
+    /// What a master has made this node hold that no master with the same limits can ask for.
+    fn excess_of(&self, session: &Session) -> Option<StreamError> {
+        if self.is_flooded_by(session.origin) {
+            return Some(StreamError::Flood);
+        }
+        let is_long = session.memory() as u64 > self.config.limits.query_buffer;
+        (session.origin == Origin::Master && is_long).then_some(StreamError::LongTransaction)
     }
 
     /// Deletes expired keys as the background cycle does (masters only), propagating a DEL for each.

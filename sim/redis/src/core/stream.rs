@@ -2,11 +2,17 @@
 //!
 //! Nobody reads the replies to these commands, so what a client would be told in an error ends the link, or the start.
 
-/// Why what a master or a file says is not obeyed. Nothing of the command that it is about has happened.
+/// Why what a master or a file says is not obeyed any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
     /// A master of the same limits has none either.
     #[error("a string longer than 512 MB (proto-max-bulk-len)")]
     LongString,
+    /// Its transaction, or the list of what it watches.
+    #[error("a transaction longer than client-query-buffer-limit")]
+    LongTransaction,
+    /// A master with the same limit goes beyond it by one command at most.
+    #[error("more data than twice this node's maxmemory")]
+    Flood,
 }

@@ -301,6 +301,70 @@ async fn a_master_that_sends_without_end_loses_its_replica() {
     assert!((20..=23).contains(&key), "{key}");
 }
 
+/// Whether a replica follows a master that sends this as its data set, and what it holds by then.
+async fn after_payload(payload: &[u8]) -> (bool, u64) {
+    let (replica, mut links) = small_replica().await;
+    let mut link = links.recv().await.expect("it connects");
+    resync(&mut link, payload.len() as u64).await;
+    link.flood(payload, 100).await;
+    pass(1).await;
+    let mut client = replica.client().await;
+    (client.ask("ROLE").await.contains("connected"), used_memory(&mut client).await)
+}
+
+/// A key of 100 kB and many copies of it.
+fn copies(count: usize) -> Vec<u8> {
+    let mut commands = request(&["SET", "a", &"x".repeat(100_000)]);
+    (0..count).for_each(|copy| commands.extend(request(&["COPY", "a", &format!("copy{copy}")])));
+    commands
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_few_bytes_of_a_stream_that_become_gigabytes_end_the_link() {
+    let multi = |commands: &[u8]| [&request(&["MULTI"]), commands, &request(&["EXEC"])].concat();
+    let script = "redis.call('SET', 'a', string.rep('x', 100000)) \
+                  for i = 1, 1000 do redis.call('COPY', 'a', i) end";
+    let script = request(&["EVAL", script, "0"]);
+    for stream in [copies(1000), multi(&copies(1000)), script.clone(), multi(&script)] {
+        let (follows, holds) = after_stream(&stream).await;
+        assert!(!follows);
+        // Twice its maxmemory, and one command more.
+        assert!((2 << 20..(2 << 20) + 200_000).contains(&holds), "{holds}");
+    }
+    assert!(after_stream(&multi(&copies(10))).await.0, "that much it may");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watching_without_end_ends_the_link() {
+    let mut watches = Vec::new();
+    (0..10_000).for_each(|key| watches.extend(request(&["WATCH", &format!("key{key}")])));
+    assert!(!after_stream(&watches).await.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payload_is_data_and_nothing_else_and_half_of_one_is_not_kept() {
+    let set = request(&["SET", "a", "1"]);
+    let data = [
+        &request(&["SELECT", "3"]) as &[u8],
+        &set,
+        &request(&["PEXPIREAT", "a", "99999999999999"]),
+        &request(&["HSET", "h", "f", "v"]),
+    ];
+    assert!(after_payload(&data.concat()).await.0);
+    let endless = request(&["EVAL", "while true do end", "0"]);
+    let pings = [request(&["MULTI"]), request(&["PING"]).repeat(10_000)].concat();
+    for other in [endless, pings, request(&["FLUSHALL"]), copies(1000)] {
+        assert_eq!(after_payload(&[set.clone(), other].concat()).await, (false, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payload_that_takes_more_than_the_replica_may_hold_is_not_kept() {
+    // A few bytes of payload for each key, and many more of memory.
+    let keys: String = (0..60_000).map(|key| format!("SET {key} x\r\n")).collect();
+    assert_eq!(after_payload(keys.as_bytes()).await, (false, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn replicas_that_start_over_together_get_no_more_copies_than_clients_may_hold() {
     let (host, mut client) = limited(&["maxmemory-clients 1mb"]).await;

@@ -86,6 +86,10 @@ impl Core {
         let mut asked = Next::Reply;
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {
+            // A few bytes of queue can ask for gigabytes. The link ends after this.
+            if self.is_flooded_by(session.origin) {
+                break;
+            }
             let (start, was_answered) = (out.len(), session.is_answered());
             match (spec.run)(&mut Context { core: self, session, now, spec }, &args.args(), out) {
                 Next::Reply => {}

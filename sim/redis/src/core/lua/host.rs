@@ -111,7 +111,11 @@ fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
         if run.read_only {
             return Err(b"ERR Write commands are not allowed from read-only scripts.".to_vec());
         }
-        if !run.from_master && run.core.is_full_for(spec) {
+        let is_full = match run.from_master {
+            true => run.core.is_flooded_by(run.session.origin),
+            false => run.core.is_full_for(spec),
+        };
+        if is_full {
             return Err(errors::OUT_OF_MEMORY.to_vec());
         }
         // A script that has begun to write is not stopped half-way by the node's state.
