@@ -1,12 +1,12 @@
 //! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does while
 //! a script is overrunning.
 
-use super::command::{self, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
+use super::command::{self, ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
 use super::commands::scripting;
 use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
 use super::keyspace::Watch;
 use super::session::{Queued, ReplyMode, SessionKind};
-use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, WallMicros};
+use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, StreamError, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
 
 /// How many times `maxmemory` a master may make a replica hold.
@@ -112,6 +112,10 @@ impl Core {
         };
         if !spec.accepts(args.len()) {
             self.refuse(session, spec, &arity_error(spec), out);
+            return Next::Reply;
+        }
+        if session.kind == SessionKind::Master && !is_propagated(spec) {
+            self.stream_error = Some(StreamError::NotPropagated(spec.full_name));
             return Next::Reply;
         }
         if let Some(refusal) = self.refusal(session, spec, args) {
@@ -388,6 +392,12 @@ impl Core {
         session.multi = None;
         self.unwatch_all(session);
     }
+}
+
+/// Whether a master or a file can have been told this by a Redis. Settings and roles are the node's own, and what is
+/// watched for a link would stay when it ends. Reading is of no use there, but does no harm.
+fn is_propagated(spec: &CommandSpec) -> bool {
+    !spec.has(ADMIN) && spec.name != "WATCH"
 }
 
 /// A request's first word that can only come from HTTP.

@@ -9,7 +9,10 @@ pub enum StreamError {
     /// A master of the same limits has none either.
     #[error("a string longer than 512 MB (proto-max-bulk-len)")]
     LongString,
-    /// Its transaction, or the list of what it watches.
+    /// Settings and roles are a node's own.
+    #[error("`{0}`, which no master or file passes on")]
+    NotPropagated(&'static str),
+    /// What it queues.
     #[error("a transaction longer than client-query-buffer-limit")]
     LongTransaction,
     /// A master with the same limit goes beyond it by one command at most.

@@ -335,10 +335,27 @@ async fn a_few_bytes_of_a_stream_that_become_gigabytes_end_the_link() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watching_without_end_ends_the_link() {
-    let mut watches = Vec::new();
-    (0..10_000).for_each(|key| watches.extend(request(&["WATCH", &format!("key{key}")])));
-    assert!(!after_stream(&watches).await.0);
+async fn a_master_that_speaks_like_an_operator_or_a_client_loses_its_replica() {
+    let commands: [&[&str]; 4] = [
+        // There would be no limit any more.
+        &["CONFIG", "SET", "maxmemory", "0"],
+        &["REPLICAOF", "NO", "ONE"],
+        &["SHUTDOWN"],
+        // What is watched stays when the link ends.
+        &["WATCH", "k"],
+    ];
+    for command in commands {
+        for stream in [request(command), [request(&["MULTI"]), request(command)].concat()] {
+            let (replica, mut links) = small_replica().await;
+            let mut link = links.recv().await.expect("it connects");
+            resync(&mut link, 0).await;
+            link.flood(&stream, 100).await;
+            pass(1).await;
+            let mut client = replica.client().await;
+            assert_eq!(client.ask("ROLE").await, "[slave m 1 connect -1]", "{command:?}");
+            assert!(client.ask("CONFIG GET maxmemory").await.contains("1048576"), "{command:?}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
