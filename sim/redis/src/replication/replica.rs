@@ -63,14 +63,31 @@ async fn follow_once<M: Machine>(shared: &Shared<M>, generation: u64) -> io::Res
         Opening::StartOver { id, offset } => {
             set_link(shared, generation, LinkState::Sync);
             let payload = handshake.payload().await?;
-            let _turn = shared.take_turn().await;
-            start_over(shared, generation, &id, offset, &payload)?;
+            start_over_between_scripts(shared, generation, &id, offset, &payload).await?;
         }
         Opening::GoOn { id } => go_on(shared, generation, id)?,
     }
     let mut link = Link { shared, generation, pipe: handshake.pipe, begun: Vec::new(), for_file: Vec::new() };
     link.acknowledge();
     link.run().await
+}
+
+/// A script that is overrunning holds the master's commands back, those of a payload like all others.
+async fn start_over_between_scripts<M: Machine>(
+    shared: &Shared<M>,
+    generation: u64,
+    id: &str,
+    offset: u64,
+    payload: &[u8],
+) -> io::Result<()> {
+    loop {
+        poll_fn(|cx| shared.lock().poll_script_ended(cx)).await;
+        let _turn = shared.take_turn().await;
+        // Another one may have begun while the node had its turn elsewhere.
+        if !shared.lock().core.script_is_overrunning() {
+            return start_over(shared, generation, id, offset, payload);
+        }
+    }
 }
 
 /// Replaces the data set by the payload.

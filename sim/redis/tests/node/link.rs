@@ -3,6 +3,7 @@
 use crate::replication::replica_of;
 use crate::world::{Client, Host, World, pass};
 use doublehold_sim_redis::Persistence;
+use doublehold_sim_redis::core::ScriptLimit;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
@@ -158,4 +159,27 @@ async fn a_promoted_node_goes_on_with_its_old_masters_history_up_to_its_last_byt
         let reply = promoted.client().await.ask(&format!("PSYNC {ID} {first_missing}")).await;
         assert_eq!(reply.split(' ').next(), Some(answer), "{first_missing}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_data_set_that_comes_while_a_script_runs_waits_for_its_end() {
+    let world = World::new();
+    let mut links = world.host("m").impersonate();
+    let replica = world.host("r");
+    let mut config = replica_of("m");
+    config.core.script_limit = ScriptLimit::Instructions(1_000);
+    replica.boot_with(config);
+    let mut scripted = replica.client().await;
+    scripted.send("EVAL 'while true do end' 0").await;
+    pass(10).await;
+    let mut link = links.recv().await.expect("it connects");
+    assert_eq!(greet(&mut link).await, "[PSYNC ? -1]");
+    link.send_raw(format!("+FULLRESYNC {ID} 0\r\n${}\r\n{SET_A}", SET_A.len()).as_bytes()).await;
+    pass(6_000).await;
+    let mut client = replica.client().await;
+    assert_eq!(client.ask("SCRIPT KILL").await, "OK");
+    let reply = scripted.reply().await;
+    assert!(reply.contains("Script killed by user"), "{reply}");
+    pass(10).await;
+    assert_eq!(client.ask("GET a").await, "1");
 }
