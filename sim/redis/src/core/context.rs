@@ -276,7 +276,8 @@ impl Context<'_> {
     }
 
     /// Whether the reply that begins at `start` has become longer than it may. It is taken back then: a few bytes of
-    /// request can ask for gigabytes, and the client is closed anyway (a script gets an error).
+    /// request can ask for gigabytes, and the client is closed anyway (a script gets an error, a master
+    /// nothing).
     pub(crate) fn is_too_long(&mut self, out: &mut Vec<u8>, start: usize) -> bool {
         if out.len() - start <= self.reply_limit() {
             return false;
@@ -284,7 +285,7 @@ impl Context<'_> {
         self.worked((out.len() - start) as u64);
         out.truncate(start);
         reply::error(out, errors::TOO_LONG);
-        self.core.output_overflowed |= !self.in_script();
+        self.core.output_overflowed |= self.session.kind == SessionKind::Client;
         true
     }
 

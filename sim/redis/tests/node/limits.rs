@@ -335,6 +335,23 @@ async fn a_few_bytes_of_a_stream_that_become_gigabytes_end_the_link() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_masters_reply_would_have_been_closes_no_client() {
+    let (replica, mut links) = small_replica().await;
+    let mut client = replica.client().await;
+    assert_eq!(client.ask("CONFIG SET client-output-buffer-limit 'normal 1mb 0 0'").await, "OK");
+    let mut link = links.recv().await.expect("it connects");
+    resync(&mut link, 0).await;
+    link.flood(&request(&["SET", "a", &"x".repeat(100_000)]), 100).await;
+    let many = request(&[&["MGET"], vec!["a"; 100].as_slice()].concat());
+    let queued = [request(&["MULTI"]), request(&["GET", "a"]).repeat(100), request(&["EXEC"])].concat();
+    for read in [many, queued] {
+        link.flood(&read, 100).await;
+        pass(1).await;
+        assert_eq!(client.ask("STRLEN a").await, "100000");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_master_that_speaks_like_an_operator_or_a_client_loses_its_replica() {
     let commands: [&[&str]; 4] = [
         // There would be no limit any more.

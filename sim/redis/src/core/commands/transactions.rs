@@ -2,7 +2,7 @@
 
 use crate::core::context::{Context, errors};
 use crate::core::dispatch::SuspendedTransaction;
-use crate::core::session::{Queued, Transaction};
+use crate::core::session::{Queued, SessionKind, Transaction};
 use crate::core::{Core, Next, Session, WallMicros};
 use crate::resp::{Args, reply};
 
@@ -110,7 +110,8 @@ impl Core {
             }
             // The client will be closed; what it asked for is done nevertheless, as Redis does.
             if self.config.limits.output.is_exceeded_by(out.len() as u64) {
-                self.output_overflowed = true;
+                // A master is not answered.
+                self.output_overflowed |= session.kind == SessionKind::Client;
                 out.clear();
                 continue;
             }
