@@ -204,10 +204,14 @@ impl Core {
         !self.replication.is_replica() && self.holds_more_than(1)
     }
 
-    /// Whether a master has sent more than this node may hold. It may go beyond `maxmemory`, since both hold the same, but
-    /// not without end. What a file holds, this node has held.
-    pub(crate) fn is_flooded_by(&self, origin: Origin) -> bool {
-        origin == Origin::Master && self.holds_more_than(FLOOD)
+    /// Whether the data takes more memory than this origin may make it take, whatever the node's role. A master may go
+    /// beyond `maxmemory`, since both hold the same, but not without end. What a file holds, this node has held.
+    pub(crate) fn is_full_of(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Client { .. } | Origin::Node => self.holds_more_than(1),
+            Origin::Master => self.holds_more_than(FLOOD),
+            Origin::File => false,
+        }
     }
 
     fn holds_more_than(&self, times: u64) -> bool {

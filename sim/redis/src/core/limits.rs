@@ -2,7 +2,9 @@
 //! redis.conf writes them and CONFIG GET and SET show them.
 //!
 //! `maxmemory` is compared with keys, values and scripts, each as long as it is, `maxmemory-clients` with the buffers of
-//! connections that hold much. Redis compares the former with all that its allocator gave out, buffers included.
+//! connections that hold much. Redis compares the former with all that its allocator gave out, buffers included. Within a
+//! transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one EXEC can
+//! take as much as its queue asks for.
 //!
 //! Not modelled: eviction (the policy is always `noeviction`), and the limits of pub/sub clients, which do not exist.
 

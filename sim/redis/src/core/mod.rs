@@ -203,11 +203,14 @@ impl Core {
 
     /// What a master has made this node hold that no master with the same limits can ask for.
     fn excess_of(&self, session: &Session) -> Option<StreamError> {
-        if self.is_flooded_by(session.origin) {
+        if session.origin != Origin::Master {
+            return None;
+        }
+        if self.is_full_of(session.origin) {
             return Some(StreamError::Flood);
         }
         let is_long = session.memory() as u64 > self.config.limits.query_buffer;
-        (session.origin == Origin::Master && is_long).then_some(StreamError::LongTransaction)
+        is_long.then_some(StreamError::LongTransaction)
     }
 
     /// Deletes expired keys as the background cycle does (masters only), propagating a DEL for each.

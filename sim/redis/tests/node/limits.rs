@@ -6,6 +6,8 @@ use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Persistence};
 use tokio::time::Instant;
 
+const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
+
 /// A node, and a client that has set these limits.
 async fn limited(settings: &[&str]) -> (Host, Client) {
     let host = World::new().host("m");
@@ -43,7 +45,6 @@ async fn one_connection_too_many_is_told_so_and_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_node_refuses_what_would_take_more_and_does_everything_else() {
-    const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
     let (_host, mut client) = limited(&["maxmemory 100kb"]).await;
     for key in ["big", "b", "c", "d"] {
         // As in Redis, the last one goes beyond the limit.
@@ -75,6 +76,27 @@ async fn a_full_node_refuses_what_would_take_more_and_does_everything_else() {
     }
     assert_eq!(client.ask("FLUSHALL").await, "OK");
     assert!(client.ask("INFO memory").await.contains("used_memory:0\r\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transaction_that_fills_the_node_is_refused_its_next_write_and_does_the_rest() {
+    // What is queued behind a change of role is refused too.
+    for before in ["PING", "REPLICAOF 127.0.0.1 1"] {
+        let (host, mut client) = limited(&["maxmemory 1mb"]).await;
+        store(&mut client, "a", 300_000).await;
+        assert_eq!(client.ask("MULTI").await, "OK");
+        let copies = (0..100).map(|copy| format!("COPY a copy{copy}"));
+        let others = ["STRLEN a".to_owned(), "EVAL 'return 7' 0".to_owned(), "DEL a copy0".to_owned()];
+        let queue: Vec<String> = [before.to_owned()].into_iter().chain(copies).chain(others).collect();
+        for command in &queue {
+            assert_eq!(client.ask(command).await, "QUEUED");
+        }
+        let reply = client.ask("EXEC").await;
+        let oom = [OOM; 97].join(" ");
+        let done = if before == "PING" { "PONG" } else { "OK" };
+        assert_eq!(reply, format!("[{done} 1 1 1 {oom} 300000 7 2]"));
+        assert_eq!(host.client().await.ask("DBSIZE").await, "2");
+    }
 }
 
 #[tokio::test(start_paused = true)]

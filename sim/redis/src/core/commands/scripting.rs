@@ -104,7 +104,7 @@ fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     }
     let script = Arc::new(Script::parse(source, sha)?);
     lua::compile(&script, ctx.core.config.script_memory_limit)?;
-    if !ctx.core.is_full() {
+    if !ctx.core.is_full_of(ctx.session.origin) {
         ctx.core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
         ctx.core.scripts.insert(sha, Arc::clone(&script));
     }

@@ -1,5 +1,6 @@
 //! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 
+use crate::core::command::DENY_OOM;
 use crate::core::context::{Context, errors};
 use crate::core::dispatch::SuspendedTransaction;
 use crate::core::session::{Queued, SessionKind, Transaction};
@@ -86,12 +87,12 @@ impl Core {
         let mut asked = Next::Reply;
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {
-            // A few bytes of queue can ask for gigabytes. The link ends after this.
-            if self.is_flooded_by(session.origin) {
+            // The link ends after this.
+            if session.kind == SessionKind::Master && self.is_full_of(session.origin) {
                 break;
             }
             let (start, was_answered) = (out.len(), session.is_answered());
-            match (spec.run)(&mut Context { core: self, session, now, spec }, &args.args(), out) {
+            match run_queued(&mut Context { core: self, session, now, spec }, &args.args(), out) {
                 Next::Reply => {}
                 Next::Held => {
                     let transaction =
@@ -125,4 +126,14 @@ impl Core {
         }
         asked
     }
+}
+
+/// Redis looks for memory when commands are queued and at EXEC, never between them: a few bytes of queue can take
+/// gigabytes there. Here each is refused by itself.
+fn run_queued(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if ctx.spec.has(DENY_OOM) && ctx.core.is_full_of(ctx.session.origin) {
+        reply::error(out, errors::OUT_OF_MEMORY);
+        return Next::Reply;
+    }
+    (ctx.spec.run)(ctx, args, out)
 }

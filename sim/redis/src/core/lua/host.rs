@@ -112,7 +112,7 @@ fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
             return Err(b"ERR Write commands are not allowed from read-only scripts.".to_vec());
         }
         let is_full = match run.from_master {
-            true => run.core.is_flooded_by(run.session.origin),
+            true => run.core.is_full_of(run.session.origin),
             false => run.core.is_full_for(spec),
         };
         if is_full {
