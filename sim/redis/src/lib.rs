@@ -2,8 +2,9 @@
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
 //! process), `server` (one client's connection), `persistence`, `config_file`, `replication`, and [`machine`], all that a
-//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it. The core is pure: whoever calls it says what time it is and sends the replies, so the same server
-//! runs on a simulated host and on a real TCP port.
+//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it. The core is pure:
+//! whoever calls it says what time it is and sends the replies, so the same server runs on a simulated host and on a real
+//! TCP port.
 //!
 //! # What is not there
 //!

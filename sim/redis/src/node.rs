@@ -25,8 +25,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
-    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`. With `config_file` the node
-    /// keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not `replica_of`.
+    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`. With `config_file` the
+    /// node keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not
+    /// `replica_of`.
     pub core: CoreConfig,
     /// What is kept on disk.
     pub persistence: Persistence,
@@ -90,11 +91,12 @@ impl<M: Machine> Clone for Node<M> {
 }
 
 impl<M: Machine> Node<M> {
-    /// Starts a process: reads its configuration file, loads the append-only file, drops keys that have expired by the machine's wall clock, and starts
-    /// the background work.
+    /// Starts a process: reads its configuration file, loads the append-only file, drops keys that have expired by the
+    /// machine's wall clock, and starts the background work.
     ///
     /// # Errors
-    /// When a file cannot be read, or the append-only file is damaged in a way that no crash causes.
+    /// When a file cannot be read, `redis.conf` holds what CONFIG REWRITE never writes, or the append-only file is damaged
+    /// in a way that no crash causes.
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
         config.core.append_only = config.persistence != Persistence::None;
         config.core.append_fsync = config.persistence.append_fsync();
