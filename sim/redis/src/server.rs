@@ -88,12 +88,18 @@ enum Stop {
     NeedInput,
     /// Enough replies are waiting.
     OutputFull,
+    /// The core wants something done that takes time.
+    Ask(Next),
+}
+
+/// What comes next in a turn.
+enum Pause {
     /// The last command keeps the node busy for so long.
     Busy(Duration),
     /// The configuration file is to be written before anything else happens; then the node is busy for so long.
     Rewrite(Duration),
-    /// The core wants something done that takes time.
-    Ask(Next),
+    /// The turn is over.
+    End(Stop),
 }
 
 /// How a blocked wait ended.
@@ -111,7 +117,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 return;
             }
             let go_on = match stop {
-                Stop::OutputFull | Stop::Busy(_) | Stop::Rewrite(_) => true,
+                Stop::OutputFull => true,
                 Stop::NeedInput => self.fill().await && self.may_hold(),
                 Stop::Ask(next) => self.carry_out(next).await,
             };
@@ -138,32 +144,32 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         let shared = self.shared;
         let _turn = shared.take_turn().await;
         loop {
-            let (stop, covered) = self.execute_at_once(&mut shared.lock());
-            match stop {
-                Stop::Busy(time) => shared.machine.sleep(time).await,
-                Stop::Rewrite(time) => {
+            let (pause, covered) = self.execute_at_once(&mut shared.lock());
+            match pause {
+                Pause::Busy(time) => shared.machine.sleep(time).await,
+                Pause::Rewrite(time) => {
                     shared.rewrite_config().await;
                     shared.machine.sleep(time).await;
                 }
-                stop => return (stop, covered),
+                Pause::End(stop) => return (stop, covered),
             }
         }
     }
 
-    fn execute_at_once(&mut self, state: &mut State) -> (Stop, u64) {
+    fn execute_at_once(&mut self, state: &mut State) -> (Pause, u64) {
         if self.shared.is_closed() {
-            return (Stop::Ask(Next::Close), 0);
+            return (Pause::End(Stop::Ask(Next::Close)), 0);
         }
         state.refresh_links(&self.shared.machine);
-        let stop = self.execute_until_stopped(state);
-        if !matches!(stop, Stop::Busy(_)) {
+        let pause = self.execute_until_paused(state);
+        if !matches!(pause, Pause::Busy(_)) {
             self.shared.settle(state);
             state.release_held();
         }
-        (stop, state.aof.as_ref().map_or(0, |aof| aof.written()))
+        (pause, state.aof.as_ref().map_or(0, |aof| aof.written()))
     }
 
-    fn execute_until_stopped(&mut self, state: &mut State) -> Stop {
+    fn execute_until_paused(&mut self, state: &mut State) -> Pause {
         let machine = &self.shared.machine;
         let limits = &state.core.config().limits;
         self.output_limit = limits.output;
@@ -173,12 +179,12 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 true => self.pipe.input.last_args(),
                 false => match self.pipe.input.next_request() {
                     Ok(Some(args)) => args,
-                    Ok(None) => return Stop::NeedInput,
+                    Ok(None) => return Pause::End(Stop::NeedInput),
                     Err(error) => {
                         if self.session.is_answered() {
                             error.reply(&mut self.pipe.out);
                         }
-                        return Stop::Ask(Next::Close);
+                        return Pause::End(Stop::Ask(Next::Close));
                     }
                 },
             };
@@ -192,22 +198,22 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     self.shared.settle(state);
                     replication::follow(self.shared, state, target);
                 }
-                ask if !overflowed => return Stop::Ask(ask),
+                ask if !overflowed => return Pause::End(Stop::Ask(ask)),
                 _ => {}
             }
             if overflowed {
                 // Redis closes such a connection without another word.
                 self.pipe.out.clear();
-                return Stop::Ask(Next::Close);
+                return Pause::End(Stop::Ask(Next::Close));
             }
             if state.core.take_config_rewrite() {
-                return Stop::Rewrite(time.unwrap_or_default());
+                return Pause::Rewrite(time.unwrap_or_default());
             }
             if let Some(time) = time {
-                return Stop::Busy(time);
+                return Pause::Busy(time);
             }
         }
-        Stop::OutputFull
+        Pause::End(Stop::OutputFull)
     }
 
     /// Sends the replies, once the file covers what they tell.
