@@ -11,5 +11,6 @@ mod requests;
 mod script_limits;
 mod script_safety;
 mod scripts;
+mod stream;
 mod support;
 mod transactions;
