@@ -192,7 +192,11 @@ fn what_is_thrown_shows_no_address() {
             node.ask(&mut client, &["EVAL", between, "0"]);
             node.ask(&mut client, &["EVAL", script, "0"])
         };
-        assert_eq!(reply("return 1"), reply("local t = {} for i = 1, 99 do t[i] = {} end return t"), "{script}");
+        assert_eq!(
+            reply("return 1"),
+            reply("local t = {} for i = 1, 99 do t[i] = {} end return t"),
+            "{script}"
+        );
         assert!(!reply("return 1").contains("0x5") && !reply("return 1").contains("0x7"), "{script}");
     }
 }

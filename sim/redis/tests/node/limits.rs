@@ -422,6 +422,20 @@ async fn a_payload_that_takes_more_than_the_replica_may_hold_is_not_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_full_replica_keeps_no_more_scripts_of_its_clients() {
+    let (replica, mut links) = small_replica().await;
+    let mut link = links.recv().await.expect("it connects");
+    resync(&mut link, 0).await;
+    let mut client = replica.client().await;
+    client.send_raw(&request(&["SCRIPT", "LOAD", "return 1"])).await;
+    assert_eq!(client.reply().await, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+    link.flood(&copies(15), 100).await;
+    pass(1).await;
+    client.send_raw(&request(&["SCRIPT", "LOAD", "return 2"])).await;
+    assert_eq!(client.reply().await, OOM);
+}
+
+#[tokio::test(start_paused = true)]
 async fn replicas_that_start_over_together_get_no_more_copies_than_clients_may_hold() {
     let (host, mut client) = limited(&["maxmemory-clients 1mb"]).await;
     store(&mut client, "k", 400_000).await;
