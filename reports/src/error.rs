@@ -20,9 +20,7 @@ pub(crate) enum CliError {
         hint: String,
     },
     /// An output file cannot be created or written.
-    #[error(
-        "cannot write {what} to `{path}`: {source}\nhint: name a file in a directory that exists and that you may write to"
-    )]
+    #[error("cannot write {what} to `{path}`: {source}\nhint: {hint}")]
     Output {
         /// The trace, the history, the plan.
         what: &'static str,
@@ -30,6 +28,8 @@ pub(crate) enum CliError {
         path: String,
         /// What the system said.
         source: io::Error,
+        /// The way out.
+        hint: &'static str,
     },
     /// Standard output cannot be written, for another reason than that nobody reads it any more.
     #[error("cannot write to standard output: {0}")]

@@ -16,6 +16,7 @@ mod commands;
 mod error;
 pub mod json;
 mod leftovers;
+mod opening;
 mod output;
 pub mod picture;
 pub mod serve;

@@ -5,7 +5,7 @@
 //! content to lose and are written directly. Not promised: that a result survives a power failure right after (no fsync),
 //! and that a hard link to the file sees the new content.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::CliError;
 use crate::leftovers::leftovers;
+use crate::opening::{self, Refusal};
 
 /// Writes to standard output. A reader that went away has read enough: that is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
@@ -48,7 +49,9 @@ enum Place {
 impl OutputFile {
     /// Opens a file for writing and leaves what is in it alone until there is something to replace it with.
     pub(crate) fn create(what: &'static str, path: &str) -> Result<OutputFile, CliError> {
-        let place = open(path).map_err(|source| CliError::Output { what, path: path.to_owned(), source })?;
+        let refused =
+            |Refusal { source, hint }| CliError::Output { what, path: path.to_owned(), source, hint };
+        let place = opening::patiently(path, || open(path)).map_err(refused)?;
         Ok(OutputFile { what, path: path.to_owned(), place })
     }
 
@@ -88,7 +91,7 @@ impl OutputFile {
     }
 
     fn failed(&self, source: io::Error) -> CliError {
-        CliError::Output { what: self.what, path: self.path.clone(), source }
+        CliError::Output { what: self.what, path: self.path.clone(), source, hint: opening::ELSEWHERE }
     }
 }
 
@@ -139,7 +142,7 @@ fn open(path: &str) -> io::Result<Place> {
     let mut leftovers = leftovers();
     let fresh = !Path::new(path).exists();
     // Opened although it is only moved over later: this says whether it may be written, and follows links to the end.
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    let file = opening::for_writing(path)?;
     if !file.metadata()?.is_file() {
         return Ok(Place::Stream(file));
     }

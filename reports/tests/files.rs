@@ -223,3 +223,97 @@ fn a_run_that_is_stopped_ends_at_once_and_leaves_no_file_of_its_own() {
         assert_eq!(std::fs::read_to_string(&old).expect("it is there"), "kept\n");
     }
 }
+
+/// The answer of a command that might wait for ever: it is given ten seconds.
+#[cfg(unix)]
+fn answered(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let asked = std::time::Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if asked.elapsed().as_secs() >= 10 {
+            child.kill().expect("it is ours");
+            child.wait().expect("it is killed");
+            panic!("no answer: {command:?}");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it ended")
+}
+
+#[cfg(unix)]
+fn fifo(folder: &Folder, name: &str) -> String {
+    let path = folder.path(name);
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo is there").success());
+    path
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_take_a_result_is_refused_and_never_waited_for() {
+    let folder = Folder::new("places");
+    let pipe = fifo(&folder, "pipe");
+    let socket = folder.path("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let places = [
+        (&pipe, "it is a pipe that nobody reads\nhint: start its reader first, or name a file"),
+        (&socket, "it is a socket\nhint: name a file"),
+        (&folder.path(""), "it is a directory\nhint: name a file in it"),
+    ];
+    for (path, why) in places {
+        let output = answered(&mut doublehold(&["run", "quiet", "--plan", path]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("cannot write the plan to `{path}`: {why}")), "{said}");
+    }
+    assert_eq!(folder.names(), ["pipe", "socket"]);
+}
+
+/// The trace is more than a pipe holds, so it is written in several parts.
+#[cfg(unix)]
+#[test]
+fn a_pipe_takes_a_whole_result_however_slowly_and_late_it_is_read() {
+    let folder = Folder::new("pipe");
+    let (pipe, whole) = (fifo(&folder, "pipe"), folder.path("whole"));
+    assert_eq!(run(&["run", "token-release", "--trace", &whole]).status.code(), Some(0));
+    let whole = read(whole);
+    assert!(whole.len() > 100_000, "{} bytes are no more than a pipe holds", whole.len());
+    let late = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            let mut stream = std::fs::File::open(pipe).expect("the pipe is there");
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut stream, &mut text).expect("UTF-8");
+            text
+        })
+    };
+    let output = answered(&mut doublehold(&["run", "token-release", "--trace", &pipe]));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(late.join().expect("it read") == whole, "the trace came whole");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_whose_reader_stops_reading_can_be_ended() {
+    let folder = Folder::new("stalled");
+    let pipe = fifo(&folder, "pipe");
+    // Opened for both, so that it does not wait; nothing is ever read.
+    let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("the pipe is there");
+    let mut run = doublehold(&["run", "token-release", "--trace", &pipe]).spawn().expect("the binary starts");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert!(run.try_wait().expect("it is ours").is_none(), "it waits for its reader");
+    let sent = Command::new("kill").args(["-s", "TERM", &run.id().to_string()]).status();
+    assert!(sent.expect("kill is there").success());
+    let asked = std::time::Instant::now();
+    let ended = loop {
+        if let Some(status) = run.try_wait().expect("it is ours") {
+            break status.code();
+        }
+        if asked.elapsed().as_secs() >= 5 {
+            run.kill().expect("it is ours");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(ended, Some(143));
+}
