@@ -439,7 +439,7 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
     assert!(!stdout(&differs).contains("as expected: this run"), "another run's verdicts show nothing of it");
     let same = |plan: &str| {
         let replayed = output(&["replay", plan, "--format", "json"]);
-        serde_json::from_str::<Value>(&stdout(&replayed)).expect("JSON")["same_run"].clone()
+        serde_json::from_str::<Value>(stdout(&replayed)).expect("JSON")["same_run"].clone()
     };
     assert_eq!((same(&plan), same(&other)), (Value::Bool(true), Value::Bool(false)));
     assert_eq!(json.get("same_run"), None, "a run is no replay");
