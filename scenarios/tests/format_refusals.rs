@@ -580,12 +580,28 @@ fn orders_that_nobody_could_obey_are_refused() {
             "line 13: `A` is named twice | hint: name each host once",
         ),
         (
+            "kind = \"promote\"\nhost = \"B\"\ntell = 1\n",
+            "line 13: `faults.0.tell` must be the name of a node, not `1` | hint: name a node, or a list of nodes",
+        ),
+        (
+            "kind = \"promote\"\nhost = \"B\"\ntell = [\"A\", 1]\n",
+            "line 13: `faults.0.tell.1` must be the name of a node, not `1` | hint: name a node, or a list of nodes",
+        ),
+        (
+            "kind = \"promote\"\nhost = true\n",
+            "line 12: `faults.0.host` must be the name of a host, not `true` | hint: name a host, or a list of hosts",
+        ),
+        (
+            "kind = \"follow\"\nhost = \"A\"\nmaster = [\"B\", \"C\"]\n",
+            "line 13: `faults.0.master` must be the name of a node, not a list | hint: name one node",
+        ),
+        (
             "kind = \"promote\"\nhost = \"B\"\nmaster = \"A\"\n",
             "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `optional`, `host`, `tell` and `rewrite_config`",
         ),
         (
             "kind = \"follow\"\nhost = \"A\"\n",
-            "line 10: `faults.0` has no `master` | hint: add `master = \"A\"`",
+            "line 10: `faults.0` has no `master` | hint: add `master = \"B\"`",
         ),
         (
             "kind = \"follow\"\nhost = \"c1\"\nmaster = \"A\"\n",

@@ -109,7 +109,7 @@ impl Hosts {
 
     /// The host a text names.
     pub(super) fn get(&self, field: &Field<'_>) -> Result<HostIndex> {
-        self.named(field.text()?, field)
+        self.named(field.naming("the name of a host", "name one host")?, field)
     }
 
     fn named(&self, name: &str, field: &Field<'_>) -> Result<HostIndex> {
@@ -125,6 +125,7 @@ impl Hosts {
     pub(super) fn get_many(&self, field: &Field<'_>) -> Result<Vec<HostIndex>> {
         let mut hosts = Vec::new();
         for item in field.one_or_many() {
+            item.naming("the name of a host", "name a host, or a list of hosts")?;
             let host = self.get(&item)?;
             if hosts.contains(&host) {
                 return Err(
@@ -202,6 +203,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> 
 }
 
 fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
+    field.naming("the name of a node", "name one node")?;
     let host = hosts.get(field)?;
     if hosts.role(host) != Role::Node {
         return Err(field.problem(format!("`{}` runs no Redis", hosts.name(host)), "name one of the nodes"));

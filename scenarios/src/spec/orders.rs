@@ -50,6 +50,9 @@ fn told(tell: &Field<'_>, promoted: HostIndex, world: &World<'_>) -> Result<Vec<
     if items.is_empty() {
         return Ok(Vec::new());
     }
+    for item in &items {
+        item.naming("the name of a node", "name a node, or a list of nodes")?;
+    }
     let told = world.hosts.get_many(tell)?;
     for (&node, item) in told.iter().zip(&items) {
         let name = world.hosts.name(node);
@@ -67,7 +70,8 @@ fn told(tell: &Field<'_>, promoted: HostIndex, world: &World<'_>) -> Result<Vec<
 
 /// Nodes are made to follow another, each by an order given on its own machine.
 pub(super) fn follow(fault: &Section<'_>, hosts: &[HostIndex], world: &World<'_>) -> Result<Deed> {
-    let field = fault.require("master", "\"A\"")?;
+    let field = fault.require("master", &format!("\"{}\"", to_follow(hosts, world)))?;
+    field.naming("the name of a node", "name one node")?;
     let master = world.hosts.get(&field)?;
     let name = world.hosts.name(master);
     if world.hosts.role(master) != Role::Node {
@@ -84,6 +88,12 @@ pub(super) fn follow(fault: &Section<'_>, hosts: &[HostIndex], world: &World<'_>
     let (rewrite_config, verb) = kept(fault, format!("are told to follow {name}"))?;
     let order = Order::Follow { master: name.to_owned(), rewrite_config };
     Ok((hosts.iter().map(|&host| signal(host, &order)).collect(), verb))
+}
+
+/// A node that these can follow, for an example.
+fn to_follow<'a>(hosts: &[HostIndex], world: &World<'a>) -> &'a str {
+    let others = world.hosts.of(Role::Node).into_iter().find(|node| !hosts.contains(node));
+    others.map_or("A", |node| world.hosts.name(node))
 }
 
 /// Whether the nodes keep their roles after a restart, and the verb that says so if they do not.

@@ -147,6 +147,11 @@ impl<'a> Field<'a> {
     }
 
     /// The text, and it says something.
+    /// The text that names something; a refusal says what is to be named rather than how a text is written.
+    pub(crate) fn naming(&self, what: &str, hint: &str) -> Result<&'a str> {
+        self.text().map_err(|_| self.must_be(what, hint))
+    }
+
     pub(crate) fn words(&self) -> Result<String> {
         self.text_up_to(WORDS_MAX)
     }
