@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 use crate::error::CliError;
 use crate::leftovers::leftovers;
 use crate::opening::{self, Refusal};
+use crate::words::clean;
 
 /// Writes to standard output. A reader that went away has read enough: that is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
@@ -49,8 +50,7 @@ enum Place {
 impl OutputFile {
     /// Opens a file for writing and leaves what is in it alone until there is something to replace it with.
     pub(crate) fn create(what: &'static str, path: &str) -> Result<OutputFile, CliError> {
-        let refused =
-            |Refusal { source, hint }| CliError::Output { what, path: path.to_owned(), source, hint };
+        let refused = |Refusal { source, hint }| CliError::Output { what, path: clean(path), source, hint };
         let place = opening::patiently(path, || open(path)).map_err(refused)?;
         Ok(OutputFile { what, path: path.to_owned(), place })
     }
@@ -91,7 +91,7 @@ impl OutputFile {
     }
 
     fn failed(&self, source: io::Error) -> CliError {
-        CliError::Output { what: self.what, path: self.path.clone(), source, hint: opening::ELSEWHERE }
+        CliError::Output { what: self.what, path: clean(&self.path), source, hint: opening::ELSEWHERE }
     }
 }
 

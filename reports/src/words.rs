@@ -1,8 +1,9 @@
 //! Small wording: points in time, lists, wrapped paragraphs, plain ASCII.
 //!
-//! Text from scenario files is shown on terminals, so [`wrap`] and [`clean`] let no control character through.
+//! Text from scenario files is shown on terminals, so [`wrap`] and [`clean`] let nothing through that a terminal obeys.
 
 use doublehold_history::TrueNs;
+use doublehold_scenarios::spec::acts_on_a_terminal;
 
 /// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
 pub(crate) fn instant(at: TrueNs) -> String {
@@ -22,9 +23,9 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// The text without control characters, each run of white space one space.
+/// The text without characters that a terminal would obey, each run of white space one space.
 pub(crate) fn clean(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let visible: String = text.chars().map(|c| if acts_on_a_terminal(c) { ' ' } else { c }).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -120,6 +121,12 @@ mod tests {
     #[test]
     fn a_story_cannot_send_escape_sequences_to_the_terminal() {
         assert_eq!(clean("a\x1b[31mb\u{9b}c\u{7}"), "a [31mb c");
+    }
+
+    #[test]
+    fn a_story_cannot_turn_or_hide_what_is_written() {
+        assert_eq!(clean("a\u{202e}b\u{2066}c\u{200b}d\u{feff}"), "a b c d");
+        assert_eq!(clean("naïve e\u{301} 鍵 →"), "naïve e\u{301} 鍵 →");
     }
 
     #[test]

@@ -199,6 +199,21 @@ fn a_file_may_have_any_name() {
 }
 
 #[test]
+fn what_a_scenario_says_cannot_turn_or_hide_what_is_printed() {
+    let folder = Folder::new("turned");
+    let scenario = SCENARIO.lines().filter(|line| !line.starts_with("claim")).collect::<Vec<_>>().join("\n");
+    let hidden = "claim = \"no \\u202Eyrev\\u202C \\u2066odd\\u2069 n\\u200Bame\"\n";
+    let path = folder.file("turned.toml", format!("{hidden}{scenario}"));
+    let text = succeeds(0, &["run", &path]);
+    assert!(text.contains("no yrev odd n ame"), "{text}");
+    for hidden in ['\u{202e}', '\u{202c}', '\u{2066}', '\u{2069}', '\u{200b}'] {
+        assert!(!text.contains(hidden), "{text:?}");
+    }
+    let said = refused(&["run", "quiet", "--set", &"x\u{202e}".repeat(20_000)]);
+    assert!(said.len() < 500 && !said.contains('\u{202e}'), "{} bytes", said.len());
+}
+
+#[test]
 fn the_catalogue_is_listed_for_people_and_for_programs() {
     let json: Value = serde_json::from_str(&succeeds(0, &["list", "--format", "json"])).expect("JSON");
     let entries = json.as_array().expect("an array");

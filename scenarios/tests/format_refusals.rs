@@ -694,7 +694,34 @@ fn broken_toml_is_refused_with_its_line() {
 fn control_characters_and_long_texts_do_not_reach_the_terminal() {
     let refused = refusal("c1's check", "\\u001b[31m\\u0007");
     assert!(!refused.contains('\u{1b}') && refused.contains('\u{fffd}'), "{refused:?}");
+    let refused = refusal("c1's check", "a\\u202eb\\u200bc");
+    assert!(refused.contains("a\u{fffd}b\u{fffd}c"), "{refused:?}");
     assert!(refusal("c1's check", &"x".repeat(100_000)).len() < 500);
+}
+
+#[test]
+fn no_message_is_as_long_as_what_it_refuses() {
+    let (nines, letters) = ("9".repeat(100_000), "x".repeat(100_000));
+    let sets = [
+        ("lock.ttl", nines.clone()),
+        ("lock.ttl", format!("{nines}.5")),
+        ("lock.ttl", format!("0x{nines}")),
+        ("limits.events", nines.clone()),
+        ("network.loss", nines.clone()),
+        ("network.loss", letters.clone()),
+        ("network.loss", format!("\"{nines}/1\"")),
+        (&format!("lock.ttl.{letters}"), "1".to_owned()),
+        (&format!("lock.{letters}.x"), "1".to_owned()),
+        (&format!("clocks.{letters}.offset"), "1s".to_owned()),
+        (&format!("clients.{letters}.name"), "c9".to_owned()),
+    ];
+    for (path, value) in sets {
+        let error = match catalog::load("quiet", &[(path.to_owned(), value)]) {
+            Ok(_) => panic!("{} was accepted", &path[..path.len().min(60)]),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.len() < 1000, "{} bytes: {}", error.len(), &error[..200]);
+    }
 }
 
 fn load_error(name: &str) -> String {

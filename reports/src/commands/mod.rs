@@ -7,6 +7,7 @@ pub(crate) mod serve;
 pub(crate) mod verify_determinism;
 
 use doublehold_scenarios::report::{Judgement, Report};
+use doublehold_scenarios::spec::printable;
 
 use crate::cli::{Exit, Format, Show};
 use crate::error::CliError;
@@ -30,7 +31,7 @@ fn set(typed: &str) -> Result<(String, String), CliError> {
     match typed.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(CliError::Usage {
-            problem: format!("`--set {}` is no change to a scenario", crate::words::clean(typed)),
+            problem: format!("`--set {}` is no change to a scenario", printable(typed)),
             hint: "write a key, `=` and a value, such as `--set lock.ttl=5s`".to_owned(),
         }),
     }

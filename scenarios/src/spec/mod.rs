@@ -42,6 +42,7 @@ use problem::{Origin, Problem, Result};
 use section::{Field, Section};
 use tree::{Node, Value};
 
+pub use section::acts_on_a_terminal;
 pub use vocabulary::{Key, vocabulary};
 
 const KEYS: &[&str] = &[
@@ -95,7 +96,7 @@ pub struct Source {
 }
 
 /// A text that a user gave, fit to be part of one line of a message.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     section::shorten(text)
 }
 

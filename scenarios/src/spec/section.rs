@@ -85,7 +85,8 @@ impl<'a> Section<'a> {
     /// Every key with its value, in alphabetical order.
     pub(crate) fn fields(&self) -> Vec<(&'a str, Field<'a>)> {
         let named = |(key, node): (&'a String, &'a Node)| {
-            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            let shown = shorten(key);
+            let path = if self.path.is_empty() { shown } else { format!("{}.{shown}", self.path) };
             (key.as_str(), Field { path, node })
         };
         self.table.iter().map(named).collect()
@@ -146,12 +147,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The text, and it says something.
     /// The text that names something; a refusal says what is to be named rather than how a text is written.
     pub(crate) fn naming(&self, what: &str, hint: &str) -> Result<&'a str> {
         self.text().map_err(|_| self.must_be(what, hint))
     }
 
+    /// The text, and it says something.
     pub(crate) fn words(&self) -> Result<String> {
         self.text_up_to(WORDS_MAX)
     }
@@ -309,8 +310,10 @@ impl<'a> Field<'a> {
         let hint = "write a ratio from \"0/1\" to \"1/1\"";
         let text = self.text().map_err(|_| self.must_be("a probability such as \"1/200\"", hint))?;
         text.parse().map_err(|error: doublehold_sim::ProbabilityError| {
+            // The error quotes the whole text.
             let error = error.to_string();
             let cause = error.split(": write").next().unwrap_or(&error);
+            let cause = cause.replacen(text, &shorten(text), 1);
             self.problem(format!("`{}`: {cause}", self.path), hint)
         })
     }
@@ -348,9 +351,20 @@ impl Value {
     }
 }
 
-/// A text short enough for one line of a message, without control characters that would act on a terminal.
+/// Whether a terminal obeys a character instead of showing it: control characters, those that turn the direction of
+/// writing, and those without a width, which make two different names look alike.
+pub fn acts_on_a_terminal(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// A text short enough for one line of a message, without characters that would act on a terminal.
 pub(crate) fn shorten(text: &str) -> String {
-    let printable = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let printable = |letter: char| if acts_on_a_terminal(letter) { '\u{fffd}' } else { letter };
     let mut short: String = text.chars().take(60).map(printable).collect();
     if text.chars().nth(60).is_some() {
         short.push('…');

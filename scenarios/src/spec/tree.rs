@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Result};
+use super::section::shorten;
 use super::syntax;
 
 /// A value and where it was written.
@@ -79,14 +80,14 @@ impl Node {
                         .ok_or_else(|| no_such_item(origin, &walked, name, count))?
                 }
                 _ => {
-                    let cause = format!("`{walked}` is a value, so it has no `{name}`");
+                    let cause = format!("`{walked}` is a value, so it has no `{}`", shorten(name));
                     return Err(Problem::new(origin, cause, format!("set `{walked}` itself")));
                 }
             };
             if !walked.is_empty() {
                 walked.push('.');
             }
-            walked.push_str(name);
+            walked.push_str(&shorten(name));
         }
         target.merge(patch)
     }
@@ -132,7 +133,7 @@ fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem
         1 => format!("its only item is `{list}.0`"),
         _ => format!("its items are `{list}.0` to `{list}.{}`", count - 1),
     };
-    Problem::new(origin, format!("`{list}` has no item `{name}`"), hint)
+    Problem::new(origin, format!("`{list}` has no item `{}`", shorten(name)), hint)
 }
 
 fn table(table: DeTable<'_>, lines: &Lines, depth: usize) -> Result<Table> {
@@ -153,8 +154,10 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines, depth: usize) -> Resu
         DeValue::Boolean(flag) => Value::Flag(flag),
         DeValue::Integer(number) => {
             let parsed = i64::from_str_radix(number.as_str(), number.radix());
-            let refused =
-                |_| Problem::new(origin, format!("`{number}` is too large a number"), "use a smaller one");
+            let refused = |_| {
+                let cause = format!("`{}` is too large a number", shorten(&number.to_string()));
+                Problem::new(origin, cause, "use a smaller one")
+            };
             Value::Integer(parsed.map_err(refused)?)
         }
         DeValue::Array(items) => Value::List(
@@ -169,6 +172,7 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines, depth: usize) -> Resu
         DeValue::Table(inner) => Value::Table(table(inner, lines, depth)?),
         DeValue::Float(number) => {
             let hint = "write durations as \"1.5s\" and shares as ratios such as \"1/200\"";
+            let number = shorten(&number.to_string());
             return Err(Problem::new(
                 origin,
                 format!("`{number}` has a fraction, and no key takes one"),
