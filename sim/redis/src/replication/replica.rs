@@ -5,7 +5,7 @@
 
 use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
-use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session};
+use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError};
 use crate::machine::Machine;
 use crate::node::{Shared, State};
 use crate::pipe::Pipe;
@@ -253,6 +253,9 @@ impl<M: Machine> Link<'_, M> {
             self.begun.extend_from_slice(self.pipe.input.last_raw());
             if state.links.upstream.session.multi.is_none() {
                 self.finish_unit(&mut state);
+            } else if self.begun.len() as u64 > state.core.config().limits.query_buffer {
+                // What is refused or passed over in a transaction is not queued, and still kept for own replicas.
+                return Err(bad_stream(StreamError::LongTransaction));
             }
         }
     }
