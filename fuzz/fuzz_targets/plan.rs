@@ -4,7 +4,7 @@
 #![no_main]
 
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::format::Source;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u64, &str)| {

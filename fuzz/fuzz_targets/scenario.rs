@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, Scenario, SimEngine};
 use libfuzzer_sys::fuzz_target;
 

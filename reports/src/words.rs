@@ -3,7 +3,7 @@
 //! Text from scenario files is shown on terminals, so [`wrap`] and [`clean`] let nothing through that a terminal obeys.
 
 use doublehold_history::TrueNs;
-use doublehold_scenarios::spec::acts_on_a_terminal;
+use doublehold_scenarios::format::acts_on_a_terminal;
 
 /// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
 pub(crate) fn instant(at: TrueNs) -> String {

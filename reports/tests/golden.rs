@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use doublehold::style::Style;
 use doublehold::{json, picture, text};
 use doublehold_history::{
-    Bounds, ClientId, ClockKind, Deadline, GrantId, Header, History, LockId, ObjectId, Predicate, Reading,
-    ReleaseOutcome, RunOutcome, TrueNs, What, judge,
+    Bounds, CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, ObjectId, Predicate,
+    Reading, ReleaseOutcome, RunOutcome, TrueNs, judge,
 };
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report};
@@ -73,22 +73,22 @@ impl Told {
         })
     }
 
-    fn at(mut self, ms: u64, what: What) -> Told {
+    fn at(mut self, ms: u64, what: EventKind) -> Told {
         self.0.history.push(ns(ms), what);
         self
     }
 
     fn asks(self, ms: u64, client: ClientId, grant: u64) -> Told {
-        self.at(ms, What::AcquireStarted { client, grant: GrantId(grant), lock: STOCK })
+        self.at(ms, EventKind::AcquireStarted { client, call: CallId(grant), lock: STOCK })
     }
 
     fn granted(self, ms: u64, client: ClientId, grant: u64, deadline_ms: u64) -> Told {
         let deadline =
             Some(Deadline { clock: ClockKind::Monotonic, reading_ns: deadline_ms as i64 * 1_000_000 });
-        let (grant, token) = (GrantId(grant), "2a".to_owned());
+        let (grant, token) = (CallId(grant), "2a".to_owned());
         self.at(
             ms,
-            What::Granted {
+            EventKind::Granted {
                 client,
                 grant,
                 lock: STOCK,
@@ -108,8 +108,8 @@ impl Told {
         grant: u64,
         (based_on, version): (u64, u64),
     ) -> Told {
-        let (grant, based_on) = (GrantId(grant), Some(based_on));
-        let applied = What::WriteApplied {
+        let (grant, based_on) = (CallId(grant), Some(based_on));
+        let applied = EventKind::WriteApplied {
             client,
             grant,
             object: OBJECT,
@@ -118,13 +118,13 @@ impl Told {
             value: version,
             fencing: None,
         };
-        self.at(sent, What::WriteSent { client, grant, object: OBJECT, based_on }).at(ms, applied)
+        self.at(sent, EventKind::WriteSent { client, grant, object: OBJECT, based_on }).at(ms, applied)
     }
 
     fn releases(self, ms: u64, client: ClientId, grant: u64, outcome: ReleaseOutcome) -> Told {
-        let grant = GrantId(grant);
-        self.at(ms, What::ReleaseCalled { client, grant })
-            .at(ms + 3, What::ReleaseReturned { client, grant, outcome })
+        let grant = CallId(grant);
+        self.at(ms, EventKind::ReleaseCalled { client, grant })
+            .at(ms + 3, EventKind::ReleaseReturned { client, grant, outcome })
     }
 
     /// The keys of a grant on all three nodes, one millisecond after each other.
@@ -135,7 +135,7 @@ impl Told {
             let until = until.map(|(ms, how)| (later(ms), how));
             self.0.keys.push(KeySpan {
                 node: HostIndex(node),
-                grant: GrantId(grant),
+                grant: CallId(grant),
                 client,
                 origin: KeyOrigin::Executed,
                 from: later(from),
@@ -161,7 +161,7 @@ impl Told {
 
     fn ends(mut self, ms: u64, outcome: RunOutcome) -> Report {
         self.0.ended = ns(ms);
-        self.0.history.push(ns(ms), What::RunEnded { outcome });
+        self.0.history.push(ns(ms), EventKind::RunEnded { outcome });
         self.0.verdicts = judge(&self.0.history);
         self.0
     }
@@ -182,15 +182,18 @@ fn paused() -> Report {
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .asks(30, C2, 2)
-        .at(40, What::Refused { client: C2, grant: GrantId(2), why: "0 of the 2 votes needed".into() })
-        .at(240, What::Refused { client: C2, grant: GrantId(2), why: "0 of the 2 votes needed".into() })
+        .at(40, EventKind::Refused { client: C2, call: CallId(2), why: "0 of the 2 votes needed".into() })
+        .at(240, EventKind::Refused { client: C2, call: CallId(2), why: "0 of the 2 votes needed".into() })
         .keys(C1, 1, 10, Some((10_011, KeyEnd::Expired)))
-        .at(10_000, What::DeadlinePassed { client: C1, grant: GrantId(1) })
+        .at(10_000, EventKind::DeadlinePassed { client: C1, grant: CallId(1) })
         .granted(10_050, C2, 3, 20_030)
         .keys(C2, 3, 10_011, Some((11_072, KeyEnd::Deleted)))
         .writes(11_050, 11_055, C2, 3, (0, 1))
         .releases(11_070, C2, 3, ReleaseOutcome::Released)
-        .at(21_000, What::ReadDone { client: C1, grant: GrantId(1), object: OBJECT, version: 0, value: 0 })
+        .at(
+            21_000,
+            EventKind::ReadDone { client: C1, grant: CallId(1), object: OBJECT, version: 0, value: 0 },
+        )
         .writes(21_020, 21_025, C1, 1, (0, 2))
         .releases(21_030, C1, 1, ReleaseOutcome::NotOwner)
         .fault(
@@ -250,7 +253,12 @@ fn vacuous() -> Report {
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .keys(C1, 1, 10, None)
-        .at(30, What::Doubt { why: "the fault `c1 pauses for 20 s at c1's check` never fired".into() })
+        .at(
+            30,
+            EventKind::Inconclusive {
+                why: "the fault `c1 pauses for 20 s at c1's check` never fired".into(),
+            },
+        )
         .fault(FaultKind::Pause, CLIENT_HOSTS[0], ["c1 pauses for 20 s", "at c1's check"], None, None);
     told.0.notes.push("a script on A passed its instruction limit".to_owned());
     told.ends(40, RunOutcome::TimeBudget)
@@ -318,8 +326,8 @@ fn every_number_of_the_list_stands_above_the_lanes() {
         .asks(30, C2, 2)
         .granted(500, C2, 2, 10_000)
         .writes(9_000, 9_000, C2, 2, (0, 1))
-        .at(9_000, What::ReleaseCalled { client: C2, grant: GrantId(2) })
-        .at(9_000, What::ReleaseCalled { client: C1, grant: GrantId(1) })
+        .at(9_000, EventKind::ReleaseCalled { client: C2, grant: CallId(2) })
+        .at(9_000, EventKind::ReleaseCalled { client: C1, grant: CallId(1) })
         .ends(9_000, RunOutcome::Completed);
     for report in [paused(), jumped(), crowded] {
         let drawn = picture::picture(&report, &Style::ASCII);

@@ -2,7 +2,7 @@
 
 use doublehold::picture::picture;
 use doublehold::style::Style;
-use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, SimEngine};
 
 #[test]

@@ -11,8 +11,8 @@ use std::path::Path;
 use doublehold_history::Predicate;
 
 use crate::error::{FileKind, ScenarioError};
+use crate::format::{Source, suggest};
 use crate::scenario::{Expected, Scenario};
-use crate::spec::{Source, suggest};
 
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
 /// read, and again while it is, since some files have no length.
@@ -126,7 +126,7 @@ fn unknown(name: &str) -> ScenarioError {
         }
         None => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
     };
-    ScenarioError::Unknown { name: crate::spec::printable(name), hint }
+    ScenarioError::Unknown { name: crate::format::printable(name), hint }
 }
 
 /// The file that a name is read from; `None` for the catalogue, which is part of the program.
@@ -164,7 +164,7 @@ fn which_file(what: FileKind) -> &'static str {
 
 /// Reads a file that a user named: small, a file, text, and not empty.
 pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
-    let file_name = || crate::spec::printable(path);
+    let file_name = || crate::format::printable(path);
     let refused = |cause: &str, hint: &str| ScenarioError::NotText {
         what,
         file: file_name(),

@@ -8,7 +8,7 @@
 //!
 //! - [`scenario`]: a scenario as meant. Everything else produces or consumes it.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
-//! - [`spec`]: from text to meaning, with one clear message for everything that can be wrong.
+//! - [`format`]: from text to meaning, with one clear message for everything that can be wrong.
 //! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //!
@@ -26,11 +26,11 @@
 
 pub mod catalog;
 pub mod error;
+pub mod format;
 pub mod plan;
 pub mod report;
 mod run;
 pub mod scenario;
-pub mod spec;
 
 pub use error::ScenarioError;
 pub use report::Report;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::read_text;
 use crate::error::{FileKind, Place, ScenarioError};
+use crate::format::Source;
 use crate::scenario::Scenario;
-use crate::spec::Source;
 
 /// The version of the plan format.
 const FORMAT: u32 = 1;
@@ -98,14 +98,14 @@ impl Plan {
         let typed: Typed = toml::from_str(text).map_err(|error| refused(file, text, &error))?;
         let seed = typed.seed.parse().map_err(|_| ScenarioError::Refused {
             what: FileKind::Plan,
-            file: crate::spec::printable(file),
+            file: crate::format::printable(file),
             place: Place::Line(line_of_key(text, "seed")),
-            cause: format!("`seed` must be a whole number, not `{}`", crate::spec::printable(&typed.seed)),
+            cause: format!("`seed` must be a whole number, not `{}`", crate::format::printable(&typed.seed)),
             hint: "use the plan as it was written".to_owned(),
         })?;
         let source = Source {
             name: typed.name,
-            file: format!("{}: scenario", crate::spec::printable(file)),
+            file: format!("{}: scenario", crate::format::printable(file)),
             in_plan: true,
             text: typed.scenario,
             ..Source::default()
@@ -128,19 +128,19 @@ fn refuse_other_version(file: &str, text: &str) -> Result<(), ScenarioError> {
         other => other.to_string(),
     });
     Err(ScenarioError::OtherVersion {
-        file: crate::spec::printable(file),
-        written_by: named(&crate::spec::printable(&program), format),
+        file: crate::format::printable(file),
+        written_by: named(&crate::format::printable(&program), format),
         this: named(PROGRAM, i64::from(FORMAT)),
-        scenario: crate::spec::printable(&versions.name.unwrap_or("the scenario".to_owned())),
-        seed: crate::spec::printable(&seed),
+        scenario: crate::format::printable(&versions.name.unwrap_or("the scenario".to_owned())),
+        seed: crate::format::printable(&seed),
     })
 }
 
 fn refused(file: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
-    let (line, cause) = crate::spec::syntax::place_and_cause(text, error);
+    let (line, cause) = crate::format::syntax::place_and_cause(text, error);
     ScenarioError::Refused {
         what: FileKind::Plan,
-        file: crate::spec::printable(file),
+        file: crate::format::printable(file),
         place: Place::Line(line),
         cause,
         hint:

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{GrantId, History, Predicate, TrueNs, Verdict, Verdicts};
+use doublehold_history::{CallId, History, Predicate, TrueNs, Verdict, Verdicts};
 use doublehold_sim::{Outcome, Record, TraceHash};
 
 use crate::scenario::{Expected, FaultKind, HostIndex, Scenario};
@@ -29,7 +29,7 @@ pub struct Report {
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
     /// The nodes whose yes each grant was given on, as its client counted them; none for a lock that asks one node.
-    pub votes: BTreeMap<GrantId, Vec<HostIndex>>,
+    pub votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// True time at the end.
     pub ended: TrueNs,
     /// Kernel events.
@@ -69,7 +69,7 @@ pub struct KeySpan {
     /// The node.
     pub node: HostIndex,
     /// The grant whose token it was.
-    pub grant: GrantId,
+    pub grant: CallId,
     /// The client that asked for that grant.
     pub client: HostIndex,
     /// How the node came by the key.

@@ -30,21 +30,21 @@ pub struct Scenario {
     /// What it should show. A predicate that is not named is reported and not compared.
     pub expect: BTreeMap<Predicate, Expected>,
     /// All hosts: nodes first, then the resource, then clients. An index into this list is a [`HostIndex`].
-    pub hosts: Vec<HostPlan>,
+    pub hosts: Vec<HostSetup>,
     /// The lock under test.
-    pub lock: LockPlan,
+    pub lock: LockSetup,
     /// How the Redis nodes are set up.
-    pub nodes: NodesPlan,
+    pub nodes: NodesSetup,
     /// What the lock protects.
-    pub resource: ResourcePlan,
+    pub resource: ResourceSetup,
     /// What each client does.
-    pub clients: Vec<ClientPlan>,
+    pub clients: Vec<ClientSetup>,
     /// Delay and loss where nothing else is said.
-    pub link: LinkPlan,
+    pub link: LinkSetup,
     /// Delay and loss of single directions.
-    pub links: Vec<(HostIndex, HostIndex, LinkPlan)>,
+    pub links: Vec<(HostIndex, HostIndex, LinkSetup)>,
     /// The faults, in file order.
-    pub faults: Vec<FaultPlan>,
+    pub faults: Vec<FaultSetup>,
     /// When the run must end, and what counts as waiting too long.
     pub limits: Limits,
     /// The whole scenario as TOML, with its variant and all changes applied: what a plan carries.
@@ -83,7 +83,7 @@ impl HostIndex {
 
 /// A host and its clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostPlan {
+pub struct HostSetup {
     /// Its name.
     pub name: String,
     /// What it is there for.
@@ -107,7 +107,7 @@ pub enum Role {
 
 /// The lock under test.
 #[derive(Clone, Debug)]
-pub struct LockPlan {
+pub struct LockSetup {
     /// Its name, which is also its key on the nodes.
     pub name: String,
     /// How long each grant lasts.
@@ -118,7 +118,7 @@ pub struct LockPlan {
 
 /// How the Redis nodes are set up.
 #[derive(Clone, Debug)]
-pub struct NodesPlan {
+pub struct NodesSetup {
     /// What survives a restart.
     pub persistence: Persistence,
     /// How long an fsync takes.
@@ -142,7 +142,7 @@ pub enum Persistence {
 
 /// What the lock protects: a host that reads and writes one object for its clients.
 #[derive(Clone, Debug)]
-pub struct ResourcePlan {
+pub struct ResourceSetup {
     /// Its host.
     pub host: HostIndex,
     /// The object's name.
@@ -153,7 +153,7 @@ pub struct ResourcePlan {
 
 /// What one client does.
 #[derive(Clone, Debug)]
-pub struct ClientPlan {
+pub struct ClientSetup {
     /// Its host.
     pub host: HostIndex,
     /// Whether its program waits for [`START_SIGNAL`] (planned as a fault of [`FaultKind::Start`]), or begins at once.
@@ -191,7 +191,7 @@ pub enum Step {
 
 /// The quality of one direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkPlan {
+pub struct LinkSetup {
     /// One-way delay.
     pub delay: DelayLaw,
     /// Chance that a transmission is lost.
@@ -200,7 +200,7 @@ pub struct LinkPlan {
 
 /// A fault as the file names it, and what the kernel is to do.
 #[derive(Clone, Debug)]
-pub struct FaultPlan {
+pub struct FaultSetup {
     /// In words, for reports: "c1 pauses for 12 s".
     pub words: String,
     /// When, in words: "at c1's check".
@@ -268,7 +268,7 @@ pub struct Limits {
 /// The name of the fault that starts a client's program, delivered as a signal to its host.
 pub const START_SIGNAL: &str = "start";
 
-impl FaultPlan {
+impl FaultSetup {
     /// The concrete faults, in the order in which they strike.
     pub fn faults(&self) -> &[Fault] {
         &self.planned.faults

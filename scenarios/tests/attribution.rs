@@ -1,7 +1,7 @@
 //! WR names the call that sent a command, whatever its client does when the command is executed.
 
-use doublehold_history::{GrantId, Predicate, What};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, spec::Source};
+use doublehold_history::{CallId, EventKind, Predicate};
+use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
 
 /// c1's first release is a DEL that arrives late, when c1 asks for its second grant or has it.
 fn late_del(ttl: &str, delay: &str, more: &str) -> Report {
@@ -24,18 +24,18 @@ fn late_del(ttl: &str, delay: &str, more: &str) -> Report {
 }
 
 /// Who changed whose key, in order.
-fn touches(report: &Report) -> Vec<(GrantId, GrantId)> {
-    let touch = |what: &What| match *what {
-        What::KeyTouched { by, held, .. } => Some((by, held)),
+fn touches(report: &Report) -> Vec<(CallId, CallId)> {
+    let touch = |what: &EventKind| match *what {
+        EventKind::KeyTouched { by, held, .. } => Some((by, held)),
         _ => None,
     };
     report.history.events().iter().filter_map(|event| touch(&event.what)).collect()
 }
 
 /// The grants that were given, in order.
-fn granted(report: &Report) -> Vec<GrantId> {
-    let grant = |what: &What| match what {
-        What::Granted { grant, .. } => Some(*grant),
+fn granted(report: &Report) -> Vec<CallId> {
+    let grant = |what: &EventKind| match what {
+        EventKind::Granted { grant, .. } => Some(*grant),
         _ => None,
     };
     report.history.events().iter().filter_map(|event| grant(&event.what)).collect()

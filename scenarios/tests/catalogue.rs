@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use doublehold_history::{GrantId, Predicate, TrueNs, What};
+use doublehold_history::{CallId, EventKind, Predicate, TrueNs};
 use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
 use doublehold_scenarios::scenario::{FaultKind, Scenario};
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
@@ -93,9 +93,9 @@ fn a_node_that_stays_away_for_a_lease_comes_back_and_its_vote_decides() {
     }
 }
 
-fn first_grant_after(report: &Report, at: TrueNs) -> Option<(TrueNs, GrantId)> {
+fn first_grant_after(report: &Report, at: TrueNs) -> Option<(TrueNs, CallId)> {
     report.history.events().iter().find_map(|event| match event.what {
-        What::Granted { grant, .. } if event.at > at => Some((event.at, grant)),
+        EventKind::Granted { grant, .. } if event.at > at => Some((event.at, grant)),
         _ => None,
     })
 }

@@ -1,7 +1,7 @@
 //! What a run makes of connections that outlive a process, or a machine's memory of them.
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, Report, SimEngine};
 
 const NOBODY_ELSE: &str = r#"

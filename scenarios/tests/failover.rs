@@ -1,7 +1,7 @@
 //! Who is master after a promotion: orders travel through the network, and roles through restarts.
 
-use doublehold_history::{Event, Predicate, What};
-use doublehold_scenarios::spec::Source;
+use doublehold_history::{Event, EventKind, Predicate};
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, Report, SimEngine};
 
 /// M with the replicas R1 and R2, and a client on either side of whatever comes between them. The first client's work
@@ -91,7 +91,7 @@ fn a_client_that_reaches_two_masters_stays_with_the_one_it_found() {
     // Both clients find M first, which never hears of R1's promotion; with R1 first they would meet there as well.
     let report = report(GROUP, "[{ kind = 'promote', host = 'R1', tell = [], at = '10s' }]", 1);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
-    let doubted = |event: &&Event| matches!(event.what, What::AcquireUnknown { .. });
+    let doubted = |event: &&Event| matches!(event.what, EventKind::AcquireUnknown { .. });
     assert_eq!(report.history.events().iter().filter(doubted).count(), 0);
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use doublehold_scenarios::format::{Key, vocabulary};
 use doublehold_scenarios::report::Judgement;
-use doublehold_scenarios::spec::{Key, vocabulary};
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 
 #[test]

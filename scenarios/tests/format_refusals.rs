@@ -1,7 +1,7 @@
 //! Bad input, as a table: what is typed, and the one message that says where, why and what to do instead.
 
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::spec::Source;
+use doublehold_scenarios::format::Source;
 use doublehold_sim::{Seed, Stream};
 
 /// A scenario that is as short as can be and has everything a bad line can be about.

@@ -2,7 +2,7 @@
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::report::{KeyOrigin, KeySpan};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, spec::Source};
+use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
 
 fn run(text: &str) -> Report {
     let source =

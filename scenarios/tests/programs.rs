@@ -1,8 +1,8 @@
 //! What a client's program does, step by step: reads end with their grant, failed checks end a round, claims end with
 //! their process.
 
-use doublehold_history::{Predicate, What};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, spec::Source};
+use doublehold_history::{EventKind, Predicate};
+use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
 
 fn run(text: &str) -> Report {
     let source = Source {
@@ -28,8 +28,8 @@ fn one_client(program: &str, more: &str) -> Report {
 
 /// What each write that was sent was based on.
 fn writes_sent(report: &Report) -> Vec<Option<u64>> {
-    let sent = |what: &What| match *what {
-        What::WriteSent { based_on, .. } => Some(based_on),
+    let sent = |what: &EventKind| match *what {
+        EventKind::WriteSent { based_on, .. } => Some(based_on),
         _ => None,
     };
     report.history.events().iter().filter_map(|event| sent(&event.what)).collect()
@@ -51,9 +51,9 @@ fn an_extension_leaves_a_grant_what_it_read() {
 
 /// What the resource made of writes, in order: the version each made, or that it was refused.
 fn outcomes(report: &Report) -> Vec<Result<u64, String>> {
-    let outcome = |what: &What| match what {
-        What::WriteApplied { version, .. } => Some(Ok(*version)),
-        What::WriteRefused { why, .. } => Some(Err(why.clone())),
+    let outcome = |what: &EventKind| match what {
+        EventKind::WriteApplied { version, .. } => Some(Ok(*version)),
+        EventKind::WriteRefused { why, .. } => Some(Err(why.clone())),
         _ => None,
     };
     report.history.events().iter().filter_map(|event| outcome(&event.what)).collect()
@@ -114,7 +114,7 @@ fn a_write_whose_answer_was_lost_with_the_resource_is_not_sent_again() {
 /// When each deadline passed, in whole seconds of true time.
 fn deadlines_passed(report: &Report) -> Vec<u64> {
     let passed =
-        report.history.events().iter().filter(|event| matches!(event.what, What::DeadlinePassed { .. }));
+        report.history.events().iter().filter(|event| matches!(event.what, EventKind::DeadlinePassed { .. }));
     passed.map(|event| event.at.0 / 1_000_000_000).collect()
 }
 
@@ -166,7 +166,7 @@ fn a_process_that_ends_while_it_holds_claims_nothing_any_more() {
             { name = "c2", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
         ]
     "#);
-    let died = report.history.events().iter().find(|event| matches!(event.what, What::Died { .. }));
+    let died = report.history.events().iter().find(|event| matches!(event.what, EventKind::Died { .. }));
     let died = died.expect("c1's process ended and held the lock").at.0;
     assert_eq!(died / 1_000_000_000, 1, "when its program was done");
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
@@ -176,8 +176,9 @@ fn a_process_that_ends_while_it_holds_claims_nothing_any_more() {
 fn past_a_failed_check_only_the_release_is_left_to_do() {
     let report = one_client(r#"["acquire", "read", "work 11s", "check", "write", "extend", "release"]"#, "");
     assert_eq!(writes_sent(&report), []);
-    let did = |wanted: fn(&What) -> bool| report.history.events().iter().any(|event| wanted(&event.what));
-    assert!(did(|what| matches!(what, What::ExpiryNoticed { .. })));
-    assert!(!did(|what| matches!(what, What::Extended { .. } | What::ExtendFailed { .. })));
-    assert!(did(|what| matches!(what, What::ReleaseReturned { .. })));
+    let did =
+        |wanted: fn(&EventKind) -> bool| report.history.events().iter().any(|event| wanted(&event.what));
+    assert!(did(|what| matches!(what, EventKind::ExpiryNoticed { .. })));
+    assert!(!did(|what| matches!(what, EventKind::Extended { .. } | EventKind::ExtendFailed { .. })));
+    assert!(did(|what| matches!(what, EventKind::ReleaseReturned { .. })));
 }

@@ -1,7 +1,7 @@
 //! What the runner makes of clients that die, come back, or leave something behind on the network.
 
-use doublehold_history::{Predicate, What};
-use doublehold_scenarios::spec::Source;
+use doublehold_history::{EventKind, Predicate};
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
 use doublehold_sim::Outcome;
 
@@ -28,15 +28,15 @@ fn a_late_write_of_a_client_that_crashed_still_lands() {
 fn a_restarted_client_begins_again_without_waiting_for_its_start() {
     let faults = r#"[{ kind = "crash", host = "c2", for = "3s", at = "c2's grant" }]"#;
     let report = run("lease-pause", &[("faults", faults)]);
-    let c2 = |wanted: fn(&What) -> bool| {
+    let c2 = |wanted: fn(&EventKind) -> bool| {
         let events = report.history.events().iter();
         events
             .filter(|event| event.what.client().is_some_and(|client| client.0 == 1) && wanted(&event.what))
             .count()
     };
-    assert_eq!(c2(|what| matches!(what, What::Died { .. })), 1);
-    assert_eq!(c2(|what| matches!(what, What::Restarted { .. })), 1);
-    assert_eq!(c2(|what| matches!(what, What::Granted { .. })), 2, "granted, dead, and granted again");
+    assert_eq!(c2(|what| matches!(what, EventKind::Died { .. })), 1);
+    assert_eq!(c2(|what| matches!(what, EventKind::Restarted { .. })), 1);
+    assert_eq!(c2(|what| matches!(what, EventKind::Granted { .. })), 2, "granted, dead, and granted again");
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
 }
 
@@ -152,12 +152,12 @@ fn a_recovery_that_was_planned_and_never_came_makes_the_run_prove_nothing() {
     let report = alone(&crash(""));
     assert!(report.faults[0].from.is_some() && report.faults[0].until.is_none());
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
-    let Some(What::Doubt { why }) = report
+    let Some(EventKind::Inconclusive { why }) = report
         .history
         .events()
         .iter()
         .map(|event| &event.what)
-        .find(|what| matches!(what, What::Doubt { .. }))
+        .find(|what| matches!(what, EventKind::Inconclusive { .. }))
     else {
         panic!("no doubt was recorded");
     };

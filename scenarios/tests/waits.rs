@@ -1,7 +1,7 @@
 //! The two bounds of a scenario, from the file to the sentence: one for every wait, one for a lock nobody claims.
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, Keep, SimEngine, spec::Source};
+use doublehold_scenarios::{Engine, Keep, SimEngine, format::Source};
 
 /// c1 holds for ninety seconds by extending its lease; c2 asks for 60 s and gives up.
 fn verdict(limits: &str) -> (&'static str, Vec<String>) {

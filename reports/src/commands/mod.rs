@@ -6,8 +6,8 @@ pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod verify_determinism;
 
+use doublehold_scenarios::format::printable;
 use doublehold_scenarios::report::{Judgement, Report};
-use doublehold_scenarios::spec::printable;
 
 use crate::cli::{Exit, Format, Show};
 use crate::error::CliError;

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{
-    Claim, ClientId, Evidence, GrantId, Overlap, Predicate, StaleWrite, TrueNs, claims,
-};
+use doublehold_history::{CallId, Claim, ClientId, Evidence, Overlap, Predicate, StaleWrite, TrueNs, claims};
 use doublehold_scenarios::report::{FaultReport, Report};
 use doublehold_scenarios::scenario::{FaultKind, HostIndex};
 
@@ -16,9 +14,9 @@ pub(super) struct Facts<'a> {
     /// Every claim, in the order of the grants.
     pub(super) claims: Vec<Claim>,
     /// Grants that some evidence names.
-    involved: BTreeSet<GrantId>,
+    involved: BTreeSet<CallId>,
     /// Late writes, by grant and version.
-    stale: BTreeMap<(GrantId, u64), &'a StaleWrite>,
+    stale: BTreeMap<(CallId, u64), &'a StaleWrite>,
 }
 
 /// More evidence than this proves nothing new to the eye.
@@ -58,7 +56,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether some verdict turns on this grant.
-    pub(super) fn is_involved(&self, grant: GrantId) -> bool {
+    pub(super) fn is_involved(&self, grant: CallId) -> bool {
         self.involved.contains(&grant)
     }
 
@@ -68,21 +66,21 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the moments of a grant deserve columns: all do where no verdict turns on any.
-    pub(super) fn matters(&self, grant: GrantId) -> bool {
+    pub(super) fn matters(&self, grant: CallId) -> bool {
         self.involved.is_empty() || self.involved.contains(&grant)
     }
 
     /// The evidence that this write came too late, if it did.
-    pub(super) fn stale(&self, grant: GrantId, version: u64) -> Option<&'a StaleWrite> {
+    pub(super) fn stale(&self, grant: CallId, version: u64) -> Option<&'a StaleWrite> {
         self.stale.get(&(grant, version)).copied()
     }
 
-    pub(super) fn claim(&self, grant: GrantId) -> Option<&Claim> {
+    pub(super) fn claim(&self, grant: CallId) -> Option<&Claim> {
         self.claims.iter().find(|claim| claim.grant == grant)
     }
 
     /// Whether the grant's client believes in it at this instant.
-    pub(super) fn is_claimed(&self, grant: GrantId, at: TrueNs) -> bool {
+    pub(super) fn is_claimed(&self, grant: CallId, at: TrueNs) -> bool {
         self.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to)
     }
 
@@ -195,7 +193,7 @@ pub(super) fn fault_word(kind: FaultKind) -> &'static str {
     }
 }
 
-fn grants_in(evidence: &Evidence) -> Vec<GrantId> {
+fn grants_in(evidence: &Evidence) -> Vec<CallId> {
     match evidence {
         Evidence::Overlap(it) => it.grants.to_vec(),
         Evidence::StaleWrite(it) => vec![it.grant, it.later_grant],

@@ -1,6 +1,6 @@
 //! Which facts the evidence beneath the verdicts may be made from: one rule for each kind of sentence.
 
-use doublehold_history::{ClientId, ClockKind, GrantId, KeyOp, TrueNs, What};
+use doublehold_history::{CallId, ClientId, ClockKind, EventKind, KeyOp, TrueNs};
 use regex_lite::Captures;
 
 use crate::seen::{Seen, between, says};
@@ -70,7 +70,7 @@ fn clock_reads(seen: &Seen<'_>, it: &Captures<'_>, said: &str) -> Option<bool> {
     let Some(clock) = clock else { return Some(from < to) }; // a date, which the history crate's own tests read
     let read = |at: &str, text: &str| {
         seen.all().any(|(when, what)| match what {
-            What::Clocks { client, reading } => {
+            EventKind::Clocks { client, reading } => {
                 let ns = u64::try_from(reading.on(clock)).unwrap_or(u64::MAX);
                 *client == who && is(at, when) && is(text, TrueNs(ns))
             }
@@ -83,7 +83,7 @@ fn clock_reads(seen: &Seen<'_>, it: &Captures<'_>, said: &str) -> Option<bool> {
 fn stale_write(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let (who, later) = (seen.client(&it["who"])?, seen.client(&it["later"])?);
     let (at, grant) = seen.all().find_map(|(at, what)| match what {
-        What::WriteApplied { client, grant, version, .. }
+        EventKind::WriteApplied { client, grant, version, .. }
             if *client == who && it["version"].parse() == Ok(*version) =>
         {
             Some((at, *grant))
@@ -101,14 +101,14 @@ fn stale_write(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
 fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let number = |name: &str| it[name].parse::<u64>().ok();
     let (one, other) = (seen.client(&it["one"])?, seen.client(&it["other"])?);
-    let (first, second) = (GrantId(number("grant")?), GrantId(number("between")?));
+    let (first, second) = (CallId(number("grant")?), CallId(number("between")?));
     let (read, wrote, over) = (number("read")?, number("wrote")?, number("over")?);
     let saw = seen.all().any(|(_, what)| {
-        matches!(what, What::ReadDone { client, grant, version, .. } if (*client, *grant, *version) == (one, first, read))
+        matches!(what, EventKind::ReadDone { client, grant, version, .. } if (*client, *grant, *version) == (one, first, read))
     });
-    let applied = |who: ClientId, by: GrantId, made: u64| {
+    let applied = |who: ClientId, by: CallId, made: u64| {
         seen.all().any(|(_, what)| {
-            matches!(what, What::WriteApplied { client, grant, version, .. } if (*client, *grant, *version) == (who, by, made))
+            matches!(what, EventKind::WriteApplied { client, grant, version, .. } if (*client, *grant, *version) == (who, by, made))
         })
     };
     let blind = read < wrote && wrote < over && it["again"] == it["one"];
@@ -117,9 +117,9 @@ fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
 
 fn wrong_key(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let (who, node, holder) = (seen.client(&it["who"])?, seen.host(&it["node"])?, seen.host(&it["holder"])?);
-    let (by, held) = (GrantId(it["by"].parse().ok()?), GrantId(it["held"].parse().ok()?));
+    let (by, held) = (CallId(it["by"].parse().ok()?), CallId(it["held"].parse().ok()?));
     let touched = seen.all().any(|(at, what)| match what {
-        What::KeyTouched { client, by: meant, held: of, op: KeyOp::Release, .. } => {
+        EventKind::KeyTouched { client, by: meant, held: of, op: KeyOp::Release, .. } => {
             (*client, *meant, *of) == (who, by, held) && is(&it["at"], at)
         }
         _ => false,

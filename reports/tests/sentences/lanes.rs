@@ -4,7 +4,7 @@
 
 use doublehold::picture::picture;
 use doublehold::style::Style;
-use doublehold_history::{ClientId, TrueNs, What};
+use doublehold_history::{ClientId, EventKind, TrueNs};
 use doublehold_scenarios::report::KeyEnd;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
@@ -117,7 +117,7 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> 
     let who =
         (0..seen.report.scenario.clients.len() as u32).map(ClientId).find(|it| seen.host_of(*it) == host)?;
     let count = |sign: char| lane.chars().filter(|it| *it == sign).count();
-    let happened = |wanted: fn(&What) -> bool| {
+    let happened = |wanted: fn(&EventKind) -> bool| {
         seen.all().filter(|(_, what)| what.client() == Some(who) && wanted(what)).count()
     };
     let claims = || seen.claims.iter().filter(|claim| claim.client == who);
@@ -127,19 +127,20 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> 
     {
         return Some("a claim that was not, or none where one was");
     }
-    if count('▒') > 0 && happened(|what| matches!(what, What::DeadlinePassed { .. })) == 0 {
+    if count('▒') > 0 && happened(|what| matches!(what, EventKind::DeadlinePassed { .. })) == 0 {
         return Some("a claim past a deadline that never passed");
     }
     let late = claims().flat_map(|claim| late_writes(seen, who, claim.grant)).count();
     if count('L') > late
-        || count('w') + count('L') > happened(|what| matches!(what, What::WriteApplied { .. }))
+        || count('w') + count('L') > happened(|what| matches!(what, EventKind::WriteApplied { .. }))
     {
         return Some("a write that was not applied, or was not late");
     }
-    if count('×') > happened(|what| matches!(what, What::WriteRefused { .. })) {
+    if count('×') > happened(|what| matches!(what, EventKind::WriteRefused { .. })) {
         return Some("a write that was not refused");
     }
-    let refused = |what: &What| matches!(what, What::Refused { .. } | What::AcquireUnknown { .. });
+    let refused =
+        |what: &EventKind| matches!(what, EventKind::Refused { .. } | EventKind::AcquireUnknown { .. });
     if count('○') > happened(refused) {
         return Some("a refusal that was none");
     }
@@ -150,7 +151,7 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> 
 fn late_writes(
     seen: &Seen<'_>,
     who: ClientId,
-    grant: doublehold_history::GrantId,
+    grant: doublehold_history::CallId,
 ) -> impl Iterator<Item = TrueNs> {
     let own =
         seen.claims.iter().find(|claim| claim.client == who && claim.grant == grant).map(|claim| claim.from);
@@ -161,7 +162,9 @@ fn late_writes(
         .map(|claim| claim.from)
         .min();
     seen.all().filter_map(move |(at, what)| match what {
-        What::WriteApplied { grant: of, .. } if *of == grant && later.is_some_and(|later| later <= at) => {
+        EventKind::WriteApplied { grant: of, .. }
+            if *of == grant && later.is_some_and(|later| later <= at) =>
+        {
             Some(at)
         }
         _ => None,

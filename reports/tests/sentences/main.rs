@@ -9,8 +9,8 @@ mod seen;
 use std::collections::BTreeSet;
 
 use doublehold::picture::sentences;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::spec::Source;
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 use regex_lite::Regex;
 

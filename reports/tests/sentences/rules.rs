@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use doublehold_history::{ClientId, GrantId, ReleaseOutcome, TrueNs, What};
+use doublehold_history::{CallId, ClientId, EventKind, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
 use doublehold_sim::{Event, Fault};
@@ -38,14 +38,17 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+) extends its lease$",
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
-            Some(seen.history(at).any(|what| matches!(what, What::Extended { client, .. } if *client == who)))
+            Some(
+                seen.history(at)
+                    .any(|what| matches!(what, EventKind::Extended { client, .. } if *client == who)),
+            )
         },
     },
     Rule {
         says: r"^(?<who>\w+) cannot extend its lease: (?<why>.+)$",
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
-            let failed = |what: &What| matches!(what, What::ExtendFailed { client, why, .. } if *client == who && *why == it["why"]);
+            let failed = |what: &EventKind| matches!(what, EventKind::ExtendFailed { client, why, .. } if *client == who && *why == it["why"]);
             Some(seen.history(at).any(failed))
         },
     },
@@ -56,8 +59,9 @@ pub(crate) const RULES: &[Rule] = &[
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
             let booted = Event::Booted { host: seen.host_of(who).in_world() };
-            let restarted =
-                seen.history(at).any(|what| matches!(what, What::Restarted { client } if *client == who));
+            let restarted = seen
+                .history(at)
+                .any(|what| matches!(what, EventKind::Restarted { client } if *client == who));
             Some(restarted && seen.trace(at).any(|event| *event == booted))
         },
     },
@@ -65,7 +69,10 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+) gives up$",
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
-            Some(seen.history(at).any(|what| matches!(what, What::GaveUp { client, .. } if *client == who)))
+            Some(
+                seen.history(at)
+                    .any(|what| matches!(what, EventKind::GaveUp { client, .. } if *client == who)),
+            )
         },
     },
     Rule { says: r"^(?<who>\w+) sends its write, which is on its way for (?<long>.+)$", holds: long_way },
@@ -77,7 +84,7 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^the resource refuses (?<who>\w+)'s write: (?<why>.+)$",
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
-            let refused = |what: &What| matches!(what, What::WriteRefused { client, why, .. } if *client == who && *why == it["why"]);
+            let refused = |what: &EventKind| matches!(what, EventKind::WriteRefused { client, why, .. } if *client == who && *why == it["why"]);
             Some(seen.history(at).any(refused))
         },
     },
@@ -149,7 +156,7 @@ fn granted(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let named = it.name("nodes").is_some() == (all > 1);
     let numbered = seen.history(at).any(|what| {
         let number = it.name("number").and_then(|number| number.as_str().parse().ok());
-        matches!(what, What::Granted { grant: given, fencing, .. } if *given == grant && *fencing == number)
+        matches!(what, EventKind::Granted { grant: given, fencing, .. } if *given == grant && *fencing == number)
     });
     let others = seen.claims.iter().filter(|claim| claim.client != who && seen.claims_at(claim.client, at));
     let others: BTreeSet<ClientId> = others.map(|claim| claim.client).collect();
@@ -168,7 +175,7 @@ fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {
 }
 
 /// A node said yes: it executed the client's command, which set the key, and its reply was there before the grant.
-fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: GrantId, at: TrueNs) -> bool {
+fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: TrueNs) -> bool {
     let client = seen.host_of(who).in_world();
     let set = seen.report.keys.iter().filter(|key| key.grant == grant && key.node == node && key.from <= at);
     set.filter(|key| key.origin == KeyOrigin::Executed).any(|key| {
@@ -188,9 +195,11 @@ fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let clean = |why: &str| why.split_whitespace().collect::<Vec<_>>().join(" ");
     let outcomes = seen.all().filter(|(when, _)| *when >= at).filter_map(|(when, what)| match what {
-        What::Granted { client, .. } if *client == who => Some((when, None)),
-        What::Refused { client, why, .. } if *client == who => Some((when, Some(("is refused", clean(why))))),
-        What::AcquireUnknown { client, why, .. } if *client == who => {
+        EventKind::Granted { client, .. } if *client == who => Some((when, None)),
+        EventKind::Refused { client, why, .. } if *client == who => {
+            Some((when, Some(("is refused", clean(why)))))
+        }
+        EventKind::AcquireUnknown { client, why, .. } if *client == who => {
             Some((when, Some(("does not learn whether it was granted the lock", clean(why)))))
         }
         _ => None,
@@ -211,11 +220,11 @@ fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
 fn deadline_passed(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let passed = seen.history(at).find_map(|what| match what {
-        What::DeadlinePassed { client, grant } if *client == who => Some(*grant),
+        EventKind::DeadlinePassed { client, grant } if *client == who => Some(*grant),
         _ => None,
     })?;
     let on_clock = seen.all().any(|(_, what)| match what {
-        What::Granted { grant, deadline: Some(deadline), .. } => {
+        EventKind::Granted { grant, deadline: Some(deadline), .. } => {
             *grant == passed && deadline.clock.as_str() == &it["clock"]
         }
         _ => false,
@@ -246,10 +255,10 @@ fn deadline_passed(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<boo
 fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let ended = seen.history(at).find_map(|what| match what {
-        What::ReleaseCalled { client, grant } if *client == who && &it["what"] == "calls release" => {
+        EventKind::ReleaseCalled { client, grant } if *client == who && &it["what"] == "calls release" => {
             Some(*grant)
         }
-        What::ExpiryNoticed { client, grant } if *client == who && &it["what"] != "calls release" => {
+        EventKind::ExpiryNoticed { client, grant } if *client == who && &it["what"] != "calls release" => {
             Some(*grant)
         }
         _ => None,
@@ -277,13 +286,13 @@ fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
 fn no_longer_held(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let learnt = seen.history(at).find_map(|what| match what {
-        What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } if *client == who => {
+        EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } if *client == who => {
             Some(*grant)
         }
         _ => None,
     })?;
     let called = seen.all().find_map(|(when, what)| match what {
-        What::ReleaseCalled { grant, .. } if *grant == learnt => Some(when),
+        EventKind::ReleaseCalled { grant, .. } if *grant == learnt => Some(when),
         _ => None,
     })?;
     let released = |key: &&KeySpan| {
@@ -296,7 +305,7 @@ fn no_longer_held(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool
 
 fn process_gone(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
-    let died = seen.history(at).any(|what| matches!(what, What::Died { client } if *client == who));
+    let died = seen.history(at).any(|what| matches!(what, EventKind::Died { client } if *client == who));
     let ended = seen.claims.iter().any(|claim| claim.client == who && claim.died && claim.to == Some(at));
     Some(died && ended == it.name("claim").is_some())
 }
@@ -304,11 +313,13 @@ fn process_gone(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> 
 fn long_way(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let sent = seen.history(at).find_map(|what| match what {
-        What::WriteSent { client, grant, .. } if *client == who => Some(*grant),
+        EventKind::WriteSent { client, grant, .. } if *client == who => Some(*grant),
         _ => None,
     })?;
     let arrived = seen.all().filter(|(when, _)| *when > at).find_map(|(when, what)| match what {
-        What::WriteApplied { grant, .. } | What::WriteRefused { grant, .. } if *grant == sent => Some(when),
+        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } if *grant == sent => {
+            Some(when)
+        }
         _ => None,
     })?;
     Some(says(&it["long"], between(at, arrived)))
@@ -317,7 +328,7 @@ fn long_way(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
 fn applied(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let who = seen.client(&it["who"])?;
     let (written, basis) = seen.history(at).find_map(|what| match what {
-        What::WriteApplied { client, grant, version, based_on, .. }
+        EventKind::WriteApplied { client, grant, version, based_on, .. }
             if *client == who && it["version"].parse() == Ok(*version) =>
         {
             Some((*grant, based_on.filter(|basis| basis + 1 != *version)))

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use doublehold_history::{ClientId, GrantId, TrueNs, What};
+use doublehold_history::{CallId, ClientId, EventKind, TrueNs};
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
-use doublehold_scenarios::scenario::{FaultKind, FaultPlan, HostIndex};
+use doublehold_scenarios::scenario::{FaultKind, FaultSetup, HostIndex};
 use doublehold_sim::{Event, Fault, Record, SimTime, Trigger};
 
 /// A run with its trace.
@@ -19,7 +19,7 @@ pub(crate) struct Seen<'a> {
 /// When a client believed in a grant: from the grant to whatever ended it first.
 pub(crate) struct Claim {
     pub(crate) client: ClientId,
-    pub(crate) grant: GrantId,
+    pub(crate) grant: CallId,
     pub(crate) from: TrueNs,
     pub(crate) to: Option<TrueNs>,
     /// What ended it was the end of its client's process.
@@ -33,11 +33,11 @@ impl<'a> Seen<'a> {
     }
 
     /// Everything in the history that happened at an instant.
-    pub(crate) fn history(&self, at: TrueNs) -> impl Iterator<Item = &'a What> {
+    pub(crate) fn history(&self, at: TrueNs) -> impl Iterator<Item = &'a EventKind> {
         self.all().filter(move |(when, _)| *when == at).map(|(_, what)| what)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = (TrueNs, &'a What)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (TrueNs, &'a EventKind)> {
         self.report.history.events().iter().map(|event| (event.at, &event.what))
     }
 
@@ -71,10 +71,10 @@ impl<'a> Seen<'a> {
     }
 
     /// The grant that a client was given at an instant.
-    pub(crate) fn granted(&self, at: TrueNs, name: &str) -> Option<GrantId> {
+    pub(crate) fn granted(&self, at: TrueNs, name: &str) -> Option<CallId> {
         let wanted = self.client(name)?;
         self.history(at).find_map(|what| match what {
-            What::Granted { client, grant, .. } if *client == wanted => Some(*grant),
+            EventKind::Granted { client, grant, .. } if *client == wanted => Some(*grant),
             _ => None,
         })
     }
@@ -91,7 +91,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The planned faults with what became of each.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = (&'a FaultPlan, &'a FaultReport)> {
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (&'a FaultSetup, &'a FaultReport)> {
         let planned = self.report.scenario.faults.iter().filter(|plan| plan.kind != FaultKind::Start);
         planned.zip(&self.report.faults)
     }
@@ -123,21 +123,21 @@ fn claims(report: &Report) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     for event in report.history.events() {
         let ends: Box<dyn Fn(&Claim) -> bool> = match event.what {
-            What::Granted { client, grant, .. } => {
+            EventKind::Granted { client, grant, .. } => {
                 claims.push(Claim { client, grant, from: event.at, to: None, died: false });
                 continue;
             }
-            What::ReleaseCalled { grant, .. } | What::ExpiryNoticed { grant, .. } => {
+            EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
                 Box::new(move |claim| claim.grant == grant)
             }
-            What::Died { client } | What::Restarted { client } => {
+            EventKind::Died { client } | EventKind::Restarted { client } => {
                 Box::new(move |claim| claim.client == client)
             }
             _ => continue,
         };
         for claim in claims.iter_mut().filter(|claim| claim.to.is_none()).filter(|claim| ends(claim)) {
             claim.to = Some(event.at);
-            claim.died = matches!(event.what, What::Died { .. });
+            claim.died = matches!(event.what, EventKind::Died { .. });
         }
     }
     claims

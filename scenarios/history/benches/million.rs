@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use doublehold_history::{
-    Bounds, ClientId, GrantId, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome, TrueNs,
-    What, check, judge,
+    Bounds, CallId, ClientId, EventKind, Header, History, LockId, ObjectId, Predicate, Reading, RunOutcome,
+    TrueNs, check, judge,
 };
 
 const GRANTS: u64 = 500_000;
@@ -66,29 +66,29 @@ fn history(grants: u64) -> History {
     let mut late = None;
     for number in 0..grants {
         let at = |offset: u64| TrueNs(number * 100 + offset);
-        let (client, grant) = (ClientId((number % 10) as u32), GrantId(number));
+        let (client, grant) = (ClientId((number % 10) as u32), CallId(number));
         let reading = Reading { wall_ns: at(1).0 as i64, monotonic_ns: at(1).0, boot_ns: at(1).0 };
         let token = format!("{number:040x}");
-        history.push(at(0), What::AcquireStarted { client, grant, lock });
+        history.push(at(0), EventKind::AcquireStarted { client, call: grant, lock });
         history.push(
             at(1),
-            What::Granted { client, grant, lock, token, fencing: None, deadline: None, reading },
+            EventKind::Granted { client, grant, lock, token, fencing: None, deadline: None, reading },
         );
         if let Some((client, grant)) = late.take() {
-            history.push(at(2), What::ReleaseCalled { client, grant });
+            history.push(at(2), EventKind::ReleaseCalled { client, grant });
         }
-        history.push(at(3), What::ReadDone { client, grant, object, version: number, value: number });
+        history.push(at(3), EventKind::ReadDone { client, grant, object, version: number, value: number });
         let (version, based_on) = (number + 1, Some(number));
         history.push(
             at(4),
-            What::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None },
+            EventKind::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None },
         );
         if number % 1_000 == 0 {
             late = Some((client, grant));
         } else {
-            history.push(at(99), What::ReleaseCalled { client, grant });
+            history.push(at(99), EventKind::ReleaseCalled { client, grant });
         }
     }
-    history.push(TrueNs(grants * 100), What::RunEnded { outcome: RunOutcome::Completed });
+    history.push(TrueNs(grants * 100), EventKind::RunEnded { outcome: RunOutcome::Completed });
     history
 }

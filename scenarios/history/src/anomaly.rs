@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use crate::components::components;
-use crate::event::{GrantId, ObjectId};
+use crate::event::{CallId, ObjectId};
 use crate::history::History;
 use crate::transactions::{Transaction, transactions};
 use crate::verdict::{Anomaly, Cycle, Dependency, Evidence, Findings, Predicate, Step, Verdict};
@@ -179,7 +179,7 @@ fn lost_updates(transactions: &[Transaction], versions: &Versions, knot: &[usize
 }
 
 fn step(pair: [&Transaction; 2], dependency: Dependency, object: ObjectId, version: u64, then: u64) -> Step {
-    let [(before, before_client), (after, after_client)]: [(GrantId, _); 2] =
+    let [(before, before_client), (after, after_client)]: [(CallId, _); 2] =
         pair.map(|it| (it.grant, it.client));
     Step { before, before_client, after, after_client, dependency, object, version, then }
 }

@@ -12,7 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::event::{ClientId, ClockKind, Deadline, GrantId, LockId, Reading, TrueNs, What};
+use crate::event::{CallId, ClientId, ClockKind, Deadline, EventKind, LockId, Reading, TrueNs};
 use crate::history::History;
 
 /// One grant's claim.
@@ -21,7 +21,7 @@ pub struct Claim {
     /// Who claims.
     pub client: ClientId,
     /// By which grant.
-    pub grant: GrantId,
+    pub grant: CallId,
     /// What.
     pub lock: LockId,
     /// The whole claim, as P1 sees it.
@@ -54,16 +54,16 @@ impl Span {
 /// Every granted acquire call's claim, in the order of `granted`.
 ///
 /// ```
-/// use doublehold_history::{claims, ClientId, GrantId, Header, History, LockId, Reading, TrueNs, What};
+/// use doublehold_history::{claims, ClientId, CallId, Header, History, LockId, Reading, TrueNs, EventKind};
 ///
 /// let mut history = History::new(Header::new("example", 7, &["c1"], &["stock"]));
-/// let (client, grant, lock) = (ClientId(0), GrantId(1), LockId(0));
+/// let (client, grant, lock) = (ClientId(0), CallId(1), LockId(0));
 /// let reading = Reading { wall_ns: 0, monotonic_ns: 0, boot_ns: 0 };
 /// history.push(
 ///     TrueNs(10),
-///     What::Granted { client, grant, lock, token: "2a".into(), fencing: None, deadline: None, reading },
+///     EventKind::Granted { client, grant, lock, token: "2a".into(), fencing: None, deadline: None, reading },
 /// );
-/// history.push(TrueNs(30), What::ReleaseCalled { client, grant });
+/// history.push(TrueNs(30), EventKind::ReleaseCalled { client, grant });
 /// let claims = claims(&history);
 /// assert_eq!((claims[0].span.from, claims[0].span.to), (TrueNs(10), TrueNs(30)));
 /// assert_eq!(claims[0].valid, [claims[0].span]);
@@ -82,11 +82,11 @@ struct Scan {
     claims: Vec<Claim>,
     /// For each claim: does it run, and since when has it been valid?
     running: Vec<Option<Running>>,
-    by_grant: HashMap<GrantId, usize>,
+    by_grant: HashMap<CallId, usize>,
     /// Claims that may still run.
     by_client: HashMap<ClientId, Vec<usize>>,
     /// Grants whose deadline passed before acquire returned: a pause between the computation and its use.
-    passed_early: HashSet<GrantId>,
+    passed_early: HashSet<CallId>,
 }
 
 #[derive(Clone, Copy)]
@@ -95,32 +95,32 @@ struct Running {
 }
 
 impl Scan {
-    fn see(&mut self, at: TrueNs, what: &What) {
+    fn see(&mut self, at: TrueNs, what: &EventKind) {
         match what {
-            What::Granted { client, grant, lock, deadline, reading, .. } => {
+            EventKind::Granted { client, grant, lock, deadline, reading, .. } => {
                 let late = deadline.is_some_and(|deadline| has_passed(deadline, reading));
                 let valid = !late && !self.passed_early.contains(grant);
                 let clock = deadline.map_or(ClockKind::Monotonic, |deadline| deadline.clock);
                 self.start(at, *client, *grant, *lock, clock, valid);
             }
-            What::DeadlinePassed { grant, .. } => match self.by_grant.get(grant) {
+            EventKind::DeadlinePassed { grant, .. } => match self.by_grant.get(grant) {
                 Some(&claim) => self.invalidate(claim, at),
                 None => {
                     self.passed_early.insert(*grant);
                 }
             },
-            What::Extended { grant, .. } => {
+            EventKind::Extended { grant, .. } => {
                 if let Some(Some(running)) = self.by_grant.get(grant).map(|&claim| &mut self.running[claim]) {
                     // A late extension makes the claim valid again, but not for the time in between.
                     running.valid_since.get_or_insert(at);
                 }
             }
-            What::ReleaseCalled { grant, .. } | What::ExpiryNoticed { grant, .. } => {
+            EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
                 if let Some(&claim) = self.by_grant.get(grant) {
                     self.end(claim, at, false);
                 }
             }
-            What::Died { client } | What::Restarted { client } => {
+            EventKind::Died { client } | EventKind::Restarted { client } => {
                 for claim in self.by_client.remove(client).unwrap_or_default() {
                     self.end(claim, at, false);
                 }
@@ -133,7 +133,7 @@ impl Scan {
         &mut self,
         at: TrueNs,
         client: ClientId,
-        grant: GrantId,
+        grant: CallId,
         lock: LockId,
         clock: ClockKind,
         valid: bool,

@@ -1,4 +1,4 @@
-//! What can happen in a history: one [`What`] per thing a client or the resource did.
+//! What can happen in a history: one [`EventKind`] per thing a client or the resource did.
 //!
 //! Assumes true time in nanoseconds since the world began, which no client can read; what clients *can* read
 //! is a [`Reading`] of their own three clocks. Ids are indices into the [`Header`](crate::Header).
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 
 /// One thing that happened, and when.
 ///
-/// Serialises as one flat object: `{"at":12031000000,"type":"gave_up","client":0,"grant":7}`.
+/// Serialises as one flat object: `{"at":12031000000,"type":"gave_up","client":0,"call":7}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// When, in true time.
     pub at: TrueNs,
     /// What.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What a client, the resource or the run did.
 ///
-/// Every acquire call has its own [`GrantId`], whether it ends granted or not, and every later event of that
+/// Every acquire call has its own [`CallId`], whether it ends granted or not, and every later event of that
 /// call carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub enum What {
+pub enum EventKind {
     /// A client called acquire. A wait starts here, unless the client is already waiting for this lock.
     AcquireStarted {
         /// Who called.
         client: ClientId,
         /// This call's id, new in the run.
-        grant: GrantId,
+        call: CallId,
         /// The lock asked for.
         lock: LockId,
     },
@@ -39,7 +39,7 @@ pub enum What {
         /// Who holds.
         client: ClientId,
         /// The acquire call that was granted.
-        grant: GrantId,
+        grant: CallId,
         /// The lock held.
         lock: LockId,
         /// The lock's token, in hexadecimal.
@@ -51,13 +51,13 @@ pub enum What {
         /// What the client's clocks read when acquire returned.
         reading: Reading,
     },
-    /// Acquire returned refused. The wait goes on until [`What::Granted`], [`What::GaveUp`] or
-    /// [`What::Died`]: retries are one wait.
+    /// Acquire returned refused. The wait goes on until [`EventKind::Granted`], [`EventKind::GaveUp`] or
+    /// [`EventKind::Died`]: retries are one wait.
     Refused {
         /// Who asked.
         client: ClientId,
         /// The call.
-        grant: GrantId,
+        call: CallId,
         /// The lock's reason.
         why: String,
     },
@@ -66,31 +66,31 @@ pub enum What {
         /// Who asked.
         client: ClientId,
         /// The call.
-        grant: GrantId,
+        call: CallId,
         /// The lock's reason.
         why: String,
     },
     /// The grant's current deadline passed on that client's clock. Recorded by an observer outside the client,
-    /// so also while the client is stopped; it may come before [`What::Granted`].
+    /// so also while the client is stopped; it may come before [`EventKind::Granted`].
     DeadlinePassed {
         /// Whose clock.
         client: ClientId,
         /// The grant whose deadline it was.
-        grant: GrantId,
+        grant: CallId,
     },
     /// The client's own code looked and found its lease expired: the claim ends.
     ExpiryNoticed {
         /// Who noticed.
         client: ClientId,
         /// The expired grant.
-        grant: GrantId,
+        grant: CallId,
     },
     /// An extension succeeded.
     Extended {
         /// Who extended.
         client: ClientId,
         /// The grant extended.
-        grant: GrantId,
+        grant: CallId,
         /// The new deadline, if the algorithm computes one.
         deadline: Option<Deadline>,
     },
@@ -99,7 +99,7 @@ pub enum What {
         /// Who tried.
         client: ClientId,
         /// The grant.
-        grant: GrantId,
+        grant: CallId,
         /// The lock's reason.
         why: String,
     },
@@ -108,14 +108,14 @@ pub enum What {
         /// Who called.
         client: ClientId,
         /// The grant given back.
-        grant: GrantId,
+        grant: CallId,
     },
     /// Release returned.
     ReleaseReturned {
         /// Who called.
         client: ClientId,
         /// The grant given back.
-        grant: GrantId,
+        grant: CallId,
         /// What it returned.
         outcome: ReleaseOutcome,
     },
@@ -135,7 +135,7 @@ pub enum What {
         /// Who gave up.
         client: ClientId,
         /// Its last acquire call.
-        grant: GrantId,
+        call: CallId,
     },
     /// What a client's clocks read at this instant. Evidence only: record one for each claimant whenever a
     /// claim starts or ends, and evidence can say when it happened on each client's own clock.
@@ -150,7 +150,7 @@ pub enum What {
         /// Who read.
         client: ClientId,
         /// Under which grant.
-        grant: GrantId,
+        grant: CallId,
         /// What was read.
         object: ObjectId,
         /// The version read; 0 is the state before any write.
@@ -163,7 +163,7 @@ pub enum What {
         /// Who wrote.
         client: ClientId,
         /// Under which grant.
-        grant: GrantId,
+        grant: CallId,
         /// What is written.
         object: ObjectId,
         /// The version the new value was computed from; absent only for a blind write.
@@ -174,7 +174,7 @@ pub enum What {
         /// Who wrote.
         client: ClientId,
         /// Under which grant.
-        grant: GrantId,
+        grant: CallId,
         /// What was written.
         object: ObjectId,
         /// The version this write made. Versions of an object are unique and count up.
@@ -191,7 +191,7 @@ pub enum What {
         /// Who wrote.
         client: ClientId,
         /// Under which grant.
-        grant: GrantId,
+        grant: CallId,
         /// What would have been written.
         object: ObjectId,
         /// The resource's reason.
@@ -211,9 +211,9 @@ pub enum What {
         /// The lock the key stands for.
         lock: LockId,
         /// The acquire call or grant whose acquire, extend or release call sent the command.
-        by: GrantId,
+        by: CallId,
         /// The grant whose token the key held.
-        held: GrantId,
+        held: CallId,
         /// What the command did.
         op: KeyOp,
     },
@@ -228,7 +228,7 @@ pub enum What {
     },
     /// Something without which the run shows nothing: a fault that never fired, a client that could not begin. What
     /// holds becomes inconclusive.
-    Doubt {
+    Inconclusive {
         /// What was missing.
         why: String,
     },
@@ -239,58 +239,60 @@ pub enum What {
     },
 }
 
-impl What {
-    /// The grant this event belongs to, if it belongs to one.
-    pub fn grant(&self) -> Option<GrantId> {
+impl EventKind {
+    /// The acquire call this event belongs to, if it belongs to one.
+    pub fn call(&self) -> Option<CallId> {
         match self {
-            What::AcquireStarted { grant, .. }
-            | What::Granted { grant, .. }
-            | What::Refused { grant, .. }
-            | What::AcquireUnknown { grant, .. }
-            | What::DeadlinePassed { grant, .. }
-            | What::ExpiryNoticed { grant, .. }
-            | What::Extended { grant, .. }
-            | What::ExtendFailed { grant, .. }
-            | What::ReleaseCalled { grant, .. }
-            | What::ReleaseReturned { grant, .. }
-            | What::GaveUp { grant, .. }
-            | What::ReadDone { grant, .. }
-            | What::WriteSent { grant, .. }
-            | What::WriteApplied { grant, .. }
-            | What::WriteRefused { grant, .. } => Some(*grant),
-            What::KeyTouched { by, .. } => Some(*by),
-            What::Died { .. }
-            | What::Restarted { .. }
-            | What::Clocks { .. }
-            | What::Unattributed { .. }
-            | What::Doubt { .. }
-            | What::RunEnded { .. } => None,
+            EventKind::AcquireStarted { call: grant, .. }
+            | EventKind::Granted { grant, .. }
+            | EventKind::Refused { call: grant, .. }
+            | EventKind::AcquireUnknown { call: grant, .. }
+            | EventKind::DeadlinePassed { grant, .. }
+            | EventKind::ExpiryNoticed { grant, .. }
+            | EventKind::Extended { grant, .. }
+            | EventKind::ExtendFailed { grant, .. }
+            | EventKind::ReleaseCalled { grant, .. }
+            | EventKind::ReleaseReturned { grant, .. }
+            | EventKind::GaveUp { call: grant, .. }
+            | EventKind::ReadDone { grant, .. }
+            | EventKind::WriteSent { grant, .. }
+            | EventKind::WriteApplied { grant, .. }
+            | EventKind::WriteRefused { grant, .. } => Some(*grant),
+            EventKind::KeyTouched { by, .. } => Some(*by),
+            EventKind::Died { .. }
+            | EventKind::Restarted { .. }
+            | EventKind::Clocks { .. }
+            | EventKind::Unattributed { .. }
+            | EventKind::Inconclusive { .. }
+            | EventKind::RunEnded { .. } => None,
         }
     }
 
     /// The client this event is about, if it is about one.
     pub fn client(&self) -> Option<ClientId> {
         match self {
-            What::AcquireStarted { client, .. }
-            | What::Granted { client, .. }
-            | What::Refused { client, .. }
-            | What::AcquireUnknown { client, .. }
-            | What::DeadlinePassed { client, .. }
-            | What::ExpiryNoticed { client, .. }
-            | What::Extended { client, .. }
-            | What::ExtendFailed { client, .. }
-            | What::ReleaseCalled { client, .. }
-            | What::ReleaseReturned { client, .. }
-            | What::Died { client }
-            | What::Restarted { client }
-            | What::GaveUp { client, .. }
-            | What::Clocks { client, .. }
-            | What::ReadDone { client, .. }
-            | What::WriteSent { client, .. }
-            | What::WriteApplied { client, .. }
-            | What::WriteRefused { client, .. }
-            | What::KeyTouched { client, .. } => Some(*client),
-            What::Unattributed { .. } | What::Doubt { .. } | What::RunEnded { .. } => None,
+            EventKind::AcquireStarted { client, .. }
+            | EventKind::Granted { client, .. }
+            | EventKind::Refused { client, .. }
+            | EventKind::AcquireUnknown { client, .. }
+            | EventKind::DeadlinePassed { client, .. }
+            | EventKind::ExpiryNoticed { client, .. }
+            | EventKind::Extended { client, .. }
+            | EventKind::ExtendFailed { client, .. }
+            | EventKind::ReleaseCalled { client, .. }
+            | EventKind::ReleaseReturned { client, .. }
+            | EventKind::Died { client }
+            | EventKind::Restarted { client }
+            | EventKind::GaveUp { client, .. }
+            | EventKind::Clocks { client, .. }
+            | EventKind::ReadDone { client, .. }
+            | EventKind::WriteSent { client, .. }
+            | EventKind::WriteApplied { client, .. }
+            | EventKind::WriteRefused { client, .. }
+            | EventKind::KeyTouched { client, .. } => Some(*client),
+            EventKind::Unattributed { .. } | EventKind::Inconclusive { .. } | EventKind::RunEnded { .. } => {
+                None
+            }
         }
     }
 }
@@ -333,7 +335,7 @@ pub struct NodeId(pub u32);
 /// One acquire call, unique in the run, whether it ends granted or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct GrantId(pub u64);
+pub struct CallId(pub u64);
 
 /// What a client's three clocks read at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -427,6 +429,6 @@ pub enum RunOutcome {
     TimeBudget,
     /// The run recorded as much as it may keep.
     MemoryBudget,
-    /// The run was ended where it left what it stands for; a [`What::Doubt`] says why.
+    /// The run was ended where it left what it stands for; a [`EventKind::Inconclusive`] says why.
     Halted,
 }

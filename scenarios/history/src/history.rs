@@ -5,16 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{ClientId, Event, LockId, NodeId, ObjectId, RunOutcome, TrueNs, What};
+use crate::event::{ClientId, Event, EventKind, LockId, NodeId, ObjectId, RunOutcome, TrueNs};
 
 /// What clients and resource did in one run.
 ///
 /// ```
-/// use doublehold_history::{ClientId, GrantId, Header, History, LockId, TrueNs, What};
+/// use doublehold_history::{ClientId, CallId, Header, History, LockId, TrueNs, EventKind};
 ///
 /// let mut history = History::new(Header::new("example", 7, &["c1"], &["stock"]));
-/// let (client, grant, lock) = (ClientId(0), GrantId(1), LockId(0));
-/// history.push(TrueNs(5), What::AcquireStarted { client, grant, lock });
+/// let (client, grant, lock) = (ClientId(0), CallId(1), LockId(0));
+/// history.push(TrueNs(5), EventKind::AcquireStarted { client, call: grant, lock });
 /// assert_eq!(history.events().len(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl History {
     /// Usually `at` is not earlier than the last event. If it is, the event goes after everything recorded up
     /// to and at that instant. Ids are not looked up in the header: a check ignores what it cannot place, and
     /// evidence names an unknown client `client 9`.
-    pub fn push(&mut self, at: TrueNs, what: What) {
+    pub fn push(&mut self, at: TrueNs, what: EventKind) {
         let place = match self.events.last() {
             Some(last) if last.at > at => self.events.partition_point(|event| event.at <= at),
             _ => self.events.len(),
@@ -60,7 +60,7 @@ impl History {
     /// How the run ended; `None` if the history was cut short.
     pub fn outcome(&self) -> Option<RunOutcome> {
         self.events.iter().rev().find_map(|event| match event.what {
-            What::RunEnded { outcome } => Some(outcome),
+            EventKind::RunEnded { outcome } => Some(outcome),
             _ => None,
         })
     }
@@ -90,7 +90,7 @@ pub struct Header {
 
 impl Header {
     /// The version of the format this program reads and writes.
-    pub const VERSION: u32 = 2;
+    pub const VERSION: u32 = 3;
 
     /// A header with these clients and locks, no nodes, no objects and no bounds: fill in the rest.
     pub fn new(scenario: &str, seed: u64, clients: &[&str], locks: &[&str]) -> Self {

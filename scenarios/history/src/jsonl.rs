@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Read, Write};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::event::{ClientId, Event, GrantId, LockId, ObjectId, TrueNs, What};
+use crate::event::{CallId, ClientId, Event, EventKind, LockId, ObjectId, TrueNs};
 use crate::history::{Header, History};
 
 impl History {
@@ -30,8 +30,8 @@ impl History {
     /// ```
     /// use doublehold_history::History;
     ///
-    /// let file = r#"{"version":2,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}
-    /// {"at":5,"type":"acquire_started","client":0,"grant":1,"lock":0}
+    /// let file = r#"{"version":3,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}
+    /// {"at":5,"type":"acquire_started","client":0,"call":1,"lock":0}
     /// {"at":9,"type":"run_ended","outcome":"completed"}
     /// "#;
     /// let history = History::read_jsonl(file.as_bytes())?;
@@ -198,8 +198,8 @@ fn malformed(line: usize, expected: &'static str, error: &serde_json::Error) -> 
 struct Known {
     last: TrueNs,
     ended: bool,
-    grants: HashMap<GrantId, (ClientId, LockId)>,
-    granted: HashSet<GrantId>,
+    grants: HashMap<CallId, (ClientId, LockId)>,
+    granted: HashSet<CallId>,
     versions: HashSet<(ObjectId, u64)>,
 }
 
@@ -216,15 +216,15 @@ impl Known {
         named(&event.what, header)?;
         self.grant(&event.what)?;
         self.version(&event.what, header)?;
-        self.ended = matches!(event.what, What::RunEnded { .. });
+        self.ended = matches!(event.what, EventKind::RunEnded { .. });
         Ok(())
     }
 
     /// A grant starts once, is granted once, and stays with its client and its lock.
-    fn grant(&mut self, what: &What) -> Result<(), String> {
-        let (Some(client), Some(grant)) = (what.client(), what.grant()) else { return Ok(()) };
+    fn grant(&mut self, what: &EventKind) -> Result<(), String> {
+        let (Some(client), Some(grant)) = (what.client(), what.call()) else { return Ok(()) };
         let id = grant.0;
-        if let What::AcquireStarted { lock, .. } = *what {
+        if let EventKind::AcquireStarted { lock, .. } = *what {
             return match self.grants.insert(grant, (client, lock)) {
                 None => Ok(()),
                 Some(_) => Err(format!("grant {id} is started twice: every acquire call has its own id")),
@@ -236,20 +236,20 @@ impl Known {
             return Err(format!("grant {id} was started by client {}, not by client {}", owner.0, client.0));
         }
         match *what {
-            What::Granted { lock, .. } if lock != asked => {
+            EventKind::Granted { lock, .. } if lock != asked => {
                 Err(format!("grant {id} was started for lock {}, not for lock {}", asked.0, lock.0))
             }
-            What::Granted { .. } if !self.granted.insert(grant) => {
+            EventKind::Granted { .. } if !self.granted.insert(grant) => {
                 Err(format!("grant {id} is granted twice"))
             }
-            What::KeyTouched { held, .. } if !self.grants.contains_key(&held) => Err(unknown(held.0)),
+            EventKind::KeyTouched { held, .. } if !self.grants.contains_key(&held) => Err(unknown(held.0)),
             _ => Ok(()),
         }
     }
 
-    fn version(&mut self, what: &What, header: &Header) -> Result<(), String> {
+    fn version(&mut self, what: &EventKind, header: &Header) -> Result<(), String> {
         match *what {
-            What::WriteApplied { object, version, .. } if !self.versions.insert((object, version)) => {
+            EventKind::WriteApplied { object, version, .. } if !self.versions.insert((object, version)) => {
                 Err(format!("object `{}` gets version {version} twice", header.object(object)))
             }
             _ => Ok(()),
@@ -258,7 +258,7 @@ impl Known {
 }
 
 /// Whether the header names every id in the event.
-fn named(what: &What, header: &Header) -> Result<(), String> {
+fn named(what: &EventKind, header: &Header) -> Result<(), String> {
     let known = |kind: &str, id: u32, names: &[String]| match usize::try_from(id) {
         Ok(index) if index < names.len() => Ok(()),
         _ => Err(format!("unknown {kind} {id}: the header names {} of them, counted from 0", names.len())),
@@ -267,14 +267,14 @@ fn named(what: &What, header: &Header) -> Result<(), String> {
         known("client", client.0, &header.clients)?;
     }
     match *what {
-        What::AcquireStarted { lock, .. } | What::Granted { lock, .. } => {
+        EventKind::AcquireStarted { lock, .. } | EventKind::Granted { lock, .. } => {
             known("lock", lock.0, &header.locks)
         }
-        What::ReadDone { object, .. }
-        | What::WriteSent { object, .. }
-        | What::WriteApplied { object, .. }
-        | What::WriteRefused { object, .. } => known("object", object.0, &header.objects),
-        What::KeyTouched { node, lock, .. } | What::Unattributed { node, lock, .. } => {
+        EventKind::ReadDone { object, .. }
+        | EventKind::WriteSent { object, .. }
+        | EventKind::WriteApplied { object, .. }
+        | EventKind::WriteRefused { object, .. } => known("object", object.0, &header.objects),
+        EventKind::KeyTouched { node, lock, .. } | EventKind::Unattributed { node, lock, .. } => {
             known("node", node.0, &header.nodes)?;
             known("lock", lock.0, &header.locks)
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::anomaly::data_anomaly;
 use crate::claims::{Claim, claims};
-use crate::event::{RunOutcome, What};
+use crate::event::{EventKind, RunOutcome};
 use crate::history::History;
 use crate::liveness::liveness_of;
 use crate::overlap::{claim_overlap_of, valid_overlap_of};
@@ -38,10 +38,10 @@ impl Verdicts {
 /// Judges one history by every predicate.
 ///
 /// ```
-/// use doublehold_history::{judge, Header, History, Predicate, RunOutcome, TrueNs, What};
+/// use doublehold_history::{judge, Header, History, Predicate, RunOutcome, TrueNs, EventKind};
 ///
 /// let mut history = History::new(Header::new("quiet", 7, &["c1"], &["stock"]));
-/// history.push(TrueNs(9), What::RunEnded { outcome: RunOutcome::Completed });
+/// history.push(TrueNs(9), EventKind::RunEnded { outcome: RunOutcome::Completed });
 /// let verdicts = judge(&history);
 /// assert_eq!(verdicts.get(Predicate::P1).as_str(), "holds");
 /// assert_eq!(verdicts.get(Predicate::LV).as_str(), "inconclusive"); // no bound stated
@@ -98,7 +98,7 @@ fn doubt(history: &History) -> Option<String> {
 
 fn doubted(history: &History) -> Option<String> {
     history.events().iter().find_map(|event| match &event.what {
-        What::Doubt { why } => Some(why.clone()),
+        EventKind::Inconclusive { why } => Some(why.clone()),
         _ => None,
     })
 }

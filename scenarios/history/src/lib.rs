@@ -6,17 +6,17 @@
 //! and never merged, for the people who argue about locks argue about different ones.
 //!
 //! ```
-//! use doublehold_history::{judge, ClientId, GrantId, Header, History, LockId, Predicate, Reading, TrueNs, What};
+//! use doublehold_history::{judge, ClientId, CallId, Header, History, LockId, Predicate, Reading, TrueNs, EventKind};
 //!
 //! let mut history = History::new(Header::new("example", 7, &["c1", "c2"], &["stock"]));
-//! for (at, client, grant) in [(2_000_000_000, ClientId(0), GrantId(1)), (12_031_000_000, ClientId(1), GrantId(2))] {
+//! for (at, client, grant) in [(2_000_000_000, ClientId(0), CallId(1)), (12_031_000_000, ClientId(1), CallId(2))] {
 //!     let reading = Reading { wall_ns: 0, monotonic_ns: at, boot_ns: at };
 //!     history.push(
 //!         TrueNs(at),
-//!         What::Granted { client, grant, lock: LockId(0), token: "2a".into(), fencing: None, deadline: None, reading },
+//!         EventKind::Granted { client, grant, lock: LockId(0), token: "2a".into(), fencing: None, deadline: None, reading },
 //!     );
 //! }
-//! history.push(TrueNs(18_843_000_000), What::ReleaseCalled { client: ClientId(0), grant: GrantId(1) });
+//! history.push(TrueNs(18_843_000_000), EventKind::ReleaseCalled { client: ClientId(0), grant: CallId(1) });
 //!
 //! let verdicts = judge(&history);
 //! let overlap = &verdicts.get(Predicate::P1).evidence()[0];
@@ -59,8 +59,8 @@ mod wrong_release;
 pub use anomaly::data_anomaly;
 pub use claims::{Claim, Span, claims};
 pub use event::{
-    ClientId, ClockKind, Deadline, Event, GrantId, KeyOp, LockId, NodeId, ObjectId, Reading, ReleaseOutcome,
-    RunOutcome, TrueNs, What,
+    CallId, ClientId, ClockKind, Deadline, Event, EventKind, KeyOp, LockId, NodeId, ObjectId, Reading,
+    ReleaseOutcome, RunOutcome, TrueNs,
 };
 pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;

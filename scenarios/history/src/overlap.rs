@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use crate::claims::{Claim, Span, claims};
-use crate::event::{ClientId, LockId, Reading, TrueNs, What};
+use crate::event::{ClientId, EventKind, LockId, Reading, TrueNs};
 use crate::history::History;
 use crate::verdict::{ClockSpan, Evidence, Findings, Overlap, Predicate, Verdict};
 
@@ -138,7 +138,7 @@ struct Readings(HashMap<(ClientId, TrueNs), Reading>);
 impl Readings {
     fn of(history: &History) -> Self {
         let known = history.events().iter().filter_map(|event| match event.what {
-            What::Granted { client, reading, .. } | What::Clocks { client, reading } => {
+            EventKind::Granted { client, reading, .. } | EventKind::Clocks { client, reading } => {
                 Some(((client, event.at), reading))
             }
             _ => None,

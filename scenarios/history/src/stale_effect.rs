@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use crate::event::{ClientId, GrantId, LockId, TrueNs, What};
+use crate::event::{CallId, ClientId, EventKind, LockId, TrueNs};
 use crate::history::History;
 use crate::verdict::{Evidence, Findings, Predicate, StaleWrite, Verdict};
 
@@ -19,10 +19,10 @@ pub fn stale_effect(history: &History) -> Verdict {
     let mut findings = Findings::new(Predicate::P3);
     for event in history.events() {
         match event.what {
-            What::Granted { client, grant, lock, .. } => {
+            EventKind::Granted { client, grant, lock, .. } => {
                 grants.add(Given { at: event.at, client, grant }, lock)
             }
-            What::WriteApplied { client, grant, object, version, .. } => {
+            EventKind::WriteApplied { client, grant, object, version, .. } => {
                 let Some((lock, given, later)) = grants.succeeded(grant) else { continue };
                 let stale = StaleWrite {
                     lock,
@@ -50,14 +50,14 @@ pub fn stale_effect(history: &History) -> Verdict {
 #[derive(Default)]
 struct Grants {
     of_lock: HashMap<LockId, Vec<Given>>,
-    place: HashMap<GrantId, (LockId, usize)>,
+    place: HashMap<CallId, (LockId, usize)>,
 }
 
 #[derive(Clone, Copy)]
 struct Given {
     at: TrueNs,
     client: ClientId,
-    grant: GrantId,
+    grant: CallId,
 }
 
 impl Grants {
@@ -71,7 +71,7 @@ impl Grants {
     }
 
     /// The grant and the one right after it, if there is one already.
-    fn succeeded(&self, grant: GrantId) -> Option<(LockId, Given, Given)> {
+    fn succeeded(&self, grant: CallId) -> Option<(LockId, Given, Given)> {
         let &(lock, place) = self.place.get(&grant)?;
         let order = self.of_lock.get(&lock)?;
         Some((lock, *order.get(place)?, *order.get(place + 1)?))

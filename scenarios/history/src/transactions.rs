@@ -13,14 +13,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::event::{ClientId, GrantId, ObjectId, What};
+use crate::event::{CallId, ClientId, EventKind, ObjectId};
 use crate::history::History;
 
 /// One grant's reads and writes.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) client: ClientId,
-    pub(crate) grant: GrantId,
+    pub(crate) grant: CallId,
     /// Versions read that count.
     pub(crate) reads: BTreeSet<(ObjectId, u64)>,
     /// Versions written.
@@ -30,15 +30,15 @@ pub(crate) struct Transaction {
 /// Every grant that read or wrote anything that counts, in the order of its first such event.
 pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
     let mut drafts: Vec<Draft> = Vec::new();
-    let mut place: HashMap<GrantId, usize> = HashMap::new();
+    let mut place: HashMap<CallId, usize> = HashMap::new();
     let mut read_by: HashSet<(ClientId, ObjectId, u64)> = HashSet::new();
     for event in history.events().iter().filter(|event| matters(&event.what)) {
-        let (Some(client), Some(grant)) = (event.what.client(), event.what.grant()) else { continue };
+        let (Some(client), Some(grant)) = (event.what.client(), event.what.call()) else { continue };
         let index = *place.entry(grant).or_insert_with(|| {
             drafts.push(Draft::new(client, grant));
             drafts.len() - 1
         });
-        if let What::ReadDone { object, version, .. } = event.what {
+        if let EventKind::ReadDone { object, version, .. } = event.what {
             read_by.insert((client, object, version));
         }
         let was_read = |object, version| read_by.contains(&(client, object, version));
@@ -47,22 +47,22 @@ pub(crate) fn transactions(history: &History) -> Vec<Transaction> {
     drafts.into_iter().filter_map(Draft::finish).collect()
 }
 
-fn matters(what: &What) -> bool {
+fn matters(what: &EventKind) -> bool {
     matches!(
         what,
-        What::ReadDone { .. }
-            | What::WriteSent { .. }
-            | What::WriteApplied { .. }
-            | What::WriteRefused { .. }
-            | What::ExpiryNoticed { .. }
-            | What::ReleaseCalled { .. }
+        EventKind::ReadDone { .. }
+            | EventKind::WriteSent { .. }
+            | EventKind::WriteApplied { .. }
+            | EventKind::WriteRefused { .. }
+            | EventKind::ExpiryNoticed { .. }
+            | EventKind::ReleaseCalled { .. }
     )
 }
 
 /// A transaction as far as the history has been read.
 struct Draft {
     client: ClientId,
-    grant: GrantId,
+    grant: CallId,
     /// Every read, in order.
     log: Vec<(ObjectId, u64)>,
     /// The same, to be looked up.
@@ -77,7 +77,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(client: ClientId, grant: GrantId) -> Self {
+    fn new(client: ClientId, grant: CallId) -> Self {
         Self {
             client,
             grant,
@@ -92,17 +92,17 @@ impl Draft {
     }
 
     /// `was_read` says whether the client has read a version so far, under whatever grant.
-    fn see(&mut self, what: &What, was_read: impl Fn(ObjectId, u64) -> bool) {
+    fn see(&mut self, what: &EventKind, was_read: impl Fn(ObjectId, u64) -> bool) {
         match what {
-            What::ReadDone { object, version, .. } => {
+            EventKind::ReadDone { object, version, .. } => {
                 self.log.push((*object, *version));
                 self.read.insert((*object, *version));
             }
-            What::WriteSent { object, based_on, .. } => {
+            EventKind::WriteSent { object, based_on, .. } => {
                 self.wrote_or_expired = true;
                 self.sent.insert((*object, *based_on), self.log.len());
             }
-            What::WriteApplied { object, version, based_on, .. } => {
+            EventKind::WriteApplied { object, version, based_on, .. } => {
                 self.wrote_or_expired = true;
                 self.writes.insert((*object, *version));
                 let own = |read: &&u64| self.read.contains(&(*object, **read)) || !was_read(*object, **read);
@@ -112,8 +112,8 @@ impl Draft {
                     self.uses.push(sent.unwrap_or(self.log.len()));
                 }
             }
-            What::WriteRefused { .. } | What::ExpiryNoticed { .. } => self.wrote_or_expired = true,
-            What::ReleaseCalled { .. } if !self.wrote_or_expired => self.uses.push(self.log.len()),
+            EventKind::WriteRefused { .. } | EventKind::ExpiryNoticed { .. } => self.wrote_or_expired = true,
+            EventKind::ReleaseCalled { .. } if !self.wrote_or_expired => self.uses.push(self.log.len()),
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::event::{ClientId, ClockKind, GrantId, KeyOp, LockId, NodeId, ObjectId, Reading, TrueNs};
+use crate::event::{CallId, ClientId, ClockKind, KeyOp, LockId, NodeId, ObjectId, Reading, TrueNs};
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -192,7 +192,7 @@ pub struct Overlap {
     /// The two clients; the one granted first comes first.
     pub clients: [ClientId; 2],
     /// Their grants, in the same order.
-    pub grants: [GrantId; 2],
+    pub grants: [CallId; 2],
     /// When both began to hold.
     pub from: TrueNs,
     /// When the first of them stopped, not included; where they began if one of them held for no length of time.
@@ -228,13 +228,13 @@ pub struct StaleWrite {
     /// Whose write.
     pub client: ClientId,
     /// Under which grant.
-    pub grant: GrantId,
+    pub grant: CallId,
     /// When that grant was given.
     pub granted_at: TrueNs,
     /// Who got the next grant of this lock.
     pub later_client: ClientId,
     /// The next grant of this lock.
-    pub later_grant: GrantId,
+    pub later_grant: CallId,
     /// When the next grant was given: since then the write was stale.
     pub later_granted_at: TrueNs,
 }
@@ -252,11 +252,11 @@ pub struct Cycle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Step {
     /// The grant that comes first.
-    pub before: GrantId,
+    pub before: CallId,
     /// Its client.
     pub before_client: ClientId,
     /// The grant that comes later.
-    pub after: GrantId,
+    pub after: CallId,
     /// Its client.
     pub after_client: ClientId,
     /// Why.
@@ -324,11 +324,11 @@ pub struct WrongKey {
     /// Who did it.
     pub client: ClientId,
     /// Which acquire call or grant sent it.
-    pub by: GrantId,
+    pub by: CallId,
     /// Whether that was ever granted: if not, the command cleaned up after a failed attempt.
     pub by_granted: bool,
     /// The grant whose token the key held.
-    pub held: GrantId,
+    pub held: CallId,
     /// Its client, if the history says.
     pub held_client: Option<ClientId>,
 }

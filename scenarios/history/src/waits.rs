@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::claims::Claim;
-use crate::event::{ClientId, GrantId, LockId, RunOutcome, TrueNs, What};
+use crate::event::{CallId, ClientId, EventKind, LockId, RunOutcome, TrueNs};
 use crate::history::History;
 use crate::verdict::{LongWait, WaitEnd, Waited};
 
@@ -26,11 +26,11 @@ pub(crate) fn waits(history: &History) -> Vec<Wait> {
     let stalled = history.outcome() == Some(RunOutcome::Stalled);
     let end = if stalled { WaitEnd::Never } else { WaitEnd::RunEnded };
     let mut waits: Vec<Wait> = Vec::new();
-    let mut asked: HashMap<GrantId, LockId> = HashMap::new();
+    let mut asked: HashMap<CallId, LockId> = HashMap::new();
     let mut open: BTreeMap<(ClientId, LockId), usize> = BTreeMap::new();
     for event in history.events() {
         let (ended, how) = match event.what {
-            What::AcquireStarted { client, grant, lock } => {
+            EventKind::AcquireStarted { client, call: grant, lock } => {
                 asked.insert(grant, lock);
                 open.entry((client, lock)).or_insert_with(|| {
                     waits.push(Wait { client, lock, from: event.at, to: history.end(), end });
@@ -38,11 +38,11 @@ pub(crate) fn waits(history: &History) -> Vec<Wait> {
                 });
                 continue;
             }
-            What::Granted { client, lock, .. } => (vec![(client, lock)], WaitEnd::Obtained),
-            What::GaveUp { client, grant } => {
+            EventKind::Granted { client, lock, .. } => (vec![(client, lock)], WaitEnd::Obtained),
+            EventKind::GaveUp { client, call: grant } => {
                 (asked.get(&grant).map(|&lock| (client, lock)).into_iter().collect(), WaitEnd::GaveUp)
             }
-            What::Died { client } | What::Restarted { client } => {
+            EventKind::Died { client } | EventKind::Restarted { client } => {
                 let of_client = open.range((client, LockId(0))..=(client, LockId(u32::MAX)));
                 (of_client.map(|(&key, _)| key).collect(), WaitEnd::Died)
             }

@@ -2,7 +2,7 @@
 //!
 //! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
 
-use crate::event::{ClientId, ClockKind, GrantId, KeyOp, TrueNs};
+use crate::event::{CallId, ClientId, ClockKind, KeyOp, TrueNs};
 use crate::history::Header;
 use crate::verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
@@ -19,7 +19,7 @@ impl Evidence {
     ///     predicate: Predicate::P1,
     ///     lock: LockId(0),
     ///     clients: [ClientId(0), ClientId(1)],
-    ///     grants: [GrantId(1), GrantId(2)],
+    ///     grants: [CallId(1), CallId(2)],
     ///     from: TrueNs(12_031_000_000),
     ///     to: TrueNs(18_843_000_000),
     ///     open_ended: false,
@@ -147,7 +147,7 @@ fn in_order(step: &Step, header: &Header) -> String {
     format!(r#"{before} {did} version {version} of "{object}" before {after} {then_did} version {then}"#)
 }
 
-fn who(client: ClientId, grant: GrantId, header: &Header) -> String {
+fn who(client: ClientId, grant: CallId, header: &Header) -> String {
     format!("{} (grant {})", header.client(client), grant.0)
 }
 

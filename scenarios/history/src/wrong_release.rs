@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::event::{ClientId, GrantId, What};
+use crate::event::{CallId, ClientId, EventKind};
 use crate::history::History;
 use crate::verdict::{Evidence, Findings, Predicate, Verdict, WrongKey};
 
@@ -17,7 +17,7 @@ pub fn wrong_release(history: &History) -> Verdict {
     let mut grants = None;
     let mut findings = Findings::new(Predicate::WR);
     for event in history.events() {
-        let What::KeyTouched { client, node, lock, by, held, op } = event.what else { continue };
+        let EventKind::KeyTouched { client, node, lock, by, held, op } = event.what else { continue };
         if by == held {
             continue;
         }
@@ -37,25 +37,25 @@ pub fn wrong_release(history: &History) -> Verdict {
 
 fn unattributed(history: &History) -> Option<String> {
     history.events().iter().find_map(|event| match &event.what {
-        What::Unattributed { why, .. } => Some(why.clone()),
+        EventKind::Unattributed { why, .. } => Some(why.clone()),
         _ => None,
     })
 }
 
 /// Whose calls there were, and which of them were granted.
 struct Grants {
-    owners: HashMap<GrantId, ClientId>,
-    granted: HashSet<GrantId>,
+    owners: HashMap<CallId, ClientId>,
+    granted: HashSet<CallId>,
 }
 
 impl Grants {
     fn of(history: &History) -> Self {
         let events = || history.events().iter().map(|event| &event.what);
         let granted = events().filter_map(|what| match what {
-            What::Granted { grant, .. } => Some(*grant),
+            EventKind::Granted { grant, .. } => Some(*grant),
             _ => None,
         });
-        let owners = events().filter_map(|what| Some((what.grant()?, what.client()?)));
+        let owners = events().filter_map(|what| Some((what.call()?, what.client()?)));
         Self { owners: owners.collect(), granted: granted.collect() }
     }
 }

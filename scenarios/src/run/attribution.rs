@@ -5,23 +5,23 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::GrantId;
+use doublehold_history::CallId;
 use doublehold_sim::{ConnectionId, HostId};
 
 /// What is known so far.
 #[derive(Default)]
 pub(super) struct Attribution {
     /// The lock call each client is in, by the grant it is about.
-    calls: BTreeMap<HostId, GrantId>,
+    calls: BTreeMap<HostId, CallId>,
     /// The calls of each connection's requests, in the order sent.
-    sent: BTreeMap<ConnectionId, Vec<Option<GrantId>>>,
+    sent: BTreeMap<ConnectionId, Vec<Option<CallId>>>,
     /// Whose acquire call keys with each value are of.
-    marks: BTreeMap<Vec<u8>, (HostId, GrantId)>,
+    marks: BTreeMap<Vec<u8>, (HostId, CallId)>,
 }
 
 impl Attribution {
     /// A client's lock call begins; it ends any it was in.
-    pub(super) fn enter(&mut self, client: HostId, grant: GrantId) {
+    pub(super) fn enter(&mut self, client: HostId, grant: CallId) {
         self.calls.insert(client, grant);
     }
 
@@ -30,16 +30,16 @@ impl Attribution {
         self.calls.remove(&client);
     }
 
-    pub(super) fn call_of(&self, client: HostId) -> Option<GrantId> {
+    pub(super) fn call_of(&self, client: HostId) -> Option<CallId> {
         self.calls.get(&client).copied()
     }
 
-    pub(super) fn sent(&mut self, connection: ConnectionId, calls: &[Option<GrantId>]) {
+    pub(super) fn sent(&mut self, connection: ConnectionId, calls: &[Option<CallId>]) {
         self.sent.entry(connection).or_default().extend_from_slice(calls);
     }
 
     /// The call that sent a connection's n-th request, counted from 0.
-    pub(super) fn sender(&self, connection: ConnectionId, request: u64) -> Option<GrantId> {
+    pub(super) fn sender(&self, connection: ConnectionId, request: u64) -> Option<CallId> {
         *self.sent.get(&connection)?.get(usize::try_from(request).ok()?)?
     }
 
@@ -51,7 +51,7 @@ impl Attribution {
     }
 
     /// Whose key it is that holds this value.
-    pub(super) fn owner(&self, value: &[u8]) -> Option<(HostId, GrantId)> {
+    pub(super) fn owner(&self, value: &[u8]) -> Option<(HostId, CallId)> {
         self.marks.get(value).copied()
     }
 }

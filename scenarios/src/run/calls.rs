@@ -16,7 +16,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use doublehold_history::GrantId;
+use doublehold_history::CallId;
 use doublehold_sim::{HostId, SimStream};
 use doublehold_sim_redis::resp::RequestBuffer;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -39,7 +39,7 @@ impl CallConnection {
         CallConnection { driver, client, recorder }
     }
 
-    fn call(&self) -> Option<GrantId> {
+    fn call(&self) -> Option<CallId> {
         self.recorder.call_of(self.client)
     }
 }
@@ -78,9 +78,9 @@ const LABEL_SIZE: usize = LABEL.len() + size_of::<u64>();
 /// A label as RESP writes it: `$14`, a line end, the label, a line end.
 const LABEL_ON_WIRE: usize = 3 + 2 + LABEL_SIZE + 2;
 
-fn labelled(cmd: &Cmd, call: Option<GrantId>) -> Cmd {
+fn labelled(cmd: &Cmd, call: Option<CallId>) -> Cmd {
     let mut copy = cmd.clone();
-    if let Some(GrantId(id)) = call {
+    if let Some(CallId(id)) = call {
         let mut label = [0; LABEL_SIZE];
         label[..LABEL.len()].copy_from_slice(&LABEL);
         label[LABEL.len()..].copy_from_slice(&id.to_le_bytes());
@@ -89,14 +89,14 @@ fn labelled(cmd: &Cmd, call: Option<GrantId>) -> Cmd {
     copy
 }
 
-fn call_in(argument: &[u8]) -> Option<GrantId> {
+fn call_in(argument: &[u8]) -> Option<CallId> {
     let id = argument.strip_prefix(&LABEL)?.try_into().ok()?;
-    Some(GrantId(u64::from_le_bytes(id)))
+    Some(CallId(u64::from_le_bytes(id)))
 }
 
 /// A request as the driver wrote it and as it goes to the network.
 struct Written {
-    call: Option<GrantId>,
+    call: Option<CallId>,
     /// Its bytes with the label that the driver has not been told are taken.
     labelled: usize,
     /// Its bytes without that the network has not taken.
@@ -108,7 +108,7 @@ struct Written {
 struct Sieve {
     requests: RequestBuffer,
     /// The call of the last request.
-    last: Option<GrantId>,
+    last: Option<CallId>,
 }
 
 impl Sieve {
@@ -241,8 +241,8 @@ mod tests {
     fn a_label_is_taken_out_wherever_the_bytes_are_cut_and_the_rest_is_as_it_was() {
         let commands = [
             (redis::cmd("PING"), None),
-            (redis::cmd("SET").arg("stock").arg(b"\r\n\0token").to_owned(), Some(GrantId(7))),
-            (redis::cmd("DEL").arg("stock").to_owned(), Some(GrantId(u64::MAX))),
+            (redis::cmd("SET").arg("stock").arg(b"\r\n\0token").to_owned(), Some(CallId(7))),
+            (redis::cmd("DEL").arg("stock").to_owned(), Some(CallId(u64::MAX))),
         ];
         let plain: Vec<u8> = commands.iter().flat_map(|(cmd, _)| cmd.get_packed_command()).collect();
         let packed: Vec<u8> =
@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn the_exec_that_a_driver_adds_belongs_to_the_call_of_its_transaction() {
         let mut pipeline = redis::pipe();
-        pipeline.atomic().add_command(labelled(redis::cmd("DEL").arg("stock"), Some(GrantId(3))));
+        pipeline.atomic().add_command(labelled(redis::cmd("DEL").arg("stock"), Some(CallId(3))));
         let (mut sieve, mut out, mut calls) = (Sieve::default(), Vec::new(), Vec::new());
         sieve.take(&pipeline.get_packed_pipeline(), &mut out, |it| calls.push(it.call)).expect("it is RESP");
-        assert_eq!(calls, [None, Some(GrantId(3)), Some(GrantId(3))]);
+        assert_eq!(calls, [None, Some(CallId(3)), Some(CallId(3))]);
     }
 
     #[test]

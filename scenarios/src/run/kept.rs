@@ -3,7 +3,7 @@
 //! Counted by what is recorded, not by what an allocator gave, so that a run meets its limit at the same event in any
 //! build and on any machine.
 
-use doublehold_history::What;
+use doublehold_history::EventKind;
 
 /// An event of the history, without its texts.
 const EVENT: usize = 144;
@@ -21,15 +21,15 @@ pub(super) fn requests(count: usize) -> u64 {
 }
 
 /// What recording this takes.
-pub(super) fn bytes(what: &What) -> u64 {
+pub(super) fn bytes(what: &EventKind) -> u64 {
     let more = match what {
-        What::AcquireStarted { .. } => CALL,
-        What::Granted { token, .. } => token.len(),
-        What::Refused { why, .. }
-        | What::AcquireUnknown { why, .. }
-        | What::ExtendFailed { why, .. }
-        | What::WriteRefused { why, .. }
-        | What::Doubt { why } => why.len(),
+        EventKind::AcquireStarted { .. } => CALL,
+        EventKind::Granted { token, .. } => token.len(),
+        EventKind::Refused { why, .. }
+        | EventKind::AcquireUnknown { why, .. }
+        | EventKind::ExtendFailed { why, .. }
+        | EventKind::WriteRefused { why, .. }
+        | EventKind::Inconclusive { why } => why.len(),
         _ => 0,
     };
     (EVENT + more) as u64

@@ -8,19 +8,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use doublehold_history::{self as history, Content, GrantId, ReleaseOutcome, What};
+use doublehold_history::{self as history, CallId, Content, EventKind, ReleaseOutcome};
 use doublehold_lockimpl::{Acquired, AnyLock, Deadline, Env, Extended, Grant, Lock, NodeName, Released};
 use doublehold_sim::{DelayLaw, Host, HostId};
 
 use super::env::SimEnv;
 use super::recorder::{LOCK, Recorder};
 use super::resource::{OBJECT, ResourceLink};
-use crate::scenario::{ClientPlan, LockPlan, START_SIGNAL, Step};
+use crate::scenario::{ClientSetup, LockSetup, START_SIGNAL, Step};
 
 /// What a client's process needs to know.
 pub(crate) struct Program {
-    pub(crate) plan: ClientPlan,
-    pub(crate) lock: LockPlan,
+    pub(crate) plan: ClientSetup,
+    pub(crate) lock: LockSetup,
     pub(crate) nodes: Vec<NodeName>,
     pub(crate) resource: HostId,
     pub(crate) recorder: Recorder,
@@ -32,7 +32,7 @@ impl Program {
     /// Runs the program on a host, from the start signal to the last round.
     pub(crate) async fn run(self: Arc<Self>, host: Host, env: SimEnv) {
         if host.restarts() > 0 {
-            self.recorder.note(host.id(), |client| What::Restarted { client });
+            self.recorder.note(host.id(), |client| EventKind::Restarted { client });
         }
         let mut life = Life { recorder: self.recorder.clone(), client: host.id(), finished: false };
         self.rounds(host, env).await;
@@ -42,10 +42,10 @@ impl Program {
     async fn rounds(&self, host: Host, env: SimEnv) {
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
         let Ok(resource) = ResourceLink::open(&host, self.resource).await else {
-            return self.recorder.doubt(format!("{} could not reach the resource", host.name()));
+            return self.recorder.inconclusive(format!("{} could not reach the resource", host.name()));
         };
         let Ok(lock) = self.lock.algorithm.build(env.clone(), self.nodes.clone()) else {
-            return self.recorder.doubt(format!("{} could not build its lock", host.name()));
+            return self.recorder.inconclusive(format!("{} could not build its lock", host.name()));
         };
         if self.plan.waits_for_start && !self.started.load(Ordering::Relaxed) {
             while host.signal().await != START_SIGNAL {}
@@ -54,7 +54,9 @@ impl Program {
         let mut client = Client { program: self, host, env, lock, resource };
         for _ in 0..self.plan.rounds {
             if client.round().await.is_err() {
-                return self.recorder.doubt(format!("{} lost the resource and gave up", client.host.name()));
+                return self
+                    .recorder
+                    .inconclusive(format!("{} lost the resource and gave up", client.host.name()));
             }
         }
     }
@@ -96,7 +98,7 @@ struct Turn {
 
 /// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from it.
 struct Held {
-    grant: GrantId,
+    grant: CallId,
     lease: Grant,
     read: Option<Content>,
 }
@@ -139,27 +141,39 @@ impl Client<'_> {
                     return true;
                 }
                 Acquired::Refused(why) => {
-                    self.note(|client| What::Refused { client, grant, why: why.to_string() })
+                    self.note(|client| EventKind::Refused { client, call: grant, why: why.to_string() })
                 }
                 Acquired::Unknown(why) => {
-                    self.note(|client| What::AcquireUnknown { client, grant, why: why.to_string() });
+                    self.note(|client| EventKind::AcquireUnknown {
+                        client,
+                        call: grant,
+                        why: why.to_string(),
+                    });
                 }
             }
             self.mark("refusal").await;
             if !insist || self.host.clocks().monotonic >= patience_ends {
-                self.note(|client| What::GaveUp { client, grant });
+                self.note(|client| EventKind::GaveUp { client, call: grant });
                 return false;
             }
             self.sleep(&self.program.plan.retry).await;
         }
     }
 
-    async fn granted(&self, grant: GrantId, lease: &Grant) {
+    async fn granted(&self, grant: CallId, lease: &Grant) {
         self.program.recorder.voted(grant, lease.votes());
         let deadline = lease.deadline.map(in_history);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.program.recorder.reading(self.host.id());
-        self.note(|client| What::Granted { client, grant, lock: LOCK, token, fencing, deadline, reading });
+        self.note(|client| EventKind::Granted {
+            client,
+            grant,
+            lock: LOCK,
+            token,
+            fencing,
+            deadline,
+            reading,
+        });
         if let Some(deadline) = deadline {
             self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
         }
@@ -171,7 +185,7 @@ impl Client<'_> {
         let grant = *grant;
         *read = self.resource.read(grant, lease.fencing).await.map_err(|_| Unreachable)?;
         if let Some(Content { version, value }) = *read {
-            self.note(|client| What::ReadDone { client, grant, object: OBJECT, version, value });
+            self.note(|client| EventKind::ReadDone { client, grant, object: OBJECT, version, value });
         }
         self.mark("read").await;
         Ok(())
@@ -183,7 +197,7 @@ impl Client<'_> {
         if let Some(deadline) = lease.deadline
             && deadline.has_passed(&self.env).await
         {
-            self.note(|client| What::ExpiryNoticed { client, grant: *grant });
+            self.note(|client| EventKind::ExpiryNoticed { client, grant: *grant });
             self.mark("expiry").await;
             return false;
         }
@@ -196,7 +210,7 @@ impl Client<'_> {
         let (grant, based_on) = (*grant, read.map(|content| content.version));
         let value = read.map_or(grant.0, |content| content.value + 1);
         self.mark("write").await;
-        self.note(|client| What::WriteSent { client, grant, object: OBJECT, based_on });
+        self.note(|client| EventKind::WriteSent { client, grant, object: OBJECT, based_on });
         self.resource.write(grant, lease.fencing, based_on, value).await.map_err(|_| Unreachable)?;
         Ok(())
     }
@@ -210,7 +224,7 @@ impl Client<'_> {
         let why = match extended {
             Extended::Extended { deadline } => {
                 let deadline = deadline.map(in_history);
-                self.note(|client| What::Extended { client, grant, deadline });
+                self.note(|client| EventKind::Extended { client, grant, deadline });
                 if let Some(deadline) = deadline {
                     self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
                 }
@@ -220,13 +234,13 @@ impl Client<'_> {
             Extended::TooLate => "too late".to_owned(),
             Extended::Unknown(doubt) => doubt.to_string(),
         };
-        self.note(|client| What::ExtendFailed { client, grant, why });
+        self.note(|client| EventKind::ExtendFailed { client, grant, why });
         self.mark("extend").await;
     }
 
     async fn release(&mut self, turn: &mut Turn) {
         let Some(Held { grant, lease, .. }) = turn.held.take() else { return };
-        self.note(|client| What::ReleaseCalled { client, grant });
+        self.note(|client| EventKind::ReleaseCalled { client, grant });
         self.mark("release").await;
         self.program.recorder.enter(self.host.id(), grant);
         let released = self.lock.release(&lease).await;
@@ -236,7 +250,7 @@ impl Client<'_> {
             Released::NotOwner => ReleaseOutcome::NotOwner,
             Released::Unknown(_) => ReleaseOutcome::Unknown,
         };
-        self.note(|client| What::ReleaseReturned { client, grant, outcome });
+        self.note(|client| EventKind::ReleaseReturned { client, grant, outcome });
     }
 
     async fn sleep(&self, law: &DelayLaw) {
@@ -252,7 +266,7 @@ impl Client<'_> {
         self.host.mark(label, None).await;
     }
 
-    fn note(&self, what: impl FnOnce(history::ClientId) -> What) {
+    fn note(&self, what: impl FnOnce(history::ClientId) -> EventKind) {
         self.program.recorder.note(self.host.id(), what);
     }
 }

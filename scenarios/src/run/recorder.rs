@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    ClientId, ClockKind, Deadline, GrantId, History, KeyOp, LockId, NodeId, Reading, TrueNs, What,
+    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, NodeId, Reading, TrueNs,
 };
 use doublehold_sim::{ConnectionId, Host, HostId};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript};
@@ -40,12 +40,12 @@ struct Record {
     next_grant: u64,
     attribution: Attribution,
     /// Grants that claim the lock, with their holder: their clocks are evidence.
-    claims: BTreeMap<GrantId, HostId>,
+    claims: BTreeMap<CallId, HostId>,
     /// The latest deadline of each grant: an older one passing means nothing.
-    deadlines: BTreeMap<GrantId, Deadline>,
+    deadlines: BTreeMap<CallId, Deadline>,
     keys: Vec<KeySpan>,
     /// The nodes whose yes each grant was given on, where several were asked.
-    votes: BTreeMap<GrantId, Vec<HostIndex>>,
+    votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// The open span of each node that holds the key.
     held: BTreeMap<HostId, usize>,
     /// When each span's key expires by its node's clock, in milliseconds, as last set.
@@ -58,7 +58,7 @@ struct Record {
 pub(crate) struct Recorded {
     pub(crate) history: History,
     pub(crate) keys: Vec<KeySpan>,
-    pub(crate) votes: BTreeMap<GrantId, Vec<HostIndex>>,
+    pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -89,18 +89,18 @@ impl Recorder {
     }
 
     /// A client is about to call acquire: the call's id. The call lasts until [`Recorder::leave`].
-    pub(crate) fn begin(&self, client: HostId) -> GrantId {
+    pub(crate) fn begin(&self, client: HostId) -> CallId {
         let mut record = self.lock();
-        let grant = GrantId(record.next_grant);
+        let grant = CallId(record.next_grant);
         record.next_grant += 1;
         record.attribution.enter(client, grant);
-        let started = What::AcquireStarted { client: record.clients[&client], grant, lock: LOCK };
+        let started = EventKind::AcquireStarted { client: record.clients[&client], call: grant, lock: LOCK };
         record.push(self.now(), started);
         grant
     }
 
     /// A client is about to call the lock for a grant it has: until [`Recorder::leave`].
-    pub(crate) fn enter(&self, client: HostId, grant: GrantId) {
+    pub(crate) fn enter(&self, client: HostId, grant: CallId) {
         self.lock().attribution.enter(client, grant);
     }
 
@@ -110,12 +110,12 @@ impl Recorder {
     }
 
     /// The call to the lock that a client is in.
-    pub(crate) fn call_of(&self, client: HostId) -> Option<GrantId> {
+    pub(crate) fn call_of(&self, client: HostId) -> Option<CallId> {
         self.lock().attribution.call_of(client)
     }
 
     /// Requests were written to a connection, each by this call.
-    pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<GrantId>]) {
+    pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<CallId>]) {
         self.world.keeps(kept::requests(calls.len()));
         self.lock().attribution.sent(connection, calls);
     }
@@ -126,7 +126,7 @@ impl Recorder {
     }
 
     /// Writes what `what` makes of the client's id.
-    pub(crate) fn note(&self, client: HostId, what: impl FnOnce(ClientId) -> What) {
+    pub(crate) fn note(&self, client: HostId, what: impl FnOnce(ClientId) -> EventKind) {
         let mut record = self.lock();
         let what = what(record.clients[&client]);
         let (starts, ends) = boundary(&what);
@@ -148,18 +148,18 @@ impl Recorder {
         self.read_claimants(&mut record, client);
         record.claims.retain(|_, holder| *holder != client);
         record.attribution.leave(client);
-        let died = What::Died { client: record.clients[&client] };
+        let died = EventKind::Died { client: record.clients[&client] };
         record.push(self.now(), died);
     }
 
     /// Which nodes said yes to a grant, in the order of the scenario's nodes, which are its first hosts.
-    pub(crate) fn voted(&self, grant: GrantId, votes: &[bool]) {
+    pub(crate) fn voted(&self, grant: CallId, votes: &[bool]) {
         let nodes = votes.iter().enumerate().filter(|(_, yes)| **yes).map(|(node, _)| HostIndex(node));
         self.lock().votes.insert(grant, nodes.collect());
     }
 
     /// Watches a grant's deadline on its client's clock, also while the client is stopped.
-    pub(crate) fn watch_deadline(&self, client: HostId, grant: GrantId, deadline: Deadline) {
+    pub(crate) fn watch_deadline(&self, client: HostId, grant: CallId, deadline: Deadline) {
         self.lock().deadlines.insert(grant, deadline);
         let (recorder, world) = (self.clone(), self.world.clone());
         self.world.spawn(async move {
@@ -168,16 +168,16 @@ impl Recorder {
             // After the release nobody believes in the grant any more, and its deadline means nothing.
             if record.deadlines.get(&grant) == Some(&deadline) && record.claims.contains_key(&grant) {
                 recorder.read_claimants(&mut record, client);
-                let passed = What::DeadlinePassed { client: record.clients[&client], grant };
+                let passed = EventKind::DeadlinePassed { client: record.clients[&client], grant };
                 record.push(recorder.now(), passed);
             }
         });
     }
 
     /// Something without which the run shows nothing: what holds becomes inconclusive.
-    pub(crate) fn doubt(&self, why: String) {
+    pub(crate) fn inconclusive(&self, why: String) {
         let now = self.now();
-        self.lock().push(now, What::Doubt { why: why.clone() });
+        self.lock().push(now, EventKind::Inconclusive { why: why.clone() });
         self.remark(why);
     }
 
@@ -227,7 +227,7 @@ impl Recorder {
         holders.sort_unstable();
         holders.dedup();
         for holder in holders {
-            let what = What::Clocks { client: record.clients[&holder], reading: self.reading(holder) };
+            let what = EventKind::Clocks { client: record.clients[&holder], reading: self.reading(holder) };
             record.push(self.now(), what);
         }
     }
@@ -253,7 +253,7 @@ impl Recorder {
 }
 
 impl Record {
-    fn push(&mut self, at: TrueNs, what: What) {
+    fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
             self.world.keeps(kept::bytes(&what));
             self.history.push(at, what);
@@ -277,7 +277,7 @@ impl Record {
     }
 
     /// What a client's command did to a key that was there, if that is anybody's business.
-    fn touched(&self, node: HostId, origin: Origin, change: &KeyChange<'_>) -> Option<What> {
+    fn touched(&self, node: HostId, origin: Origin, change: &KeyChange<'_>) -> Option<EventKind> {
         let (Origin::Client { peer, request }, Some(before)) = (origin, change.before) else { return None };
         let sender = self.attribution.sender(ConnectionId(peer.connection), request);
         let client = self.clients.get(&HostId(peer.host)).copied();
@@ -292,14 +292,14 @@ impl Record {
         let (node, lock) = (NodeId(node.0 - 1), LOCK);
         let why = match (client.zip(sender), owner) {
             (Some((client, by)), Some((_, held))) => {
-                return op.map(|op| What::KeyTouched { client, node, lock, by, held, op });
+                return op.map(|op| EventKind::KeyTouched { client, node, lock, by, held, op });
             }
             (Some(_), None) => "it holds or held a value that no lock had said it marks its keys with",
             (None, _) => "no call of a lock sent the command",
         };
         let name = self.history.header().node(node);
         let why = format!("{} changed the lock's key on {name}, and {why}", change.command);
-        Some(What::Unattributed { node, lock, why })
+        Some(EventKind::Unattributed { node, lock, why })
     }
 }
 
@@ -312,10 +312,12 @@ fn key_origin(origin: Origin) -> KeyOrigin {
 }
 
 /// Which grant starts to be claimed, and which ends, by this event.
-fn boundary(what: &What) -> (Option<GrantId>, Option<GrantId>) {
+fn boundary(what: &EventKind) -> (Option<CallId>, Option<CallId>) {
     match what {
-        What::Granted { grant, .. } => (Some(*grant), None),
-        What::ReleaseCalled { grant, .. } | What::ExpiryNoticed { grant, .. } => (None, Some(*grant)),
+        EventKind::Granted { grant, .. } => (Some(*grant), None),
+        EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
+            (None, Some(*grant))
+        }
         _ => (None, None),
     }
 }
@@ -382,7 +384,7 @@ impl Observer for NodeObserver {
         let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
         self.node.note("script stopped", client);
         // A Redis would go on. What this node would do from here on is no evidence of anything.
-        self.recorder.doubt(format!("{script} on {}", self.node.name()));
+        self.recorder.inconclusive(format!("{script} on {}", self.node.name()));
         self.node.halt();
     }
 }

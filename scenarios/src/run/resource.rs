@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use doublehold_history::{
-    Content, GrantId, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, What, WriteRequest,
+    CallId, Content, EventKind, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest,
 };
 use doublehold_sim::{Host, HostId, SimStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
@@ -79,11 +79,19 @@ fn carry_out(request: &Request, resource: &mut Resource, client: HostId, recorde
             recorder.note(client, |client| match &outcome {
                 Ok(version) => {
                     let version = *version;
-                    What::WriteApplied { client, grant, object: OBJECT, version, based_on, value, fencing }
+                    EventKind::WriteApplied {
+                        client,
+                        grant,
+                        object: OBJECT,
+                        version,
+                        based_on,
+                        value,
+                        fencing,
+                    }
                 }
                 Err(refusal) => {
                     let why = refusal.to_string();
-                    What::WriteRefused { client, grant, object: OBJECT, why, fencing, highest_seen }
+                    EventKind::WriteRefused { client, grant, object: OBJECT, why, fencing, highest_seen }
                 }
             });
             answer_write(outcome, value)
@@ -110,7 +118,7 @@ impl ResourceLink {
     }
 
     /// Reads the object; `None` if the resource refuses.
-    pub(crate) async fn read(&mut self, grant: GrantId, fencing: Option<u64>) -> io::Result<Option<Content>> {
+    pub(crate) async fn read(&mut self, grant: CallId, fencing: Option<u64>) -> io::Result<Option<Content>> {
         let request = Request { grant, fencing, action: Action::Read };
         match self.ask(&request).await {
             Ok(answer) => Ok(answer),
@@ -122,7 +130,7 @@ impl ResourceLink {
     /// Writes the object; `None` if the resource refuses.
     pub(crate) async fn write(
         &mut self,
-        grant: GrantId,
+        grant: CallId,
         fencing: Option<u64>,
         based_on: Option<u64>,
         value: u64,
@@ -156,7 +164,7 @@ impl ResourceLink {
 
 /// What a client asks of the resource.
 struct Request {
-    grant: GrantId,
+    grant: CallId,
     fencing: Option<u64>,
     action: Action,
 }
@@ -186,7 +194,7 @@ impl Request {
             0 => Action::Read,
             _ => Action::Write { based_on: present(2, based_on), value },
         };
-        Request { grant: GrantId(grant), fencing: present(1, fencing), action }
+        Request { grant: CallId(grant), fencing: present(1, fencing), action }
     }
 }
 

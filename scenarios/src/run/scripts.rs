@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_history::{Bounds, Header, History, What};
+use doublehold_history::{Bounds, EventKind, Header, History};
 use doublehold_sim::{Budget, DelayLaw, Host, HostSpec, LinkSpec, Outcome, Seed, World};
 use doublehold_sim_redis::core::{CoreConfig, ScriptLimit};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
@@ -39,7 +39,7 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
     let run = world.run(Budget::default());
     let history = recorder.close().history;
     let doubts = history.events().iter().filter_map(|event| match &event.what {
-        What::Doubt { why } => Some(why.clone()),
+        EventKind::Inconclusive { why } => Some(why.clone()),
         _ => None,
     });
     (run.outcome, doubts.collect())

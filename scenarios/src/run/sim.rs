@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use doublehold_history::{Bounds, ClientId, Header, History, RunOutcome, TrueNs, What, judge};
+use doublehold_history::{Bounds, ClientId, EventKind, Header, History, RunOutcome, TrueNs, judge};
 use doublehold_lockimpl::NodeName;
 use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
 use doublehold_sim_redis::core::CoreConfig;
@@ -17,9 +17,9 @@ use super::env::{REDIS_PORT, SimEnv};
 use super::program::Program;
 use super::recorder::{NodeObserver, Recorded, Recorder};
 use super::{Engine, Keep, resource};
+use crate::format::words;
 use crate::report::{FaultReport, Report};
-use crate::scenario::{FaultKind, HostIndex, HostPlan, Limits, LinkPlan, Persistence, Role, Scenario};
-use crate::spec::words;
+use crate::scenario::{FaultKind, HostIndex, HostSetup, Limits, LinkSetup, Persistence, Role, Scenario};
 
 /// Runs scenarios in the simulation kernel, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,7 +74,7 @@ impl Engine for SimEngine {
     }
 }
 
-fn link(plan: &LinkPlan) -> LinkSpec {
+fn link(plan: &LinkSetup) -> LinkSpec {
     LinkSpec { delay: plan.delay.clone(), loss: plan.loss }
 }
 
@@ -118,7 +118,7 @@ fn populate(world: &mut World, scenario: &Scenario, recorder: &Recorder) {
     }
 }
 
-fn spec(plan: &HostPlan) -> HostSpec {
+fn spec(plan: &HostSetup) -> HostSpec {
     let wall = WallTime(EPOCH.saturating_add(plan.wall_offset_ns));
     HostSpec { wall, rate: plan.drift, ..HostSpec::new(&plan.name) }
 }
@@ -144,7 +144,7 @@ fn add_node(
         async move {
             let _life = life;
             if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
-                recorder.doubt(format!("{} does not run: {error}", host.name()));
+                recorder.inconclusive(format!("{} does not run: {error}", host.name()));
             }
         }
     })
@@ -174,7 +174,7 @@ impl Drop for NodeLife {
     }
 }
 
-fn add_resource(world: &mut World, scenario: &Scenario, plan: &HostPlan, recorder: Recorder) -> HostId {
+fn add_resource(world: &mut World, scenario: &Scenario, plan: &HostSetup, recorder: Recorder) -> HostId {
     let store = resource::Store::new(scenario.resource.rules);
     world.add_host(spec(plan), move |host| resource::serve(host, store.clone(), recorder.clone()))
 }
@@ -243,7 +243,7 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
             (Some(_), _) => continue,
         };
         let why = format!("the fault `{} {}` {what}", plan.words, plan.when);
-        history.push(ended, What::Doubt { why });
+        history.push(ended, EventKind::Inconclusive { why });
     }
     let outcome = match run.outcome {
         Outcome::Completed => RunOutcome::Completed,
@@ -253,5 +253,5 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
         Outcome::MemoryBudget => RunOutcome::MemoryBudget,
         Outcome::Halted => RunOutcome::Halted,
     };
-    history.push(ended, What::RunEnded { outcome });
+    history.push(ended, EventKind::RunEnded { outcome });
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use doublehold_history::{
-    ClientId, GrantId, Header, History, KeyOp, LockId, NodeId, Verdict, What, wrong_release,
+    CallId, ClientId, EventKind, Header, History, KeyOp, LockId, NodeId, Verdict, wrong_release,
 };
 use doublehold_lockimpl::{Env, NodeName};
 use doublehold_sim::{Budget, DelayLaw, Host, HostId, HostSpec, LinkSpec, Outcome, Seed, World};
@@ -32,7 +32,7 @@ struct Client {
 
 impl Client {
     /// Begins an acquire call, and says what marks its keys.
-    fn acquires(&self, mark: &str) -> GrantId {
+    fn acquires(&self, mark: &str) -> CallId {
         let grant = self.recorder.begin(CLIENT);
         self.env.marks(mark.as_bytes());
         grant
@@ -71,9 +71,9 @@ where
 }
 
 /// For each change of the key: who did it to whose.
-fn touches(history: &History) -> Vec<(GrantId, GrantId, KeyOp)> {
-    let touch = |what: &What| match *what {
-        What::KeyTouched { client: ClientId(0), node: NodeId(0), lock: LockId(0), by, held, op } => {
+fn touches(history: &History) -> Vec<(CallId, CallId, KeyOp)> {
+    let touch = |what: &EventKind| match *what {
+        EventKind::KeyTouched { client: ClientId(0), node: NodeId(0), lock: LockId(0), by, held, op } => {
             Some((by, held, op))
         }
         _ => None,
@@ -108,7 +108,7 @@ fn a_request_that_was_given_up_before_it_was_written_moves_no_other_to_another_c
         client.acquires("two");
         ask(&mut connection, &del()).await;
     });
-    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+    assert_eq!(touches(&history), [(CallId(2), CallId(1), KeyOp::Release)]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_command_that_arrives_after_its_client_went_on_is_its_own_calls() {
         client.recorder.leave(CLIENT);
         late.await.expect("the node answers");
     });
-    assert_eq!(touches(&history), [(GrantId(1), GrantId(1), KeyOp::Release)]);
+    assert_eq!(touches(&history), [(CallId(1), CallId(1), KeyOp::Release)]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_the_network_has_no_room_for_is_still_its_own_calls() {
         ask(&mut connection, &redis::cmd("PING")).await;
         ask(&mut connection, &del()).await;
     });
-    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+    assert_eq!(touches(&history), [(CallId(2), CallId(1), KeyOp::Release)]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn requests_of_two_calls_in_one_pipeline_are_each_their_own_calls() {
         });
         assert!(second_reply.await.is_ok() && matches!(first_reply, Poll::Ready(Ok(_))));
     });
-    let expected = [(GrantId(1), GrantId(1), KeyOp::Extend), (GrantId(2), GrantId(1), KeyOp::Release)];
+    let expected = [(CallId(1), CallId(1), KeyOp::Extend), (CallId(2), CallId(1), KeyOp::Release)];
     assert_eq!(touches(&history), expected);
 }
 
@@ -197,7 +197,7 @@ fn a_pipeline_belongs_to_its_call_and_so_does_what_a_transaction_executes() {
                 pipeline.query_async(&mut connection).await;
             assert_eq!(replies.expect("the node answers"), ("OK".into(), "PONG".into(), 1));
         });
-        assert_eq!(touches(&history), [(GrantId(1), GrantId(1), KeyOp::Release)], "atomic: {atomic}");
+        assert_eq!(touches(&history), [(CallId(1), CallId(1), KeyOp::Release)], "atomic: {atomic}");
     }
 }
 
@@ -248,5 +248,5 @@ fn a_flush_is_a_release_by_its_call() {
         client.acquires("two");
         ask(&mut connection, &redis::cmd("FLUSHALL")).await;
     });
-    assert_eq!(touches(&history), [(GrantId(2), GrantId(1), KeyOp::Release)]);
+    assert_eq!(touches(&history), [(CallId(2), CallId(1), KeyOp::Release)]);
 }

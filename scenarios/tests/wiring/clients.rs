@@ -1,6 +1,6 @@
 //! `[[clients]]` and the steps of their programs. The name of a client is in `texts`.
 
-use doublehold_history::{KeyOp, Predicate, ReleaseOutcome, What};
+use doublehold_history::{EventKind, KeyOp, Predicate, ReleaseOutcome};
 use doublehold_scenarios::report::KeyEnd;
 
 use crate::row::{ONE, Row, TWO, check};
@@ -18,8 +18,8 @@ fn every_key_and_step_of_a_client_does_what_it_says() {
 /// c1 holds the lock for 5 s.
 const HELD: (&str, &str) = ("clients.0.program", "['acquire', 'work 5s', 'release']");
 
-fn gave_up(what: &What) -> bool {
-    matches!(what, What::GaveUp { .. })
+fn gave_up(what: &EventKind) -> bool {
+    matches!(what, EventKind::GaveUp { .. })
 }
 
 fn keys() -> Vec<Row> {
@@ -122,8 +122,8 @@ fn asking() -> Vec<Row> {
             with: &[("clients.0.program", "['acquire', 'work 1s', 'release']")],
             shows: |without, with| {
                 let end = |seen: &Seen| seen.keys("A", "c1")[0].until.map(|(_, how)| how);
-                let released = |what: &What| {
-                    matches!(what, What::ReleaseReturned { outcome: ReleaseOutcome::Released, .. })
+                let released = |what: &EventKind| {
+                    matches!(what, EventKind::ReleaseReturned { outcome: ReleaseOutcome::Released, .. })
                 };
                 without.times("c1", released).is_empty()
                     && end(without) == Some(KeyEnd::Expired)
@@ -137,8 +137,8 @@ fn asking() -> Vec<Row> {
 
 fn effects() -> Vec<Row> {
     fn value(seen: &Seen) -> Vec<(Option<u64>, u64, u64)> {
-        let write = |(_, what): (u64, &What)| match what {
-            What::WriteApplied { based_on, version, value, .. } => Some((*based_on, *version, *value)),
+        let write = |(_, what): (u64, &EventKind)| match what {
+            EventKind::WriteApplied { based_on, version, value, .. } => Some((*based_on, *version, *value)),
             _ => None,
         };
         seen.did("c1").filter_map(write).collect()
@@ -150,7 +150,7 @@ fn effects() -> Vec<Row> {
             both: &[("clients.0.program", "['acquire', 'write', 'release']"), ("clients.0.rounds", "2")],
             with: &[("clients.0.program", "['acquire', 'read', 'write', 'release']")],
             shows: |without, with| {
-                let read = |what: &What| matches!(what, What::ReadDone { .. });
+                let read = |what: &EventKind| matches!(what, EventKind::ReadDone { .. });
                 without.times("c1", read).is_empty()
                     && value(without).iter().all(|(based_on, ..)| based_on.is_none())
                     && with.times("c1", read).len() == 2
@@ -175,7 +175,7 @@ fn effects() -> Vec<Row> {
             with: &[("clients.0.program", "['acquire', 'read', 'work 15s', 'check', 'write', 'release']")],
             turns: &[(Predicate::P3, "violated", "holds"), (Predicate::P4, "violated", "holds")],
             shows: |without, with| {
-                let noticed = |what: &What| matches!(what, What::ExpiryNoticed { .. });
+                let noticed = |what: &EventKind| matches!(what, EventKind::ExpiryNoticed { .. });
                 without.times("c1", noticed).is_empty()
                     && with.times("c1", noticed) == with.marks("c1", "expiry")
                     && with.times("c1", noticed).len() == 1
@@ -216,11 +216,11 @@ fn longer_claim() -> Row {
         with: &[("clients.0.program", "['acquire', 'work 7s', 'extend', 'work 7s', 'check', 'release']")],
         turns: &[(Predicate::P1, "violated", "holds")],
         shows: |without, with| {
-            let extended = |(_, what): (u64, &What)| match what {
-                What::Extended { deadline, .. } => *deadline,
+            let extended = |(_, what): (u64, &EventKind)| match what {
+                EventKind::Extended { deadline, .. } => *deadline,
                 _ => None,
             };
-            let touched = |what: &What| matches!(what, What::KeyTouched { op: KeyOp::Extend, .. });
+            let touched = |what: &EventKind| matches!(what, EventKind::KeyTouched { op: KeyOp::Extend, .. });
             let before = with.grant("c1").deadline.expect("the elapsed check is on").reading_ns;
             let Some(after) = with.did("c1").find_map(extended) else { return false };
             let gap = gaps(&[before as u64, after.reading_ns as u64])[0];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_scenarios::spec::vocabulary;
+use doublehold_scenarios::format::vocabulary;
 
 use crate::row::{ONE, REDLOCK, REPLICATED, Row, read};
 

@@ -1,6 +1,6 @@
 //! What an absent key means: exactly what its documented default means when it is written.
 
-use doublehold_scenarios::spec::vocabulary;
+use doublehold_scenarios::format::vocabulary;
 
 use crate::row::read;
 

@@ -1,6 +1,6 @@
 //! `[lock]`: what every algorithm has, and what the lock on one node has.
 
-use doublehold_history::{Predicate, What};
+use doublehold_history::{EventKind, Predicate};
 use doublehold_scenarios::report::KeyEnd;
 
 use crate::row::{ONE, Row, TWO, check};
@@ -214,7 +214,7 @@ fn single() -> Vec<Row> {
             ],
             with: &[("lock.extend_if_missing", "true")],
             shows: |without, with| {
-                let extended = |what: &What| matches!(what, What::Extended { .. });
+                let extended = |what: &EventKind| matches!(what, EventKind::Extended { .. });
                 without.times("c1", extended).is_empty()
                     && without.keys("A", "c1").len() == 1
                     && with.times("c1", extended).len() == 1

@@ -1,6 +1,6 @@
 //! The way from a scenario file to a run: every word of the format has a scenario in which it does what it says.
 //!
-//! The words come from the format itself (`spec::vocabulary`), so that a new key, fault, step, event or value without a
+//! The words come from the format itself (`format::vocabulary`), so that a new key, fault, step, event or value without a
 //! row fails here. A row runs one small scenario twice from the same seed, without the word and with it, and states
 //! what only that word can have brought about: another trace alone would prove nothing.
 //!

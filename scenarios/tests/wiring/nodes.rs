@@ -54,7 +54,7 @@ const LONG_WORK: (&str, &str) = ("clients.0.program", "['acquire', 'work 9s', 'r
 /// Whether c2 had to wait for c1's key after the crash.
 fn waited(seen: &Seen) -> bool {
     seen.grant("c2").at
-        > seen.times("c1", |what| matches!(what, doublehold_history::What::ReleaseCalled { .. }))[0]
+        > seen.times("c1", |what| matches!(what, doublehold_history::EventKind::ReleaseCalled { .. }))[0]
 }
 
 fn persistence() -> Vec<Row> {

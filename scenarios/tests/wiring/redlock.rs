@@ -1,6 +1,6 @@
 //! `[lock]`: what only Redlock has.
 
-use doublehold_history::{ClockKind, Predicate, What};
+use doublehold_history::{ClockKind, EventKind, Predicate};
 use doublehold_scenarios::report::KeyEnd;
 
 use crate::row::{REDLOCK, Row, check};
@@ -215,7 +215,7 @@ const EXPIRED_ON_TWO: (&str, &str) =
 fn gone_after_extension(seen: &Seen) -> u64 {
     let (gone, how) = seen.keys("A", "c1")[0].until.expect("the key does not stay");
     assert_eq!(how, KeyEnd::Deleted);
-    gone.0.saturating_sub(seen.times("c1", |what| matches!(what, What::ExtendFailed { .. }))[0])
+    gone.0.saturating_sub(seen.times("c1", |what| matches!(what, EventKind::ExtendFailed { .. }))[0])
 }
 
 fn giving_back() -> Vec<Row> {
@@ -328,7 +328,7 @@ fn shared() -> Vec<Row> {
             both: &[EXPIRED_ON_TWO, EXTENDS, ("clients.1.start", "3s")],
             with: &[("lock.extend_if_missing", "true")],
             shows: |without, with| {
-                let extended = |what: &What| matches!(what, What::Extended { .. });
+                let extended = |what: &EventKind| matches!(what, EventKind::Extended { .. });
                 without.times("c1", extended).is_empty()
                     && without.keys("B", "c1").len() == 1
                     && with.times("c1", extended).len() == 1

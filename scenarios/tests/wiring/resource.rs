@@ -1,6 +1,6 @@
 //! `[resource]`. The object's name is in `texts`.
 
-use doublehold_history::{Predicate, What};
+use doublehold_history::{EventKind, Predicate};
 
 use crate::row::{Row, check};
 use crate::seen::{Seen, applied};
@@ -37,8 +37,8 @@ fn every_key_of_resource_does_what_it_says() {
 
 /// Why the client's writes were refused.
 fn refused(seen: &Seen, client: &str) -> Vec<String> {
-    let why = |(_, what): (u64, &What)| match what {
-        What::WriteRefused { why, .. } => Some(why.clone()),
+    let why = |(_, what): (u64, &EventKind)| match what {
+        EventKind::WriteRefused { why, .. } => Some(why.clone()),
         _ => None,
     };
     seen.did(client).filter_map(why).collect()
@@ -46,8 +46,8 @@ fn refused(seen: &Seen, client: &str) -> Vec<String> {
 
 /// The fencing numbers that came with the client's writes.
 fn numbers(seen: &Seen, client: &str) -> Vec<Option<u64>> {
-    let number = |(_, what): (u64, &What)| match what {
-        What::WriteApplied { fencing, .. } | What::WriteRefused { fencing, .. } => Some(*fencing),
+    let number = |(_, what): (u64, &EventKind)| match what {
+        EventKind::WriteApplied { fencing, .. } | EventKind::WriteRefused { fencing, .. } => Some(*fencing),
         _ => None,
     };
     seen.did(client).filter_map(number).collect()

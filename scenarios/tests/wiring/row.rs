@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::panic::catch_unwind;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::spec::Source;
 use doublehold_scenarios::{Engine, Keep, SimEngine};
 
 use crate::seen::Seen;
@@ -20,7 +20,7 @@ const SEEDS: [u64; 2] = [1, 2];
 
 /// See the module.
 pub(crate) struct Row {
-    /// As `spec::vocabulary` prints it.
+    /// As `format::vocabulary` prints it.
     pub(crate) word: &'static str,
     /// What `shows` checks, in words.
     pub(crate) claim: &'static str,

@@ -1,6 +1,6 @@
 //! A run and the questions rows ask of it. Times are nanoseconds of true time.
 
-use doublehold_history::{ClientId, Deadline, Predicate, Reading, What};
+use doublehold_history::{ClientId, Deadline, EventKind, Predicate, Reading};
 use doublehold_scenarios::Report;
 use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::HostIndex;
@@ -52,20 +52,20 @@ impl Seen {
     }
 
     /// What a client did, and when.
-    pub(crate) fn did(&self, client: &str) -> impl Iterator<Item = (u64, &What)> {
+    pub(crate) fn did(&self, client: &str) -> impl Iterator<Item = (u64, &EventKind)> {
         let client = self.client(client);
         let events = self.report.history.events().iter();
         events.filter(move |event| event.what.client() == Some(client)).map(|event| (event.at.0, &event.what))
     }
 
     /// When a client did something.
-    pub(crate) fn times(&self, client: &str, wanted: fn(&What) -> bool) -> Vec<u64> {
+    pub(crate) fn times(&self, client: &str, wanted: fn(&EventKind) -> bool) -> Vec<u64> {
         self.did(client).filter(|(_, what)| wanted(what)).map(|(at, _)| at).collect()
     }
 
     pub(crate) fn grants(&self, client: &str) -> Vec<Granted> {
-        let granted = |(at, what): (u64, &What)| match what {
-            What::Granted { fencing, deadline, reading, .. } => {
+        let granted = |(at, what): (u64, &EventKind)| match what {
+            EventKind::Granted { fencing, deadline, reading, .. } => {
                 Some(Granted { at, fencing: *fencing, deadline: *deadline, reading: *reading })
             }
             _ => None,
@@ -80,8 +80,8 @@ impl Seen {
 
     /// Why the client was refused, or could not tell, each time.
     pub(crate) fn refusals(&self, client: &str) -> Vec<(u64, String)> {
-        let refused = |(at, what): (u64, &What)| match what {
-            What::Refused { why, .. } | What::AcquireUnknown { why, .. } => Some((at, why.clone())),
+        let refused = |(at, what): (u64, &EventKind)| match what {
+            EventKind::Refused { why, .. } | EventKind::AcquireUnknown { why, .. } => Some((at, why.clone())),
             _ => None,
         };
         self.did(client).filter_map(refused).collect()
@@ -89,8 +89,8 @@ impl Seen {
 
     /// What the client's clocks showed whenever somebody wrote them down.
     pub(crate) fn readings(&self, client: &str) -> Vec<(u64, Reading)> {
-        let reading = |(at, what): (u64, &What)| match what {
-            What::Clocks { reading, .. } => Some((at, *reading)),
+        let reading = |(at, what): (u64, &EventKind)| match what {
+            EventKind::Clocks { reading, .. } => Some((at, *reading)),
             _ => None,
         };
         self.did(client).filter_map(reading).collect()
@@ -179,6 +179,6 @@ pub(crate) fn gaps(times: &[u64]) -> Vec<u64> {
 }
 
 /// Whether the resource applied a write.
-pub(crate) fn applied(what: &What) -> bool {
-    matches!(what, What::WriteApplied { .. })
+pub(crate) fn applied(what: &EventKind) -> bool {
+    matches!(what, EventKind::WriteApplied { .. })
 }

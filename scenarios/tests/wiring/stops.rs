@@ -1,6 +1,6 @@
 //! `[[faults]]` that stop a host. What is common to all faults is in `texts`.
 
-use doublehold_history::{Predicate, What};
+use doublehold_history::{EventKind, Predicate};
 use doublehold_scenarios::report::KeyEnd;
 use doublehold_sim::{End, Event};
 
@@ -173,7 +173,7 @@ fn crash() -> Vec<Row> {
             with: &[("faults.0.host", "['c1', 'c2']")],
             shows: |without, with| {
                 let died = |seen: &Seen, client| {
-                    !seen.times(client, |what| matches!(what, What::Died { .. })).is_empty()
+                    !seen.times(client, |what| matches!(what, EventKind::Died { .. })).is_empty()
                 };
                 forgotten(without)
                     && !died(without, "c2")
@@ -211,7 +211,7 @@ fn power_loss() -> Vec<Row> {
             with: &[("faults.0.host", "['c2']")],
             shows: |without, with| {
                 let died =
-                    |seen: &Seen| !seen.times("c2", |what| matches!(what, What::Died { .. })).is_empty();
+                    |seen: &Seen| !seen.times("c2", |what| matches!(what, EventKind::Died { .. })).is_empty();
                 forgotten(without) && !died(without) && !forgotten(with) && died(with)
             },
             ..Row::on(TWO)

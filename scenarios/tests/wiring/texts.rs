@@ -1,9 +1,9 @@
 //! Words that leave a run as it is: what a scenario says of itself, what it expects, its variants, and names.
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Judgement;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::spec::Source;
 
 use crate::row::{ONE, Row, TWO, read, run};
 use crate::seen::Seen;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{Claim, ClientId, GrantId, TrueNs, What};
+use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::Used;
@@ -17,11 +17,11 @@ use crate::style::{Paint, Style};
 pub(super) struct ClientLane {
     pub(super) host: HostIndex,
     /// When it waited for the lock, and the acquire call that ended the wait.
-    waits: Vec<(TrueNs, TrueNs, Option<GrantId>)>,
+    waits: Vec<(TrueNs, TrueNs, Option<CallId>)>,
     claims: Vec<Claim>,
-    writes: Vec<(TrueNs, Sign, GrantId)>,
+    writes: Vec<(TrueNs, Sign, CallId)>,
     /// When each write was sent, and when it arrived.
-    journeys: Vec<(TrueNs, TrueNs, GrantId)>,
+    journeys: Vec<(TrueNs, TrueNs, CallId)>,
 }
 
 /// Every client's lane, in the scenario's order.
@@ -37,21 +37,24 @@ fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLan
     let of_client = facts.report.history.events().iter().filter(|event| event.what.client() == Some(client));
     for event in of_client {
         match &event.what {
-            What::AcquireStarted { .. } => {
+            EventKind::AcquireStarted { .. } => {
                 waiting.get_or_insert(event.at);
             }
-            What::Granted { .. } | What::GaveUp { .. } | What::Died { .. } | What::Restarted { .. } => {
-                lane.waits.extend(waiting.take().map(|since| (since, event.at, event.what.grant())));
+            EventKind::Granted { .. }
+            | EventKind::GaveUp { .. }
+            | EventKind::Died { .. }
+            | EventKind::Restarted { .. } => {
+                lane.waits.extend(waiting.take().map(|since| (since, event.at, event.what.call())));
             }
-            What::WriteSent { grant, .. } => {
+            EventKind::WriteSent { grant, .. } => {
                 sent.insert(*grant, event.at);
             }
-            What::WriteApplied { grant, version, .. } => {
+            EventKind::WriteApplied { grant, version, .. } => {
                 let sign =
                     if facts.stale(*grant, *version).is_some() { Sign::WroteLate } else { Sign::Wrote };
                 lane.arrived(event.at, sign, *grant, sent.remove(grant));
             }
-            What::WriteRefused { grant, .. } => {
+            EventKind::WriteRefused { grant, .. } => {
                 lane.arrived(event.at, Sign::WriteRefused, *grant, sent.remove(grant));
             }
             _ => {}
@@ -63,13 +66,13 @@ fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLan
 }
 
 impl ClientLane {
-    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: GrantId, sent: Option<TrueNs>) {
+    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: CallId, sent: Option<TrueNs>) {
         self.writes.push((at, sign, grant));
         self.journeys.extend(sent.map(|sent| (sent, at, grant)));
     }
 
     /// Writes that never arrived are on their way until the run ends.
-    fn lost(&mut self, sent: BTreeMap<GrantId, TrueNs>, facts: &Facts<'_>) {
+    fn lost(&mut self, sent: BTreeMap<CallId, TrueNs>, facts: &Facts<'_>) {
         self.journeys.extend(sent.iter().map(|(grant, sent)| (*sent, facts.report.ended, *grant)));
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{ClientId, GrantId, Predicate, ReleaseOutcome, TrueNs, What, duration};
+use doublehold_history::{CallId, ClientId, EventKind, Predicate, ReleaseOutcome, TrueNs, duration};
 use doublehold_scenarios::report::KeyOrigin;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
@@ -36,45 +36,45 @@ struct Refusals {
 }
 
 impl Teller<'_> {
-    fn see(&mut self, at: TrueNs, what: &What) {
+    fn see(&mut self, at: TrueNs, what: &EventKind) {
         match what {
-            What::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
-            What::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
-            What::AcquireUnknown { client, why, .. } => {
+            EventKind::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
+            EventKind::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
+            EventKind::AcquireUnknown { client, why, .. } => {
                 self.refused(at, *client, why, "does not learn whether it was granted the lock");
             }
-            What::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
-            What::ExpiryNoticed { client, grant } => {
+            EventKind::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
+            EventKind::ExpiryNoticed { client, grant } => {
                 let words =
                     format!("{} notices that its lease has expired, and stops", self.facts.client(*client));
                 self.ended(at, *client, *grant, words, Rank::Cause);
             }
-            What::Extended { client, grant, .. } => {
+            EventKind::Extended { client, grant, .. } => {
                 let words = format!("{} extends its lease", self.facts.client(*client));
                 self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
             }
-            What::ExtendFailed { client, grant, why } => {
+            EventKind::ExtendFailed { client, grant, why } => {
                 let words = format!("{} cannot extend its lease: {}", self.facts.client(*client), clean(why));
                 self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
             }
-            What::ReleaseCalled { client, grant } => {
+            EventKind::ReleaseCalled { client, grant } => {
                 let words = format!("{} calls release", self.facts.client(*client));
                 self.ended(at, *client, *grant, words, Rank::Effect);
             }
-            What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
+            EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
                 let words = format!("{} learns that it no longer held the lock", self.facts.client(*client));
                 self.tell(at, *client, self.rank(*grant, Rank::Effect), words);
             }
-            What::Died { client } => self.died(at, *client),
-            What::Restarted { client } => {
+            EventKind::Died { client } => self.died(at, *client),
+            EventKind::Restarted { client } => {
                 self.tell_of(at, *client, Rank::Effect, "runs again, remembering nothing")
             }
-            What::GaveUp { client, .. } => self.tell_of(at, *client, Rank::Effect, "gives up"),
+            EventKind::GaveUp { client, .. } => self.tell_of(at, *client, Rank::Effect, "gives up"),
             _ => {}
         }
     }
 
-    fn granted(&mut self, at: TrueNs, client: ClientId, grant: GrantId, fencing: Option<u64>) {
+    fn granted(&mut self, at: TrueNs, client: ClientId, grant: CallId, fencing: Option<u64>) {
         self.refusals.remove(&client);
         self.holders.insert(client);
         let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock());
@@ -95,7 +95,7 @@ impl Teller<'_> {
     }
 
     /// The nodes that said yes to the grant, where there are several to ask.
-    fn nodes_of(&self, grant: GrantId) -> Option<String> {
+    fn nodes_of(&self, grant: CallId) -> Option<String> {
         let report = self.facts.report;
         let several = report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1;
         let voted = report.votes.get(&grant).filter(|voted| !voted.is_empty()).cloned();
@@ -106,7 +106,7 @@ impl Teller<'_> {
 
     /// The nodes that executed a command which set the grant's key. A replica that has it from its master, or a node that
     /// has it from its file, granted nothing.
-    fn executed(&self, grant: GrantId) -> Vec<HostIndex> {
+    fn executed(&self, grant: CallId) -> Vec<HostIndex> {
         let keys = self.facts.report.keys.iter();
         let set = keys.filter(|key| key.grant == grant && key.origin == KeyOrigin::Executed);
         let mut nodes: Vec<HostIndex> = set.map(|key| key.node).collect();
@@ -116,7 +116,7 @@ impl Teller<'_> {
     }
 
     /// Who else holds from this moment on, by the evidence.
-    fn others_holding(&self, at: TrueNs, grant: GrantId) -> Vec<String> {
+    fn others_holding(&self, at: TrueNs, grant: CallId) -> Vec<String> {
         let begins = self.facts.overlaps(Predicate::P1).filter(|it| it.from == at && it.grants[1] == grant);
         begins.map(|it| self.facts.client(it.clients[0])).collect()
     }
@@ -142,7 +142,7 @@ impl Teller<'_> {
         self.told.push(told);
     }
 
-    fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: GrantId) {
+    fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: CallId) {
         let Some(claim) = self.facts.claim(grant).filter(|claim| claim.span.from <= at && at < claim.span.to)
         else {
             return; // nobody relied on it any more
@@ -156,7 +156,7 @@ impl Teller<'_> {
     }
 
     /// A claim ended, and perhaps double holds with it.
-    fn ended(&mut self, at: TrueNs, client: ClientId, grant: GrantId, mut words: String, rank: Rank) {
+    fn ended(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
         // A release after the client noticed that its lease had expired ends nothing more.
         let held = self.holders.remove(&client);
         let over = self.facts.overlaps(Predicate::P1);
@@ -178,7 +178,7 @@ impl Teller<'_> {
     }
 
     /// The rank of an event of a grant: routine if no verdict turns on the grant.
-    fn rank(&self, grant: GrantId, involved: Rank) -> Rank {
+    fn rank(&self, grant: CallId, involved: Rank) -> Rank {
         if self.facts.is_involved(grant) { involved } else { Rank::Routine }
     }
 

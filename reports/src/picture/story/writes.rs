@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{ClientId, GrantId, KeyOp, TrueNs, What, duration};
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs, duration};
 
 use super::{Rank, Told};
 use crate::picture::facts::Facts;
@@ -13,23 +13,23 @@ const LONG_WAY_NS: u64 = 1_000_000_000;
 
 pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
     let mut told = Vec::new();
-    let mut sent: BTreeMap<GrantId, TrueNs> = BTreeMap::new();
+    let mut sent: BTreeMap<CallId, TrueNs> = BTreeMap::new();
     for event in facts.report.history.events() {
         let at = event.at;
         match &event.what {
-            What::WriteSent { grant, .. } => {
+            EventKind::WriteSent { grant, .. } => {
                 sent.insert(*grant, at);
             }
-            What::WriteApplied { client, grant, version, based_on, .. } => {
+            EventKind::WriteApplied { client, grant, version, based_on, .. } => {
                 told.extend(long_way(facts, *client, sent.remove(grant), at));
                 told.push(applied(facts, at, *client, *grant, *version, *based_on));
             }
-            What::WriteRefused { client, grant, why, .. } => {
+            EventKind::WriteRefused { client, grant, why, .. } => {
                 told.extend(long_way(facts, *client, sent.remove(grant), at));
                 let words = format!("the resource refuses {}'s write: {}", facts.client(*client), clean(why));
                 told.push(Told::new(at, Rank::Proof, facts.host_of(*client), words));
             }
-            What::KeyTouched { client, by, held, node, op, .. } if by != held => {
+            EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let name = facts.client(*client);
                 let node = clean(&facts.report.history.header().node(*node));
                 let holder =
@@ -62,7 +62,7 @@ fn applied(
     facts: &Facts<'_>,
     at: TrueNs,
     client: ClientId,
-    grant: GrantId,
+    grant: CallId,
     version: u64,
     based_on: Option<u64>,
 ) -> Told {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_history::{
-    Anomaly, Cycle, Dependency, Evidence, GrantId, History, ObjectId, Step, What, data_anomaly,
+    Anomaly, CallId, Cycle, Dependency, EventKind, Evidence, History, ObjectId, Step, data_anomaly,
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ proptest! {
 
     #[test]
     fn data_is_anomalous_exactly_when_no_serial_order_explains_it(history in histories(90)) {
-        let transactions: Vec<Grant> = (0..GRANTS).map(|id| Grant::of(&history, GrantId(id))).collect();
+        let transactions: Vec<Grant> = (0..GRANTS).map(|id| Grant::of(&history, CallId(id))).collect();
         let cycles: Vec<Cycle> = data_anomaly(&history).evidence().iter().map(cycle).collect();
         prop_assert_eq!(cycles.is_empty(), has_serial_order(&transactions));
         for cycle in &cycles {
@@ -42,33 +42,31 @@ type Version = (ObjectId, u64);
 
 #[derive(Debug)]
 struct Grant {
-    id: GrantId,
+    id: CallId,
     reads: BTreeSet<Version>,
     writes: BTreeSet<Version>,
 }
 
 impl Grant {
     /// The reads that count and the writes, straight from the definition.
-    fn of(history: &History, id: GrantId) -> Self {
-        let own: Vec<&What> = history
-            .events()
-            .iter()
-            .map(|event| &event.what)
-            .filter(|what| what.grant() == Some(id))
-            .collect();
+    fn of(history: &History, id: CallId) -> Self {
+        let own: Vec<&EventKind> =
+            history.events().iter().map(|event| &event.what).filter(|what| what.call() == Some(id)).collect();
         let mut grant = Self { id, reads: BTreeSet::new(), writes: BTreeSet::new() };
         for (place, what) in own.iter().enumerate() {
             match **what {
-                What::WriteApplied { object, version, based_on, .. } => {
+                EventKind::WriteApplied { object, version, based_on, .. } => {
                     grant.writes.insert((object, version));
                     if let Some(read) = based_on.filter(|read| belongs(history, what, (object, *read))) {
                         grant.reads.insert((object, read));
-                        let is_it = |what: &&What| matches!(**what, What::WriteSent { object: o, based_on: b, .. } if o == object && b == based_on);
+                        let is_it = |what: &&EventKind| matches!(**what, EventKind::WriteSent { object: o, based_on: b, .. } if o == object && b == based_on);
                         let sent = own[..place].iter().rposition(is_it).unwrap_or(place);
                         grant.reads.extend(latest_reads(&own[..sent]));
                     }
                 }
-                What::ReleaseCalled { .. } if !own[..place].iter().any(|what| is_write_or_expiry(what)) => {
+                EventKind::ReleaseCalled { .. }
+                    if !own[..place].iter().any(|what| is_write_or_expiry(what)) =>
+                {
                     grant.reads.extend(latest_reads(&own[..place]));
                 }
                 _ => {}
@@ -80,30 +78,30 @@ impl Grant {
 
 /// Whether what a write is based on was read under its own grant: as recorded, or if nothing says that its client read
 /// it under another before.
-fn belongs(history: &History, write: &What, version: Version) -> bool {
-    let (client, grant) = (write.client(), write.grant());
-    let is_write = |what: &What| std::ptr::eq(what, write);
+fn belongs(history: &History, write: &EventKind, version: Version) -> bool {
+    let (client, grant) = (write.client(), write.call());
+    let is_write = |what: &EventKind| std::ptr::eq(what, write);
     let before = history.events().iter().map(|event| &event.what).take_while(|what| !is_write(what));
-    let read_it =
-        |what: &&What| matches!(**what, What::ReadDone { object, version: v, .. } if (object, v) == version);
-    let by: Vec<_> = before.filter(read_it).filter(|what| what.client() == client).map(What::grant).collect();
+    let read_it = |what: &&EventKind| matches!(**what, EventKind::ReadDone { object, version: v, .. } if (object, v) == version);
+    let by: Vec<_> =
+        before.filter(read_it).filter(|what| what.client() == client).map(EventKind::call).collect();
     by.is_empty() || by.contains(&grant)
 }
 
-fn is_write_or_expiry(what: &What) -> bool {
+fn is_write_or_expiry(what: &EventKind) -> bool {
     matches!(
         what,
-        What::WriteSent { .. }
-            | What::WriteApplied { .. }
-            | What::WriteRefused { .. }
-            | What::ExpiryNoticed { .. }
+        EventKind::WriteSent { .. }
+            | EventKind::WriteApplied { .. }
+            | EventKind::WriteRefused { .. }
+            | EventKind::ExpiryNoticed { .. }
     )
 }
 
-fn latest_reads(own: &[&What]) -> Vec<Version> {
+fn latest_reads(own: &[&EventKind]) -> Vec<Version> {
     let latest = |object| {
         own.iter().rev().find_map(|what| match **what {
-            What::ReadDone { object: this, version, .. } if this == object => Some((object, version)),
+            EventKind::ReadDone { object: this, version, .. } if this == object => Some((object, version)),
             _ => None,
         })
     };
@@ -143,7 +141,7 @@ fn is_proof(cycle: &Cycle, grants: &[Grant]) -> bool {
         let next = &cycle.steps[(place + 1) % cycle.steps.len()];
         step.after == next.before && step.before != step.after
     };
-    let by = |id: GrantId| grants.iter().find(|it| it.id == id).expect("the grant exists");
+    let by = |id: CallId| grants.iter().find(|it| it.id == id).expect("the grant exists");
     let holds = |step: &Step| {
         let (before, after) = (by(step.before), by(step.after));
         let (version, then) = ((step.object, step.version), (step.object, step.then));
@@ -162,7 +160,7 @@ fn is_proof(cycle: &Cycle, grants: &[Grant]) -> bool {
     cycle.steps.len() > 1 && cycle.steps.iter().enumerate().all(linked) && cycle.steps.iter().all(holds)
 }
 
-type LostUpdate = (GrantId, GrantId, ObjectId, u64, u64, u64);
+type LostUpdate = (CallId, CallId, ObjectId, u64, u64, u64);
 
 /// Who read a version, missed the next one, another's, and then overwrote it.
 fn lost_updates(grants: &[Grant]) -> BTreeSet<LostUpdate> {

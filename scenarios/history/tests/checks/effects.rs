@@ -1,6 +1,6 @@
 //! P3 and WR against filters over the whole history.
 
-use doublehold_history::{Evidence, GrantId, History, What, stale_effect, wrong_release};
+use doublehold_history::{CallId, EventKind, Evidence, History, stale_effect, wrong_release};
 use proptest::prelude::*;
 
 use crate::random::{GRANTS, cases, client_of, granted, histories, lock_of};
@@ -34,10 +34,10 @@ proptest! {
             other => panic!("not a wrong key: {other:?}"),
         }).collect();
         let naive: Vec<_> = history.events().iter().filter_map(|event| match event.what {
-            What::KeyTouched { by, held, op, .. } if by != held => Some((event.at.0, by, held, op)),
+            EventKind::KeyTouched { by, held, op, .. } if by != held => Some((event.at.0, by, held, op)),
             _ => None,
         }).collect();
-        let unclear = history.events().iter().any(|event| matches!(event.what, What::Unattributed { .. }));
+        let unclear = history.events().iter().any(|event| matches!(event.what, EventKind::Unattributed { .. }));
         let verdict = match (naive.is_empty(), unclear) {
             (false, _) => "violated",
             (true, true) => "inconclusive",
@@ -49,13 +49,13 @@ proptest! {
 }
 
 /// For each write, every other grant is asked whether it came between the write's grant and the write.
-fn naive_stale(history: &History) -> Vec<(u64, u32, u64, GrantId, GrantId)> {
+fn naive_stale(history: &History) -> Vec<(u64, u32, u64, CallId, CallId)> {
     let events = history.events();
     let mut stale = Vec::new();
     for (place, event) in events.iter().enumerate() {
-        let What::WriteApplied { grant, object, version, .. } = event.what else { continue };
+        let EventKind::WriteApplied { grant, object, version, .. } = event.what else { continue };
         let Some((start, _)) = granted(events, grant) else { continue };
-        let others = (0..GRANTS).map(GrantId).filter(|&other| lock_of(other) == lock_of(grant));
+        let others = (0..GRANTS).map(CallId).filter(|&other| lock_of(other) == lock_of(grant));
         let between = others.filter_map(|other| {
             let (given, _) = granted(events, other)?;
             (start < given && given < place).then_some((given, other))

@@ -32,8 +32,8 @@ proptest! {
     }
 }
 
-const HEADER: &str = r#"{"version":2,"scenario":"s","seed":7,"clients":["c1","c2"],"nodes":["A"],"locks":["stock"],"objects":["x"],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}"#;
-const STARTED: &str = r#"{"at":5,"type":"acquire_started","client":0,"grant":1,"lock":0}"#;
+const HEADER: &str = r#"{"version":3,"scenario":"s","seed":7,"clients":["c1","c2"],"nodes":["A"],"locks":["stock"],"objects":["x"],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}"#;
+const STARTED: &str = r#"{"at":5,"type":"acquire_started","client":0,"call":1,"lock":0}"#;
 
 fn refusal(file: impl AsRef<[u8]>) -> String {
     History::read_jsonl(file.as_ref()).expect_err("this is no history").to_string()
@@ -50,9 +50,9 @@ fn a_file_that_is_no_history_is_refused_with_line_and_cause() {
         ),
         (
             r#"{"version":1,"anything":0}"#,
-            "line 1: the history has version 1, this program reads version 2: record it again",
+            "line 1: the history has version 1, this program reads version 3: record it again",
         ),
-        (r#"{"version":2}"#, "line 1, column 13: not a history's header: missing field `scenario`"),
+        (r#"{"version":3}"#, "line 1, column 13: not a history's header: missing field `scenario`"),
     ];
     for (file, expected) in cases {
         assert_eq!(refusal(file), expected, "for {file:?}");
@@ -87,7 +87,7 @@ fn an_event_that_cannot_be_is_refused_with_line_and_cause() {
         (&[granted], "line 2: grant 1 was never started: record `acquire_started` first"),
         (&[STARTED, granted, granted], "line 4: grant 1 is granted twice"),
         (
-            &[STARTED, r#"{"at":6,"type":"gave_up","client":1,"grant":1}"#],
+            &[STARTED, r#"{"at":6,"type":"gave_up","client":1,"call":1}"#],
             "line 3: grant 1 was started by client 0, not by client 1",
         ),
         (

@@ -1,8 +1,8 @@
 //! LV against a look at every lock in every cell of time, and at every client from each of its calls on.
 
 use doublehold_history::{
-    Bounds, ClientId, Evidence, GrantId, History, LockId, LongWait, RunOutcome, TrueNs, Verdict, WaitEnd,
-    What, liveness,
+    Bounds, CallId, ClientId, EventKind, Evidence, History, LockId, LongWait, RunOutcome, TrueNs, Verdict,
+    WaitEnd, liveness,
 };
 use proptest::prelude::*;
 
@@ -40,15 +40,15 @@ fn naive_long(history: &History, bound_ns: u64) -> Vec<LongWait> {
     let events = history.events();
     let mut waits = Vec::new();
     for (place, event) in events.iter().enumerate() {
-        let What::AcquireStarted { client, lock, .. } = event.what else { continue };
+        let EventKind::AcquireStarted { client, lock, .. } = event.what else { continue };
         if wait_in(history, place, client, lock).is_some() {
             continue;
         }
         let ended = (place + 1..events.len()).find(|&at| ends_wait(&events[at].what, client, lock));
         let (to, end) = match ended.map(|at| &events[at]) {
             Some(event) => match event.what {
-                What::Granted { .. } => (event.at, WaitEnd::Obtained),
-                What::GaveUp { .. } => (event.at, WaitEnd::GaveUp),
+                EventKind::Granted { .. } => (event.at, WaitEnd::Obtained),
+                EventKind::GaveUp { .. } => (event.at, WaitEnd::GaveUp),
                 _ => (event.at, WaitEnd::Died),
             },
             None if history.outcome() == Some(RunOutcome::Stalled) => continue,
@@ -57,9 +57,9 @@ fn naive_long(history: &History, bound_ns: u64) -> Vec<LongWait> {
         let TrueNs(from) = event.at;
         if to.0 - from > bound_ns {
             let holds = |grant, t| lock_of(grant) == lock && claims_cell(history, grant, t);
-            let held = |t: &u64| (0..GRANTS).any(|grant| holds(GrantId(grant), *t));
+            let held = |t: &u64| (0..GRANTS).any(|grant| holds(CallId(grant), *t));
             let held_by = [ClientId(0), ClientId(1), ClientId(2)].into_iter().filter(|&holder| {
-                let of_holder = || (0..GRANTS).map(GrantId).filter(|&grant| client_of(grant) == holder);
+                let of_holder = || (0..GRANTS).map(CallId).filter(|&grant| client_of(grant) == holder);
                 (from..to.0).any(|t| of_holder().any(|grant| holds(grant, t)))
             });
             let held_by = held_by.collect();
@@ -84,7 +84,7 @@ fn naive_lock(history: &History, bound: u64, lock: LockId) -> Vec<Wait> {
     let end = history.end().0;
     let stalled = history.outcome() == Some(RunOutcome::Stalled);
     let idle = |t: u64| {
-        let claimed = (0..GRANTS).map(GrantId).any(|it| lock_of(it) == lock && claims_cell(history, it, t));
+        let claimed = (0..GRANTS).map(CallId).any(|it| lock_of(it) == lock && claims_cell(history, it, t));
         !claimed && !waiting(history, lock, Some(t)).is_empty()
     };
     let left = waiting(history, lock, None);
@@ -116,7 +116,7 @@ fn naive_lock(history: &History, bound: u64, lock: LockId) -> Vec<Wait> {
 
 fn granted_at(history: &History, lock: LockId, t: u64) -> bool {
     history.events().iter().any(|event| {
-        event.at.0 == t && matches!(event.what, What::Granted { lock: this, .. } if this == lock)
+        event.at.0 == t && matches!(event.what, EventKind::Granted { lock: this, .. } if this == lock)
     })
 }
 
@@ -138,18 +138,18 @@ fn wait_in(history: &History, seen: usize, client: ClientId, lock: LockId) -> Op
     let ended = events.iter().rposition(|event| ends_wait(&event.what, client, lock));
     let ended = ended.map_or(0, |place| place + 1);
     events[ended..].iter().find_map(|event| match event.what {
-        What::AcquireStarted { client: this, lock: on, .. } if this == client && on == lock => {
+        EventKind::AcquireStarted { client: this, lock: on, .. } if this == client && on == lock => {
             Some(event.at.0)
         }
         _ => None,
     })
 }
 
-fn ends_wait(what: &What, client: ClientId, lock: LockId) -> bool {
+fn ends_wait(what: &EventKind, client: ClientId, lock: LockId) -> bool {
     match *what {
-        What::Granted { client: this, lock: on, .. } => this == client && on == lock,
-        What::GaveUp { client: this, grant } => this == client && lock_of(grant) == lock,
-        What::Died { client: this } | What::Restarted { client: this } => this == client,
+        EventKind::Granted { client: this, lock: on, .. } => this == client && on == lock,
+        EventKind::GaveUp { client: this, call: grant } => this == client && lock_of(grant) == lock,
+        EventKind::Died { client: this } | EventKind::Restarted { client: this } => this == client,
         _ => false,
     }
 }

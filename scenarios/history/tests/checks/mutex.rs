@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use doublehold_history::{
-    ClientId, GrantId, Header, History, LockId, Reading, ReleaseOutcome, TrueNs, What, claim_overlap,
+    CallId, ClientId, EventKind, Header, History, LockId, Reading, ReleaseOutcome, TrueNs, claim_overlap,
 };
 use proptest::prelude::*;
 
@@ -43,17 +43,17 @@ proptest! {
 fn history(visits: &[Visit]) -> History {
     let mut history = History::new(Header::new("mutex", 1, &["c1", "c2", "c3", "c4", "c5"], &["stock"]));
     for (index, visit) in visits.iter().enumerate() {
-        let (client, grant, lock) = (ClientId(index as u32), GrantId(index as u64), LockId(0));
+        let (client, grant, lock) = (ClientId(index as u32), CallId(index as u64), LockId(0));
         let reading = Reading { wall_ns: 0, monotonic_ns: 0, boot_ns: 0 };
         let token = format!("{index:02x}");
         let outcome = ReleaseOutcome::Released;
-        history.push(TrueNs(visit.asks), What::AcquireStarted { client, grant, lock });
+        history.push(TrueNs(visit.asks), EventKind::AcquireStarted { client, call: grant, lock });
         history.push(
             TrueNs(visit.granted),
-            What::Granted { client, grant, lock, token, fencing: None, deadline: None, reading },
+            EventKind::Granted { client, grant, lock, token, fencing: None, deadline: None, reading },
         );
-        history.push(TrueNs(visit.releases), What::ReleaseCalled { client, grant });
-        history.push(TrueNs(visit.done), What::ReleaseReturned { client, grant, outcome });
+        history.push(TrueNs(visit.releases), EventKind::ReleaseCalled { client, grant });
+        history.push(TrueNs(visit.done), EventKind::ReleaseReturned { client, grant, outcome });
     }
     history
 }

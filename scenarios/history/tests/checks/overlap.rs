@@ -1,8 +1,8 @@
 //! P1 and P2 against a look at every pair of grants in every cell of time.
 
 use doublehold_history::{
-    ClientId, ClockKind, ClockSpan, Evidence, GrantId, History, Overlap, Predicate, Reading, TrueNs, What,
-    check,
+    CallId, ClientId, ClockKind, ClockSpan, EventKind, Evidence, History, Overlap, Predicate, Reading,
+    TrueNs, check,
 };
 use proptest::prelude::*;
 
@@ -32,8 +32,8 @@ fn overlap(evidence: &Evidence) -> Overlap {
 
 fn naive(history: &History, predicate: Predicate) -> Vec<Overlap> {
     let mut overlaps = Vec::new();
-    for a in (0..GRANTS).map(GrantId) {
-        for b in (0..GRANTS).map(GrantId) {
+    for a in (0..GRANTS).map(CallId) {
+        for b in (0..GRANTS).map(CallId) {
             if a < b && lock_of(a) == lock_of(b) && client_of(a) != client_of(b) {
                 overlaps.extend(naive_pair(history, predicate, a, b));
             }
@@ -43,7 +43,7 @@ fn naive(history: &History, predicate: Predicate) -> Vec<Overlap> {
     overlaps
 }
 
-fn naive_pair(history: &History, predicate: Predicate, a: GrantId, b: GrantId) -> Vec<Overlap> {
+fn naive_pair(history: &History, predicate: Predicate, a: CallId, b: CallId) -> Vec<Overlap> {
     let holds = |grant, t| match predicate {
         Predicate::P1 => claims_cell(history, grant, t),
         _ => claims_cell(history, grant, t) && valid_after(history, grant, |event| event.at.0 <= t),
@@ -74,7 +74,7 @@ fn naive_pair(history: &History, predicate: Predicate, a: GrantId, b: GrantId) -
 }
 
 /// When the grant was claimed, if its claim ended as it began.
-fn only_instant(history: &History, grant: GrantId) -> Option<u64> {
+fn only_instant(history: &History, grant: CallId) -> Option<u64> {
     let (_, from) = granted(history.events(), grant)?;
     let to = claim_end(history.events(), grant).map(|place| history.events()[place].at)?;
     (from == to).then_some(from.0)
@@ -83,7 +83,7 @@ fn only_instant(history: &History, grant: GrantId) -> Option<u64> {
 fn evidence(
     history: &History,
     predicate: Predicate,
-    grants: [GrantId; 2],
+    grants: [CallId; 2],
     from: u64,
     to: u64,
     open_ended: bool,
@@ -105,22 +105,22 @@ fn evidence(
 }
 
 /// When the stretch of holding that includes cell `t` began, and the place of the grant to break ties.
-fn began(history: &History, grant: GrantId, t: u64, holds: impl Fn(GrantId, u64) -> bool) -> (u64, usize) {
+fn began(history: &History, grant: CallId, t: u64, holds: impl Fn(CallId, u64) -> bool) -> (u64, usize) {
     let first = (0..=t).rev().take_while(|&t| holds(grant, t)).last().expect("it holds in cell t");
     (first, granted(history.events(), grant).expect("it holds, so it was granted").0)
 }
 
 /// Whether the grant is valid once those events of its claim have happened for which `seen` is true.
-fn valid_after(history: &History, grant: GrantId, seen: impl Fn(&doublehold_history::Event) -> bool) -> bool {
+fn valid_after(history: &History, grant: CallId, seen: impl Fn(&doublehold_history::Event) -> bool) -> bool {
     let events = history.events();
     let Some((start, _)) = granted(events, grant) else { return false };
     let end = claim_end(events, grant).unwrap_or(events.len());
     let mut valid = true;
     for (place, event) in events.iter().enumerate().take(end).filter(|(_, event)| seen(event)) {
         match event.what {
-            What::DeadlinePassed { grant: this, .. } if this == grant => valid = false,
-            What::Extended { grant: this, .. } if this == grant && place > start => valid = true,
-            What::Granted { grant: this, deadline: Some(deadline), reading, .. } if this == grant => {
+            EventKind::DeadlinePassed { grant: this, .. } if this == grant => valid = false,
+            EventKind::Extended { grant: this, .. } if this == grant && place > start => valid = true,
+            EventKind::Granted { grant: this, deadline: Some(deadline), reading, .. } if this == grant => {
                 valid &= reading.on(deadline.clock) < deadline.reading_ns.into();
             }
             _ => {}
@@ -129,9 +129,9 @@ fn valid_after(history: &History, grant: GrantId, seen: impl Fn(&doublehold_hist
     valid
 }
 
-fn clock(history: &History, grant: GrantId) -> ClockKind {
+fn clock(history: &History, grant: CallId) -> ClockKind {
     let clock = history.events().iter().find_map(|event| match event.what {
-        What::Granted { grant: this, deadline, .. } if this == grant => {
+        EventKind::Granted { grant: this, deadline, .. } if this == grant => {
             deadline.map(|deadline| deadline.clock)
         }
         _ => None,
@@ -141,7 +141,7 @@ fn clock(history: &History, grant: GrantId) -> ClockKind {
 
 fn reading(history: &History, client: ClientId, at: u64) -> Option<Reading> {
     history.events().iter().rev().find_map(|event| match event.what {
-        What::Granted { client: this, reading, .. } | What::Clocks { client: this, reading }
+        EventKind::Granted { client: this, reading, .. } | EventKind::Clocks { client: this, reading }
             if this == client && event.at.0 == at =>
         {
             Some(reading)

@@ -2,8 +2,8 @@
 //! are boring. True time is a handful of instants; the naive checks look at each cell `[t, t + 1)` by itself.
 
 use doublehold_history::{
-    Bounds, ClientId, ClockKind, Deadline, Event, GrantId, Header, History, KeyOp, LockId, NodeId, ObjectId,
-    Reading, ReleaseOutcome, RunOutcome, TrueNs, What,
+    Bounds, CallId, ClientId, ClockKind, Deadline, Event, EventKind, Header, History, KeyOp, LockId, NodeId,
+    ObjectId, Reading, ReleaseOutcome, RunOutcome, TrueNs,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -26,11 +26,11 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
     }
 }
 
-pub(crate) fn client_of(grant: GrantId) -> ClientId {
+pub(crate) fn client_of(grant: CallId) -> ClientId {
     ClientId((grant.0 % CLIENTS) as u32)
 }
 
-pub(crate) fn lock_of(grant: GrantId) -> LockId {
+pub(crate) fn lock_of(grant: CallId) -> LockId {
     LockId((grant.0 / CLIENTS % LOCKS) as u32)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
             builder.history.push(TrueNs(raw.at), what);
         }
         if let Some(outcome) = outcome {
-            builder.history.push(TrueNs(END), What::RunEnded { outcome });
+            builder.history.push(TrueNs(END), EventKind::RunEnded { outcome });
         }
         builder.history
     })
@@ -80,8 +80,8 @@ pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
 
 struct Builder {
     history: History,
-    started: Vec<GrantId>,
-    granted: Vec<GrantId>,
+    started: Vec<CallId>,
+    granted: Vec<CallId>,
     versions: [u64; OBJECTS as usize],
     /// What each grant last read of each object.
     read: [[Option<u64>; OBJECTS as usize]; GRANTS as usize],
@@ -102,41 +102,41 @@ impl Builder {
         }
     }
 
-    fn make(&mut self, raw: &Raw) -> What {
-        let grant = GrantId(raw.grant);
+    fn make(&mut self, raw: &Raw) -> EventKind {
+        let grant = CallId(raw.grant);
         let client = client_of(grant);
         if raw.pick < 5 {
-            return if raw.flag { What::Died { client } } else { What::Restarted { client } };
+            return if raw.flag { EventKind::Died { client } } else { EventKind::Restarted { client } };
         }
         if raw.pick < 10 {
-            return What::Clocks { client, reading: reading(raw.other) };
+            return EventKind::Clocks { client, reading: reading(raw.other) };
         }
         if !self.started.contains(&grant) {
             self.started.push(grant);
-            return What::AcquireStarted { client, grant, lock: lock_of(grant) };
+            return EventKind::AcquireStarted { client, call: grant, lock: lock_of(grant) };
         }
         let why = "because".to_owned();
         match raw.pick {
             // Not always: a deadline may pass, or a client give up, before the grant.
             10..40 if !self.granted.contains(&grant) && raw.other < 6 => self.grant(raw, grant),
-            10..13 => What::Refused { client, grant, why },
-            13..16 => What::AcquireUnknown { client, grant, why },
-            16..24 => What::DeadlinePassed { client, grant },
-            24..28 => What::ExpiryNoticed { client, grant },
-            28..36 => What::Extended { client, grant, deadline: deadline(raw) },
-            36..38 => What::ExtendFailed { client, grant, why },
-            38..50 => What::ReleaseCalled { client, grant },
-            50..52 => What::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
-            52..57 => What::GaveUp { client, grant },
+            10..13 => EventKind::Refused { client, call: grant, why },
+            13..16 => EventKind::AcquireUnknown { client, call: grant, why },
+            16..24 => EventKind::DeadlinePassed { client, grant },
+            24..28 => EventKind::ExpiryNoticed { client, grant },
+            28..36 => EventKind::Extended { client, grant, deadline: deadline(raw) },
+            36..38 => EventKind::ExtendFailed { client, grant, why },
+            38..50 => EventKind::ReleaseCalled { client, grant },
+            50..52 => EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
+            52..57 => EventKind::GaveUp { client, call: grant },
             57..61 => self.touch(raw, grant),
-            61 => What::Unattributed { node: NodeId(0), lock: lock_of(grant), why },
+            61 => EventKind::Unattributed { node: NodeId(0), lock: lock_of(grant), why },
             _ => self.data(raw, grant),
         }
     }
 
-    fn grant(&mut self, raw: &Raw, grant: GrantId) -> What {
+    fn grant(&mut self, raw: &Raw, grant: CallId) -> EventKind {
         self.granted.push(grant);
-        What::Granted {
+        EventKind::Granted {
             client: client_of(grant),
             grant,
             lock: lock_of(grant),
@@ -147,13 +147,13 @@ impl Builder {
         }
     }
 
-    fn touch(&self, raw: &Raw, by: GrantId) -> What {
+    fn touch(&self, raw: &Raw, by: CallId) -> EventKind {
         let held = self.started[raw.other as usize % self.started.len()];
         let op = if raw.flag { KeyOp::Release } else { KeyOp::Extend };
-        What::KeyTouched { client: client_of(by), node: NodeId(0), lock: lock_of(by), by, held, op }
+        EventKind::KeyTouched { client: client_of(by), node: NodeId(0), lock: lock_of(by), by, held, op }
     }
 
-    fn data(&mut self, raw: &Raw, grant: GrantId) -> What {
+    fn data(&mut self, raw: &Raw, grant: CallId) -> EventKind {
         let (client, object, slot) = (client_of(grant), ObjectId(raw.object), raw.object as usize);
         // Sometimes blind, and sometimes based on what the client read under its grant before or after this one.
         let reader = if raw.other == 2 { (raw.grant + CLIENTS) % GRANTS } else { raw.grant };
@@ -165,13 +165,13 @@ impl Builder {
                 let version =
                     if raw.other == 1 { self.versions[slot].saturating_sub(1) } else { self.versions[slot] };
                 self.read[raw.grant as usize][slot] = Some(version);
-                What::ReadDone { client, grant, object, version, value: raw.other }
+                EventKind::ReadDone { client, grant, object, version, value: raw.other }
             }
-            78..84 => What::WriteSent { client, grant, object, based_on },
+            78..84 => EventKind::WriteSent { client, grant, object, based_on },
             84..97 => {
                 self.versions[slot] += 1;
                 let version = self.versions[slot];
-                What::WriteApplied {
+                EventKind::WriteApplied {
                     client,
                     grant,
                     object,
@@ -183,7 +183,14 @@ impl Builder {
             }
             _ => {
                 let why = "stale".to_owned();
-                What::WriteRefused { client, grant, object, why, fencing: Some(1), highest_seen: Some(2) }
+                EventKind::WriteRefused {
+                    client,
+                    grant,
+                    object,
+                    why,
+                    fencing: Some(1),
+                    highest_seen: Some(2),
+                }
             }
         }
     }
@@ -201,25 +208,27 @@ fn reading(at: u64) -> Reading {
 }
 
 /// The event that granted this grant, with its place.
-pub(crate) fn granted(events: &[Event], grant: GrantId) -> Option<(usize, TrueNs)> {
+pub(crate) fn granted(events: &[Event], grant: CallId) -> Option<(usize, TrueNs)> {
     events.iter().enumerate().find_map(|(place, event)| match event.what {
-        What::Granted { grant: this, .. } if this == grant => Some((place, event.at)),
+        EventKind::Granted { grant: this, .. } if this == grant => Some((place, event.at)),
         _ => None,
     })
 }
 
 /// The place of the event that ended this grant's claim, if one did.
-pub(crate) fn claim_end(events: &[Event], grant: GrantId) -> Option<usize> {
+pub(crate) fn claim_end(events: &[Event], grant: CallId) -> Option<usize> {
     let (start, _) = granted(events, grant)?;
     (start + 1..events.len()).find(|&place| match events[place].what {
-        What::ReleaseCalled { grant: this, .. } | What::ExpiryNoticed { grant: this, .. } => this == grant,
-        What::Died { client } | What::Restarted { client } => client == client_of(grant),
+        EventKind::ReleaseCalled { grant: this, .. } | EventKind::ExpiryNoticed { grant: this, .. } => {
+            this == grant
+        }
+        EventKind::Died { client } | EventKind::Restarted { client } => client == client_of(grant),
         _ => false,
     })
 }
 
 /// Whether the claim covers the cell `[t, t + 1)`.
-pub(crate) fn claims_cell(history: &History, grant: GrantId, t: u64) -> bool {
+pub(crate) fn claims_cell(history: &History, grant: CallId, t: u64) -> bool {
     let events = history.events();
     let Some((_, from)) = granted(events, grant) else { return false };
     let to = claim_end(events, grant).map_or(history.end(), |place| events[place].at);

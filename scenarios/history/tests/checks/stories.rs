@@ -1,8 +1,8 @@
 //! Small histories with a story: the rules at their edges, and evidence as a reader sees it.
 
 use doublehold_history::{
-    ClientId, Evidence, GrantId, Header, History, KeyOp, NodeId, ObjectId, Predicate, RunOutcome, Verdict,
-    What, check, judge,
+    CallId, ClientId, EventKind, Evidence, Header, History, KeyOp, NodeId, ObjectId, Predicate, RunOutcome,
+    Verdict, check, judge,
 };
 
 use crate::story::{C1, C2, C3, STOCK, Story, X};
@@ -65,12 +65,12 @@ fn a_holder_paused_between_check_and_write_breaks_everything_but_its_deadline() 
 
 #[test]
 fn a_release_that_deletes_the_next_holders_key_lets_a_third_in() {
-    let delete = What::KeyTouched {
+    let delete = EventKind::KeyTouched {
         client: C1,
         node: NodeId(0),
         lock: STOCK,
-        by: GrantId(1),
-        held: GrantId(2),
+        by: CallId(1),
+        held: CallId(2),
         op: KeyOp::Release,
     };
     let history = Story::new()
@@ -95,12 +95,12 @@ fn a_release_that_deletes_the_next_holders_key_lets_a_third_in() {
 
 #[test]
 fn a_key_deleted_while_cleaning_up_after_a_failed_attempt_is_not_blamed_on_a_grant() {
-    let by = |by| What::KeyTouched {
+    let by = |by| EventKind::KeyTouched {
         client: C2,
         node: NodeId(0),
         lock: STOCK,
-        by: GrantId(by),
-        held: GrantId(1),
+        by: CallId(by),
+        held: CallId(1),
         op: KeyOp::Release,
     };
     let history =
@@ -118,7 +118,7 @@ fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing
     let why = "nobody knows".to_owned();
     let history = Story::bound(9_000)
         .granted(0, (C1, 1))
-        .at(5, What::Unattributed { node: NodeId(0), lock: STOCK, why: why.clone() })
+        .at(5, EventKind::Unattributed { node: NodeId(0), lock: STOCK, why: why.clone() })
         .completes(9);
     assert_eq!(judge(&history).get(Predicate::WR), &Verdict::Inconclusive(why));
     assert_eq!(verdicts(&history), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
@@ -199,8 +199,11 @@ fn one_clients_own_two_grants_do_not_overlap_each_other_but_both_overlap_another
 
 #[test]
 fn a_dead_client_claims_nothing() {
-    let history =
-        Story::new().granted(0, (C1, 1)).at(3, What::Died { client: C1 }).granted(3, (C2, 2)).completes(9);
+    let history = Story::new()
+        .granted(0, (C1, 1))
+        .at(3, EventKind::Died { client: C1 })
+        .granted(3, (C2, 2))
+        .completes(9);
     assert_eq!(check(Predicate::P1, &history), Verdict::Holds);
 }
 
@@ -269,9 +272,9 @@ fn a_holder_that_writes_first_and_reads_again_loses_nothing() {
 
 #[test]
 fn a_reader_whose_writes_were_all_refused_lost_nothing() {
-    let refused = What::WriteRefused {
+    let refused = EventKind::WriteRefused {
         client: C1,
-        grant: GrantId(1),
+        grant: CallId(1),
         object: X,
         why: "stale".to_owned(),
         fencing: Some(33),
@@ -357,13 +360,13 @@ fn other_anomalies_are_named_and_explained() {
 
 #[test]
 fn a_free_lock_nobody_obtains_in_time_is_a_liveness_violation_and_retries_are_one_wait() {
-    let refused = What::Refused { client: C2, grant: GrantId(2), why: "held".to_owned() };
+    let refused = EventKind::Refused { client: C2, call: CallId(2), why: "held".to_owned() };
     let story = || {
         Story::free_bound(10_000)
             .granted(0, (C1, 1))
             .waits(1_000, (C2, 2))
             .at(1_500, refused.clone())
-            .at(2_000, What::Died { client: C1 })
+            .at(2_000, EventKind::Died { client: C1 })
             .waits(8_000, (C2, 3))
     };
     let in_time = story().granted(12_000, (C2, 3)).completes(20_000);
@@ -375,7 +378,7 @@ fn a_free_lock_nobody_obtains_in_time_is_a_liveness_violation_and_retries_are_on
             r#"c2 and c3 waited 10.001 s for "stock" while nobody claimed it, from 2.000 s until it was obtained at 12.001 s; the bound for a free lock is 10.000 s"#
         ]
     );
-    let gave_up = story().at(12_500, What::GaveUp { client: C2, grant: GrantId(3) }).completes(20_000);
+    let gave_up = story().at(12_500, EventKind::GaveUp { client: C2, call: CallId(3) }).completes(20_000);
     assert_eq!(
         words(Predicate::LV, &gave_up),
         [
@@ -413,7 +416,7 @@ fn a_wait_longer_than_any_may_be_is_a_liveness_violation_whoever_holds_the_lock(
             story()
                 .releases(21_000, (C1, 1))
                 .granted(21_000, (C3, 3))
-                .at(41_000, What::Died { client: C2 })
+                .at(41_000, EventKind::Died { client: C2 })
                 .completes(50_000),
             r#"c2 waited 40.000 s for "stock", while c1 and c3 held it: it asked at 1.000 s and died at 41.000 s; the bound for any wait is 30.000 s"#,
         ),
@@ -426,7 +429,7 @@ fn a_wait_longer_than_any_may_be_is_a_liveness_violation_whoever_holds_the_lock(
 #[test]
 fn a_client_that_dies_or_gives_up_before_the_bound_has_missed_nothing() {
     let waits = || Story::bound(30_000).granted(0, (C1, 1)).waits(1_000, (C2, 2));
-    let died = waits().at(31_000, What::Died { client: C2 }).completes(90_000);
+    let died = waits().at(31_000, EventKind::Died { client: C2 }).completes(90_000);
     let gave_up = waits().gives_up(31_000, (C2, 2)).completes(90_000);
     let again =
         waits().gives_up(20_000, (C2, 2)).waits(20_000, (C2, 3)).gives_up(50_000, (C2, 3)).completes(90_000);
@@ -477,7 +480,7 @@ fn a_run_that_used_up_its_budget_proves_violations_but_nothing_else() {
 fn a_run_that_was_ended_proves_violations_and_says_why_it_proves_nothing_else() {
     let why = "script abc on A met the limit of 100 instructions";
     let overlap = Story::bound(1).granted(0, (C1, 1)).granted(1, (C2, 2));
-    let history = overlap.at(8, What::Doubt { why: why.to_owned() }).ends(9, RunOutcome::Halted);
+    let history = overlap.at(8, EventKind::Inconclusive { why: why.to_owned() }).ends(9, RunOutcome::Halted);
     assert_eq!(verdicts(&history), [&["violated", "violated"], &["inconclusive"; 4][..]].concat());
     assert_eq!(judge(&history).get(Predicate::P3), &Verdict::Inconclusive(why.to_owned()));
 }
@@ -485,7 +488,7 @@ fn a_run_that_was_ended_proves_violations_and_says_why_it_proves_nothing_else() 
 #[test]
 fn a_fault_that_never_fired_makes_holding_inconclusive() {
     let why = "the fault `pause c1` never fired".to_owned();
-    let history = Story::new().at(1, What::Doubt { why: why.clone() }).completes(9);
+    let history = Story::new().at(1, EventKind::Inconclusive { why: why.clone() }).completes(9);
     let expected = Verdict::Inconclusive(why);
     assert_eq!(judge(&history).get(Predicate::P1), &expected);
 }

@@ -1,8 +1,8 @@
 //! A way to write small histories: one line an event, times in milliseconds.
 
 use doublehold_history::{
-    Bounds, ClientId, ClockKind, Deadline, GrantId, Header, History, LockId, ObjectId, Reading, RunOutcome,
-    TrueNs, What,
+    Bounds, CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, ObjectId, Reading,
+    RunOutcome, TrueNs,
 };
 
 pub(crate) const STOCK: LockId = LockId(0);
@@ -40,17 +40,17 @@ impl Story {
         Self(History::new(header))
     }
 
-    pub(crate) fn at(mut self, ms: u64, what: What) -> Self {
+    pub(crate) fn at(mut self, ms: u64, what: EventKind) -> Self {
         self.0.push(TrueNs(ms * 1_000_000), what);
         self
     }
 
     pub(crate) fn waits(self, ms: u64, (client, id): Grant) -> Self {
-        self.at(ms, What::AcquireStarted { client, grant: GrantId(id), lock: STOCK })
+        self.at(ms, EventKind::AcquireStarted { client, call: CallId(id), lock: STOCK })
     }
 
     pub(crate) fn gives_up(self, ms: u64, (client, id): Grant) -> Self {
-        self.at(ms, What::GaveUp { client, grant: GrantId(id) })
+        self.at(ms, EventKind::GaveUp { client, call: CallId(id) })
     }
 
     pub(crate) fn granted(self, ms: u64, grant: Grant) -> Self {
@@ -60,10 +60,10 @@ impl Story {
     pub(crate) fn granted_until(self, ms: u64, (client, id): Grant, deadline_ms: Option<i64>) -> Self {
         let deadline =
             deadline_ms.map(|ms| Deadline { clock: ClockKind::Monotonic, reading_ns: ms * 1_000_000 });
-        let (grant, token) = (GrantId(id), format!("{id:02x}"));
+        let (grant, token) = (CallId(id), format!("{id:02x}"));
         self.at(
             ms,
-            What::Granted {
+            EventKind::Granted {
                 client,
                 grant,
                 lock: STOCK,
@@ -76,23 +76,23 @@ impl Story {
     }
 
     pub(crate) fn deadline_passes(self, ms: u64, (client, id): Grant) -> Self {
-        self.at(ms, What::DeadlinePassed { client, grant: GrantId(id) })
+        self.at(ms, EventKind::DeadlinePassed { client, grant: CallId(id) })
     }
 
     pub(crate) fn extended(self, ms: u64, (client, id): Grant) -> Self {
-        self.at(ms, What::Extended { client, grant: GrantId(id), deadline: None })
+        self.at(ms, EventKind::Extended { client, grant: CallId(id), deadline: None })
     }
 
     pub(crate) fn releases(self, ms: u64, (client, id): Grant) -> Self {
-        self.at(ms, What::ReleaseCalled { client, grant: GrantId(id) })
+        self.at(ms, EventKind::ReleaseCalled { client, grant: CallId(id) })
     }
 
     pub(crate) fn clocks(self, ms: u64, client: ClientId) -> Self {
-        self.at(ms, What::Clocks { client, reading: reading(ms) })
+        self.at(ms, EventKind::Clocks { client, reading: reading(ms) })
     }
 
     pub(crate) fn reads(self, ms: u64, (client, id): Grant, object: ObjectId, version: u64) -> Self {
-        self.at(ms, What::ReadDone { client, grant: GrantId(id), object, version, value: 0 })
+        self.at(ms, EventKind::ReadDone { client, grant: CallId(id), object, version, value: 0 })
     }
 
     pub(crate) fn writes(
@@ -103,12 +103,15 @@ impl Story {
         version: u64,
         based_on: Option<u64>,
     ) -> Self {
-        let grant = GrantId(id);
-        self.at(ms, What::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None })
+        let grant = CallId(id);
+        self.at(
+            ms,
+            EventKind::WriteApplied { client, grant, object, version, based_on, value: 0, fencing: None },
+        )
     }
 
     pub(crate) fn ends(self, ms: u64, outcome: RunOutcome) -> History {
-        self.at(ms, What::RunEnded { outcome }).0
+        self.at(ms, EventKind::RunEnded { outcome }).0
     }
 
     pub(crate) fn completes(self, ms: u64) -> History {

@@ -35,9 +35,9 @@ use std::time::Duration;
 use doublehold_history::Predicate;
 
 use crate::error::{FileKind, Place, ScenarioError};
-use crate::scenario::{Expected, FaultPlan, Limits, Scenario};
+use crate::scenario::{Expected, FaultSetup, Limits, Scenario};
 use hosts::Hosts;
-use possible::World;
+use possible::Setting;
 use problem::{Origin, Problem, Result};
 use section::{Field, Section};
 use tree::{Node, Value};
@@ -108,7 +108,7 @@ impl Source {
     /// If anything in the text, the variant's name or a change is not what the format allows.
     ///
     /// ```
-    /// use doublehold_scenarios::spec::Source;
+    /// use doublehold_scenarios::format::Source;
     ///
     /// let text = r#"
     ///     claim = "a lock can be taken"
@@ -265,14 +265,14 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
         client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
     let (link, links) = network::read(&root, &hosts)?;
     let limits = limits(&root)?;
-    let world = World {
+    let setting = Setting {
         hosts: &hosts,
         clients: &clients,
         lock: &lock,
         master: nodes.master,
         time_limit: limits.time,
     };
-    let faults = faults(&root, &client_tables, &world)?;
+    let faults = faults(&root, &client_tables, &setting)?;
     Ok(Scenario {
         name: name.to_owned(),
         id: root.get("id").map_or(Ok(String::new()), |field| field.name())?,
@@ -309,13 +309,13 @@ fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
 }
 
 /// The faults in file order, and after them the starts of clients.
-fn faults(root: &Section<'_>, clients: &[Field<'_>], world: &World<'_>) -> Result<Vec<FaultPlan>> {
+fn faults(root: &Section<'_>, clients: &[Field<'_>], setting: &Setting<'_>) -> Result<Vec<FaultSetup>> {
     let mut faults = Vec::new();
     for field in root.list("faults", fault::FAULTS_MAX)? {
-        faults.push(fault::read(&field, world)?);
+        faults.push(fault::read(&field, setting)?);
     }
     for client in clients {
-        faults.extend(fault::start(client, world)?);
+        faults.extend(fault::start(client, setting)?);
     }
     Ok(faults)
 }

@@ -6,12 +6,12 @@ use doublehold_sim::{ClockKind, Fault, HostId, Pattern, PlannedFault, Trigger};
 
 use super::hosts::Hosts;
 use super::network;
-use super::possible::World;
+use super::possible::Setting;
 use super::problem::Result;
 use super::section::{Choices, Field, Section};
 use super::vocabulary::{Key, words_of};
 use super::{orders, suggest, when, words};
-use crate::scenario::{FaultKind, FaultPlan, HostIndex, Role, START_SIGNAL};
+use crate::scenario::{FaultKind, FaultSetup, HostIndex, Role, START_SIGNAL};
 
 pub(super) const FAULTS_MAX: usize = 100;
 
@@ -73,50 +73,50 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// What a fault does, before it is known when.
-struct Deed {
+struct Effect {
     faults: Vec<Fault>,
     hosts: Vec<HostIndex>,
     words: String,
 }
 
 /// Reads one `[[faults]]` table.
-pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<FaultPlan> {
+pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<FaultSetup> {
     let fault = field.section(KEYS)?;
     let kind_field = fault.require("kind", "\"pause\"")?;
     let kinds: Vec<(&str, usize)> =
         KINDS.iter().enumerate().map(|(index, kind)| (kind.word, index)).collect();
     let kind = &KINDS[kind_field.choice(&kinds)?];
     refuse_misfits(&fault, kind)?;
-    let deed = if kind.keys.contains(&"from") {
-        on_links(&fault, kind, world)?
+    let effect = if kind.keys.contains(&"from") {
+        on_links(&fault, kind, setting)?
     } else {
-        on_hosts(&fault, kind, world)?
+        on_hosts(&fault, kind, setting)?
     };
     let lasting = lasting(&fault, kind)?;
-    let when = when::read(&fault.require("at", "\"c1's grant\"")?, world)?;
-    Ok(FaultPlan {
-        words: with_duration(&deed, kind, lasting),
+    let when = when::read(&fault.require("at", "\"c1's grant\"")?, setting)?;
+    Ok(FaultSetup {
+        words: with_duration(&effect, kind, lasting),
         when: when.words,
-        hosts: deed.hosts,
+        hosts: effect.hosts,
         kind: kind.kind,
-        planned: PlannedFault { trigger: when.trigger, faults: deed.faults, lasting },
+        planned: PlannedFault { trigger: when.trigger, faults: effect.faults, lasting },
         optional: fault.flag_or("optional", false)?,
     })
 }
 
 /// The hand that starts a client, if its table says when.
-pub(super) fn start(field: &Field<'_>, world: &World<'_>) -> Result<Option<FaultPlan>> {
+pub(super) fn start(field: &Field<'_>, setting: &Setting<'_>) -> Result<Option<FaultSetup>> {
     let client = field.section(super::clients::KEYS)?;
     let Some(start) = client.get("start") else { return Ok(None) };
-    let host = world.hosts.get(&client.require("name", "\"c1\"")?)?;
-    let when = when::read(&start, world)?;
+    let host = setting.hosts.get(&client.require("name", "\"c1\"")?)?;
+    let when = when::read(&start, setting)?;
     if waits_for(&when.trigger, host.in_world()) {
-        let cause = format!("`{}`: {} waits for what it does itself", start.path, world.hosts.name(host));
+        let cause = format!("`{}`: {} waits for what it does itself", start.path, setting.hosts.name(host));
         return Err(start.problem(cause, "name a time, or what another client does"));
     }
     let signal = Fault::Signal { host: host.in_world(), signal: START_SIGNAL.to_owned() };
-    Ok(Some(FaultPlan {
-        words: format!("{} starts", world.hosts.name(host)),
+    Ok(Some(FaultSetup {
+        words: format!("{} starts", setting.hosts.name(host)),
         when: when.words,
         hosts: vec![host],
         kind: FaultKind::Start,
@@ -158,10 +158,10 @@ fn lasting(fault: &Section<'_>, kind: &Kind) -> Result<Option<Duration>> {
     }
 }
 
-fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed> {
+fn on_hosts(fault: &Section<'_>, kind: &Kind, setting: &Setting<'_>) -> Result<Effect> {
     let field = fault.require("host", "\"c1\"")?;
-    let hosts = world.hosts.get_many(&field)?;
-    refuse_wrong_role(&field, kind, &hosts, world.hosts)?;
+    let hosts = setting.hosts.get_many(&field)?;
+    refuse_wrong_role(&field, kind, &hosts, setting.hosts)?;
     let each =
         |fault: &dyn Fn(HostId) -> Fault| hosts.iter().map(|host| fault(host.in_world())).collect::<Vec<_>>();
     let (faults, verb) = match kind.word {
@@ -200,12 +200,12 @@ fn on_hosts(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         "disk-rollback" => {
             (each(&|host| Fault::RollBackDisk { host }), "have their disk rolled back".to_owned())
         }
-        "promote" => orders::promote(fault, &field, &hosts, world)?,
-        _ => orders::follow(fault, &hosts, world)?,
+        "promote" => orders::promote(fault, &field, &hosts, setting)?,
+        _ => orders::follow(fault, &hosts, setting)?,
     };
-    let names: Vec<&str> = hosts.iter().map(|&host| world.hosts.name(host)).collect();
+    let names: Vec<&str> = hosts.iter().map(|&host| setting.hosts.name(host)).collect();
     let verb = if names.len() == 1 { words::of_one(&verb) } else { verb };
-    Ok(Deed { faults, words: format!("{} {verb}", words::names(&names)), hosts })
+    Ok(Effect { faults, words: format!("{} {verb}", words::names(&names)), hosts })
 }
 
 fn step(field: &Field<'_>) -> Result<i64> {
@@ -230,8 +230,8 @@ fn refuse_wrong_role(field: &Field<'_>, kind: &Kind, hosts: &[HostIndex], all: &
     }
 }
 
-fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed> {
-    let mut pairs = network::directions(fault, world.hosts)?;
+fn on_links(fault: &Section<'_>, kind: &Kind, setting: &Setting<'_>) -> Result<Effect> {
+    let mut pairs = network::directions(fault, setting.hosts)?;
     let both_ways = fault.flag_or("both_ways", false)?;
     if both_ways {
         let back: Vec<_> =
@@ -239,7 +239,7 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         pairs.extend(back);
     }
     let by = |example: &str| fault.require("by", example)?.positive_duration();
-    let (deed, words): (Box<dyn Fn(HostId, HostId) -> Fault>, String) = match kind.word {
+    let (effect, words): (Box<dyn Fn(HostId, HostId) -> Fault>, String) = match kind.word {
         "cut" => (Box::new(|from, to| Fault::Cut { from, to }), "the link".to_owned()),
         "slow" => {
             let by = by("\"2s\"")?;
@@ -268,8 +268,8 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
         hosts
     };
     let name = |field: &Field<'_>| -> Result<String> {
-        let hosts = world.hosts.get_many(field)?;
-        Ok(words::names(&hosts.iter().map(|&host| world.hosts.name(host)).collect::<Vec<_>>()))
+        let hosts = setting.hosts.get_many(field)?;
+        Ok(words::names(&hosts.iter().map(|&host| setting.hosts.name(host)).collect::<Vec<_>>()))
     };
     let (from, to) = (name(&fault.require("from", "")?)?, name(&fault.require("to", "")?)?);
     let direction =
@@ -281,8 +281,8 @@ fn on_links(fault: &Section<'_>, kind: &Kind, world: &World<'_>) -> Result<Deed>
     let mut hosts = [ends(&|pair| pair.0), ends(&|pair| pair.1)].concat();
     hosts.sort_unstable();
     hosts.dedup();
-    Ok(Deed {
-        faults: pairs.iter().map(|(from, to)| deed(from.in_world(), to.in_world())).collect(),
+    Ok(Effect {
+        faults: pairs.iter().map(|(from, to)| effect(from.in_world(), to.in_world())).collect(),
         hosts,
         words,
     })
@@ -292,9 +292,9 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn with_duration(deed: &Deed, kind: &Kind, lasting: Option<Duration>) -> String {
-    let words = &deed.words;
-    let (stay, restart) = if deed.hosts.len() == 1 { ("stays", "restarts") } else { ("stay", "restart") };
+fn with_duration(effect: &Effect, kind: &Kind, lasting: Option<Duration>) -> String {
+    let words = &effect.words;
+    let (stay, restart) = if effect.hosts.len() == 1 { ("stays", "restarts") } else { ("stay", "restart") };
     match (lasting, kind.kind) {
         (None, FaultKind::Crash | FaultKind::PowerLoss) => format!("{words} and {stay} down"),
         (None, _) => words.clone(),

@@ -53,7 +53,7 @@ pub(super) fn words_of<T>(choices: Choices<T>) -> Vec<&'static str> {
 /// The whole vocabulary, in alphabetical order, each key and each word once.
 ///
 /// ```
-/// let vocabulary = doublehold_scenarios::spec::vocabulary();
+/// let vocabulary = doublehold_scenarios::format::vocabulary();
 /// let known = |word: &str| vocabulary.iter().any(|key| key.to_string() == word);
 /// assert!(known("lock.ttl") && known("lock.clock=wall") && known("faults.pause.for") && known("when=grant"));
 /// assert!(!known("lock.ttll"));

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
 
-use super::possible::World;
+use super::possible::Setting;
 use super::problem::{Problem, Result};
 use super::section::{Field, shorten};
 use super::vocabulary::Key;
@@ -74,12 +74,12 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads a text such as `1s after c1's grant`.
-pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
+pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
     let text = field.text()?;
     let tokens: Vec<&str> = text.split_whitespace().collect();
     // A time may have a space before its unit, here as elsewhere.
     if tokens.len() == 1 || units::duration(text.trim()).is_ok() {
-        return at_time(field, text.trim(), world.time_limit);
+        return at_time(field, text.trim(), setting.time_limit);
     }
     let (offset, tokens) = offset(field, &tokens)?;
     let chain: Vec<&[&str]> = tokens.split(|token| *token == AFTER).collect();
@@ -89,8 +89,8 @@ pub(super) fn read(field: &Field<'_>, world: &World<'_>) -> Result<When> {
         );
     }
     let mut happenings =
-        chain.into_iter().map(|event| occurrence(field, event, world)).collect::<Result<Vec<_>>>()?;
-    let words = in_words(offset, &happenings, world);
+        chain.into_iter().map(|event| occurrence(field, event, setting)).collect::<Result<Vec<_>>>()?;
+    let words = in_words(offset, &happenings, setting);
     happenings.reverse();
     let occurrences =
         happenings.into_iter().map(|(nth, event)| Occurrence { pattern: event.pattern(), nth }).collect();
@@ -141,7 +141,7 @@ fn ordinal(token: &str) -> Option<u32> {
     digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().unwrap_or(u32::MAX))
 }
 
-fn occurrence(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<(u32, EventWords)> {
+fn occurrence(field: &Field<'_>, tokens: &[&str], setting: &Setting<'_>) -> Result<(u32, EventWords)> {
     let tokens = tokens.strip_prefix(&[THE]).unwrap_or(tokens);
     let (nth, tokens) = match tokens {
         [first, rest @ ..] => match ordinal(first) {
@@ -163,29 +163,29 @@ fn occurrence(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<(
         let cause = format!("`{}`: events are counted from the 1st to the {NTH_MAX}th", field.path);
         return Err(field.problem(cause, "use another number"));
     }
-    let event = event(field, tokens, world)?;
-    world.check_possible(field, &event)?;
+    let event = event(field, tokens, setting)?;
+    setting.check_possible(field, &event)?;
     Ok((nth, event))
 }
 
-fn event(field: &Field<'_>, tokens: &[&str], world: &World<'_>) -> Result<EventWords> {
+fn event(field: &Field<'_>, tokens: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
     match tokens {
-        [command, EXECUTED, rest @ ..] => executed(field, command, rest, world),
+        [command, EXECUTED, rest @ ..] => executed(field, command, rest, setting),
         [whose, event @ ..] if whose.ends_with("'s") => {
-            happening(field, whose.trim_end_matches("'s"), event, world)
+            happening(field, whose.trim_end_matches("'s"), event, setting)
         }
         _ => Err(not_an_event(field, tokens)),
     }
 }
 
-fn executed(field: &Field<'_>, command: &str, rest: &[&str], world: &World<'_>) -> Result<EventWords> {
+fn executed(field: &Field<'_>, command: &str, rest: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
     let (mut client, mut node) = (None, None);
     let mut rest = rest;
     while let [word, name, more @ ..] = rest {
-        let host = world.hosts.find(name).ok_or_else(|| world.hosts.unknown(name, field));
+        let host = setting.hosts.find(name).ok_or_else(|| setting.hosts.unknown(name, field));
         match *word {
-            FOR if client.is_none() => client = Some(world.expect_role(field, host?, Role::Client, FOR)?),
-            ON if node.is_none() => node = Some(world.expect_role(field, host?, Role::Node, ON)?),
+            FOR if client.is_none() => client = Some(setting.expect_role(field, host?, Role::Client, FOR)?),
+            ON if node.is_none() => node = Some(setting.expect_role(field, host?, Role::Node, ON)?),
             _ => break,
         }
         rest = more;
@@ -203,8 +203,8 @@ fn executed(field: &Field<'_>, command: &str, rest: &[&str], world: &World<'_>) 
     Ok(EventWords::Executed { command: command.to_ascii_uppercase(), client, node })
 }
 
-fn happening(field: &Field<'_>, whose: &str, event: &[&str], world: &World<'_>) -> Result<EventWords> {
-    let find = |name: &str| world.hosts.find(name).ok_or_else(|| world.hosts.unknown(name, field));
+fn happening(field: &Field<'_>, whose: &str, event: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
+    let find = |name: &str| setting.hosts.find(name).ok_or_else(|| setting.hosts.unknown(name, field));
     let host = find(whose)?;
     match event {
         event if event == CLOCK_READ => Ok(EventWords::ClockRead { host }),
@@ -248,8 +248,8 @@ impl EventWords {
     }
 
     /// The event as reports name it.
-    pub(super) fn in_words(&self, world: &World<'_>) -> String {
-        let name = |host: HostIndex| world.hosts.name(host);
+    pub(super) fn in_words(&self, setting: &Setting<'_>) -> String {
+        let name = |host: HostIndex| setting.hosts.name(host);
         match self {
             EventWords::Executed { command, client, node } => {
                 let for_client = client.map_or(String::new(), |client| format!(" for {}", name(client)));
@@ -265,14 +265,14 @@ impl EventWords {
     }
 }
 
-fn in_words(offset: Duration, chain: &[(u32, EventWords)], world: &World<'_>) -> String {
+fn in_words(offset: Duration, chain: &[(u32, EventWords)], setting: &Setting<'_>) -> String {
     let event = |(nth, event): &(u32, EventWords)| match (nth, event) {
-        (1, EventWords::Executed { .. }) => format!("the 1st {}", event.in_words(world)),
-        (1, _) => event.in_words(world),
+        (1, EventWords::Executed { .. }) => format!("the 1st {}", event.in_words(setting)),
+        (1, _) => event.in_words(setting),
         (nth, EventWords::Executed { .. }) => {
-            format!("the {} {}", words::ordinal(*nth), event.in_words(world))
+            format!("the {} {}", words::ordinal(*nth), event.in_words(setting))
         }
-        (nth, _) => event.in_words(world).replacen("'s ", &format!("'s {} ", words::ordinal(*nth)), 1),
+        (nth, _) => event.in_words(setting).replacen("'s ", &format!("'s {} ", words::ordinal(*nth)), 1),
     };
     let chain: Vec<String> = chain.iter().map(event).collect();
     let chain = chain.join(" after ");

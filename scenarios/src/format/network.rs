@@ -8,14 +8,14 @@ use super::hosts::Hosts;
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::vocabulary::Key;
-use crate::scenario::{HostIndex, LinkPlan};
+use crate::scenario::{HostIndex, LinkSetup};
 
 const KEYS: &[&str] = &["delay", "loss", "links"];
 const LINK_KEYS: &[&str] = &["from", "to", "delay", "loss"];
 const LINKS_MAX: usize = 1000;
 
 /// A direction and its quality.
-pub(super) type Direction = (HostIndex, HostIndex, LinkPlan);
+pub(super) type Direction = (HostIndex, HostIndex, LinkSetup);
 
 /// What `[network]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
@@ -23,10 +23,10 @@ pub(super) fn vocabulary() -> Vec<Key> {
 }
 
 /// Reads `[network]`.
-pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkPlan, Vec<Direction>)> {
+pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkSetup, Vec<Direction>)> {
     let network = root.section("network", KEYS)?;
     let delay = DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(5) };
-    let usual = link(&network, &LinkPlan { delay, loss: Probability::NEVER })?;
+    let usual = link(&network, &LinkSetup { delay, loss: Probability::NEVER })?;
     let mut links: Vec<Direction> = Vec::new();
     for field in network.list("links", LINKS_MAX)? {
         let table = field.section(LINK_KEYS)?;
@@ -43,8 +43,8 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkPlan, Vec<D
     Ok((usual, links))
 }
 
-fn link(table: &Section<'_>, default: &LinkPlan) -> Result<LinkPlan> {
-    Ok(LinkPlan {
+fn link(table: &Section<'_>, default: &LinkSetup) -> Result<LinkSetup> {
+    Ok(LinkSetup {
         delay: table.law_or("delay", default.delay.clone())?,
         loss: table.get("loss").map_or(Ok(default.loss), |loss| loss.probability())?,
     })

@@ -10,7 +10,7 @@ use super::problem::{Problem, Result};
 use super::section::{Choices, Field, Section, shorten};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
-use crate::scenario::{HostIndex, HostPlan, LockPlan, NodesPlan, Persistence, ResourcePlan, Role};
+use crate::scenario::{HostIndex, HostSetup, LockSetup, NodesSetup, Persistence, ResourceSetup, Role};
 
 /// More hosts than any lock of this kind is run with; the network grows with the square of their number.
 pub(super) const HOSTS_MAX: usize = 64;
@@ -41,7 +41,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
 
 /// The hosts by name: what every later part of the file refers to.
 pub(super) struct Hosts {
-    pub(super) plans: Vec<HostPlan>,
+    pub(super) plans: Vec<HostSetup>,
 }
 
 impl Hosts {
@@ -88,7 +88,7 @@ impl Hosts {
     }
 
     fn push(&mut self, name: &str, role: Role) {
-        self.plans.push(HostPlan { name: name.to_owned(), role, wall_offset_ns: 0, drift: RatePpb(0) });
+        self.plans.push(HostSetup { name: name.to_owned(), role, wall_offset_ns: 0, drift: RatePpb(0) });
     }
 
     fn read_clocks(&mut self, root: &Section<'_>) -> Result<()> {
@@ -173,7 +173,7 @@ fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 }
 
 /// Reads `[nodes]` and checks that the lock can run on them.
-pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<NodesPlan> {
+pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockSetup) -> Result<NodesSetup> {
     let nodes = nodes_section(root)?;
     let master = nodes.get("master").map(|field| master(&field, hosts)).transpose()?;
     let count = hosts.of(Role::Node).len();
@@ -194,7 +194,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> 
         }
         _ => {}
     }
-    Ok(NodesPlan {
+    Ok(NodesSetup {
         persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
@@ -212,7 +212,7 @@ fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
-pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) -> Result<ResourcePlan> {
+pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockSetup) -> Result<ResourceSetup> {
     let resource = root.section("resource", RESOURCE_KEYS)?;
     let rules = ResourceRules {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
@@ -236,5 +236,5 @@ pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockPlan) 
     }
     let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
     let object = resource.get("object").map_or(Ok(lock.name.clone()), |field| field.name())?;
-    Ok(ResourcePlan { host, object, rules })
+    Ok(ResourceSetup { host, object, rules })
 }

@@ -10,19 +10,19 @@ use super::problem::Result;
 use super::section::{Field, shorten};
 use super::suggest;
 use super::when::EventWords;
-use crate::scenario::{ClientPlan, HostIndex, LockPlan, Role, Step};
+use crate::scenario::{ClientSetup, HostIndex, LockSetup, Role, Step};
 
 /// What is known of the scenario when events are read.
-pub(super) struct World<'a> {
+pub(super) struct Setting<'a> {
     pub(super) hosts: &'a Hosts,
-    pub(super) clients: &'a [ClientPlan],
-    pub(super) lock: &'a LockPlan,
+    pub(super) clients: &'a [ClientSetup],
+    pub(super) lock: &'a LockSetup,
     /// The node all others replicate.
     pub(super) master: Option<HostIndex>,
     pub(super) time_limit: Duration,
 }
 
-impl World<'_> {
+impl Setting<'_> {
     /// The host, if it has the role that a word of the grammar asks for.
     pub(super) fn expect_role(
         &self,

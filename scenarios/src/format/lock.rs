@@ -12,7 +12,7 @@ use super::problem::Result;
 use super::section::{Choices, Field, Section};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
-use crate::scenario::LockPlan;
+use crate::scenario::LockSetup;
 
 const ALGORITHMS: [&str; 3] = ["single", "replicated", "redlock"];
 const EVERY: [&str; 11] = [
@@ -88,7 +88,7 @@ fn known() -> Vec<&'static str> {
 }
 
 /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
-pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockPlan> {
+pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockSetup> {
     let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known())?;
     let algorithm = lock.require("algorithm", "\"redlock\"")?;
     let name = algorithm.choice(&ALGORITHMS.map(|name| (name, name)))?;
@@ -101,7 +101,7 @@ pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockPlan> {
         _ => Algorithm::Redlock(redlock(&lock, timing, nodes)?),
     };
     let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.name())?;
-    Ok(LockPlan { name, ttl, algorithm })
+    Ok(LockSetup { name, ttl, algorithm })
 }
 
 /// A switch of another algorithm would be ignored, and a scenario that relies on it would say nothing.

@@ -9,7 +9,7 @@ use super::problem::Result;
 use super::section::{Field, Section};
 use super::suggest;
 use super::vocabulary::Key;
-use crate::scenario::{ClientPlan, Step};
+use crate::scenario::{ClientSetup, Step};
 
 pub(super) const KEYS: &[&str] = &["name", "program", "rounds", "retry", "give_up_after", "start"];
 
@@ -34,10 +34,10 @@ pub(super) fn tables<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 }
 
 /// Reads one `[[clients]]` table.
-pub(super) fn read(field: &Field<'_>, hosts: &Hosts) -> Result<ClientPlan> {
+pub(super) fn read(field: &Field<'_>, hosts: &Hosts) -> Result<ClientSetup> {
     let client = field.section(KEYS)?;
     let retry = DelayLaw::Uniform { min: Duration::ZERO, max: Duration::from_millis(200) };
-    Ok(ClientPlan {
+    Ok(ClientSetup {
         host: hosts.get(&client.require("name", "\"c1\"")?)?,
         waits_for_start: client.get("start").is_some(),
         program: program(&client.require("program", "[\"acquire\", \"work 1s\", \"release\"]")?)?,
