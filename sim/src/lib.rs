@@ -48,6 +48,7 @@ mod random;
 mod time;
 mod timer;
 mod trace;
+mod trace_hash;
 mod world;
 
 pub use clock::{ClockKind, Clocks, RatePpb, Readings};
@@ -58,5 +59,6 @@ pub use kernel::{Budget, Outcome};
 pub use net::{ConnectError, Incoming, LinkSpec, SimStream};
 pub use random::{Probability, ProbabilityError, Seed, Stream};
 pub use time::{BootTime, MonotonicTime, SimTime, WallTime};
-pub use trace::{ConnectionId, End, Event, HostId, Record, TraceHash};
+pub use trace::{ConnectionId, End, Event, HostId, Record};
+pub use trace_hash::TraceHash;
 pub use world::{HostSpec, Run, World};

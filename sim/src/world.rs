@@ -17,7 +17,8 @@ use crate::kernel::{Budget, Kernel, Outcome, Process, Shared};
 use crate::net::LinkSpec;
 use crate::random::{Seed, Stream};
 use crate::time::{SimTime, WallTime};
-use crate::trace::{HostId, Record, TraceHash};
+use crate::trace::{HostId, Record};
+use crate::trace_hash::TraceHash;
 
 /// The world's own host has no name, so that the hosts added to it may have any.
 const OBSERVER_NAME: &str = "";

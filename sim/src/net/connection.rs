@@ -13,7 +13,8 @@ use super::link::Departure;
 use super::round_trip::RoundTrip;
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
-use crate::trace::{ConnectionId, End, Event, HostId, digest};
+use crate::trace::{ConnectionId, End, Event, HostId};
+use crate::trace_hash::digest;
 
 /// How many bytes one direction may have sent and the receiver not yet read: the usual default of a socket's receive
 /// buffer. A sender beyond it waits, which is all the back-pressure there is.
