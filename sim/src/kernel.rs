@@ -365,15 +365,32 @@ impl State {
     }
 
     /// Writes an event into the trace and shows it to the faults that wait for one.
-    #[inline]
+    ///
+    /// Always inlined: where nobody looks, as in most runs, it is known which event this is and no `Event` is built.
+    #[inline(always)]
     pub(crate) fn emit(&mut self, event: Event) {
+        if self.faults.watches() || self.trace.is_kept() {
+            self.show(event);
+        } else {
+            self.trace.hash_event(self.now, &event);
+        }
+        if self.trace.count().is_multiple_of(MEASURED_EVERY) {
+            self.measure_memory();
+        }
+    }
+
+    #[cold]
+    fn show(&mut self, event: Event) {
         if self.faults.watches() {
             self.match_faults(&event);
         }
-        self.trace.push(self.now, event);
-        if self.trace.count().is_multiple_of(MEASURED_EVERY) {
-            self.memory_spent |= self.memory() > self.budget.memory;
-        }
+        self.trace.hash_event(self.now, &event);
+        self.trace.keep(self.now, event);
+    }
+
+    #[cold]
+    fn measure_memory(&mut self) {
+        self.memory_spent |= self.memory() > self.budget.memory;
     }
 
     fn match_faults(&mut self, event: &Event) {

@@ -165,9 +165,17 @@ impl Trace {
         Trace { hasher: Rolling::default(), count: 0, kept: keep.then(Vec::new) }
     }
 
-    pub(crate) fn push(&mut self, at: SimTime, event: Event) {
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn hash_event(&mut self, at: SimTime, event: &Event) {
         self.count += 1;
-        self.hasher.event(at, &event);
+        self.hasher.event(at, event);
+    }
+
+    pub(crate) fn keep(&mut self, at: SimTime, event: Event) {
         if let Some(kept) = &mut self.kept {
             kept.push(Record { at, event });
         }
