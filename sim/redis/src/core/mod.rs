@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod dispatch;
 mod docs;
+pub(crate) mod hex;
 mod keyspace;
 mod limits;
 mod lua;

@@ -1,5 +1,6 @@
 //! Role, ids, offsets and links: written by the node, read by INFO, ROLE and the write checks.
 
+use super::hex;
 use std::fmt;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ pub struct ReplicationId(pub [u8; 20]);
 
 impl fmt::Display for ReplicationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(&self.0))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
-use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError};
+use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, hex};
 use crate::machine::Machine;
 use crate::node::{Shared, State};
 use crate::pipe::Pipe;
@@ -317,15 +317,7 @@ fn check(state: &State, generation: u64) -> io::Result<()> {
 }
 
 fn parse_id(text: &str) -> io::Result<ReplicationId> {
-    let mut id = [0; 20];
-    let digits = text.as_bytes();
-    if digits.len() != 2 * id.len() {
-        return Err(bad_stream("a replication id has 40 digits"));
-    }
-    for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
-        let pair = std::str::from_utf8(pair).map_err(bad_stream)?;
-        *byte = u8::from_str_radix(pair, 16).map_err(bad_stream)?;
-    }
+    let id = hex::decode(text.as_bytes()).ok_or_else(|| bad_stream("a replication id has 40 digits"))?;
     Ok(ReplicationId(id))
 }
 

@@ -5,7 +5,7 @@ use crate::core::command::CommandSpec;
 use crate::core::context::{Context, errors};
 use crate::core::dispatch::OverrunState;
 use crate::core::lua::{self, Call, Declared, Script};
-use crate::core::{Core, Next};
+use crate::core::{Core, Next, hex};
 use crate::resp::{Args, reply};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn eval_source(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
 }
 
 fn eval_cached(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mut Vec<u8>) -> Next {
-    let script = lua::parse_hex(args.at(1)).and_then(|sha| ctx.core.scripts.get(&sha).cloned());
+    let script = hex::decode(args.at(1)).and_then(|sha| ctx.core.scripts.get(&sha).cloned());
     // Redis looks at the length of the name first, at the number of keys next, and only then into its cache.
     if args.at(1).len() != 40 {
         reply::error(out, NO_SCRIPT);
@@ -66,7 +66,7 @@ pub(crate) fn declared(core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Opti
         "EVAL" | "EVAL_RO" if args.at(1).starts_with(b"#!") => {
             Script::parse(args.at(1), Default::default()).ok()?.declared()
         }
-        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&lua::parse_hex(args.at(1))?)?.declared(),
+        "EVALSHA" | "EVALSHA_RO" => core.scripts.get(&hex::decode(args.at(1))?)?.declared(),
         _ => None,
     }
 }
@@ -117,7 +117,7 @@ pub(crate) fn script_load(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
         Ok(script) if !ctx.core.scripts.contains_key(&script.sha) => {
             reply::error(out, errors::OUT_OF_MEMORY);
         }
-        Ok(script) => reply::bulk(out, lua::hex(&script.sha).as_bytes()),
+        Ok(script) => reply::bulk(out, hex::encode(&script.sha).as_bytes()),
         Err(text) => reply::error(out, &text),
     }
     Next::Reply
@@ -127,7 +127,7 @@ pub(crate) fn script_load(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
 pub(crate) fn script_exists(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     reply::array(out, args.len() - 2);
     for name in args.iter().skip(2) {
-        let known = lua::parse_hex(name).is_some_and(|sha| ctx.core.scripts.contains_key(&sha));
+        let known = hex::decode(name).is_some_and(|sha| ctx.core.scripts.contains_key(&sha));
         reply::integer(out, i64::from(known));
     }
     Next::Reply

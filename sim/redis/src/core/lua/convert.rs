@@ -3,7 +3,8 @@
 
 use super::host::ScriptError;
 use super::limits::OUT_OF_MEMORY;
-use super::script::{Script, hex};
+use super::script::Script;
+use crate::core::hex;
 use crate::resp::{Protocol, integer, reply};
 use mlua::{Lua, LuaString, Table, Value};
 
@@ -348,7 +349,7 @@ pub(super) fn run_error(error: &Value, script: &Script) -> Vec<u8> {
             Value::String(text) => text.to_string_lossy(),
             other => other.type_name().to_owned(),
         };
-        return format!("ERR {text} script: {}, on @user_script:1.", hex(&script.sha)).into_bytes();
+        return format!("ERR {text} script: {}, on @user_script:1.", hex::encode(&script.sha)).into_bytes();
     };
     let text: Option<LuaString> = error.raw_get("err").ok();
     let mut reply = text.map_or_else(|| b"ERR unknown error".to_vec(), |text| text.as_bytes().to_vec());
@@ -357,7 +358,7 @@ pub(super) fn run_error(error: &Value, script: &Script) -> Vec<u8> {
         Err(_) => return reply,
     };
     let line: i64 = error.raw_get("line").unwrap_or(0);
-    reply.extend_from_slice(format!(" script: {}, on ", hex(&script.sha)).as_bytes());
+    reply.extend_from_slice(format!(" script: {}, on ", hex::encode(&script.sha)).as_bytes());
     reply.extend_from_slice(&source.as_bytes());
     reply.extend_from_slice(format!(":{line}.").as_bytes());
     reply
@@ -369,7 +370,7 @@ pub(super) fn host_error(error: &mlua::Error, script: &Script) -> Vec<u8> {
         Some(error) => error.to_string(),
         None => error_words(error),
     };
-    format!("ERR {text} script: {}, on @user_script:1.", hex(&script.sha)).into_bytes()
+    format!("ERR {text} script: {}, on @user_script:1.", hex::encode(&script.sha)).into_bytes()
 }
 
 /// What Lua itself would say of an error that mlua describes at length.

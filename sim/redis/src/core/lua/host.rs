@@ -4,11 +4,11 @@ use super::convert;
 use super::library::{self, text_argument};
 use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge};
 use super::run::{Run, with_run};
-use super::script::{digest, hex};
+use super::script::digest;
 use super::{callback, guarded};
 use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::{Context, errors};
-use crate::core::{Next, commands};
+use crate::core::{Next, commands, hex};
 use crate::resp::{Protocol, reply};
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
@@ -183,7 +183,7 @@ fn sha1hex(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     }
     let text = text_argument(&args, 0).unwrap_or_default();
     charge(lua, text.len() as u64 / HASHED_PER_INSTRUCTION)?;
-    lua.create_string(hex(&digest(&text))).map(Value::String)
+    lua.create_string(hex::encode(&digest(&text))).map(Value::String)
 }
 
 /// What an error of the host, or of Lua's allocator, was thrown with, and whether it is an error reply.

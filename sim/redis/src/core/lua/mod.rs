@@ -26,4 +26,4 @@ mod run;
 mod script;
 
 pub(crate) use run::{Call, compile, run};
-pub(crate) use script::{Declared, Script, digest, hex, parse_hex};
+pub(crate) use script::{Declared, Script, digest};

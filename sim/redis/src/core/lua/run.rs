@@ -9,10 +9,10 @@ use super::convert;
 use super::interpreter::Interpreter;
 use super::limits::{self, Limits, Stop};
 use super::random::Random;
-use super::script::{Script, hex};
+use super::script::Script;
 use crate::core::dispatch::{Overrun, OverrunState};
 use crate::core::session::SessionKind;
-use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros};
+use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros, hex};
 use crate::resp::{Args, OwnedArgs, Protocol, reply};
 use std::cell::RefCell;
 
@@ -200,14 +200,14 @@ fn attempt(
 }
 
 fn kill_error(script: &Script, source: &str, line: usize) -> Vec<u8> {
-    let sha = hex(&script.sha);
+    let sha = hex::encode(&script.sha);
     // Three dots: Redis' message ends with one, and its handler adds two.
     format!("ERR Script killed by user with SCRIPT KILL... script: {sha}, on {source}:{line}.").into_bytes()
 }
 
 fn tell(core: &Core, session: &Session, script: &Script, limit: MetLimit) {
     if let Some(observer) = &core.config.observer {
-        observer.script_stopped(session.origin, &StoppedScript { sha: hex(&script.sha), limit });
+        observer.script_stopped(session.origin, &StoppedScript { sha: hex::encode(&script.sha), limit });
     }
 }
 

@@ -21,24 +21,6 @@ pub(crate) fn digest(source: &[u8]) -> [u8; 20] {
     Sha1::from(source).digest().bytes()
 }
 
-/// 40 lower-case hexadecimal digits.
-pub(crate) fn hex(sha: &[u8; 20]) -> String {
-    sha.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Reads 40 hexadecimal digits of either case.
-pub(crate) fn parse_hex(text: &[u8]) -> Option<[u8; 20]> {
-    if text.len() != 40 {
-        return None;
-    }
-    let mut sha = [0; 20];
-    for (byte, pair) in sha.iter_mut().zip(text.chunks_exact(2)) {
-        let digit = |digit: u8| char::from(digit).to_digit(16);
-        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
-    }
-    Some(sha)
-}
-
 impl Script {
     /// Reads the `#!lua flags=…` line, if there is one.
     ///
