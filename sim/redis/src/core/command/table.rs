@@ -49,7 +49,7 @@ const fn container(
     }
 }
 
-/// Sorted by name: looked up by binary search.
+/// Sorted by name, as COMMAND LIST shows them.
 pub(crate) static COMMANDS: &[CommandSpec] = &[
     command("APPEND", "append", 3, WRITE | DENY_OOM | FAST, strings::append),
     command(
