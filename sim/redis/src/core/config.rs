@@ -33,6 +33,8 @@ pub struct CoreConfig {
     pub busy_reply_threshold: Duration,
     /// When a script counts as never ending.
     pub script_limit: ScriptLimit,
+    /// Whether scripts that the node knows by heart run without Lua. Nothing but speed depends on it.
+    pub native_scripts: bool,
     /// Bytes of memory a script may take; its reply as well.
     pub script_memory_limit: usize,
     /// Told of everything a checker or fault trigger may care about.
@@ -56,6 +58,7 @@ impl Default for CoreConfig {
             // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a second
             // ends here too.
             script_limit: ScriptLimit::Instructions(200_000_000),
+            native_scripts: true,
             script_memory_limit: 128 << 20,
             observer: None,
         }

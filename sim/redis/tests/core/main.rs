@@ -14,3 +14,4 @@ mod scripts;
 mod stream;
 mod support;
 mod transactions;
+mod twins;

@@ -352,16 +352,21 @@ pub(super) fn run_error(error: &Value, script: &Script) -> Vec<u8> {
         return format!("ERR {text} script: {}, on @user_script:1.", hex::encode(&script.sha)).into_bytes();
     };
     let text: Option<LuaString> = error.raw_get("err").ok();
-    let mut reply = text.map_or_else(|| b"ERR unknown error".to_vec(), |text| text.as_bytes().to_vec());
+    let reply = text.map_or_else(|| b"ERR unknown error".to_vec(), |text| text.as_bytes().to_vec());
     let source: LuaString = match error.raw_get("source") {
         Ok(source) => source,
         Err(_) => return reply,
     };
     let line: i64 = error.raw_get("line").unwrap_or(0);
-    reply.extend_from_slice(format!(" script: {}, on ", hex::encode(&script.sha)).as_bytes());
-    reply.extend_from_slice(&source.as_bytes());
-    reply.extend_from_slice(format!(":{line}.").as_bytes());
-    reply
+    with_place(reply, script, &source.as_bytes(), line)
+}
+
+/// The reply for an error at a line of a script.
+pub(super) fn with_place(mut text: Vec<u8>, script: &Script, source: &[u8], line: i64) -> Vec<u8> {
+    text.extend_from_slice(format!(" script: {}, on ", hex::encode(&script.sha)).as_bytes());
+    text.extend_from_slice(source);
+    text.extend_from_slice(format!(":{line}.").as_bytes());
+    text
 }
 
 /// The reply for an error of the interpreter itself: no memory for the arguments, say.

@@ -6,9 +6,7 @@ use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, ch
 use super::run::{Run, with_run};
 use super::script::digest;
 use super::{callback, guarded};
-use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
-use crate::core::context::{Context, errors};
-use crate::core::{Next, commands, hex};
+use crate::core::{commands, hex};
 use crate::resp::{Protocol, reply};
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
@@ -81,7 +79,7 @@ fn answer(run: &mut Run, args: &MultiValue) -> (u64, usize) {
     }
     run.core.work = 0;
     if let Err(text) = execute(run, args) {
-        reply::error(&mut run.out, &text);
+        reply::error(&mut run.out, text);
     }
     let bytes = (run.args.size() + run.out.len()) as u64;
     let cost = CALL_COST + args.len() as u64 + bytes.saturating_add(run.core.work) / BYTES_PER_INSTRUCTION;
@@ -89,68 +87,29 @@ fn answer(run: &mut Run, args: &MultiValue) -> (u64, usize) {
 }
 
 /// Runs one command of the script; its reply is in `run.out`. `Err`: the error that Redis raises before it runs.
-fn execute(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
+fn execute(run: &mut Run, args: &MultiValue) -> Result<(), &'static [u8]> {
     collect_arguments(run, args)?;
-    let args = run.args.args();
-    let spec = match command::lookup(&args) {
-        Ok(spec) => spec,
-        Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
-            return Err(b"ERR Unknown Redis command called from script".to_vec());
-        }
-    };
-    if !spec.accepts(args.len()) {
-        return Err(b"ERR Wrong number of args calling Redis command from script".to_vec());
-    }
-    if spec.has(NO_SCRIPT) {
-        return Err(b"ERR This Redis command is not allowed from script".to_vec());
-    }
-    if !spec.has(STALE_OK) && run.core.is_stale() {
-        return Err(b"ERR Can not execute the command on a stale replica".to_vec());
-    }
-    if spec.has(WRITE) {
-        if run.read_only {
-            return Err(b"ERR Write commands are not allowed from read-only scripts.".to_vec());
-        }
-        let is_full = match run.from_master {
-            true => run.core.is_full_of(run.session.origin),
-            false => run.core.is_full_for(spec),
-        };
-        if is_full {
-            return Err(errors::OUT_OF_MEMORY.to_vec());
-        }
-        // A script that has begun to write is not stopped half-way by the node's state.
-        if !run.wrote
-            && !run.from_master
-            && let Some(refusal) = run.core.write_refusal()
-        {
-            return Err(refusal.to_vec());
-        }
-        run.wrote = true;
-    }
-    let mut context = Context { core: &mut run.core, session: &mut run.session, now: run.now, spec };
-    let next = (spec.run)(&mut context, &args, &mut run.out);
-    debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
-    Ok(())
+    run.caller.execute(&mut run.core, &run.args.args(), &mut run.out)
 }
 
-fn collect_arguments(run: &mut Run, args: &MultiValue) -> Result<(), Vec<u8>> {
+fn collect_arguments(run: &mut Run, args: &MultiValue) -> Result<(), &'static [u8]> {
     run.args.clear();
     if args.is_empty() {
-        return Err(b"ERR Please specify at least one argument for this redis lib call".to_vec());
+        return Err(b"ERR Please specify at least one argument for this redis lib call");
     }
     for value in args {
         match value {
             Value::String(text) => run.args.push(&text.as_bytes()),
             Value::Integer(number) => run.args.push_with(|out| convert::write_number(out, *number as f64)),
             Value::Number(number) => run.args.push_with(|out| convert::write_number(out, *number)),
-            _ => return Err(b"ERR Lua redis lib command arguments must be strings or integers".to_vec()),
+            _ => return Err(b"ERR Lua redis lib command arguments must be strings or integers"),
         }
     }
     Ok(())
 }
 
 fn set_protocol(_: &Lua, version: i64) -> mlua::Result<()> {
-    with_run(|run| run.session.protocol = if version == 3 { Protocol::Three } else { Protocol::Two });
+    with_run(|run| run.caller.session.protocol = if version == 3 { Protocol::Three } else { Protocol::Two });
     Ok(())
 }
 

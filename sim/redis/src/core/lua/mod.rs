@@ -13,6 +13,7 @@
 
 mod bits;
 mod callback;
+mod caller;
 mod calls;
 mod convert;
 mod guarded;
@@ -24,6 +25,7 @@ mod pattern;
 mod random;
 mod run;
 mod script;
+mod twins;
 
 pub(crate) use run::{Call, compile, run};
 pub(crate) use script::{Declared, Script, digest};

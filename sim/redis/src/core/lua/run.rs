@@ -4,6 +4,7 @@
 //! that needs more than a little of it is started again in a state of its own ([`super::calls`]), where everything is as it
 //! is for every run of this script.
 
+use super::caller::Caller;
 use super::calls::Calls;
 use super::convert;
 use super::interpreter::Interpreter;
@@ -11,7 +12,6 @@ use super::limits::{self, Limits, Stop};
 use super::random::Random;
 use super::script::Script;
 use crate::core::dispatch::{Overrun, OverrunState};
-use crate::core::session::SessionKind;
 use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros, hex};
 use crate::resp::{Args, OwnedArgs, Protocol, reply};
 use std::cell::RefCell;
@@ -24,14 +24,7 @@ thread_local! {
 /// What the script under way on this thread works with.
 pub(super) struct Run {
     pub(super) core: Core,
-    /// The script's own connection: database, protocol.
-    pub(super) session: Session,
-    pub(super) now: WallMicros,
-    pub(super) read_only: bool,
-    /// A writing command was called.
-    pub(super) wrote: bool,
-    /// Its master sent it.
-    pub(super) from_master: bool,
+    pub(super) caller: Caller,
     pub(super) random: Random,
     pub(super) limits: Limits,
     pub(super) calls: Calls,
@@ -43,21 +36,12 @@ pub(super) struct Run {
 impl Run {
     fn new(core: Core, session: &Session, now: WallMicros, read_only: bool) -> Run {
         Run {
-            read_only,
-            wrote: false,
-            from_master: session.kind == SessionKind::Master,
+            caller: Caller::new(session, now, read_only),
             random: Random::seeded(0),
             limits: Limits::new(core.config()),
             calls: Calls::default(),
             args: OwnedArgs::default(),
             out: Vec::new(),
-            now,
-            session: Session {
-                origin: session.origin,
-                db: session.db,
-                kind: SessionKind::Script,
-                ..Session::default()
-            },
             core,
         }
     }
@@ -65,7 +49,7 @@ impl Run {
     /// Puts back what a script sees when it starts, but not what its commands did: those are not executed again.
     fn begin_again(&mut self) {
         self.random = Random::seeded(0);
-        self.session.protocol = Protocol::Two;
+        self.caller.session.protocol = Protocol::Two;
         self.limits.begin_again();
         self.calls.begin_again();
     }
@@ -122,6 +106,11 @@ pub(crate) fn run(
     call: Call<'_>,
     out: &mut Vec<u8>,
 ) -> Next {
+    if let Some(twin) = script.twin
+        && twin.run(core, session, now, script, call, out)
+    {
+        return Next::Reply;
+    }
     let read_only = call.read_only || script.no_writes;
     RUN.set(Some(Run::new(std::mem::take(core), session, now, read_only)));
     let end = in_some_state(script, &call, session.protocol, out);
@@ -182,7 +171,7 @@ fn attempt(
     let (stopped, in_own_state, memory, protocol) = with_run(|run| {
         run.limits.met_memory |= no_memory && run.limits.is_in_own_state();
         let stopped = run.limits.stopped.take();
-        (stopped, run.limits.is_in_own_state(), run.limits.memory, run.session.protocol)
+        (stopped, run.limits.is_in_own_state(), run.limits.memory, run.caller.session.protocol)
     })
     .unwrap_or((None, true, 0, Protocol::Two));
     match stopped {
@@ -218,8 +207,8 @@ fn overrun(core: &mut Core, session: &Session, now: WallMicros, run: &Run, kill_
     core.overrun = Some(Overrun {
         session: session.id,
         busy_from,
-        wrote: run.wrote,
-        from_master: run.from_master,
+        wrote: run.caller.wrote,
+        from_master: run.caller.from_master,
         state: OverrunState::Running,
         kill_error,
         transaction: None,

@@ -1,5 +1,6 @@
 //! A script's source and what its first line says about it.
 
+use super::twins::Twin;
 use crate::core::context::errors;
 use sha1_smol::Sha1;
 
@@ -8,6 +9,8 @@ use sha1_smol::Sha1;
 pub(crate) struct Script {
     pub(crate) sha: [u8; 20],
     pub(crate) source: Vec<u8>,
+    /// What does the same without Lua.
+    pub(super) twin: Option<&'static Twin>,
     /// It has a `#!lua` line: then its flags are binding.
     pub(super) has_shebang: bool,
     /// `flags=no-writes`.
@@ -30,6 +33,7 @@ impl Script {
         let mut script = Script {
             sha,
             source: source.to_vec(),
+            twin: Twin::of(&sha),
             has_shebang: false,
             no_writes: false,
             allows_stale: false,

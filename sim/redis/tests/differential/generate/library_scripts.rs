@@ -7,7 +7,7 @@
 //! Shah).
 //!
 //! Written for this test, to send the commands which those libraries send: redsync, bsm/redislock, Redisson, RedLock.net,
-//! redlock-rb, Spring's lock registry and ShedLock. Not among them: what wakes waiters by PUBLISH, which the node does not
+//! redlock-rb, Spring's lock registry and ShedLock; and our own locks'. Not among them: what wakes waiters by PUBLISH, which the node does not
 //! have, and Redisson's fair lock, which needs lists and sorted sets.
 
 use super::Generator;
@@ -391,7 +391,31 @@ return false
         "$token $plt",
         r#"if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('set', KEYS[1], ARGV[1], 'XX', 'PX', ARGV[2]) end return false"#,
     ),
+    // Our own, which the node runs without Lua: the same SHA1 only if they are the same to the letter.
+    script(1, "$token", COMPARE_AND_DELETE),
+    script(1, "$token", COMPARE_AND_DELETE),
+    script(1, "$v $junk", COMPARE_AND_DELETE),
+    script(1, "$token $plt", EXTEND),
+    script(1, "$token $plt", EXTEND),
+    script(1, "$v $odd", EXTEND),
+    script(1, "$token $plt", EXTEND_OR_SET),
+    script(1, "$token $short", EXTEND_OR_SET),
+    script(1, "$v $odd", EXTEND_OR_SET),
+    script(2, "$token $plt", CLAIM_FENCED),
+    script(2, "$token $plt", CLAIM_FENCED),
+    script(2, "$token $odd", CLAIM_FENCED),
 ];
+
+const COMPARE_AND_DELETE: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+const EXTEND: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
+    return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
+const EXTEND_OR_SET: &str = "local value = redis.call('GET', KEYS[1]) \
+    if value == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
+    if value then return 0 end redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) return 1";
+const CLAIM_FENCED: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return false end \
+    local number = redis.call('INCR', KEYS[2]) \
+    redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) return number";
 
 impl Generator {
     /// A call of a library's script: everything from EVAL or EVALSHA on.

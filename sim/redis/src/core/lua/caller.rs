@@ -1,0 +1,87 @@
+//! A script as its node's client: what it may do, and one command of it.
+
+use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
+use crate::core::context::{Context, errors};
+use crate::core::session::SessionKind;
+use crate::core::{Core, Next, Session, WallMicros};
+use crate::resp::Args;
+
+/// The script's own connection.
+pub(super) struct Caller {
+    /// Database and protocol.
+    pub(super) session: Session,
+    /// All commands of a script see the time it started at.
+    now: WallMicros,
+    read_only: bool,
+    /// A writing command was called.
+    pub(super) wrote: bool,
+    /// Its master sent it.
+    pub(super) from_master: bool,
+}
+
+impl Caller {
+    /// That of a script which `session` calls.
+    pub(super) fn new(session: &Session, now: WallMicros, read_only: bool) -> Caller {
+        Caller {
+            session: Session {
+                origin: session.origin,
+                db: session.db,
+                kind: SessionKind::Script,
+                ..Session::default()
+            },
+            now,
+            read_only,
+            wrote: false,
+            from_master: session.kind == SessionKind::Master,
+        }
+    }
+
+    /// Runs one command; its reply, which may be an error, is appended to `out`. `Err`: the error that Redis raises before
+    /// the command runs.
+    pub(super) fn execute(
+        &mut self,
+        core: &mut Core,
+        args: &Args<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), &'static [u8]> {
+        let spec = match command::lookup(args) {
+            Ok(spec) => spec,
+            Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
+                return Err(b"ERR Unknown Redis command called from script");
+            }
+        };
+        if !spec.accepts(args.len()) {
+            return Err(b"ERR Wrong number of args calling Redis command from script");
+        }
+        if spec.has(NO_SCRIPT) {
+            return Err(b"ERR This Redis command is not allowed from script");
+        }
+        if !spec.has(STALE_OK) && core.is_stale() {
+            return Err(b"ERR Can not execute the command on a stale replica");
+        }
+        if spec.has(WRITE) {
+            if self.read_only {
+                return Err(b"ERR Write commands are not allowed from read-only scripts.");
+            }
+            let is_full = match self.from_master {
+                true => core.is_full_of(self.session.origin),
+                false => core.is_full_for(spec),
+            };
+            if is_full {
+                return Err(errors::OUT_OF_MEMORY);
+            }
+            // A script that has begun to write is not stopped half-way by the node's state.
+            if !self.wrote
+                && !self.from_master
+                && let Some(refusal) = core.write_refusal()
+            {
+                return Err(refusal);
+            }
+            self.wrote = true;
+        }
+        let mut context = Context { core, session: &mut self.session, now: self.now, spec };
+        let next = (spec.run)(&mut context, args, out);
+        debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
+        Ok(())
+    }
+}
