@@ -127,6 +127,8 @@ pub struct NodesSetup {
     pub command_time: DelayLaw,
     /// The node all others replicate; `None` if each stands alone.
     pub master: Option<HostIndex>,
+    /// Whether well-known scripts run without Lua. Only a test that compares says no.
+    pub native_scripts: bool,
 }
 
 /// A node's persistence.

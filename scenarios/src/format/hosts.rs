@@ -199,6 +199,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockSetup) ->
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
+        native_scripts: true,
     })
 }
 

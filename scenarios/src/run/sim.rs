@@ -158,7 +158,8 @@ fn node_config(scenario: &Scenario, index: HostIndex) -> NodeConfig {
     };
     let master = scenario.nodes.master.filter(|master| *master != index);
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
-    let core = CoreConfig { port: REDIS_PORT, config_file: true, ..CoreConfig::default() };
+    let native_scripts = scenario.nodes.native_scripts;
+    let core = CoreConfig { port: REDIS_PORT, config_file: true, native_scripts, ..CoreConfig::default() };
     NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
 }
 

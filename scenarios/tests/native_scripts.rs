@@ -1,0 +1,38 @@
+//! The scripts of our locks run without Lua. Every run of the catalogue is the same with it, to the last event.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
+
+#[test]
+fn every_run_of_the_catalogue_is_the_same_with_lua() {
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let next = AtomicUsize::new(0);
+    let differences: Vec<String> = thread::scope(|scope| {
+        let work = || {
+            let mut differences = Vec::new();
+            while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let native = catalog::load(&entry.name, &[]).expect("it was listed");
+                assert!(native.nodes.native_scripts, "without Lua is the rule");
+                differences.extend(SEEDS.filter_map(|seed| difference(&entry.name, &native, seed)));
+            }
+            differences
+        };
+        let workers: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no run panics")).collect()
+    });
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// How the run differs from the same with Lua.
+fn difference(name: &str, native: &Scenario, seed: u64) -> Option<String> {
+    let mut lua = native.clone();
+    lua.nodes.native_scripts = false;
+    let [native, lua] = [native, &lua].map(|scenario| SimEngine.run(scenario, seed, Keep::History));
+    let (ours, theirs) = ((native.trace_hash, native.history), (lua.trace_hash, lua.history));
+    (ours != theirs).then(|| format!("{name} --seed {seed}: {} without Lua, {} with it", ours.0, theirs.0))
+}
