@@ -44,6 +44,8 @@ pub(super) struct State {
     pub(super) marks: Vec<Vec<u8>>,
     stop: Option<Stop>,
     timers: BTreeSet<u64>,
+    /// What waits for anything at all; woken whenever time has moved.
+    waiting: Vec<Waker>,
     due: BTreeMap<(u64, u64), Change>,
     counter: u64,
 }
@@ -109,6 +111,8 @@ impl World {
                 return output;
             }
             self.state().advance();
+            let waiting = std::mem::take(&mut self.state().waiting);
+            waiting.into_iter().for_each(Waker::wake);
         }
     }
 }
@@ -163,13 +167,14 @@ impl Env for World {
     }
 
     async fn sleep_until(&self, at: MonotonicTime) {
-        poll_fn(|_| {
+        poll_fn(|cx| {
             let mut state = self.state();
             if state.monotonic() >= at.0 {
                 return Poll::Ready(());
             }
             let due = at.0 + state.suspended;
             state.timers.insert(due);
+            state.waiting.push(cx.waker().clone());
             Poll::Pending
         })
         .await;
@@ -248,9 +253,12 @@ impl ConnectionLike for Conn {
                 return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
             }
             let slot = self.send(cmd);
-            poll_fn(|_| match slot.lock().expect("not poisoned").take() {
+            poll_fn(|cx| match slot.lock().expect("not poisoned").take() {
                 Some(reply) => Poll::Ready(reply),
-                None => Poll::Pending,
+                None => {
+                    self.world.state().waiting.push(cx.waker().clone());
+                    Poll::Pending
+                }
             })
             .await
         })
