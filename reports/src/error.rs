@@ -5,7 +5,7 @@ use std::io;
 use doublehold_scenarios::error::ScenarioError;
 use thiserror::Error;
 
-/// Why a command could not be carried out.
+/// Why a command could not be executed.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     /// The scenario or plan cannot be used.

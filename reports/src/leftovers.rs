@@ -16,7 +16,7 @@ static LEFTOVERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 pub(crate) fn leftovers() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // Without a thread to watch, signals end the program without a broom: better than no program.
+        // Without a thread to watch, signals end the program and leave files behind: better than no program.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(sweep_when_stopped);
     });
     LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -28,7 +28,7 @@ fn sweep_when_stopped() {
     let Some(status) = status else { return };
     let leftovers = leftovers();
     for file in leftovers.iter() {
-        let _already_gone = fs::remove_file(file);
+        let _ignored = fs::remove_file(file);
     }
     std::process::exit(status);
 }

@@ -1,4 +1,4 @@
-//! The `doublehold` program: reports of runs as text, pictures and JSON, and the command line around them.
+//! The `doublehold` program and library: reports of runs as text, pictures and JSON, and the command line around them.
 //!
 //! The only crate that prints, exits and opens files for writing. Renderers are pure functions of a
 //! [`Report`](doublehold_scenarios::report::Report); none of them runs a simulation.
@@ -8,19 +8,35 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`json`]: the same for other programs
 //! - [`style`]: width, characters, colours
-//! - [`serve`]: the simulated nodes on real ports
-//! - [`cli`]: arguments; `commands`: one file for each subcommand; `output`: stdout and files, `leftovers` of which none stay
+//! - `serve`: the simulated nodes on real ports
+//! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`: stdout
+//!   and files, `leftovers` of which none stay
+//!
+//! The last two lines are the program's, and the feature `cli` has them. Without it (`default-features = false`) the crate
+//! needs neither an argument parser nor a terminal, as a test of somebody's own lock does.
 
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 mod commands;
+#[cfg(feature = "cli")]
 mod error;
+#[cfg(feature = "cli")]
+mod exit;
 pub mod json;
+#[cfg(feature = "cli")]
 mod leftovers;
+#[cfg(feature = "cli")]
 mod opening;
+#[cfg(feature = "cli")]
 mod output;
 pub mod picture;
+#[cfg(feature = "cli")]
 pub mod serve;
+#[cfg(feature = "cli")]
 mod shell;
+#[cfg(feature = "cli")]
+mod show;
 pub mod style;
 pub mod text;
 mod words;

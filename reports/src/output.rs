@@ -26,6 +26,12 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
+/// Writes a line to standard error: whatever is not the result.
+pub(crate) fn inform(line: &str) {
+    // Without standard error there is nobody to tell.
+    let _ignored = writeln!(io::stderr(), "{line}");
+}
+
 /// A place for a result.
 pub(crate) struct OutputFile {
     what: &'static str,
@@ -100,7 +106,7 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Place::File { target, fresh: true, .. } = &self.place {
             let mut leftovers = leftovers();
-            let _already_gone = fs::remove_file(target);
+            let _ignored = fs::remove_file(target);
             leftovers.remove(target);
         }
     }

@@ -7,8 +7,9 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
 
-use crate::cli::{Exit, Format, Show};
 use crate::error::CliError;
+use crate::exit::Exit;
+use crate::show::{Format, Show};
 use crate::style::{Paint, Style};
 use crate::words::{clean, columns, to_ascii, wrap};
 use crate::{json, output};
@@ -20,7 +21,7 @@ pub(crate) struct Arguments {
     show: Show,
 }
 
-pub(crate) fn carry_out(arguments: Arguments) -> Result<Exit, CliError> {
+pub(crate) fn execute(arguments: Arguments) -> Result<Exit, CliError> {
     let entries = catalog::entries()?;
     output::print(&match arguments.show.format {
         Format::Json => json::list(&entries)?,

@@ -9,8 +9,9 @@ pub(crate) mod verify_determinism;
 use doublehold_scenarios::format::printable;
 use doublehold_scenarios::report::{Judgement, Report};
 
-use crate::cli::{Exit, Format, Show};
 use crate::error::CliError;
+use crate::exit::Exit;
+use crate::show::{Format, Show};
 use crate::{json, output, text};
 
 /// Prints a run and says how it came out.

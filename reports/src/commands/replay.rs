@@ -4,9 +4,10 @@ use clap::Args;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, Keep, SimEngine};
 
-use crate::cli::{Exit, Show, talk};
 use crate::error::CliError;
-use crate::shell;
+use crate::exit::Exit;
+use crate::show::Show;
+use crate::{output, shell};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub(crate) struct Arguments {
     show: Show,
 }
 
-pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let plan = Plan::read(&arguments.plan)?;
     let mut report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
     let hash = report.trace_hash.to_string();
@@ -37,7 +38,7 @@ pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
     if same {
         return Ok(shown);
     }
-    talk(&format!(
+    output::inform(&format!(
         "NOT THE SAME RUN: the plan came to trace {}, this replay to {hash}\nhint: the plan or the program was changed since it was written",
         crate::words::clean(&plan.trace_hash)
     ));

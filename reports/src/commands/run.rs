@@ -8,9 +8,10 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Keep, SimEngine};
 
-use crate::cli::{Exit, Show};
 use crate::error::CliError;
+use crate::exit::Exit;
 use crate::output::{OutputFile, Written};
+use crate::show::Show;
 use crate::{json, shell};
 
 /// As typed.
@@ -45,7 +46,7 @@ struct Files {
     plan: Option<String>,
 }
 
-pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;

@@ -3,8 +3,9 @@
 use clap::Args;
 use doublehold_sim_redis::core::Limits;
 
-use crate::cli::{Exit, talk};
 use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
 use crate::serve::{Options, Signals, limits, serve};
 
 /// As typed.
@@ -72,13 +73,13 @@ impl Arguments {
 }
 
 /// Serves until every node was told to SHUTDOWN, or the program is asked to stop.
-pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
     let mut options = arguments.options();
     if let (Some(files), Some(_)) = (options.fit_open_files(), &arguments.maxclients) {
         let clients = options.limits.max_clients;
-        talk(&format!(
+        output::inform(&format!(
             "warning: the system allows {files} open files: maxclients is {clients} a node; raise `ulimit -n` for more"
         ));
     }
@@ -88,7 +89,7 @@ pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
             let (first, last) = (ports.start(), ports.end());
             let where_to =
                 if first == last { format!("port {first}") } else { format!("ports {first} to {last}") };
-            talk(&format!(
+            output::inform(&format!(
                 "serving on 127.0.0.1, {where_to}; try `redis-cli -p {first} ping`, stop with Ctrl-C"
             ));
         })

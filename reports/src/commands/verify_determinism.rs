@@ -11,8 +11,8 @@ use clap::Args;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 
-use crate::cli::{Exit, talk};
 use crate::error::CliError;
+use crate::exit::Exit;
 use crate::{json, output};
 
 /// As typed.
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     set: Vec<String>,
 }
 
-pub(crate) fn carry_out(arguments: &Arguments) -> Result<Exit, CliError> {
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
     let found = verify(&SimEngine, &scenario, arguments.seeds, &others)?;
@@ -206,7 +206,7 @@ impl Elsewhere for SecondProcess<'_> {
         let ran = self.run(command);
         let lines = std::fs::File::open(&file)
             .map(|file| BufReader::new(file).lines().map_while(Result::ok).collect());
-        let _already_gone = std::fs::remove_file(&file);
+        let _ignored = std::fs::remove_file(&file);
         ran?;
         lines.map_err(|error| CliError::SecondProcess(error.to_string()))
     }
@@ -228,7 +228,7 @@ impl Progress {
         self.done += 1;
         if self.watched {
             let line = format!("\rcompared {} of {} seeds", self.done - 1, self.total);
-            let _nobody_watches = std::io::stderr().write_all(line.as_bytes());
+            let _ignored = std::io::stderr().write_all(line.as_bytes());
         }
     }
 }
@@ -236,7 +236,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.watched {
-            talk("\r\x1b[K");
+            output::inform("\r\x1b[K");
         }
     }
 }
