@@ -90,14 +90,14 @@ fn verdicts(report: &Report, style: &Style) -> String {
     let meaning = if has_room(style) { "violated means" } else { "" };
     let head = format!("  {:<20}{:<14}{:<20}{meaning}", "rule", "came out", "expected");
     let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
-    let mut said = None;
+    let mut previous = None;
     for (predicate, verdict) in report.verdicts.iter() {
         text.push_str(&verdict_line(report, predicate, verdict, style));
-        // One reason for doubt often covers all six: it is said once.
-        if !matches!(verdict, Verdict::Inconclusive(_)) || said != Some(verdict) {
+        // One reason for doubt often covers all six: it is given once.
+        if !matches!(verdict, Verdict::Inconclusive(_)) || previous != Some(verdict) {
             text.push_str(&evidence(report, verdict, style));
         }
-        said = Some(verdict);
+        previous = Some(verdict);
     }
     text
 }

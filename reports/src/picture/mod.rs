@@ -50,13 +50,13 @@ use crate::words::{columns, instant, to_ascii, wrap};
 /// ```
 pub fn picture(report: &Report, style: &Style) -> String {
     let facts = Facts::new(report);
-    let story = story::tell(&facts);
+    let story = story::select(&facts);
     let labels = report.scenario.hosts.iter().map(|host| columns(&host.name));
     let label_width = labels.max().unwrap_or(0).clamp(2, 12);
     // Two columns of margin and one after the label.
     let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3).max(20));
     let lanes = Lanes::new(&facts, style);
-    let numbered: Vec<TrueNs> = story.told.iter().map(|told| told.at).collect();
+    let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
     let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
     ruler::numbers(&mut canvas, &axis, &story, style);
     let used = lanes.draw(&mut canvas, &axis, &story);
@@ -80,26 +80,26 @@ pub struct Sentence {
 /// Every sentence that could stand under the picture of a run, in order of time; the picture has room for the most
 /// important ones.
 pub fn sentences(report: &Report) -> Vec<Sentence> {
-    let told = story::everything(&Facts::new(report)).into_iter();
-    told.map(|told| Sentence { at: told.at, words: told.words }).collect()
+    let events = story::all_events(&Facts::new(report)).into_iter();
+    events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
 /// The list of events, each with its number and its true time.
 fn numbered_events(story: &Story, style: &Style) -> String {
-    let times: Vec<String> = story.told.iter().map(|told| instant(told.at)).collect();
+    let times: Vec<String> = story.events.iter().map(|event| instant(event.at)).collect();
     let width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
     let mut text = String::new();
-    for (index, (told, time)) in story.told.iter().zip(&times).enumerate() {
+    for (index, (event, time)) in story.events.iter().zip(&times).enumerate() {
         let first = format!("  {} {time:>width$}  ", ruler::number(index, style));
         let rest = " ".repeat(columns(&first));
-        let wrapped = wrap(&told.words, &first, &rest, style.width);
-        let paint = if told.rank == story::Rank::Proof { Paint::Strong } else { Paint::Plain };
+        let wrapped = wrap(&event.words, &first, &rest, style.width);
+        let paint = if event.rank == story::Rank::Proof { Paint::Strong } else { Paint::Plain };
         let lines = wrapped.lines().map(|line| style.paint(line, paint) + "\n");
         text.extend(lines);
     }
-    if story.untold > 0 {
-        let events = if story.untold == 1 { "event" } else { "events" };
-        let more = format!("  … and {} lesser {events}; --history FILE writes all down\n", story.untold);
+    if story.omitted > 0 {
+        let events = if story.omitted == 1 { "event" } else { "events" };
+        let more = format!("  … and {} lesser {events}; --history FILE writes all down\n", story.omitted);
         text.push_str(&style.paint(&more, Paint::Dim));
     }
     text

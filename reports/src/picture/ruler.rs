@@ -22,7 +22,7 @@ pub(super) fn number(index: usize, style: &Style) -> char {
 pub(super) fn numbers(canvas: &mut Canvas, axis: &Axis, story: &Story, style: &Style) {
     let width = canvas.width();
     // From the right, what does not fit moves left; then from the left, what collides moves right.
-    let mut places: Vec<usize> = story.told.iter().map(|told| axis.column(told.at)).collect();
+    let mut places: Vec<usize> = story.events.iter().map(|event| axis.column(event.at)).collect();
     let count = places.len();
     for (index, place) in places.iter_mut().enumerate() {
         *place = (*place).min(width.saturating_sub(count - index));
@@ -31,7 +31,7 @@ pub(super) fn numbers(canvas: &mut Canvas, axis: &Axis, story: &Story, style: &S
     let row = canvas.row("", Paint::Plain);
     for (index, place) in places.iter().enumerate() {
         let column = (*place).max(free);
-        let paint = if story.told[index].rank == Rank::Proof { Paint::Strong } else { Paint::Plain };
+        let paint = if story.events[index].rank == Rank::Proof { Paint::Strong } else { Paint::Plain };
         row.put(column, number(index, style), paint);
         free = column + 1;
     }
@@ -46,7 +46,7 @@ pub(super) fn time(canvas: &mut Canvas, axis: &Axis, story: &Story, ended: TrueN
         let middle = from + (to - from) / 2;
         row.write(middle, if style.unicode { "╱╱" } else { "//" }, Paint::Dim);
     }
-    let ticks = std::iter::once(TrueNs(0)).chain(story.told.iter().map(|told| told.at)).chain([ended]);
+    let ticks = std::iter::once(TrueNs(0)).chain(story.events.iter().map(|event| event.at)).chain([ended]);
     for at in ticks {
         row.put(axis.column(at), style.glyph('┴', '+'), Paint::Dim);
     }
@@ -54,9 +54,9 @@ pub(super) fn time(canvas: &mut Canvas, axis: &Axis, story: &Story, ended: TrueN
     row.write(0, "0 s", Paint::Dim);
     // The end is always named; then proofs, then whatever else there is room for.
     let mut wanted = vec![(Rank::Proof, ended)];
-    let mut told: Vec<(Rank, TrueNs)> = story.told.iter().map(|told| (told.rank, told.at)).collect();
-    told.sort_unstable();
-    wanted.extend(told);
+    let mut by_rank: Vec<(Rank, TrueNs)> = story.events.iter().map(|event| (event.rank, event.at)).collect();
+    by_rank.sort_unstable();
+    wanted.extend(by_rank);
     let width = end + 1;
     for (_, at) in wanted {
         let label = instant(at);

@@ -121,8 +121,8 @@ impl ClientLane {
                 fill(span.from, span.to, Sign::Holds, paint);
             }
         }
-        for told in story.told.iter().filter(|told| told.refusal && told.host == Some(self.host)) {
-            fill(told.at, told.at, Sign::Refused, paint);
+        for event in story.events.iter().filter(|event| event.refusal && event.host == Some(self.host)) {
+            fill(event.at, event.at, Sign::Refused, paint);
         }
         for &(sent, arrived, _) in &self.journeys {
             if axis.column(arrived) > axis.column(sent) + 1 {

@@ -6,36 +6,38 @@ use doublehold_history::{CallId, ClientId, EventKind, Predicate, ReleaseOutcome,
 use doublehold_scenarios::report::KeyOrigin;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
-use super::{Rank, Told, Turn};
+use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
 use crate::words::{clean, instant, list};
 
-pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
-    let mut teller = Teller { facts, told: Vec::new(), refusals: BTreeMap::new(), holders: BTreeSet::new() };
+pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
+    let mut collected =
+        ClaimEvents { facts, events: Vec::new(), refusals: BTreeMap::new(), holders: BTreeSet::new() };
     for event in facts.report.history.events() {
-        teller.see(event.at, &event.what);
+        collected.see(event.at, &event.what);
     }
-    teller.told
+    collected.events
 }
 
-/// Events told so far, and which of them a client's next refusal only repeats.
-struct Teller<'a> {
+/// Events collected so far, and which of them a client's next refusal only repeats.
+struct ClaimEvents<'a> {
     facts: &'a Facts<'a>,
-    told: Vec<Told>,
+    events: Vec<StoryEvent>,
     refusals: BTreeMap<ClientId, Refusals>,
-    /// Who claims the lock at the event that is being told.
+    /// Who claims the lock at the event that is being read.
     holders: BTreeSet<ClientId>,
 }
 
 /// Refusals of one client in a row, for one reason.
 struct Refusals {
-    told: usize,
+    /// Where its first one is among the events.
+    event: usize,
     verb: &'static str,
     why: String,
     count: usize,
 }
 
-impl Teller<'_> {
+impl ClaimEvents<'_> {
     fn see(&mut self, at: TrueNs, what: &EventKind) {
         match what {
             EventKind::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
@@ -51,11 +53,11 @@ impl Teller<'_> {
             }
             EventKind::Extended { client, grant, .. } => {
                 let words = format!("{} extends its lease", self.facts.client(*client));
-                self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
+                self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ExtendFailed { client, grant, why } => {
                 let words = format!("{} cannot extend its lease: {}", self.facts.client(*client), clean(why));
-                self.tell(at, *client, self.rank(*grant, Rank::Cause), words);
+                self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ReleaseCalled { client, grant } => {
                 let words = format!("{} calls release", self.facts.client(*client));
@@ -63,13 +65,13 @@ impl Teller<'_> {
             }
             EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
                 let words = format!("{} learns that it no longer held the lock", self.facts.client(*client));
-                self.tell(at, *client, self.rank(*grant, Rank::Effect), words);
+                self.add(at, *client, self.rank(*grant, Rank::Effect), words);
             }
             EventKind::Died { client } => self.died(at, *client),
             EventKind::Restarted { client } => {
-                self.tell_of(at, *client, Rank::Effect, "runs again, remembering nothing")
+                self.add_consequence(at, *client, Rank::Effect, "runs again, remembering nothing")
             }
-            EventKind::GaveUp { client, .. } => self.tell_of(at, *client, Rank::Effect, "gives up"),
+            EventKind::GaveUp { client, .. } => self.add_consequence(at, *client, Rank::Effect, "gives up"),
             _ => {}
         }
     }
@@ -91,7 +93,7 @@ impl Teller<'_> {
         }
         let waited = self.facts.waits_too_long(client, at);
         let rank = if waited { Rank::Proof } else { self.rank(grant, Rank::Proof) };
-        self.tell(at, client, rank, words);
+        self.add(at, client, rank, words);
     }
 
     /// The nodes that said yes to the grant, where there are several to ask.
@@ -126,7 +128,7 @@ impl Teller<'_> {
         let why = clean(why);
         if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.verb == verb && row.why == why) {
             row.count += 1;
-            self.told[row.told].words =
+            self.events[row.event].words =
                 format!("{name} {verb}: {why} ({} times, until {})", row.count, instant(at));
             return;
         }
@@ -136,10 +138,11 @@ impl Teller<'_> {
         let struck = host.is_some_and(|host| {
             self.facts.stops(host).any(|fault| fault.from.is_some_and(|from| from <= at))
         });
-        let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Waiting };
-        let told = Told { refusal: true, ..Told::new(at, rank, host, format!("{name} {verb}: {why}")) };
-        self.refusals.insert(client, Refusals { told: self.told.len(), verb, why, count: 1 });
-        self.told.push(told);
+        let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Queueing };
+        let event =
+            StoryEvent { refusal: true, ..StoryEvent::new(at, rank, host, format!("{name} {verb}: {why}")) };
+        self.refusals.insert(client, Refusals { event: self.events.len(), verb, why, count: 1 });
+        self.events.push(event);
     }
 
     fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: CallId) {
@@ -152,7 +155,7 @@ impl Teller<'_> {
         if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.stopped(host, at)) {
             words.push_str(&format!("; {name} is {stopped} and cannot notice"));
         }
-        self.tell(at, client, self.rank(grant, Rank::Cause), words);
+        self.add(at, client, self.rank(grant, Rank::Cause), words);
     }
 
     /// A claim ended, and perhaps double holds with it.
@@ -168,13 +171,15 @@ impl Teller<'_> {
             words.push_str(&format!("; end of its double hold with {other}, after {long}"));
             rank = Rank::Proof;
         }
-        self.tell(at, client, rank, words);
+        self.add(at, client, rank, words);
     }
 
     fn died(&mut self, at: TrueNs, client: ClientId) {
         let claim = if self.holders.remove(&client) { ", and with it its claim" } else { "" };
         let words = format!("{}'s process is gone{claim}", self.facts.client(client));
-        self.told.push(Told::new(at, Rank::Cause, self.facts.host_of(client), words).taking(Turn::Outcome));
+        self.events.push(
+            StoryEvent::new(at, Rank::Cause, self.facts.host_of(client), words).in_phase(Phase::Consequence),
+        );
     }
 
     /// The rank of an event of a grant: routine if no verdict turns on the grant.
@@ -182,12 +187,13 @@ impl Teller<'_> {
         if self.facts.is_involved(grant) { involved } else { Rank::Routine }
     }
 
-    fn tell_of(&mut self, at: TrueNs, client: ClientId, rank: Rank, what: &str) {
+    fn add_consequence(&mut self, at: TrueNs, client: ClientId, rank: Rank, what: &str) {
         let words = format!("{} {what}", self.facts.client(client));
-        self.told.push(Told::new(at, rank, self.facts.host_of(client), words).taking(Turn::Outcome));
+        self.events
+            .push(StoryEvent::new(at, rank, self.facts.host_of(client), words).in_phase(Phase::Consequence));
     }
 
-    fn tell(&mut self, at: TrueNs, client: ClientId, rank: Rank, words: String) {
-        self.told.push(Told::new(at, rank, self.facts.host_of(client), words));
+    fn add(&mut self, at: TrueNs, client: ClientId, rank: Rank, words: String) {
+        self.events.push(StoryEvent::new(at, rank, self.facts.host_of(client), words));
     }
 }

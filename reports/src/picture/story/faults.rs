@@ -4,25 +4,25 @@ use doublehold_history::TrueNs;
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::FaultKind;
 
-use super::{Rank, Told, Turn};
+use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
 use crate::words::{clean, list};
 
-pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
-    let mut told = Vec::new();
+pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
+    let mut events = Vec::new();
     for fault in &facts.report.faults {
         let host = fault.hosts.first().copied();
         if let Some(from) = fault.from {
             let words = clean(&format!("{}, {}", fault.words, fault.when));
-            told.push(Told::new(from, Rank::Proof, host, words).taking(Turn::Fault));
+            events.push(StoryEvent::new(from, Rank::Proof, host, words).in_phase(Phase::FaultStrikes));
         }
         if let Some(until) = fault.until.filter(|until| Some(*until) != fault.from)
             && let Some(words) = over(fault, until, facts)
         {
-            told.push(Told::new(until, Rank::Effect, host, words).taking(Turn::Over));
+            events.push(StoryEvent::new(until, Rank::Effect, host, words).in_phase(Phase::FaultEnds));
         }
     }
-    told
+    events
 }
 
 /// What it means that a fault is over.

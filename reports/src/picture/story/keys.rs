@@ -3,27 +3,27 @@
 use doublehold_history::TrueNs;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 
-use super::{Rank, Told, Turn};
+use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
 use crate::words::list;
 
 /// Keys of one grant that end in one way within this time are one event.
 const TOGETHER_NS: u64 = 100_000_000;
 
-pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
+pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut lost: Vec<(TrueNs, KeyEnd, &KeySpan)> =
         facts.report.keys.iter().filter_map(|key| lost(facts, key)).collect();
     lost.sort_by_key(|&(at, how, key)| (key.grant, how as u8, at, key.node));
     let together = |a: &(TrueNs, KeyEnd, &KeySpan), b: &(TrueNs, KeyEnd, &KeySpan)| {
         a.2.grant == b.2.grant && a.1 == b.1 && b.0.since(a.0) <= TOGETHER_NS
     };
-    let mut told: Vec<Told> = lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect();
-    told.extend(facts.report.keys.iter().filter_map(|key| again(facts, key)));
-    told
+    let mut events: Vec<StoryEvent> = lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect();
+    events.extend(facts.report.keys.iter().filter_map(|key| again(facts, key)));
+    events
 }
 
 /// A key that a restarted node has again from its file, while its client claims the lock.
-fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<Told> {
+fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<StoryEvent> {
     // One that had expired meanwhile is dropped in the same instant.
     let stays = key.origin == KeyOrigin::Loaded && key.until.is_none_or(|(until, _)| until > key.from);
     if !stays || !facts.is_claimed(key.grant, key.from) {
@@ -32,7 +32,7 @@ fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<Told> {
     let (node, client) = (facts.host(key.node), facts.host(key.client));
     let rank = if facts.is_involved(key.grant) { Rank::Cause } else { Rank::Routine };
     let words = format!("{node} has {client}'s key again, from its file");
-    Some(Told::new(key.from, rank, Some(key.node), words).taking(Turn::Outcome))
+    Some(StoryEvent::new(key.from, rank, Some(key.node), words).in_phase(Phase::Consequence))
 }
 
 /// A key that was gone while its client still claimed the lock, and not by that client's doing.
@@ -41,7 +41,7 @@ fn lost<'a>(facts: &Facts<'_>, key: &'a KeySpan) -> Option<(TrueNs, KeyEnd, &'a 
     (how != KeyEnd::Deleted && facts.is_claimed(key.grant, at)).then_some((at, how, key))
 }
 
-fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
+fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEvent {
     let (at, how, first) = keys[0];
     let mut nodes: Vec<String> = keys.iter().map(|(_, _, key)| facts.host(key.node)).collect();
     nodes.sort_unstable();
@@ -55,5 +55,5 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> Told {
         }
     };
     let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };
-    Told::new(at, rank, Some(first.node), words).taking(Turn::Outcome)
+    StoryEvent::new(at, rank, Some(first.node), words).in_phase(Phase::Consequence)
 }

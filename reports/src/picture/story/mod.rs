@@ -1,8 +1,8 @@
 //! Which events matter, in words: the numbered list under the picture.
 //!
-//! Every event worth a sentence is collected with a [`Rank`]; the most important [`MAX`] are told, in order of time.
-//! Events that no verdict turns on come last, so a run with a double hold tells of the double hold, and a quiet run
-//! tells who took turns.
+//! Every event worth a sentence is collected with a [`Rank`]; the most important [`MAX`] are shown, in order of time.
+//! Events that no verdict turns on come last, so a run with a double hold shows the double hold, and a quiet run
+//! shows who took turns.
 
 mod claims;
 mod faults;
@@ -14,7 +14,7 @@ use doublehold_scenarios::scenario::HostIndex;
 
 use super::facts::Facts;
 
-/// How many events are told.
+/// How many events are shown.
 const MAX: usize = 14;
 
 /// How much an event matters.
@@ -29,28 +29,28 @@ pub(super) enum Rank {
     /// Life as usual.
     Routine,
     /// Somebody waits in line.
-    Waiting,
+    Queueing,
 }
 
 /// The order of what happened at one instant: a cause before what it brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Turn {
+pub(super) enum Phase {
     /// A fault was over, so that what it held up could go on.
-    Over,
+    FaultEnds,
     /// A client or the resource did something, which faults wait for.
-    Deed,
+    Action,
     /// A fault struck.
-    Fault,
+    FaultStrikes,
     /// What it brought about by itself.
-    Outcome,
+    Consequence,
 }
 
-/// An event, told.
+/// An event that is worth a sentence.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct StoryEvent {
     pub(super) at: TrueNs,
     pub(super) rank: Rank,
-    turn: Turn,
+    phase: Phase,
     /// Whose lane it belongs to.
     pub(super) host: Option<HostIndex>,
     /// A sentence without a full stop.
@@ -59,43 +59,43 @@ pub(super) struct Told {
     pub(super) refusal: bool,
 }
 
-impl Told {
-    fn new(at: TrueNs, rank: Rank, host: Option<HostIndex>, words: String) -> Told {
-        Told { at, rank, turn: Turn::Deed, host, words, refusal: false }
+impl StoryEvent {
+    fn new(at: TrueNs, rank: Rank, host: Option<HostIndex>, words: String) -> StoryEvent {
+        StoryEvent { at, rank, phase: Phase::Action, host, words, refusal: false }
     }
 
-    fn taking(self, turn: Turn) -> Told {
-        Told { turn, ..self }
+    fn in_phase(self, phase: Phase) -> StoryEvent {
+        StoryEvent { phase, ..self }
     }
 }
 
 /// The events that matter, in order of time, and how many others there were.
 pub(super) struct Story {
-    pub(super) told: Vec<Told>,
-    pub(super) untold: usize,
+    pub(super) events: Vec<StoryEvent>,
+    pub(super) omitted: usize,
 }
 
 /// Every event worth a sentence, in order of time.
-pub(super) fn everything(facts: &Facts<'_>) -> Vec<Told> {
-    let mut told = faults::tell(facts);
-    told.extend(claims::tell(facts));
-    told.extend(writes::tell(facts));
-    told.extend(keys::tell(facts));
-    told.sort_by_key(|told| (told.at, told.turn));
-    told
+pub(super) fn all_events(facts: &Facts<'_>) -> Vec<StoryEvent> {
+    let mut events = faults::events(facts);
+    events.extend(claims::events(facts));
+    events.extend(writes::events(facts));
+    events.extend(keys::events(facts));
+    events.sort_by_key(|event| (event.at, event.phase));
+    events
 }
 
 /// Picks the events that matter.
-pub(super) fn tell(facts: &Facts<'_>) -> Story {
-    let mut told = everything(facts);
-    let all = told.len();
+pub(super) fn select(facts: &Facts<'_>) -> Story {
+    let mut events = all_events(facts);
+    let all = events.len();
     // Where something is at stake, what happens to everybody else is in the way.
-    if told.iter().any(|told| told.rank <= Rank::Cause) && facts.has_evidence() {
-        told.retain(|told| told.rank != Rank::Routine);
+    if events.iter().any(|event| event.rank <= Rank::Cause) && facts.has_evidence() {
+        events.retain(|event| event.rank != Rank::Routine);
     }
-    told.sort_by_key(|told| (told.rank, told.at));
-    told.truncate(MAX);
-    told.sort_by_key(|told| (told.at, told.turn));
-    let untold = all - told.len();
-    Story { told, untold }
+    events.sort_by_key(|event| (event.rank, event.at));
+    events.truncate(MAX);
+    events.sort_by_key(|event| (event.at, event.phase));
+    let omitted = all - events.len();
+    Story { events, omitted }
 }

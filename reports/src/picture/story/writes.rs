@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs, duration};
 
-use super::{Rank, Told};
+use super::{Rank, StoryEvent};
 use crate::picture::facts::Facts;
 use crate::words::clean;
 
-/// A write that is on its way for longer than this is told twice: when it is sent and when it arrives.
+/// A write that is on its way for longer than this has two events: when it is sent and when it arrives.
 const LONG_WAY_NS: u64 = 1_000_000_000;
 
-pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
-    let mut told = Vec::new();
+pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
+    let mut events = Vec::new();
     let mut sent: BTreeMap<CallId, TrueNs> = BTreeMap::new();
     for event in facts.report.history.events() {
         let at = event.at;
@@ -21,13 +21,13 @@ pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
                 sent.insert(*grant, at);
             }
             EventKind::WriteApplied { client, grant, version, based_on, .. } => {
-                told.extend(long_way(facts, *client, sent.remove(grant), at));
-                told.push(applied(facts, at, *client, *grant, *version, *based_on));
+                events.extend(long_way(facts, *client, sent.remove(grant), at));
+                events.push(applied(facts, at, *client, *grant, *version, *based_on));
             }
             EventKind::WriteRefused { client, grant, why, .. } => {
-                told.extend(long_way(facts, *client, sent.remove(grant), at));
+                events.extend(long_way(facts, *client, sent.remove(grant), at));
                 let words = format!("the resource refuses {}'s write: {}", facts.client(*client), clean(why));
-                told.push(Told::new(at, Rank::Proof, facts.host_of(*client), words));
+                events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let name = facts.client(*client);
@@ -40,22 +40,27 @@ pub(super) fn tell(facts: &Facts<'_>) -> Vec<Told> {
                         format!("{name}'s extension moves the expiry of {holder}'s key on {node}")
                     }
                 };
-                told.push(Told::new(at, Rank::Proof, facts.host_of(*client), words));
+                events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             _ => {}
         }
     }
-    told
+    events
 }
 
-fn long_way(facts: &Facts<'_>, client: ClientId, sent: Option<TrueNs>, arrived: TrueNs) -> Option<Told> {
+fn long_way(
+    facts: &Facts<'_>,
+    client: ClientId,
+    sent: Option<TrueNs>,
+    arrived: TrueNs,
+) -> Option<StoryEvent> {
     let sent = sent.filter(|sent| arrived.since(*sent) >= LONG_WAY_NS)?;
     let words = format!(
         "{} sends its write, which is on its way for {}",
         facts.client(client),
         duration(arrived.since(sent))
     );
-    Some(Told::new(sent, Rank::Cause, facts.host_of(client), words))
+    Some(StoryEvent::new(sent, Rank::Cause, facts.host_of(client), words))
 }
 
 fn applied(
@@ -65,7 +70,7 @@ fn applied(
     grant: CallId,
     version: u64,
     based_on: Option<u64>,
-) -> Told {
+) -> StoryEvent {
     let name = facts.client(client);
     let mut words = match facts.stale(grant, version) {
         Some(stale) => {
@@ -85,5 +90,5 @@ fn applied(
         (None, true) => Rank::Cause,
         (None, false) => Rank::Routine,
     };
-    Told::new(at, rank, facts.host_of(client), words)
+    StoryEvent::new(at, rank, facts.host_of(client), words)
 }
