@@ -9,11 +9,18 @@ use std::task::{Context, Poll, Waker};
 
 use crate::host::Host;
 use crate::kernel::{Coming, Process, State};
+use crate::slots::Key;
 use crate::trace::{Event, HostId};
+
+/// Names an fsync, by the host whose disk is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SyncKey {
+    host: HostId,
+    slot: Key<PendingSync>,
+}
 
 /// An fsync under way.
 pub(crate) struct PendingSync {
-    process: Process,
     file: String,
     /// How many leading bytes it will make durable; `None` if nothing that it began with is left.
     covered: Option<usize>,
@@ -24,7 +31,7 @@ pub(crate) struct PendingSync {
 pub(crate) struct Fsync {
     host: Host,
     file: Option<String>,
-    key: Option<usize>,
+    key: Option<SyncKey>,
 }
 
 impl Fsync {
@@ -44,13 +51,13 @@ impl Future for Fsync {
         let (file, key) = (self.file.take(), self.key);
         let key = self.host.kernel().enter(|state| match (file, key) {
             (Some(file), _) => Some(state.begin_fsync(process, file, cx.waker().clone())),
-            (None, Some(key)) if !state.syncs[key].done => {
-                state.syncs[key].waker = Some(cx.waker().clone());
+            (None, Some(key)) if !state.sync_mut(key).done => {
+                state.sync_mut(key).waker = Some(cx.waker().clone());
                 Some(key)
             }
             (None, key) => {
                 if let Some(key) = key {
-                    state.syncs.remove(key);
+                    state.host_mut(key.host).syncs.remove(key.slot);
                 }
                 None
             }
@@ -65,35 +72,37 @@ impl Drop for Fsync {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         self.host.kernel().enter(|state| {
-            if state.syncs[key].done {
-                state.syncs.remove(key);
+            if state.sync_mut(key).done {
+                state.host_mut(key.host).syncs.remove(key.slot);
             } else {
-                state.syncs[key].waker = None;
+                state.sync_mut(key).waker = None;
             }
         });
     }
 }
 
 impl State {
-    fn begin_fsync(&mut self, process: Process, file: String, waker: Waker) -> usize {
+    fn begin_fsync(&mut self, process: Process, file: String, waker: Waker) -> SyncKey {
         let host = self.host_mut(process.host);
         let covered = host.disk.len(&file);
         let law = host.fsync_time.clone();
         let takes = law.draw(&mut host.random);
         let covered = Some(covered);
-        let key = self.syncs.insert(PendingSync { process, file, covered, done: false, waker: Some(waker) });
-        self.schedule(self.now.after(takes), Coming::Synced { key: key as u32 });
+        let sync = PendingSync { file, covered, done: false, waker: Some(waker) };
+        let key = SyncKey { host: process.host, slot: host.syncs.insert(sync) };
+        self.schedule(self.now.after(takes), Coming::Synced { key });
         key
     }
 
     /// The disk finished, whatever became of the process: only a power loss in between stops it.
-    pub(crate) fn fsync_done(&mut self, key: u32) {
-        let sync = &mut self.syncs[key as usize];
+    pub(crate) fn fsync_done(&mut self, key: SyncKey) {
+        let host = key.host;
+        let sync = self.sync_mut(key);
         sync.done = true;
-        let (host, file, covered) = (sync.process.host, std::mem::take(&mut sync.file), sync.covered);
+        let (file, covered) = (std::mem::take(&mut sync.file), sync.covered);
         match sync.waker.take() {
             Some(waker) => waker.wake(),
-            None => drop(self.syncs.remove(key as usize)),
+            None => drop(self.host_mut(host).syncs.remove(key.slot)),
         }
         let Some(covered) = covered else { return };
         let durable = self.host_mut(host).disk.sync(&file, covered) as u64;
@@ -118,6 +127,10 @@ impl State {
     }
 
     fn fsyncs_of(&mut self, host: HostId) -> impl Iterator<Item = &mut PendingSync> {
-        self.syncs.iter_mut().map(|(_, sync)| sync).filter(move |sync| sync.process.host == host)
+        self.host_mut(host).syncs.values_mut()
+    }
+
+    fn sync_mut(&mut self, key: SyncKey) -> &mut PendingSync {
+        &mut self.host_mut(key.host).syncs[key.slot]
     }
 }

@@ -15,11 +15,14 @@ use slab::Slab;
 use crate::clock::Clocks;
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
+use crate::fsync::PendingSync;
 use crate::host::Host;
 use crate::kernel::{Kernel, Process, Shared, State};
 use crate::net::Listener;
 use crate::random::Stream;
+use crate::slots::Slots;
 use crate::time::SimTime;
+use crate::timer::{Timer, TimerKey};
 use crate::trace::{Event, HostId};
 
 /// Starts a host's process: called once at the start of the world and again at each restart.
@@ -63,8 +66,12 @@ pub(crate) struct HostState {
     pub(crate) power_losses: u32,
     pub(crate) pauses: u32,
     pub(crate) suspensions: u32,
+    /// Timers that wait on its clocks, whoever's they are.
+    pub(crate) timers: Slots<Timer>,
+    /// Its disk's fsyncs under way.
+    pub(crate) syncs: Slots<PendingSync>,
     pub(crate) parked: Vec<Runnable<Process>>,
-    pub(crate) late_timers: Vec<(u32, u32)>,
+    pub(crate) late_timers: Vec<(TimerKey, u32)>,
     pub(crate) tasks: Slab<Task<(), Process>>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) signals: Vec<String>,

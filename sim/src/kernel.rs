@@ -17,16 +17,16 @@ use std::time::Duration;
 
 use async_task::Runnable;
 use fragile::Fragile;
-use slab::Slab;
 
 use crate::fault_book::{FaultBook, Matched};
-use crate::fsync::PendingSync;
+use crate::fsync::SyncKey;
 use crate::host_state::{Gate, HostState};
 use crate::memory::MEASURED_EVERY;
 use crate::net::Network;
+use crate::net::connection::{ConnectionKey, SegmentKey, Side};
 use crate::random::{Seed, Stream};
 use crate::time::SimTime;
-use crate::timer::Timer;
+use crate::timer::TimerKey;
 use crate::trace::{Event, HostId, Trace};
 
 /// How handles hold the kernel: checked to stay on one thread, because the futures of real client libraries must be
@@ -222,10 +222,8 @@ pub(crate) struct State {
     first_sequence: u64,
     heap: BinaryHeap<Reverse<Scheduled>>,
     pub(crate) hosts: Vec<HostState>,
-    pub(crate) timers: Slab<Timer>,
     /// Distinguishes armings, also of timers that share a slot one after the other.
     pub(crate) timer_generations: u32,
-    pub(crate) syncs: Slab<PendingSync>,
     pub(crate) net: Network,
     pub(crate) trace: Trace,
     budget: Budget,
@@ -263,21 +261,21 @@ pub(crate) struct Scheduled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Coming {
     /// A timer may be due; stale if its generation is not the timer's.
-    Timer { key: u32, generation: u32 },
+    Timer { key: TimerKey, generation: u32 },
     /// A segment reaches the receiver's machine.
-    Segment { key: u32 },
+    Segment { key: SegmentKey },
     /// A connection request leaves, for the first time or again.
-    Ask { key: u32 },
+    Ask { key: ConnectionKey },
     /// A connection request reaches the other machine.
-    Request { key: u32 },
+    Request { key: ConnectionKey },
     /// The answer to a connection request reaches the asker.
-    Answer { key: u32, accepted: bool },
+    Answer { key: ConnectionKey, accepted: bool },
     /// What one end of a connection holds leaves again; stale if its timer is set for another time.
-    Retransmit { key: u32, end: u8 },
+    Retransmit { key: ConnectionKey, side: Side },
     /// The sender of a held segment may have waited for its user timeout.
-    UserTimeout { key: u32, end: u8, serial: u64 },
+    UserTimeout { key: ConnectionKey, side: Side, serial: u64 },
     /// An fsync is done.
-    Synced { key: u32 },
+    Synced { key: SyncKey },
     /// A planned fault strikes.
     Strike { number: u32 },
     /// A planned fault is taken back.
@@ -292,9 +290,7 @@ impl State {
             first_sequence: 0,
             heap: BinaryHeap::new(),
             hosts: Vec::new(),
-            timers: Slab::new(),
             timer_generations: 0,
-            syncs: Slab::new(),
             net: Network::default(),
             trace: Trace::new(keep_trace),
             budget: Budget::default(),
@@ -422,8 +418,9 @@ impl State {
         while let Some(Reverse(next)) = self.heap.pop() {
             match next.what {
                 Coming::Timer { key, generation } if !self.timer_is_live(key, generation) => {}
-                Coming::Retransmit { key, end } if !self.retransmission_is_live(key, end, next.at) => {}
-                Coming::UserTimeout { key, end, serial } if !self.user_timeout_is_live(key, end, serial) => {}
+                Coming::Retransmit { key, side } if !self.retransmission_is_live(key, side, next.at) => {}
+                Coming::UserTimeout { key, side, serial }
+                    if !self.user_timeout_is_live(key, side, serial) => {}
                 _ => return Some(next),
             }
         }
@@ -439,8 +436,8 @@ impl State {
             Coming::Ask { key } => self.ask(key),
             Coming::Request { key } => self.request_arrives(key),
             Coming::Answer { key, accepted } => self.answer_arrives(key, accepted),
-            Coming::Retransmit { key, end } => self.retransmit(key, end),
-            Coming::UserTimeout { key, end, serial } => self.user_timeout(key, end, serial),
+            Coming::Retransmit { key, side } => self.retransmit(key, side),
+            Coming::UserTimeout { key, side, serial } => self.user_timeout(key, side, serial),
             Coming::Synced { key } => self.fsync_done(key),
             Coming::Strike { number } => self.strike(number as usize),
             Coming::TakeBack { number } => self.take_back(number as usize),

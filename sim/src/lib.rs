@@ -12,7 +12,8 @@
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
 //! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
 //!   where faults change them.
-//! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted.
+//! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
+//!   typed keys.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
 //! - [`Event`], [`TraceHash`]: the account of a run.
 //!
@@ -45,6 +46,7 @@ mod kernel;
 mod memory;
 mod net;
 mod random;
+mod slots;
 mod time;
 mod timer;
 mod trace;

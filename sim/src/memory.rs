@@ -19,7 +19,7 @@ const RECORD: u64 = 64;
 /// An event that will happen.
 const SCHEDULED: u64 = 40;
 /// A timer, a segment on its way, a connection: their fields, and their slot.
-const TIMER: u64 = 96;
+const TIMER: u64 = 80;
 const SEGMENT: u64 = 112;
 const CONNECTION: u64 = 640;
 /// A task: what its future holds is unknown, and most are small.
@@ -30,11 +30,12 @@ impl State {
     pub(crate) fn memory(&self) -> u64 {
         let disks: u64 = self.hosts.iter().map(|host| host.disk.size()).sum();
         let tasks: usize = self.hosts.iter().map(|host| host.tasks.len()).sum();
+        let timers: usize = self.hosts.iter().map(|host| host.timers.len()).sum();
         self.watchers_keep
             + disks
             + RECORD * self.trace.count()
             + SCHEDULED * self.coming() as u64
-            + TIMER * self.timers.len() as u64
+            + TIMER * timers as u64
             + TASK * tasks as u64
             + self.network_memory()
     }

@@ -11,15 +11,21 @@ use std::task::{Context, Poll, Waker};
 use crate::clock::ClockKind;
 use crate::host::Host;
 use crate::kernel::{Coming, OBSERVER, Process, State};
+use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
+
+/// Names a timer by the host on whose clock it waits: a change of that clock then looks at its own timers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TimerKey {
+    host: HostId,
+    slot: Key<Timer>,
+}
 
 /// A registered wait.
 pub(crate) struct Timer {
     /// The process whose task waits. For a watch, the observer's.
     owner: Process,
-    /// Whose clock it waits on.
-    host: HostId,
     clock: ClockKind,
     reading: i64,
     /// Counts re-armings: an event of an older arming is stale.
@@ -45,7 +51,7 @@ pub(crate) struct ClockReaches {
     host: HostId,
     clock: ClockKind,
     reading: i64,
-    key: Option<usize>,
+    key: Option<TimerKey>,
 }
 
 impl ClockReaches {
@@ -65,9 +71,9 @@ impl Future for ClockReaches {
                 return (Poll::Pending, key);
             }
             match key {
-                Some(key) if state.timers[key].progress == Progress::Fired => (Poll::Ready(()), Some(key)),
+                Some(key) if state.timer_mut(key).progress == Progress::Fired => (Poll::Ready(()), Some(key)),
                 Some(key) => {
-                    state.timers[key].waker.clone_from(cx.waker());
+                    state.timer_mut(key).waker.clone_from(cx.waker());
                     (Poll::Pending, Some(key))
                 }
                 None if state.clock_value(host, clock) >= reading => {
@@ -87,7 +93,7 @@ impl Future for ClockReaches {
 impl Drop for ClockReaches {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.owner.kernel().enter(|state| drop(state.timers.remove(key)));
+            self.owner.kernel().enter(|state| drop(state.host_mut(key.host).timers.remove(key.slot)));
         }
     }
 }
@@ -103,6 +109,10 @@ impl State {
         self.host(host).clocks.value(clock, self.now)
     }
 
+    fn timer_mut(&mut self, key: TimerKey) -> &mut Timer {
+        &mut self.host_mut(key.host).timers[key.slot]
+    }
+
     fn set_timer(
         &mut self,
         owner: Process,
@@ -110,10 +120,9 @@ impl State {
         clock: ClockKind,
         reading: i64,
         waker: Waker,
-    ) -> usize {
+    ) -> TimerKey {
         let timer = Timer {
             owner,
-            host,
             clock,
             reading,
             generation: 0,
@@ -121,52 +130,53 @@ impl State {
             progress: Progress::Waiting,
             waker,
         };
-        let at = self.due(&timer);
-        let key = self.timers.insert(timer);
+        let at = self.due(host, &timer);
+        let key = TimerKey { host, slot: self.host_mut(host).timers.insert(timer) };
         self.arm(key, at);
         key
     }
 
-    fn due(&self, timer: &Timer) -> Option<SimTime> {
-        self.host(timer.host).clocks.reaches(timer.clock, timer.reading, self.now)
+    fn due(&self, host: HostId, timer: &Timer) -> Option<SimTime> {
+        self.host(host).clocks.reaches(timer.clock, timer.reading, self.now)
     }
 
-    fn arm(&mut self, key: usize, at: Option<SimTime>) {
+    fn arm(&mut self, key: TimerKey, at: Option<SimTime>) {
         let generation = self.timer_generation();
-        let timer = &mut self.timers[key];
+        let timer = self.timer_mut(key);
         timer.generation = generation;
         timer.armed_for = at;
         if let Some(at) = at {
-            self.schedule(at, Coming::Timer { key: key as u32, generation });
+            self.schedule(at, Coming::Timer { key, generation });
         }
     }
 
     /// Re-arms what waits on a clock of `host` and comes due at another time than before, after it changed. In the
     /// order in which it was armed, so that timers due at one instant keep their order.
     pub(crate) fn rearm(&mut self, host: HostId) {
-        let waits = |timer: &Timer| timer.host == host && timer.progress == Progress::Waiting;
-        let mut moved: Vec<(u32, usize, Option<SimTime>)> = self
-            .timers
-            .iter()
-            .filter(|(_, timer)| waits(timer))
-            .map(|(key, timer)| (timer.generation, key, self.due(timer)))
-            .filter(|&(_, key, due)| due != self.timers[key].armed_for)
-            .collect();
+        let waiting = |timer: &Timer| timer.progress == Progress::Waiting;
+        let mut moved: Vec<(u32, TimerKey, Option<SimTime>)> = Vec::new();
+        for (slot, timer) in self.host(host).timers.iter().filter(|(_, timer)| waiting(timer)) {
+            let due = self.due(host, timer);
+            if due != timer.armed_for {
+                moved.push((timer.generation, TimerKey { host, slot }, due));
+            }
+        }
         moved.sort_unstable();
         for (_, key, due) in moved {
             self.arm(key, due);
         }
     }
 
-    pub(crate) fn timer_is_live(&self, key: u32, generation: u32) -> bool {
-        let timer = self.timers.get(key as usize);
+    pub(crate) fn timer_is_live(&self, key: TimerKey, generation: u32) -> bool {
+        let timer = self.host(key.host).timers.get(key.slot);
         timer.is_some_and(|t| t.generation == generation && t.progress != Progress::Fired)
     }
 
-    pub(crate) fn timer_due(&mut self, key: u32) {
-        let timer = &mut self.timers[key as usize];
-        let owner = timer.owner.host;
-        if self.hosts[owner.0 as usize].is_stopped() {
+    pub(crate) fn timer_due(&mut self, key: TimerKey) {
+        let owner = self.timer_mut(key).owner.host;
+        let is_stopped = self.host(owner).is_stopped();
+        let timer = self.timer_mut(key);
+        if is_stopped {
             timer.progress = Progress::Late;
             let late = (key, timer.generation);
             self.host_mut(owner).late_timers.push(late);

@@ -16,6 +16,7 @@ use crate::host_state::{Boot, HostState, Power};
 use crate::kernel::{Budget, Kernel, Outcome, Process, Shared};
 use crate::net::LinkSpec;
 use crate::random::{Seed, Stream};
+use crate::slots::Slots;
 use crate::time::{SimTime, WallTime};
 use crate::trace::{HostId, Record};
 use crate::trace_hash::TraceHash;
@@ -165,6 +166,8 @@ impl World {
             power_losses: 0,
             pauses: 0,
             suspensions: 0,
+            timers: Slots::default(),
+            syncs: Slots::default(),
             parked: Vec::new(),
             late_timers: Vec::new(),
             tasks: Slab::new(),

@@ -12,6 +12,7 @@ use super::handshake::Request;
 use super::link::Departure;
 use super::round_trip::RoundTrip;
 use crate::kernel::{Coming, Process, State};
+use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
 use crate::trace_hash::digest;
@@ -21,7 +22,7 @@ use crate::trace_hash::digest;
 const WINDOW: usize = 256 * 1024;
 
 /// Which end of a connection: the opener's or the accepter's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Opener = 0,
     Accepter = 1,
@@ -34,11 +35,9 @@ impl Side {
             Side::Accepter => Side::Opener,
         }
     }
-
-    pub(crate) fn from_index(index: u8) -> Side {
-        if index == 0 { Side::Opener } else { Side::Accepter }
-    }
 }
+
+pub(crate) type ConnectionKey = Key<Connection>;
 
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
@@ -67,9 +66,9 @@ pub(crate) struct Endpoint {
     /// The number of the next segment the *other* side will get from this one.
     next_delivery: u64,
     /// Segments of this side that arrived before an earlier one.
-    early: BTreeMap<u64, u32>,
+    early: BTreeMap<u64, SegmentKey>,
     /// Segments of this side that could not be delivered, in the order in which that turned out.
-    pub(super) held: VecDeque<u32>,
+    pub(super) held: VecDeque<SegmentKey>,
     /// When what is held leaves again, if that is settled.
     pub(super) retransmit_at: Option<SimTime>,
     /// How long the latest of this side's transmissions took.
@@ -133,9 +132,11 @@ impl Endpoint {
     }
 }
 
+pub(crate) type SegmentKey = Key<Segment>;
+
 /// Something on its way from one side to the other.
 pub(crate) struct Segment {
-    pub(super) connection: u32,
+    pub(super) connection: ConnectionKey,
     /// The sending side.
     pub(super) from: Side,
     number: u64,
@@ -188,14 +189,14 @@ pub(crate) enum Transfer {
 }
 
 impl State {
-    pub(crate) fn end_of(&mut self, key: usize, side: Side) -> &mut Endpoint {
+    pub(crate) fn end_of(&mut self, key: ConnectionKey, side: Side) -> &mut Endpoint {
         &mut self.net.connections[key].ends[side as usize]
     }
 
     /// Moves received bytes to the reader.
     pub(crate) fn receive(
         &mut self,
-        key: usize,
+        key: ConnectionKey,
         side: Side,
         into: &mut tokio::io::ReadBuf<'_>,
         waker: &Waker,
@@ -228,7 +229,7 @@ impl State {
     }
 
     /// Hands bytes to the network.
-    pub(crate) fn send(&mut self, key: usize, side: Side, bytes: &[u8], waker: &Waker) -> Transfer {
+    pub(crate) fn send(&mut self, key: ConnectionKey, side: Side, bytes: &[u8], waker: &Waker) -> Transfer {
         let end = self.end_of(key, side);
         if bytes.is_empty() {
             return Transfer::Done(0);
@@ -255,12 +256,12 @@ impl State {
         Transfer::Done(room)
     }
 
-    pub(super) fn hosts_of(&self, key: usize, side: Side) -> (HostId, HostId) {
+    pub(super) fn hosts_of(&self, key: ConnectionKey, side: Side) -> (HostId, HostId) {
         let ends = &self.net.connections[key].ends;
         (ends[side as usize].process.host, ends[side.other() as usize].process.host)
     }
 
-    pub(super) fn transmit(&mut self, key: usize, side: Side, content: Content) {
+    pub(super) fn transmit(&mut self, key: ConnectionKey, side: Side, content: Content) {
         let segment = self.new_segment(key, side, content);
         let (from, _) = self.hosts_of(key, side);
         if self.host(from).suspensions > 0 {
@@ -270,7 +271,7 @@ impl State {
         self.transmit_segment(segment);
     }
 
-    fn new_segment(&mut self, key: usize, side: Side, content: Content) -> u32 {
+    fn new_segment(&mut self, key: ConnectionKey, side: Side, content: Content) -> SegmentKey {
         let (from, to) = self.hosts_of(key, side);
         let extra = match content {
             Content::Data(_) => std::mem::take(&mut self.net.link(from, to).extra_once),
@@ -284,7 +285,7 @@ impl State {
         let number = end.next_number;
         end.next_number += u64::from(content.is_stream());
         let segment = Segment {
-            connection: key as u32,
+            connection: key,
             from: side,
             number,
             serial,
@@ -295,37 +296,37 @@ impl State {
             arrived: false,
             content,
         };
-        self.net.segments.insert(segment) as u32
+        self.net.segments.insert(segment)
     }
 
     /// One transmission leaves: it arrives after the link's delay, or is lost.
-    pub(super) fn transmit_segment(&mut self, segment: u32) {
-        let Segment { connection, from: side, .. } = self.net.segments[segment as usize];
-        let (from, to) = self.hosts_of(connection as usize, side);
+    pub(super) fn transmit_segment(&mut self, segment: SegmentKey) {
+        let Segment { connection, from: side, .. } = self.net.segments[segment];
+        let (from, to) = self.hosts_of(connection, side);
         let Some(arrival) = self.arrival(from, to) else {
             self.hold(segment);
-            return self.arm_retransmission(connection as usize, side, self.now.next());
+            return self.arm_retransmission(connection, side, self.now.next());
         };
         let departure = self.net.link(from, to).departure(self.now);
-        let leaving = &mut self.net.segments[segment as usize];
+        let leaving = &mut self.net.segments[segment];
         leaving.departure = departure;
         let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
-        self.end_of(connection as usize, side).on_the_way += u32::from(is_stream);
+        self.end_of(connection, side).on_the_way += u32::from(is_stream);
         self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
         self.schedule(arrival.after(extra), Coming::Segment { key: segment });
     }
 
     /// Whether the end of the run waits for this segment.
-    pub(super) fn is_essential_data(&self, segment: u32) -> bool {
-        let Segment { connection, from, arrived, ref content, .. } = self.net.segments[segment as usize];
-        let (sender, _) = self.hosts_of(connection as usize, from);
+    pub(super) fn is_essential_data(&self, segment: SegmentKey) -> bool {
+        let Segment { connection, from, arrived, ref content, .. } = self.net.segments[segment];
+        let (sender, _) = self.hosts_of(connection, from);
         matches!(content, Content::Data(_)) && !arrived && self.host(sender).essential
     }
 
     /// A segment reached the receiver's machine, or would have.
-    pub(crate) fn segment_arrives(&mut self, segment: u32) {
-        let Segment { connection, from, departure, ref content, .. } = self.net.segments[segment as usize];
-        let (key, is_stream) = (connection as usize, content.is_stream());
+    pub(crate) fn segment_arrives(&mut self, segment: SegmentKey) {
+        let Segment { connection: key, from, departure, ref content, .. } = self.net.segments[segment];
+        let is_stream = content.is_stream();
         let (sender, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
@@ -343,9 +344,9 @@ impl State {
     }
 
     /// The receiver's machine has a segment: it keeps it for its turn, delivers it, or refuses it.
-    fn take_segment(&mut self, key: usize, from: Side, segment: u32) {
+    fn take_segment(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
         self.measure(key, from, segment);
-        let Segment { number, first_sent, ref content, .. } = self.net.segments[segment as usize];
+        let Segment { number, first_sent, ref content, .. } = self.net.segments[segment];
         let (sender, receiver) = self.hosts_of(key, from);
         if self.is_refused(key, from, content) {
             return self.refuse(key, from, segment);
@@ -371,7 +372,7 @@ impl State {
     }
 
     /// The machine of this side repeats nothing any more: what it held is gone.
-    pub(super) fn stop_repeating(&mut self, key: usize, side: Side) {
+    pub(super) fn stop_repeating(&mut self, key: ConnectionKey, side: Side) {
         let end = self.end_of(key, side);
         end.repeats = false;
         (end.retransmit_at, end.unacknowledged) = (None, None);
@@ -381,8 +382,8 @@ impl State {
     }
 
     /// A segment will never arrive.
-    pub(super) fn lose(&mut self, key: usize, side: Side, segment: u32) {
-        let Segment { number, ref content, .. } = self.net.segments[segment as usize];
+    pub(super) fn lose(&mut self, key: ConnectionKey, side: Side, segment: SegmentKey) {
+        let Segment { number, ref content, .. } = self.net.segments[segment];
         if content.is_stream() {
             self.break_stream(key, side, number);
         }
@@ -390,7 +391,7 @@ impl State {
     }
 
     /// This side's stream has a gap for good: nothing from there on is ever delivered.
-    pub(super) fn break_stream(&mut self, key: usize, from: Side, gone_from: u64) {
+    pub(super) fn break_stream(&mut self, key: ConnectionKey, from: Side, gone_from: u64) {
         let end = self.end_of(key, from);
         end.gone_from = end.gone_from.min(gone_from);
         for (_, segment) in end.early.split_off(&gone_from) {
@@ -398,21 +399,21 @@ impl State {
         }
     }
 
-    fn forget(&mut self, key: usize, segment: u32) {
+    fn forget(&mut self, key: ConnectionKey, segment: SegmentKey) {
         self.net.connections[key].coming -= 1;
-        if let Content::Data(bytes) = self.net.segments.remove(segment as usize).content {
+        if let Content::Data(bytes) = self.net.segments.remove(segment).content {
             self.recycle(bytes);
         }
     }
 
-    fn next_in_order(&mut self, key: usize, from: Side) -> Option<u32> {
+    fn next_in_order(&mut self, key: ConnectionKey, from: Side) -> Option<SegmentKey> {
         let end = self.end_of(key, from);
         end.early.remove(&end.next_delivery)
     }
 
     /// Puts the next segment in order into the receiver's socket.
-    fn deliver(&mut self, key: usize, from: Side, segment: u32) {
-        let content = self.net.segments.remove(segment as usize).content;
+    fn deliver(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
+        let content = self.net.segments.remove(segment).content;
         let (sender, receiver) = self.hosts_of(key, from);
         let connection = &mut self.net.connections[key];
         connection.coming -= 1;

@@ -11,14 +11,14 @@
 //! A reset is no part of the stream: nothing repeats a lost one, and it waits for no lost segment. It does not overtake
 //! what is on its way before it, so data that arrives before it can still be read.
 
-use super::connection::{Content, Side};
+use super::connection::{ConnectionKey, Content, SegmentKey, Side};
 use crate::host_state::Power;
 use crate::kernel::State;
 use crate::trace::{End, Event, HostId};
 
 impl State {
     /// Sends the end of the stream: the other side reads what is left, then nothing.
-    pub(crate) fn finish(&mut self, key: usize, side: Side) {
+    pub(crate) fn finish(&mut self, key: ConnectionKey, side: Side) {
         let end = self.end_of(key, side);
         if !end.fin_sent && end.ended.is_none_or(|how| how == End::Finished) {
             end.fin_sent = true;
@@ -27,19 +27,19 @@ impl State {
     }
 
     /// The process lets go of its socket.
-    pub(crate) fn close(&mut self, key: usize, side: Side) {
+    pub(crate) fn close(&mut self, key: ConnectionKey, side: Side) {
         self.release(key, side);
         self.free_if_over(key);
     }
 
     /// Ends this side at once: a reset to the peer, and nothing is repeated any more.
-    pub(crate) fn abort(&mut self, key: usize, side: Side) {
+    pub(crate) fn abort(&mut self, key: ConnectionKey, side: Side) {
         self.reset_peer(key, side);
         self.free_if_over(key);
     }
 
     /// Nobody holds the socket any more: an end of stream, or a reset if input is left unread.
-    fn release(&mut self, key: usize, side: Side) {
+    fn release(&mut self, key: ConnectionKey, side: Side) {
         let end = self.end_of(key, side);
         if !end.open {
             return;
@@ -52,13 +52,13 @@ impl State {
         self.finish(key, side);
     }
 
-    fn reset_peer(&mut self, key: usize, side: Side) {
+    fn reset_peer(&mut self, key: ConnectionKey, side: Side) {
         self.forget_side(key, side);
         self.transmit(key, side, Content::Reset);
     }
 
     /// The machine knows nothing of this side any more.
-    fn forget_side(&mut self, key: usize, side: Side) {
+    fn forget_side(&mut self, key: ConnectionKey, side: Side) {
         let end = self.end_of(key, side);
         end.open = false;
         end.ended = Some(End::Reset);
@@ -72,7 +72,7 @@ impl State {
             let listeners = std::mem::take(&mut self.host_mut(host).listeners);
             listeners.into_iter().for_each(|listener| self.abandon(listener.waiting));
         }
-        let keys: Vec<usize> = self.net.connections.iter().map(|(key, _)| key).collect();
+        let keys: Vec<ConnectionKey> = self.net.connections.iter().map(|(key, _)| key).collect();
         for key in keys {
             for side in [Side::Opener, Side::Accepter] {
                 if self.end_of(key, side).process.host == host {
@@ -83,7 +83,7 @@ impl State {
         }
     }
 
-    fn drop_side(&mut self, key: usize, side: Side) {
+    fn drop_side(&mut self, key: ConnectionKey, side: Side) {
         let (host, _) = self.hosts_of(key, side);
         let connection = &self.net.connections[key];
         let end = &connection.ends[side as usize];
@@ -97,13 +97,13 @@ impl State {
     }
 
     /// Nobody will ever take these connections from their port: the machine resets them, as on Linux.
-    pub(super) fn abandon(&mut self, waiting: impl IntoIterator<Item = u32>) {
-        waiting.into_iter().for_each(|key| self.abort(key as usize, Side::Accepter));
+    pub(super) fn abandon(&mut self, waiting: impl IntoIterator<Item = ConnectionKey>) {
+        waiting.into_iter().for_each(|key| self.abort(key, Side::Accepter));
     }
 
     /// Whether the receiver's machine answers this content with a reset: data for a socket that nobody holds, and
     /// anything for one that it does not know.
-    pub(super) fn is_refused(&self, key: usize, from: Side, content: &Content) -> bool {
+    pub(super) fn is_refused(&self, key: ConnectionKey, from: Side, content: &Content) -> bool {
         let receiver = &self.net.connections[key].ends[from.other() as usize];
         match content {
             Content::Data(_) => !receiver.takes_data(),
@@ -113,10 +113,10 @@ impl State {
     }
 
     /// Answers a segment with a reset. Its sender knows nothing of that yet and repeats it until a reset arrives.
-    pub(super) fn refuse(&mut self, key: usize, from: Side, segment: u32) {
+    pub(super) fn refuse(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
         let (sender, receiver) = self.hosts_of(key, from);
         let connection = self.net.connections[key].id;
-        let refused = &mut self.net.segments[segment as usize];
+        let refused = &mut self.net.segments[segment];
         let is_news = !std::mem::replace(&mut refused.arrived, true);
         if let (Content::Data(bytes), true) = (&refused.content, is_news) {
             let bytes = bytes.len() as u32;
@@ -134,7 +134,7 @@ impl State {
     }
 
     /// A reset arrived and nothing of the same side is on its way before it: the connection is over.
-    pub(super) fn reset_counts(&mut self, key: usize, from: Side) {
+    pub(super) fn reset_counts(&mut self, key: ConnectionKey, from: Side) {
         self.break_stream(key, from, 0);
         self.stop_repeating(key, from.other());
         if self.end_of(key, from.other()).takes_data() {
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    pub(super) fn end_connection(&mut self, key: usize, side: Side, how: End) {
+    pub(super) fn end_connection(&mut self, key: ConnectionKey, side: Side, how: End) {
         let connection = &mut self.net.connections[key];
         let (id, end) = (connection.id, &mut connection.ends[side as usize]);
         end.ended = Some(how);
@@ -152,7 +152,7 @@ impl State {
         self.emit(Event::Ended { connection: id, host, how });
     }
 
-    pub(crate) fn free_if_over(&mut self, key: usize) {
+    pub(crate) fn free_if_over(&mut self, key: ConnectionKey) {
         let connection = &self.net.connections[key];
         if connection.coming == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
             self.net.connections.remove(key);

@@ -9,7 +9,7 @@ use std::io;
 use std::task::Waker;
 use std::time::Duration;
 
-use super::connection::{Connection, Endpoint, Side};
+use super::connection::{Connection, ConnectionKey, Endpoint, Side};
 use super::link::{self, Departure};
 use crate::kernel::{Coming, Process, State};
 use crate::time::SimTime;
@@ -49,7 +49,7 @@ impl From<ConnectError> for io::Error {
 pub(crate) struct Listener {
     pub(crate) port: u16,
     /// Connections the machine took and the process has not.
-    pub(crate) waiting: VecDeque<u32>,
+    pub(crate) waiting: VecDeque<ConnectionKey>,
     pub(crate) waker: Option<Waker>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Request {
 
 impl State {
     /// Asks for a connection. Returns its key; the asker's end tells how it went.
-    pub(crate) fn request(&mut self, asker: Process, to: HostId, port: u16) -> usize {
+    pub(crate) fn request(&mut self, asker: Process, to: HostId, port: u16) -> ConnectionKey {
         self.net.opened += 1;
         let id = ConnectionId(self.net.opened);
         let other = Process { host: to, incarnation: self.host(to).incarnation };
@@ -76,17 +76,17 @@ impl State {
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
         let key = self.net.connections.insert(Connection { id, ends, coming: 1, request });
         self.emit(Event::Connecting { connection: id, from: asker.host, to });
-        self.ask(key as u32);
+        self.ask(key);
         key
     }
 
     /// Sends the request, or gives up when it was repeated often enough.
-    pub(crate) fn ask(&mut self, key: u32) {
+    pub(crate) fn ask(&mut self, key: ConnectionKey) {
         let (asker, to, _) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
-        let asked = self.net.connections[key as usize].request.asked;
+        let asked = self.net.connections[key].request.asked;
         if self.now.since(asked) >= CONNECT_TIMEOUT {
             self.fail_request(key, End::TimedOut);
             return self.drop_handshake(key);
@@ -99,13 +99,13 @@ impl State {
     }
 
     /// Nothing came of the request: it is repeated when its wait is over.
-    fn ask_again(&mut self, key: u32) {
-        let asked = self.net.connections[key as usize].request.asked;
+    fn ask_again(&mut self, key: ConnectionKey) {
+        let asked = self.net.connections[key].request.asked;
         let again = link::retransmission(asked, REPEAT_AFTER, SimTime(self.now.0 + 1));
         self.schedule(again, Coming::Ask { key });
     }
 
-    pub(crate) fn request_arrives(&mut self, key: u32) {
+    pub(crate) fn request_arrives(&mut self, key: ConnectionKey) {
         let (asker, to, port) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
@@ -121,44 +121,44 @@ impl State {
         }
     }
 
-    fn leave(&mut self, key: u32, from: HostId, to: HostId, arrival: SimTime, what: Coming) {
+    fn leave(&mut self, key: ConnectionKey, from: HostId, to: HostId, arrival: SimTime, what: Coming) {
         let departure = self.net.link(from, to).departure(self.now);
-        self.net.connections[key as usize].request.departure = departure;
+        self.net.connections[key].request.departure = departure;
         self.schedule(arrival, what);
     }
 
     /// Whether the request, or the answer to it, gets through to a machine that takes it.
-    fn gets_through(&mut self, key: u32, from: HostId, to: HostId) -> bool {
-        let departure = self.net.connections[key as usize].request.departure;
+    fn gets_through(&mut self, key: ConnectionKey, from: HostId, to: HostId) -> bool {
+        let departure = self.net.connections[key].request.departure;
         self.net.link(from, to).carried(departure) && self.host(to).is_reachable()
     }
 
     /// The request, or the answer to it, tells how long this side's transmissions take.
-    fn time_handshake(&mut self, key: u32, side: Side) {
-        let departed = self.net.connections[key as usize].request.departure.at;
-        self.end_of(key as usize, side).one_way = self.now.since(departed);
+    fn time_handshake(&mut self, key: ConnectionKey, side: Side) {
+        let departed = self.net.connections[key].request.departure.at;
+        self.end_of(key, side).one_way = self.now.since(departed);
     }
 
-    fn queue_at_listener(&mut self, key: u32, to: HostId, port: u16) -> bool {
-        if self.net.connections[key as usize].request.queued {
+    fn queue_at_listener(&mut self, key: ConnectionKey, to: HostId, port: u16) -> bool {
+        if self.net.connections[key].request.queued {
             // A repeated request, because the answer to an earlier one was lost. The taker may have died since.
-            return self.end_of(key as usize, Side::Accepter).ended != Some(End::Reset);
+            return self.end_of(key, Side::Accepter).ended != Some(End::Reset);
         }
         let host = self.host_mut(to);
         let incarnation = host.incarnation;
         let Some(listener) = host.listeners.iter_mut().find(|l| l.port == port) else { return false };
         listener.waiting.push_back(key);
         listener.waker.take().into_iter().for_each(Waker::wake);
-        let end = self.end_of(key as usize, Side::Accepter);
+        let end = self.end_of(key, Side::Accepter);
         *end = Endpoint::new(Process { host: to, incarnation }, true);
-        let connection = &mut self.net.connections[key as usize];
+        let connection = &mut self.net.connections[key];
         connection.request.queued = true;
         let connection = connection.id;
         self.emit(Event::Accepted { connection, host: to });
         true
     }
 
-    pub(crate) fn answer_arrives(&mut self, key: u32, accepted: bool) {
+    pub(crate) fn answer_arrives(&mut self, key: ConnectionKey, accepted: bool) {
         let (asker, to, _) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
@@ -168,7 +168,7 @@ impl State {
         }
         if accepted {
             self.time_handshake(key, Side::Accepter);
-            let connection = &mut self.net.connections[key as usize];
+            let connection = &mut self.net.connections[key];
             let round_trip = connection.ends.iter().map(|end| end.one_way).sum();
             connection.ends.iter_mut().for_each(|end| end.round_trip.measure(round_trip));
             connection.request.established = true;
@@ -180,13 +180,13 @@ impl State {
     }
 
     /// Whether the asker's process is still there and has not been reset meanwhile.
-    fn asker_waits(&mut self, key: u32) -> bool {
-        let end = self.end_of(key as usize, Side::Opener);
+    fn asker_waits(&mut self, key: ConnectionKey) -> bool {
+        let end = self.end_of(key, Side::Opener);
         end.open && end.ended.is_none_or(|how| how == End::Finished)
     }
 
-    fn fail_request(&mut self, key: u32, how: End) {
-        let connection = &mut self.net.connections[key as usize];
+    fn fail_request(&mut self, key: ConnectionKey, how: End) {
+        let connection = &mut self.net.connections[key];
         let (id, end) = (connection.id, &mut connection.ends[Side::Opener as usize]);
         end.ended = Some(how);
         end.reader.take().into_iter().for_each(Waker::wake);
@@ -194,13 +194,13 @@ impl State {
         self.emit(Event::Ended { connection: id, host, how });
     }
 
-    fn drop_handshake(&mut self, key: u32) {
-        self.net.connections[key as usize].coming -= 1;
-        self.free_if_over(key as usize);
+    fn drop_handshake(&mut self, key: ConnectionKey) {
+        self.net.connections[key].coming -= 1;
+        self.free_if_over(key);
     }
 
-    fn request_parts(&self, key: u32) -> (HostId, HostId, u16) {
-        let connection = &self.net.connections[key as usize];
+    fn request_parts(&self, key: ConnectionKey) -> (HostId, HostId, u16) {
+        let connection = &self.net.connections[key];
         let [opener, accepter] = &connection.ends;
         (opener.process.host, accepter.process.host, connection.request.port)
     }

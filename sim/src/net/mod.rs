@@ -28,8 +28,6 @@ pub(crate) mod stream;
 
 use std::time::Duration;
 
-use slab::Slab;
-
 use connection::{Connection, Segment};
 pub use handshake::ConnectError;
 pub(crate) use handshake::Listener;
@@ -38,6 +36,7 @@ pub use link::LinkSpec;
 pub use stream::{Incoming, SimStream};
 
 use crate::kernel::State;
+use crate::slots::Slots;
 use crate::time::SimTime;
 use crate::trace::HostId;
 
@@ -50,8 +49,8 @@ pub(crate) const USER_TIMEOUT: Duration = Duration::from_secs(924);
 pub(crate) struct Network {
     /// `links[from][to]`.
     pub(crate) links: Vec<Vec<Link>>,
-    pub(crate) connections: Slab<Connection>,
-    pub(crate) segments: Slab<Segment>,
+    pub(crate) connections: Slots<Connection>,
+    pub(crate) segments: Slots<Segment>,
     /// Buffers of delivered segments, used again: a message costs no allocation in steady state.
     pub(crate) spare: Vec<Vec<u8>>,
     pub(crate) opened: u64,

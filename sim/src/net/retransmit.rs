@@ -4,7 +4,7 @@
 //! direction of a connection then has one retransmission timer. After a loss it runs at once; behind a cut it would
 //! only send for nothing, so it is set when the way is free again, for the instant at which TCP would try next.
 
-use super::connection::{Content, Segment, Side};
+use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
 use super::{USER_TIMEOUT, link};
 use crate::fault::Fault;
 use crate::host_state::Power;
@@ -14,9 +14,8 @@ use crate::trace::{End, Event, HostId};
 
 impl State {
     /// A segment could not be delivered. This may have been the connection's last: the caller frees it.
-    pub(super) fn hold(&mut self, segment: u32) {
-        let Segment { connection, from, ref content, .. } = self.net.segments[segment as usize];
-        let key = connection as usize;
+    pub(super) fn hold(&mut self, segment: SegmentKey) {
+        let Segment { connection: key, from, ref content, .. } = self.net.segments[segment];
         let (sender, receiver) = self.hosts_of(key, from);
         let is_repeated = match content {
             Content::Data(_) | Content::Fin => self.end_of(key, from).repeats,
@@ -31,45 +30,44 @@ impl State {
     }
 
     /// Keeps a segment for its sender to repeat, until the user timeout.
-    pub(super) fn keep(&mut self, segment: u32) {
-        self.net.segments[segment as usize].is_measure = false;
-        let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment as usize];
-        let kept_by = &mut self.net.connections[connection as usize];
+    pub(super) fn keep(&mut self, segment: SegmentKey) {
+        self.net.segments[segment].is_measure = false;
+        let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment];
+        let kept_by = &mut self.net.connections[connection];
         kept_by.ends[from as usize].held.push_back(segment);
         kept_by.coming += 1;
         self.schedule(
             first_sent.after(USER_TIMEOUT).max(self.now),
-            Coming::UserTimeout { key: connection, end: from as u8, serial },
+            Coming::UserTimeout { key: connection, side: from, serial },
         );
     }
 
     /// Sets the timer of what one side holds for the first instant of its back-off at or after `not_before`.
-    pub(super) fn arm_retransmission(&mut self, key: usize, side: Side, not_before: SimTime) {
+    pub(super) fn arm_retransmission(&mut self, key: ConnectionKey, side: Side, not_before: SimTime) {
         let end = &self.net.connections[key].ends[side as usize];
         let Some(&oldest) = end.held.front() else { return };
-        let first_sent = self.net.segments[oldest as usize].first_sent;
+        let first_sent = self.net.segments[oldest].first_sent;
         let at = link::retransmission(first_sent, end.round_trip.timeout(), not_before);
         if end.retransmit_at.is_none_or(|earlier| earlier > at) {
             self.end_of(key, side).retransmit_at = Some(at);
             self.net.connections[key].coming += 1;
-            self.schedule(at, Coming::Retransmit { key: key as u32, end: side as u8 });
+            self.schedule(at, Coming::Retransmit { key, side });
         }
     }
 
     /// Whether the timer is still set for `at`. If not, the event no longer holds on to the connection.
-    pub(crate) fn retransmission_is_live(&mut self, key: u32, end: u8, at: SimTime) -> bool {
-        let connection = &mut self.net.connections[key as usize];
-        let live = connection.ends[end as usize].retransmit_at == Some(at);
+    pub(crate) fn retransmission_is_live(&mut self, key: ConnectionKey, side: Side, at: SimTime) -> bool {
+        let connection = &mut self.net.connections[key];
+        let live = connection.ends[side as usize].retransmit_at == Some(at);
         if !live {
             connection.coming -= 1;
-            self.free_if_over(key as usize);
+            self.free_if_over(key);
         }
         live
     }
 
     /// The timer ran out: everything held leaves again, unless the machine itself is suspended.
-    pub(crate) fn retransmit(&mut self, key: u32, end: u8) {
-        let (key, side) = (key as usize, Side::from_index(end));
+    pub(crate) fn retransmit(&mut self, key: ConnectionKey, side: Side) {
         self.net.connections[key].coming -= 1;
         self.end_of(key, side).retransmit_at = None;
         let (sender, _) = self.hosts_of(key, side);
@@ -89,7 +87,7 @@ impl State {
     }
 
     /// What one side holds leaves at its next retransmission, unless something is in the way.
-    pub(super) fn retransmit_if_free(&mut self, key: usize, side: Side) {
+    pub(super) fn retransmit_if_free(&mut self, key: ConnectionKey, side: Side) {
         let (from, to) = self.hosts_of(key, side);
         let is_cut = self.net.link_between(from, to).cuts > 0;
         if !is_cut && self.host(from).is_reachable() && self.host(to).is_reachable() {
@@ -108,7 +106,7 @@ impl State {
         })
     }
 
-    fn will_be_free(&self, key: usize, side: Side) -> bool {
+    fn will_be_free(&self, key: ConnectionKey, side: Side) -> bool {
         let (from, to) = self.hosts_of(key, side);
         let cuts = self.net.link_between(from, to).cuts as usize;
         let comes_back = |host: HostId| {
@@ -120,15 +118,15 @@ impl State {
     }
 
     /// The sides of connections that send in this direction.
-    fn sides(&self, from: HostId, to: HostId) -> Vec<(usize, Side)> {
+    fn sides(&self, from: HostId, to: HostId) -> Vec<(ConnectionKey, Side)> {
         let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
         let sides = self.net.connections.iter().flat_map(both);
         sides.filter(|&(key, side)| self.hosts_of(key, side) == (from, to)).collect()
     }
 
     /// The sender learns how long this segment and its acknowledgement took.
-    pub(super) fn measure(&mut self, key: usize, from: Side, segment: u32) {
-        let Segment { departure, is_measure, .. } = self.net.segments[segment as usize];
+    pub(super) fn measure(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
+        let Segment { departure, is_measure, .. } = self.net.segments[segment];
         let (sender, receiver) = self.hosts_of(key, from);
         if is_measure && self.net.link(receiver, sender).cuts == 0 {
             let one_way = self.now.since(departure.at);
@@ -139,7 +137,7 @@ impl State {
     }
 
     /// Something was delivered, and its acknowledgement cannot come back.
-    pub(super) fn miss_acknowledgement(&mut self, key: usize, from: Side, first_sent: SimTime) {
+    pub(super) fn miss_acknowledgement(&mut self, key: ConnectionKey, from: Side, first_sent: SimTime) {
         let end = &self.net.connections[key].ends[from as usize];
         if end.unacknowledged.is_some() || !end.repeats {
             return;
@@ -148,7 +146,7 @@ impl State {
         let serial = self.net.sent;
         self.end_of(key, from).unacknowledged = Some(serial);
         self.net.connections[key].coming += 1;
-        let what = Coming::UserTimeout { key: key as u32, end: from as u8, serial };
+        let what = Coming::UserTimeout { key, side: from, serial };
         self.schedule(first_sent.after(USER_TIMEOUT).max(self.now), what);
     }
 
@@ -163,10 +161,9 @@ impl State {
     }
 
     /// Whether the user timeout is still about something. If not, the event no longer holds on to the connection.
-    pub(crate) fn user_timeout_is_live(&mut self, key: u32, end: u8, serial: u64) -> bool {
-        let key = key as usize;
-        let end = &self.net.connections[key].ends[end as usize];
-        let held = end.held.iter().any(|&segment| self.net.segments[segment as usize].serial == serial);
+    pub(crate) fn user_timeout_is_live(&mut self, key: ConnectionKey, side: Side, serial: u64) -> bool {
+        let end = &self.net.connections[key].ends[side as usize];
+        let held = end.held.iter().any(|&segment| self.net.segments[segment].serial == serial);
         let live = held || end.unacknowledged == Some(serial);
         if !live {
             self.net.connections[key].coming -= 1;
@@ -177,17 +174,16 @@ impl State {
 
     /// The sender gives up: its side ends, and what it could not deliver is lost. A suspended machine's timers stand
     /// still, so it starts over.
-    pub(crate) fn user_timeout(&mut self, key: u32, end: u8, serial: u64) {
-        let (index, side) = (key as usize, Side::from_index(end));
-        let (sender, _) = self.hosts_of(index, side);
+    pub(crate) fn user_timeout(&mut self, key: ConnectionKey, side: Side, serial: u64) {
+        let (sender, _) = self.hosts_of(key, side);
         if self.host(sender).suspensions > 0 {
-            return self.schedule(self.now.after(USER_TIMEOUT), Coming::UserTimeout { key, end, serial });
+            return self.schedule(self.now.after(USER_TIMEOUT), Coming::UserTimeout { key, side, serial });
         }
-        self.net.connections[index].coming -= 1;
-        self.stop_repeating(index, side);
-        if self.end_of(index, side).open {
-            self.end_connection(index, side, End::TimedOut);
+        self.net.connections[key].coming -= 1;
+        self.stop_repeating(key, side);
+        if self.end_of(key, side).open {
+            self.end_connection(key, side, End::TimedOut);
         }
-        self.free_if_over(index);
+        self.free_if_over(key);
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::connection::{Side, Transfer};
+use super::connection::{ConnectionKey, Side, Transfer};
 use super::handshake::{ConnectError, Listener};
 use crate::host::Host;
 use crate::trace::{ConnectionId, End, HostId};
@@ -18,7 +18,7 @@ use crate::trace::{ConnectionId, End, HostId};
 /// One end of a connection. Dropping it closes the connection.
 pub struct SimStream {
     host: Host,
-    key: usize,
+    key: ConnectionKey,
     side: Side,
     peer: HostId,
     connection: ConnectionId,
@@ -154,10 +154,10 @@ impl Incoming {
     /// The next connection.
     pub async fn accept(&mut self) -> SimStream {
         let (key, peer, connection) = poll_fn(|cx| self.poll_waiting(cx)).await;
-        SimStream { host: self.host.clone(), key: key as usize, side: Side::Accepter, peer, connection }
+        SimStream { host: self.host.clone(), key, side: Side::Accepter, peer, connection }
     }
 
-    fn poll_waiting(&self, cx: &Context<'_>) -> Poll<(u32, HostId, ConnectionId)> {
+    fn poll_waiting(&self, cx: &Context<'_>) -> Poll<(ConnectionKey, HostId, ConnectionId)> {
         if self.host.holds_back(cx) {
             return Poll::Pending;
         }
@@ -168,8 +168,8 @@ impl Incoming {
                 listener.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             };
-            let peer = state.end_of(key as usize, Side::Opener).process.host;
-            Poll::Ready((key, peer, state.net.connections[key as usize].id))
+            let peer = state.end_of(key, Side::Opener).process.host;
+            Poll::Ready((key, peer, state.net.connections[key].id))
         })
     }
 }
