@@ -28,7 +28,9 @@ impl State {
     /// What became of each planned fault. A delay that waits for a message to this day has struck nothing.
     pub(crate) fn struck(&self) -> Vec<Struck> {
         let idle = |fault: &Fault| match *fault {
-            Fault::DelayNext { from, to, .. } => !self.net.link_between(from, to).extra_once.is_zero(),
+            Fault::DelayNext { from, to, .. } => {
+                self.net.known_link(from, to).is_some_and(|link| !link.extra_once.is_zero())
+            }
             _ => false,
         };
         let outcomes = self.faults.outcomes().into_iter().enumerate();
@@ -200,9 +202,9 @@ impl State {
 
     /// The machine answers the network again, and retransmits what it held itself.
     fn reconnect(&mut self, host: HostId) {
-        for peer in 0..self.hosts.len() {
-            self.retransmit_held(HostId(peer as u32), host);
-            self.retransmit_held(host, HostId(peer as u32));
+        for peer in self.net.peers(host) {
+            self.retransmit_held(peer, host);
+            self.retransmit_held(host, peer);
         }
     }
 

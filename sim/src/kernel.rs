@@ -22,8 +22,8 @@ use crate::fault_book::{FaultBook, Matched};
 use crate::fsync::SyncKey;
 use crate::host_state::{Gate, HostState};
 use crate::memory::MEASURED_EVERY;
-use crate::net::Network;
 use crate::net::connection::{ConnectionKey, SegmentKey, Side};
+use crate::net::{LinkSpec, Network};
 use crate::random::{Seed, Stream};
 use crate::time::SimTime;
 use crate::timer::TimerKey;
@@ -99,8 +99,8 @@ pub enum Outcome {
 }
 
 impl Kernel {
-    pub(crate) fn shared(seed: Seed, keep_trace: bool) -> Shared {
-        let state = State::new(seed, keep_trace);
+    pub(crate) fn shared(seed: Seed, links: LinkSpec, keep_trace: bool) -> Shared {
+        let state = State::new(seed, links, keep_trace);
         Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
     }
 
@@ -201,9 +201,9 @@ impl Kernel {
         let mut state = self.state.borrow_mut();
         let boots: Vec<_> = state.hosts.iter_mut().map(|host| host.boot.take()).collect();
         // Sockets of the dead may still hold wakers, and a waker holds its task's memory, which holds the kernel.
-        let net = std::mem::take(&mut state.net);
+        let connections = std::mem::take(&mut state.net.connections);
         drop(state);
-        drop((boots, net));
+        drop((boots, connections));
     }
 }
 
@@ -283,7 +283,7 @@ pub(crate) enum Coming {
 }
 
 impl State {
-    fn new(seed: Seed, keep_trace: bool) -> State {
+    fn new(seed: Seed, links: LinkSpec, keep_trace: bool) -> State {
         State {
             now: SimTime::ZERO,
             sequence: FIRST_ORDINARY,
@@ -291,7 +291,7 @@ impl State {
             heap: BinaryHeap::new(),
             hosts: Vec::new(),
             timer_generations: 0,
-            net: Network::default(),
+            net: Network::new(links),
             trace: Trace::new(keep_trace),
             budget: Budget::default(),
             memory_spent: false,

@@ -1,5 +1,6 @@
 //! A world: hosts, links and planned faults, put together and run.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -105,7 +106,8 @@ pub struct Run {
 /// ```
 pub struct World {
     kernel: Shared,
-    links: LinkSpec,
+    /// The hosts' names: no two are alike.
+    names: BTreeSet<String>,
     over: bool,
     /// Handles may cross threads by type, and check; a world should not even compile there.
     stays_on_its_thread: PhantomData<Rc<()>>,
@@ -123,8 +125,9 @@ impl World {
     }
 
     fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
-        let kernel = Kernel::shared(seed, keep_trace);
-        let mut world = World { kernel, links, over: false, stays_on_its_thread: PhantomData };
+        let kernel = Kernel::shared(seed, links, keep_trace);
+        let names = BTreeSet::new();
+        let mut world = World { kernel, names, over: false, stays_on_its_thread: PhantomData };
         world.insert(HostSpec::new(OBSERVER_NAME), None);
         world
     }
@@ -142,8 +145,8 @@ impl World {
     }
 
     fn insert(&mut self, spec: HostSpec, boot: Option<Boot>) -> HostId {
+        assert!(self.names.insert(spec.name.clone()), "two hosts are named `{}`", spec.name);
         let mut state = self.kernel.state.borrow_mut();
-        assert!(state.hosts.iter().all(|h| h.name != spec.name), "two hosts are named `{}`", spec.name);
         let id = HostId(state.hosts.len() as u32);
         let mut clocks = Clocks::new(spec.wall);
         clocks.change_rate(SimTime::ZERO, spec.rate);
@@ -175,13 +178,18 @@ impl World {
             signals: Vec::new(),
             signal_waker: None,
         });
-        state.net.add_host(&self.links);
         id
     }
 
     /// Changes the quality of one direction between two hosts.
+    ///
+    /// # Panics
+    /// If one of them has not been added.
     pub fn set_link(&mut self, from: HostId, to: HostId, spec: LinkSpec) {
-        *self.kernel.state.borrow_mut().net.link(from, to) = crate::net::link::Link::new(spec);
+        let mut state = self.kernel.state.borrow_mut();
+        let hosts = state.hosts.len() as u32;
+        assert!(from.0 < hosts && to.0 < hosts, "there is no link from host {} to host {}", from.0, to.0);
+        state.net.link(from, to).spec = spec;
     }
 
     /// Plans a fault. Its number, by which [`Run::faults`] reports on it, is the count of those planned before.
@@ -285,5 +293,57 @@ mod tests {
             drop(world);
             assert_eq!(kernel.strong_count(), 0, "stopped at {stop} ms");
         }
+    }
+
+    async fn accept_all(host: Host) {
+        let (mut incoming, mut streams) = (host.listen(1), Vec::new());
+        loop {
+            streams.push(incoming.accept().await);
+        }
+    }
+
+    /// Time would depend on the machine; what grows is counted.
+    #[test]
+    fn a_world_has_links_for_hosts_that_meet_and_no_others() {
+        let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(3))));
+        let nodes =
+            [world.add_host(HostSpec::new("a"), accept_all), world.add_host(HostSpec::new("b"), accept_all)];
+        for client in 0..500 {
+            world.add_host(HostSpec::new(format!("c{client}")).essential(), move |host| async move {
+                for node in nodes {
+                    let stream = host.connect(node, 1).await.expect("it listens");
+                    host.clone().spawn(async move {
+                        std::future::pending::<()>().await;
+                        drop(stream);
+                    });
+                }
+            });
+        }
+        assert_eq!(world.kernel.state.borrow().net.links.len(), 0, "before anybody meets");
+        world.run(Budget::default());
+        let net = &world.kernel.state.borrow().net;
+        assert_eq!(net.links.len(), 500 * 2 * 2, "each client and each node, both ways");
+        assert_eq!(net.peers(HostId(400)), nodes);
+        let connections = |from, to| net.known_link(from, to).map(|link| link.connections.len());
+        assert_eq!(connections(HostId(400), nodes[0]), Some(1), "what a crash of this client looks at");
+        assert_eq!(connections(HostId(400), HostId(401)), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "two hosts are named `twin`")]
+    fn two_hosts_with_one_name_are_refused() {
+        let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::ZERO)));
+        world.add_host(HostSpec::new("twin"), wait_for_everything);
+        world.add_host(HostSpec::new("other"), wait_for_everything);
+        world.add_host(HostSpec::new("twin"), wait_for_everything);
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no link from host 1 to host 2")]
+    fn a_link_to_a_host_that_is_not_there_is_refused() {
+        let spec = LinkSpec::lossless(DelayLaw::Fixed(Duration::ZERO));
+        let mut world = World::new(Seed(1), spec.clone());
+        world.add_host(HostSpec::new("one"), wait_for_everything);
+        world.set_link(HostId(1), HostId(2), spec);
     }
 }

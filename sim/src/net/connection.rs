@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::handshake::Request;
-use super::link::Departure;
+use super::link::{Departure, LinkKey};
 use super::round_trip::RoundTrip;
 use crate::kernel::{Coming, Process, State};
 use crate::slots::Key;
@@ -42,6 +42,8 @@ pub(crate) type ConnectionKey = Key<Connection>;
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
     pub(crate) ends: [Endpoint; 2],
+    /// What each side sends on.
+    pub(crate) links: [LinkKey; 2],
     pub(crate) request: Request,
     /// Coming events that name this connection's slot, which is free again only when there is none.
     pub(crate) coming: u32,
@@ -272,9 +274,8 @@ impl State {
     }
 
     fn new_segment(&mut self, key: ConnectionKey, side: Side, content: Content) -> SegmentKey {
-        let (from, to) = self.hosts_of(key, side);
         let extra = match content {
-            Content::Data(_) => std::mem::take(&mut self.net.link(from, to).extra_once),
+            Content::Data(_) => std::mem::take(&mut self.net.link_of(key, side).extra_once),
             _ => Duration::ZERO,
         };
         self.net.sent += 1;
@@ -302,12 +303,11 @@ impl State {
     /// One transmission leaves: it arrives after the link's delay, or is lost.
     pub(super) fn transmit_segment(&mut self, segment: SegmentKey) {
         let Segment { connection, from: side, .. } = self.net.segments[segment];
-        let (from, to) = self.hosts_of(connection, side);
-        let Some(arrival) = self.arrival(from, to) else {
+        let Some(arrival) = self.arrival(connection, side) else {
             self.hold(segment);
             return self.arm_retransmission(connection, side, self.now.next());
         };
-        let departure = self.net.link(from, to).departure(self.now);
+        let departure = self.net.link_of(connection, side).departure(self.now);
         let leaving = &mut self.net.segments[segment];
         leaving.departure = departure;
         let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
@@ -327,10 +327,10 @@ impl State {
     pub(crate) fn segment_arrives(&mut self, segment: SegmentKey) {
         let Segment { connection: key, from, departure, ref content, .. } = self.net.segments[segment];
         let is_stream = content.is_stream();
-        let (sender, receiver) = self.hosts_of(key, from);
+        let (_, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
-        if self.net.link(sender, receiver).carried(departure) && self.host(receiver).is_reachable() {
+        if self.net.link_of(key, from).carried(departure) && self.host(receiver).is_reachable() {
             self.take_segment(key, from, segment);
         } else {
             self.hold(segment);
@@ -347,7 +347,6 @@ impl State {
     fn take_segment(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
         self.measure(key, from, segment);
         let Segment { number, first_sent, ref content, .. } = self.net.segments[segment];
-        let (sender, receiver) = self.hosts_of(key, from);
         if self.is_refused(key, from, content) {
             return self.refuse(key, from, segment);
         }
@@ -366,7 +365,7 @@ impl State {
                 self.deliver(key, from, next);
             }
         }
-        if self.net.link(receiver, sender).cuts > 0 {
+        if self.net.link_of(key, from.other()).cuts > 0 {
             self.miss_acknowledgement(key, from, first_sent);
         }
     }

@@ -11,6 +11,8 @@
 //! A reset is no part of the stream: nothing repeats a lost one, and it waits for no lost segment. It does not overtake
 //! what is on its way before it, so data that arrives before it can still be read.
 
+use std::collections::BTreeSet;
+
 use super::connection::{ConnectionKey, Content, SegmentKey, Side};
 use crate::host_state::Power;
 use crate::kernel::State;
@@ -72,8 +74,7 @@ impl State {
             let listeners = std::mem::take(&mut self.host_mut(host).listeners);
             listeners.into_iter().for_each(|listener| self.abandon(listener.waiting));
         }
-        let keys: Vec<ConnectionKey> = self.net.connections.iter().map(|(key, _)| key).collect();
-        for key in keys {
+        for key in self.connections_of(host) {
             for side in [Side::Opener, Side::Accepter] {
                 if self.end_of(key, side).process.host == host {
                     self.drop_side(key, side);
@@ -81,6 +82,12 @@ impl State {
             }
             self.free_if_over(key);
         }
+    }
+
+    /// In the order of their slots, each once.
+    fn connections_of(&self, host: HostId) -> BTreeSet<ConnectionKey> {
+        let links = self.net.peers(host).into_iter().filter_map(|peer| self.net.known_link(host, peer));
+        links.flat_map(|link| &link.connections).copied().collect()
     }
 
     fn drop_side(&mut self, key: ConnectionKey, side: Side) {
@@ -155,7 +162,7 @@ impl State {
     pub(crate) fn free_if_over(&mut self, key: ConnectionKey) {
         let connection = &self.net.connections[key];
         if connection.coming == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
-            self.net.connections.remove(key);
+            self.net.remove_connection(key);
         }
     }
 }

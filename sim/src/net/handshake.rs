@@ -74,7 +74,8 @@ impl State {
         let departure = Departure::default();
         let request = Request { port, asked: self.now, departure, queued: false, established: false };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
-        let key = self.net.connections.insert(Connection { id, ends, coming: 1, request });
+        let links = [self.net.link_key(asker.host, to), self.net.link_key(to, asker.host)];
+        let key = self.net.add_connection(Connection { id, ends, links, coming: 1, request });
         self.emit(Event::Connecting { connection: id, from: asker.host, to });
         self.ask(key);
         key
@@ -82,7 +83,6 @@ impl State {
 
     /// Sends the request, or gives up when it was repeated often enough.
     pub(crate) fn ask(&mut self, key: ConnectionKey) {
-        let (asker, to, _) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
@@ -91,9 +91,10 @@ impl State {
             self.fail_request(key, End::TimedOut);
             return self.drop_handshake(key);
         }
+        let (asker, _) = self.hosts_of(key, Side::Opener);
         let sends = self.host(asker).is_reachable();
-        match self.arrival(asker, to).filter(|_| sends) {
-            Some(arrival) => self.leave(key, asker, to, arrival, Coming::Request { key }),
+        match self.arrival(key, Side::Opener).filter(|_| sends) {
+            Some(arrival) => self.leave(key, Side::Opener, arrival, Coming::Request { key }),
             None => self.ask_again(key),
         }
     }
@@ -106,31 +107,31 @@ impl State {
     }
 
     pub(crate) fn request_arrives(&mut self, key: ConnectionKey) {
-        let (asker, to, port) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
-        if !self.gets_through(key, asker, to) {
+        if !self.gets_through(key, Side::Opener) {
             return self.ask_again(key);
         }
         self.time_handshake(key, Side::Opener);
-        let accepted = self.queue_at_listener(key, to, port);
-        match self.arrival(to, asker) {
-            Some(arrival) => self.leave(key, to, asker, arrival, Coming::Answer { key, accepted }),
+        let accepted = self.queue_at_listener(key);
+        match self.arrival(key, Side::Accepter) {
+            Some(arrival) => self.leave(key, Side::Accepter, arrival, Coming::Answer { key, accepted }),
             None => self.ask_again(key),
         }
     }
 
-    fn leave(&mut self, key: ConnectionKey, from: HostId, to: HostId, arrival: SimTime, what: Coming) {
-        let departure = self.net.link(from, to).departure(self.now);
+    fn leave(&mut self, key: ConnectionKey, from: Side, arrival: SimTime, what: Coming) {
+        let departure = self.net.link_of(key, from).departure(self.now);
         self.net.connections[key].request.departure = departure;
         self.schedule(arrival, what);
     }
 
     /// Whether the request, or the answer to it, gets through to a machine that takes it.
-    fn gets_through(&mut self, key: ConnectionKey, from: HostId, to: HostId) -> bool {
+    fn gets_through(&mut self, key: ConnectionKey, from: Side) -> bool {
+        let (_, to) = self.hosts_of(key, from);
         let departure = self.net.connections[key].request.departure;
-        self.net.link(from, to).carried(departure) && self.host(to).is_reachable()
+        self.net.link_of(key, from).carried(departure) && self.host(to).is_reachable()
     }
 
     /// The request, or the answer to it, tells how long this side's transmissions take.
@@ -139,11 +140,13 @@ impl State {
         self.end_of(key, side).one_way = self.now.since(departed);
     }
 
-    fn queue_at_listener(&mut self, key: ConnectionKey, to: HostId, port: u16) -> bool {
+    fn queue_at_listener(&mut self, key: ConnectionKey) -> bool {
         if self.net.connections[key].request.queued {
             // A repeated request, because the answer to an earlier one was lost. The taker may have died since.
             return self.end_of(key, Side::Accepter).ended != Some(End::Reset);
         }
+        let (_, to) = self.hosts_of(key, Side::Opener);
+        let port = self.net.connections[key].request.port;
         let host = self.host_mut(to);
         let incarnation = host.incarnation;
         let Some(listener) = host.listeners.iter_mut().find(|l| l.port == port) else { return false };
@@ -159,11 +162,10 @@ impl State {
     }
 
     pub(crate) fn answer_arrives(&mut self, key: ConnectionKey, accepted: bool) {
-        let (asker, to, _) = self.request_parts(key);
         if !self.asker_waits(key) {
             return self.drop_handshake(key);
         }
-        if !self.gets_through(key, to, asker) {
+        if !self.gets_through(key, Side::Accepter) {
             return self.ask_again(key);
         }
         if accepted {
@@ -197,11 +199,5 @@ impl State {
     fn drop_handshake(&mut self, key: ConnectionKey) {
         self.net.connections[key].coming -= 1;
         self.free_if_over(key);
-    }
-
-    fn request_parts(&self, key: ConnectionKey) -> (HostId, HostId, u16) {
-        let connection = &self.net.connections[key];
-        let [opener, accepter] = &connection.ends;
-        (opener.process.host, accepter.process.host, connection.request.port)
     }
 }

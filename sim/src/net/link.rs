@@ -1,15 +1,18 @@
-//! One direction between two hosts: delay law, loss, cuts. Pure data and arithmetic; nothing here knows connections.
+//! One direction between two hosts: delay law, loss, cuts. Pure data and arithmetic.
 //!
 //! A transmission gets through if its link was free the whole time from its departure to its arrival. Where on the way
 //! a cut is, no scenario says; had one instant counted alone, a cut shorter than the delay would miss a message that was
 //! sent into it (if the arrival counts) or one that arrives in it (if the departure does), and a fault that strikes right
 //! before a message would differ from one that strikes right after it at the same instant.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::connection::ConnectionKey;
 use super::round_trip::MOST;
 use crate::delay::DelayLaw;
 use crate::random::Probability;
+use crate::slots::Key;
 use crate::time::{SimTime, nanos};
 
 /// The quality of a link when no fault touches it.
@@ -34,8 +37,10 @@ impl LinkSpec {
     }
 }
 
-/// A link as faults have left it.
-#[derive(Clone, Debug)]
+pub(crate) type LinkKey = Key<Link>;
+
+/// A link as faults have left it, and what runs over it.
+#[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) spec: LinkSpec,
     /// Chances of loss set by faults that last; the latest counts, and without any the link's own.
@@ -48,6 +53,8 @@ pub(crate) struct Link {
     pub(crate) extra: Duration,
     /// Added to the next data segment's delay, once.
     pub(crate) extra_once: Duration,
+    /// The connections of which a side sends on this link.
+    pub(crate) connections: BTreeSet<ConnectionKey>,
 }
 
 impl Link {
@@ -59,6 +66,7 @@ impl Link {
             cuts_so_far: 0,
             extra: Duration::ZERO,
             extra_once: Duration::ZERO,
+            connections: BTreeSet::new(),
         }
     }
 

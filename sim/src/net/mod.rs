@@ -26,13 +26,14 @@ pub(crate) mod retransmit;
 mod round_trip;
 pub(crate) mod stream;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use connection::{Connection, Segment};
+use connection::{Connection, ConnectionKey, Segment, Side};
 pub use handshake::ConnectError;
 pub(crate) use handshake::Listener;
-use link::Link;
 pub use link::LinkSpec;
+use link::{Link, LinkKey};
 pub use stream::{Incoming, SimStream};
 
 use crate::kernel::State;
@@ -45,10 +46,11 @@ use crate::trace::HostId;
 pub(crate) const USER_TIMEOUT: Duration = Duration::from_secs(924);
 
 /// All links, connections and segments of the world.
-#[derive(Default)]
 pub(crate) struct Network {
-    /// `links[from][to]`.
-    pub(crate) links: Vec<Vec<Link>>,
+    /// What a link is like unless the world says otherwise.
+    spec: LinkSpec,
+    pub(crate) links: Slots<Link>,
+    links_by_ends: BTreeMap<(HostId, HostId), LinkKey>,
     pub(crate) connections: Slots<Connection>,
     pub(crate) segments: Slots<Segment>,
     /// Buffers of delivered segments, used again: a message costs no allocation in steady state.
@@ -63,31 +65,71 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Makes room for one more host, linked to every other and to itself.
-    pub(crate) fn add_host(&mut self, spec: &LinkSpec) {
-        let hosts = self.links.len();
-        for (from, row) in self.links.iter_mut().enumerate() {
-            debug_assert_ne!(from, hosts);
-            row.push(Link::new(spec.clone()));
+    pub(crate) fn new(spec: LinkSpec) -> Network {
+        Network {
+            spec,
+            links: Slots::default(),
+            links_by_ends: BTreeMap::new(),
+            connections: Slots::default(),
+            segments: Slots::default(),
+            spare: Vec::new(),
+            opened: 0,
+            sent: 0,
+            messages: 0,
+            essential_on_the_way: 0,
         }
-        let mut row = vec![Link::new(spec.clone()); hosts];
-        row.push(Link::new(LinkSpec::loopback()));
-        self.links.push(row);
     }
 
-    pub(crate) fn link_between(&self, from: HostId, to: HostId) -> &Link {
-        &self.links[from.0 as usize][to.0 as usize]
+    /// The link from one host to another, made when it is first asked for: in a large world most pairs never meet.
+    pub(crate) fn link_key(&mut self, from: HostId, to: HostId) -> LinkKey {
+        *self.links_by_ends.entry((from, to)).or_insert_with(|| {
+            let spec = if from == to { LinkSpec::loopback() } else { self.spec.clone() };
+            self.links.insert(Link::new(spec))
+        })
     }
 
     pub(crate) fn link(&mut self, from: HostId, to: HostId) -> &mut Link {
-        &mut self.links[from.0 as usize][to.0 as usize]
+        let key = self.link_key(from, to);
+        &mut self.links[key]
+    }
+
+    /// The link from one host to another, if anything ever concerned it.
+    pub(crate) fn known_link(&self, from: HostId, to: HostId) -> Option<&Link> {
+        self.links_by_ends.get(&(from, to)).map(|&key| &self.links[key])
+    }
+
+    /// The hosts that this one has a link to, itself among them if it talks to itself. Who has a connection with it is
+    /// one of them.
+    pub(crate) fn peers(&self, host: HostId) -> Vec<HostId> {
+        let links = self.links_by_ends.range((host, HostId(0))..=(host, HostId(u32::MAX)));
+        links.map(|(&(_, peer), _)| peer).collect()
+    }
+
+    /// The link on which this side of a connection sends.
+    pub(crate) fn link_of(&mut self, key: ConnectionKey, side: Side) -> &mut Link {
+        &mut self.links[self.connections[key].links[side as usize]]
+    }
+
+    pub(crate) fn add_connection(&mut self, connection: Connection) -> ConnectionKey {
+        let links = connection.links;
+        let key = self.connections.insert(connection);
+        for link in links {
+            self.links[link].connections.insert(key);
+        }
+        key
+    }
+
+    pub(crate) fn remove_connection(&mut self, key: ConnectionKey) {
+        for link in self.connections.remove(key).links {
+            self.links[link].connections.remove(&key);
+        }
     }
 }
 
 impl State {
-    /// When what leaves `from` now reaches `to`; `None` if it is lost on the way.
-    fn arrival(&mut self, from: HostId, to: HostId) -> Option<SimTime> {
-        let link = &self.net.links[from.0 as usize][to.0 as usize];
+    /// When what this side sends now reaches the other; `None` if it is lost on the way.
+    fn arrival(&mut self, key: ConnectionKey, side: Side) -> Option<SimTime> {
+        let link = &self.net.links[self.net.connections[key].links[side as usize]];
         if self.network.chance(link.loss()) {
             return None;
         }

@@ -89,7 +89,7 @@ impl State {
     /// What one side holds leaves at its next retransmission, unless something is in the way.
     pub(super) fn retransmit_if_free(&mut self, key: ConnectionKey, side: Side) {
         let (from, to) = self.hosts_of(key, side);
-        let is_cut = self.net.link_between(from, to).cuts > 0;
+        let is_cut = self.net.link_of(key, side).cuts > 0;
         if !is_cut && self.host(from).is_reachable() && self.host(to).is_reachable() {
             self.arm_retransmission(key, side, self.now);
         }
@@ -108,7 +108,7 @@ impl State {
 
     fn will_be_free(&self, key: ConnectionKey, side: Side) -> bool {
         let (from, to) = self.hosts_of(key, side);
-        let cuts = self.net.link_between(from, to).cuts as usize;
+        let cuts = self.net.known_link(from, to).map_or(0, |link| link.cuts) as usize;
         let comes_back = |host: HostId| {
             let state = self.host(host);
             let starts = state.power == Power::On || self.faults.to_come(&Fault::Start { host }) > 0;
@@ -119,16 +119,16 @@ impl State {
 
     /// The sides of connections that send in this direction.
     fn sides(&self, from: HostId, to: HostId) -> Vec<(ConnectionKey, Side)> {
-        let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
-        let sides = self.net.connections.iter().flat_map(both);
+        let Some(link) = self.net.known_link(from, to) else { return Vec::new() };
+        let both = |&key| [(key, Side::Opener), (key, Side::Accepter)];
+        let sides = link.connections.iter().flat_map(both);
         sides.filter(|&(key, side)| self.hosts_of(key, side) == (from, to)).collect()
     }
 
     /// The sender learns how long this segment and its acknowledgement took.
     pub(super) fn measure(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
         let Segment { departure, is_measure, .. } = self.net.segments[segment];
-        let (sender, receiver) = self.hosts_of(key, from);
-        if is_measure && self.net.link(receiver, sender).cuts == 0 {
+        if is_measure && self.net.link_of(key, from.other()).cuts == 0 {
             let one_way = self.now.since(departure.at);
             self.end_of(key, from).one_way = one_way;
             let back = self.end_of(key, from.other()).one_way;
