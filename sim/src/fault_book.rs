@@ -10,8 +10,8 @@ use crate::trace::{Event, HostId};
 #[derive(Debug, Default)]
 pub(crate) struct FaultBook {
     planned: Vec<Entry>,
-    /// How many entries still wait for an event: zero makes watching free.
-    watching: usize,
+    /// The entries that still wait for an event, by number: none makes watching free.
+    waiting: Vec<usize>,
     /// Entries that matched and strike at once, as soon as the kernel has finished what it is doing.
     pub(crate) due: Vec<usize>,
 }
@@ -28,6 +28,22 @@ struct Entry {
 }
 
 impl Entry {
+    /// Counts an event that this entry may wait for. After the last one: how much later it strikes.
+    fn observe(&mut self, event: &Event) -> Option<Duration> {
+        let Trigger::On { occurrences, offset } = &self.plan.trigger else { return None };
+        let awaited = occurrences.get(self.stage)?;
+        if !awaited.pattern.matches(event) {
+            return None;
+        }
+        self.seen += 1;
+        if self.seen < awaited.nth {
+            return None;
+        }
+        self.stage += 1;
+        self.seen = 0;
+        (self.stage == occurrences.len()).then_some(*offset)
+    }
+
     /// Whether this entry has yet to start the host: by its faults, or by taking back a death.
     fn will_start(&self, host: HostId) -> bool {
         let starts = |fault: &Fault| *fault == Fault::Start { host };
@@ -62,7 +78,7 @@ impl FaultBook {
         let at = match &plan.trigger {
             Trigger::At(at) => Some(*at),
             Trigger::On { .. } => {
-                self.watching += 1;
+                self.waiting.push(self.planned.len());
                 None
             }
         };
@@ -71,32 +87,21 @@ impl FaultBook {
     }
 
     pub(crate) fn watches(&self) -> bool {
-        self.watching > 0
+        !self.waiting.is_empty()
     }
 
     /// Shows an event to every waiting fault.
     pub(crate) fn observe(&mut self, event: &Event, mut matched: impl FnMut(Matched)) {
-        for (number, entry) in self.planned.iter_mut().enumerate() {
-            let Trigger::On { occurrences, offset } = &entry.plan.trigger else { continue };
-            let Some(awaited) = occurrences.get(entry.stage) else { continue };
-            if !awaited.pattern.matches(event) {
-                continue;
+        let planned = &mut self.planned;
+        self.waiting.retain(|&number| {
+            let struck = planned[number].observe(event);
+            match struck {
+                Some(offset) if offset.is_zero() => matched(Matched::Now(number)),
+                Some(offset) => matched(Matched::Later(number, offset)),
+                None => {}
             }
-            entry.seen += 1;
-            if entry.seen < awaited.nth {
-                continue;
-            }
-            entry.stage += 1;
-            entry.seen = 0;
-            if entry.stage == occurrences.len() {
-                self.watching -= 1;
-                matched(if offset.is_zero() {
-                    Matched::Now(number)
-                } else {
-                    Matched::Later(number, *offset)
-                });
-            }
-        }
+            struck.is_none()
+        });
     }
 
     pub(crate) fn entry(&self, number: usize) -> &PlannedFault {

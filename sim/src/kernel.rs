@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::task::Context;
@@ -58,7 +58,48 @@ pub(crate) struct Process {
 
 pub(crate) struct Kernel {
     pub(crate) state: RefCell<State>,
-    pub(crate) ready: RefCell<Vec<Runnable<Process>>>,
+    pub(crate) ready: RefCell<Ready>,
+}
+
+/// The tasks that can take a step.
+#[derive(Default)]
+pub(crate) struct Ready {
+    /// The observer's go first, in the order in which they became ready, and leave no mark: who watches a run must not
+    /// change it.
+    observing: VecDeque<Runnable<Process>>,
+    ordinary: Vec<Runnable<Process>>,
+}
+
+impl Ready {
+    pub(crate) fn push(&mut self, runnable: Runnable<Process>) {
+        if runnable.metadata().host == OBSERVER {
+            self.observing.push_back(runnable);
+        } else {
+            self.ordinary.push(runnable);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.observing.is_empty() && self.ordinary.is_empty()
+    }
+
+    /// The next one, chosen by the schedule stream when there is a choice.
+    fn take(&mut self, schedule: &mut Stream) -> Option<Runnable<Process>> {
+        if let Some(first) = self.observing.pop_front() {
+            return Some(first);
+        }
+        let choice = match self.ordinary.len() {
+            0 => return None,
+            1 => 0,
+            several => schedule.below(several as u64),
+        };
+        Some(self.ordinary.swap_remove(choice as usize))
+    }
+
+    /// Any of them, for when no order matters any more.
+    fn pop(&mut self) -> Option<Runnable<Process>> {
+        self.ordinary.pop().or_else(|| self.observing.pop_front())
+    }
 }
 
 /// How far a run may go before it is stopped with a named outcome.
@@ -101,7 +142,7 @@ pub enum Outcome {
 impl Kernel {
     pub(crate) fn shared(seed: Seed, links: LinkSpec, keep_trace: bool) -> Shared {
         let state = State::new(seed, links, keep_trace);
-        Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::new(Vec::new()) }))
+        Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::default() }))
     }
 
     /// The one door to the state for handles: faults that an event brought down strike before the caller goes on.
@@ -163,23 +204,14 @@ impl Kernel {
         boots.into_iter().for_each(|host| self.boot(host));
     }
 
-    /// Takes one ready task, chosen by the schedule stream when there is a choice.
+    /// Takes one ready task, and says whether it may run.
     fn pick(&self) -> Option<(Runnable<Process>, Gate)> {
         let mut ready = self.ready.borrow_mut();
         let mut state = self.state.borrow_mut();
         if ready.is_empty() || state.spent().is_some() {
             return None;
         }
-        // The observer goes first and leaves no mark: who watches a run must not change it.
-        let observing = ready.iter().position(|runnable| runnable.metadata().host == OBSERVER);
-        let runnable = match observing {
-            Some(first) => ready.remove(first),
-            None if ready.len() == 1 => ready.swap_remove(0),
-            None => {
-                let choice = state.schedule.below(ready.len() as u64);
-                ready.swap_remove(choice as usize)
-            }
-        };
+        let runnable = ready.take(&mut state.schedule)?;
         let process = *runnable.metadata();
         let gate = state.hosts[process.host.0 as usize].gate(process.incarnation);
         if gate == Gate::Run && process.host != OBSERVER {
