@@ -13,7 +13,7 @@ use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, NodeId, Reading, TrueNs,
 };
 use doublehold_sim::{ConnectionId, Host, HostId};
-use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript};
+use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript, Stored};
 
 use super::attribution::Attribution;
 use super::kept;
@@ -278,12 +278,15 @@ impl Record {
 
     /// What a client's command did to a key that was there, if that is anybody's business.
     fn touched(&self, node: HostId, origin: Origin, change: &KeyChange<'_>) -> Option<EventKind> {
-        let (Origin::Client { peer, request }, Some(before)) = (origin, change.before) else { return None };
+        let (Origin::Client { peer, request }, Some(before)) = (origin, text(change.before)) else {
+            return None;
+        };
+        let after = text(change.after);
         let sender = self.attribution.sender(ConnectionId(peer.connection), request);
         let client = self.clients.get(&HostId(peer.host)).copied();
         let is_known = |value: &[u8]| self.attribution.owner(value).is_some();
-        let owner = self.attribution.owner(before).filter(|_| change.after.is_none_or(is_known));
-        let op = match change.after {
+        let owner = self.attribution.owner(before).filter(|_| after.is_none_or(is_known));
+        let op = match after {
             None => Some(KeyOp::Release),
             Some(after) if after == before => Some(KeyOp::Extend),
             // Another grant's claim took its place, which is neither.
@@ -301,6 +304,11 @@ impl Record {
         let why = format!("{} changed the lock's key on {name}, and {why}", change.command);
         Some(EventKind::Unattributed { node, lock, why })
     }
+}
+
+/// The value of a string; what lock keys of other types hold is not recorded.
+fn text(stored: Option<Stored<'_>>) -> Option<&[u8]> {
+    stored.and_then(|stored| stored.as_string())
 }
 
 fn key_origin(origin: Origin) -> KeyOrigin {
@@ -353,10 +361,11 @@ impl Observer for NodeObserver {
     fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
         let (node, now) = (self.node.id(), self.recorder.now());
         let mut record = self.recorder.lock();
-        if change.key != record.lock_key {
+        let (before, after) = (text(change.before), text(change.after));
+        if change.key != record.lock_key || before.or(after).is_none() {
             return;
         }
-        let span = match (change.before, change.after) {
+        let span = match (before, after) {
             (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
             (before, Some(token)) => {
                 if before.is_some() {
@@ -373,7 +382,7 @@ impl Observer for NodeObserver {
         if let Some(what) = record.touched(node, origin, change) {
             record.push(now, what);
         }
-        if let Some((span, expires_at_ms)) = span.zip(change.expires_at_ms) {
+        if let Some((span, expires_at_ms)) = span.zip(change.after.and_then(|after| after.expires_at_ms)) {
             record.expiries.insert(span, expires_at_ms);
             drop(record);
             self.recorder.watch_expiry(node, span, expires_at_ms);

@@ -2,6 +2,7 @@
 
 use super::command::{self, CommandSpec};
 use super::keyspace::{Entry, Hash, Value};
+use super::observer::{Field, Stored};
 use super::session::SessionKind;
 use super::{Core, KeyChange, Session, StreamError, WallMicros};
 use crate::resp::{Args, Protocol, reply};
@@ -116,24 +117,23 @@ impl Context<'_> {
     /// Stores a string, tells watchers and the observer. Does not propagate.
     pub(crate) fn set_string(&mut self, key: &[u8], value: &[u8], expires_at: Option<i64>) {
         self.expire_if_needed(key);
-        let before = self.observed_value(key);
-        self.core.databases[self.session.db].set_string(key, value, expires_at);
-        self.changed(key, before.as_deref(), Some(value), expires_at);
+        let db = self.session.db;
+        let observed = self.core.config.observer.is_some();
+        let before = if observed { self.core.databases[db].get(key).cloned() } else { None };
+        self.core.databases[db].set_string(key, value, expires_at);
+        self.core.touch(db, key);
+        self.tell(key, before.as_ref().map(Stored::from), Some(Stored::string(value, expires_at)));
     }
 
     /// Stores a value of any type with its lifetime over whatever was there, tells watchers and the observer. Does not
     /// propagate.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) {
         self.expire_if_needed(key);
-        let database = &mut self.core.databases[self.session.db];
-        let (before, expires_at) = (database.remove(key), entry.expires_at);
-        database.insert(key, entry);
-        self.core.touch(self.session.db, key);
-        let before = before.as_ref().and_then(|entry| entry.value.as_string());
-        let after = self.stored_string(key);
-        if before.or(after).is_some() {
-            self.tell(key, before, after, expires_at.filter(|_| after.is_some()));
-        }
+        let db = self.session.db;
+        let before = self.core.databases[db].remove(key);
+        self.core.databases[db].insert(key, entry);
+        self.core.touch(db, key);
+        self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
     }
 
     /// Writes into the string at `key` from `offset` on, or into an empty one that it then has, and tells how long it is
@@ -141,18 +141,22 @@ impl Context<'_> {
     pub(crate) fn write_string(&mut self, key: &[u8], offset: usize, value: &[u8]) -> usize {
         self.expire_if_needed(key);
         let db = self.session.db;
-        let expires_at = self.core.databases[db].get(key).and_then(|entry| entry.expires_at);
-        let old_len = self.stored_string(key).map(<[u8]>::len);
+        let old = self.core.databases[db].get(key);
+        let expires_at = old.and_then(|entry| entry.expires_at);
+        let old = old.and_then(|entry| entry.value.as_string());
+        let old_len = old.map(<[u8]>::len);
         // What only becomes longer need not be copied to show what it was.
-        let is_overwritten = old_len.is_some_and(|old_len| offset < old_len);
-        let overwritten = if is_overwritten { self.observed_value(key) } else { None };
+        let is_overwritten =
+            self.core.config.observer.is_some() && old_len.is_some_and(|old_len| offset < old_len);
+        let overwritten = old.filter(|_| is_overwritten).map(<[u8]>::to_vec);
         let zeros = offset.saturating_sub(old_len.unwrap_or(0));
         self.worked((overwritten.as_ref().map_or(0, Vec::len) + zeros) as u64);
         self.core.databases[db].write_string(key, offset, value);
         self.core.touch(db, key);
-        let after = self.stored_string(key).unwrap_or_default();
+        let after = self.stored(key).and_then(|stored| stored.as_string()).unwrap_or_default();
         let before = overwritten.as_deref().or(old_len.map(|old_len| &after[..old_len]));
-        self.tell(key, before, Some(after), expires_at);
+        let before = before.map(|before| Stored::string(before, expires_at));
+        self.tell(key, before, Some(Stored::string(after, expires_at)));
         after.len()
     }
 
@@ -167,10 +171,8 @@ impl Context<'_> {
             return None;
         }
         let entry = self.core.databases[self.session.db].remove(key)?;
-        match &entry.value {
-            Value::String(before) => self.changed(key, Some(before), None, None),
-            Value::Hash(_) => self.core.touch(self.session.db, key),
-        }
+        self.core.touch(self.session.db, key);
+        self.tell(key, Some(Stored::from(&entry)), None);
         Some(entry)
     }
 
@@ -184,63 +186,68 @@ impl Context<'_> {
 
     /// Changes the lifetime of a key that is there. Does not propagate.
     pub(crate) fn set_expiry(&mut self, key: &[u8], expires_at: Option<i64>) {
-        self.core.databases[self.session.db].set_expiry(key, expires_at);
-        self.core.touch(self.session.db, key);
-        let value = self.stored_string(key);
-        let Some(shown) = value.map(<[u8]>::len).filter(|_| self.core.config.observer.is_some()) else {
+        let db = self.session.db;
+        let old = self.core.databases[db].get(key).and_then(|entry| entry.expires_at);
+        self.core.databases[db].set_expiry(key, expires_at);
+        self.core.touch(db, key);
+        if self.core.config.observer.is_none() {
             return;
-        };
-        self.tell(key, value, value, expires_at);
+        }
+        let Some(entry) = self.core.databases[db].get(key) else { return };
+        self.tell(key, Some(Stored::new(&entry.value, old)), Some(Stored::from(entry)));
         // It will be compared.
-        self.worked(shown as u64);
+        let shown = entry.value.size();
+        self.worked(shown);
     }
 
-    /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers. `Err`:
+    /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers and the
+    /// observer. `touched` are the arguments that name the fields it may change. A hash that is left empty is gone. `Err`:
     /// something else is there.
     pub(crate) fn change_hash<R>(
         &mut self,
         args: &Args<'_>,
+        touched: impl Iterator<Item = usize>,
         change: impl FnOnce(&mut Hash) -> R,
     ) -> Result<R, ()> {
         let key = args.at(1);
         self.expire_if_needed(key);
-        let hash = self.core.databases[self.session.db].hash_or_insert(key).ok_or(())?;
+        let is_observed = self.core.config.observer.is_some();
+        let database = &mut self.core.databases[self.session.db];
+        let was_there = database.get(key).is_some();
+        let hash = database.hash_or_insert(key).ok_or(())?;
         let (before, searched) = (hash.size(), hash.search_bytes(args.len() / 2));
+        let fields = touched.filter(|_| is_observed).map(|index| args.at(index));
+        let fields: Vec<Field> =
+            fields.map(|name| (name.to_vec(), hash.get(name).map(<[u8]>::to_vec))).collect();
         let result = change(hash);
+        let is_empty = hash.len() == 0;
+        database.hash_changed(key, before);
+        let gone = if is_empty { database.remove(key) } else { None };
         self.worked(searches(args, searched));
-        self.core.databases[self.session.db].hash_changed(key, before);
         self.core.touch(self.session.db, key);
+        self.tell_hash(key, &fields, was_there, gone.as_ref());
         Ok(result)
     }
 
-    /// A copy of the string at `key`, if anyone wants to be told of its change.
-    fn observed_value(&self, key: &[u8]) -> Option<Vec<u8>> {
-        self.core.config.observer.as_ref()?;
-        self.stored_string(key).map(<[u8]>::to_vec)
+    /// Tells the observer of a hash whose fields were these before, if it was there; `gone` holds it if it is gone now.
+    fn tell_hash(&self, key: &[u8], fields: &[Field], was_there: bool, gone: Option<&Entry>) {
+        let stored = self.core.databases[self.session.db].get(key);
+        let Some(entry) = gone.or(stored).filter(|_| self.core.config.observer.is_some()) else { return };
+        let Value::Hash(hash) = &entry.value else { return };
+        let before = was_there.then(|| Stored::hash_before(hash, fields, entry.expires_at));
+        self.tell(key, before, if gone.is_some() { None } else { Some(Stored::from(entry)) });
     }
 
-    /// The string at `key`, expired or not.
-    fn stored_string(&self, key: &[u8]) -> Option<&[u8]> {
-        self.core.databases[self.session.db].get(key)?.value.as_string()
-    }
-
-    fn changed(
-        &mut self,
-        key: &[u8],
-        before: Option<&[u8]>,
-        after: Option<&[u8]>,
-        expires_at_ms: Option<i64>,
-    ) {
-        self.core.touch(self.session.db, key);
-        self.tell(key, before, after, expires_at_ms);
+    /// What is at `key`, expired or not.
+    fn stored(&self, key: &[u8]) -> Option<Stored<'_>> {
+        self.core.databases[self.session.db].get(key).map(Stored::from)
     }
 
     /// Tells the observer of a change.
-    fn tell(&self, key: &[u8], before: Option<&[u8]>, after: Option<&[u8]>, expires_at_ms: Option<i64>) {
+    fn tell(&self, key: &[u8], before: Option<Stored<'_>>, after: Option<Stored<'_>>) {
         if let Some(observer) = &self.core.config.observer {
-            let command = self.spec.name;
-            let change = KeyChange { key, before, after, expires_at_ms, command };
-            observer.changed(self.session.origin, &change);
+            let (database, command) = (self.session.db, self.spec.name);
+            observer.changed(self.session.origin, &KeyChange { database, key, before, after, command });
         }
     }
 

@@ -4,7 +4,8 @@
 use super::command::{self, ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
 use super::commands::scripting;
 use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
-use super::keyspace::Watch;
+use super::keyspace::{Entry, Watch};
+use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, StreamError, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
@@ -278,9 +279,14 @@ impl Core {
         self.stats.expired += 1;
         self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
         self.touch(db, key);
-        if let (Some(observer), Some(before)) = (&self.config.observer, entry.value.as_string()) {
-            let change =
-                KeyChange { key, before: Some(before), after: None, expires_at_ms: None, command: "EXPIRED" };
+        self.tell_expired(db, key, Some(&entry));
+    }
+
+    /// Tells the observer that a key is gone because its time was up.
+    pub(crate) fn tell_expired(&self, database: usize, key: &[u8], before: Option<&Entry>) {
+        if let Some(observer) = &self.config.observer {
+            let before = before.map(Stored::from);
+            let change = KeyChange { database, key, before, after: None, command: "EXPIRED" };
             observer.changed(Origin::Node, &change);
         }
     }
@@ -306,7 +312,7 @@ impl Core {
     }
 
     /// Removes every key of a database. Watchers of absent keys are not concerned.
-    pub(crate) fn clear_database(&mut self, db: usize, origin: Origin) {
+    pub(crate) fn clear_database(&mut self, db: usize, origin: Origin, command: &'static str) {
         let database = &mut self.databases[db];
         self.work = self.work.saturating_add(database.watches.len() as u64 * LOOK_BYTES);
         let present: Vec<Vec<u8>> =
@@ -315,14 +321,8 @@ impl Core {
         present.iter().for_each(|key| self.touch(db, key));
         let Some(observer) = &self.config.observer else { return };
         for (key, entry) in &removed {
-            let Some(before) = entry.value.as_string() else { continue };
-            let change = KeyChange {
-                key,
-                before: Some(before),
-                after: None,
-                expires_at_ms: None,
-                command: "FLUSHALL",
-            };
+            let before = Some(Stored::from(entry));
+            let change = KeyChange { database: db, key, before, after: None, command };
             observer.changed(origin, &change);
         }
     }

@@ -24,7 +24,7 @@ mod stream;
 
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
-pub use observer::{KeyChange, Observer, Origin, Peer};
+pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
@@ -322,14 +322,15 @@ impl Core {
     /// Drops every key and makes transactions that watched one fail, propagating nothing (FLUSHALL, and before a full
     /// resynchronisation).
     pub fn clear_all(&mut self, origin: Origin) {
-        (0..self.databases.len()).for_each(|db| self.clear_database(db, origin));
+        (0..self.databases.len()).for_each(|db| self.clear_database(db, origin, "FLUSHALL"));
     }
 
     /// Deletes every key that has expired by `now`, propagating nothing: what a master does with what it loads.
     pub fn drop_expired(&mut self, now: WallMicros) {
-        for database in &mut self.databases {
-            for key in database.expired_keys(now.millis()) {
-                database.remove(&key);
+        for db in 0..self.databases.len() {
+            for key in self.databases[db].expired_keys(now.millis()) {
+                let before = self.databases[db].remove(&key);
+                self.tell_expired(db, &key, before.as_ref());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Keys that are renamed, copied, read with a new lifetime and gone through: what others see of it.
 
-use crate::support::{Node, check, words};
+use crate::support::{Node, change_text, check, words};
 use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Session};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -91,13 +91,7 @@ struct Changes(Mutex<Vec<String>>);
 
 impl Observer for Changes {
     fn changed(&self, _origin: Origin, change: &KeyChange<'_>) {
-        let text =
-            |bytes: Option<&[u8]>| bytes.map_or("-".into(), |b| String::from_utf8_lossy(b).into_owned());
-        let KeyChange { key, before, after, expires_at_ms, command, .. } = change;
-        let until = expires_at_ms.map_or("ever".to_owned(), |ms| ms.to_string());
-        let note =
-            format!("{command} {} {} -> {} until {until}", text(Some(key)), text(*before), text(*after));
-        self.0.lock().unwrap().push(note);
+        self.0.lock().unwrap().push(change_text(change));
     }
 }
 
@@ -136,7 +130,9 @@ fn an_observer_sees_where_values_went() {
         "COPY l - -> acd until ever",
         "RENAME k acd -> - until ever",
         "RENAME l acd -> acd until ever",
-        "RENAME l acd -> - until ever",
+        "HSET h - -> {\"f\": \"v\"} until ever",
+        "RENAME h {\"f\": \"v\"} -> - until ever",
+        "RENAME l acd -> {\"f\": \"v\"} until ever",
         "SET m - -> x until ever",
         "MOVE m x -> - until ever",
         "MOVE m - -> x until ever",

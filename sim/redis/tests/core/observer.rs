@@ -1,6 +1,6 @@
 //! What an observer is told.
 
-use crate::support::Node;
+use crate::support::{Node, change_text};
 use doublehold_sim_redis::core::{
     CoreConfig, KeyChange, Observer, Origin, Peer, ScriptLimit, Session, StoppedScript,
 };
@@ -15,11 +15,7 @@ impl Observer for Notes {
     }
 
     fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
-        let text =
-            |bytes: Option<&[u8]>| bytes.map_or("-".into(), |b| String::from_utf8_lossy(b).into_owned());
-        let KeyChange { before, after, expires_at_ms, command, .. } = change;
-        let until = expires_at_ms.map_or("ever".to_owned(), |ms| ms.to_string());
-        let note = format!("{}: {command} {} -> {} until {until}", name(origin), text(*before), text(*after));
+        let note = format!("{}: {}", name(origin), change_text(change));
         self.0.lock().unwrap().push(note);
     }
 
@@ -55,17 +51,17 @@ fn an_observer_sees_each_change_with_its_cause_also_inside_scripts_and_transacti
     node.ask(&mut client, &["GET", "k"]);
     node.ask(&mut client, &["FLUSHALL"]);
     let expected = [
-        "1: SET - -> a until 1000005",
+        "1: SET k - -> a until 1000005",
         "1: SET",
-        "1: PEXPIRE a -> a until 1000009",
+        "1: PEXPIRE k a -> a until 1000009",
         "1: EVAL",
         "1: MULTI",
-        "1: INCR - -> 1 until ever",
+        "1: INCR n - -> 1 until ever",
         "1: INCR",
         "1: EXEC",
-        "node: EXPIRED a -> - until ever",
+        "node: EXPIRED k a -> - until ever",
         "1: GET",
-        "1: FLUSHALL 1 -> - until ever",
+        "1: FLUSHALL n 1 -> - until ever",
         "1: FLUSHALL",
     ];
     assert_eq!(*notes.0.lock().unwrap(), expected);
@@ -80,9 +76,9 @@ fn an_observer_can_tell_a_clients_command_from_replication_and_from_loading() {
     let mut client = node.client();
     node.ask(&mut client, &["GET", "k"]);
     let expected = [
-        "file: SET - -> a until ever",
+        "file: SET k - -> a until ever",
         "file: SET",
-        "master: DEL a -> - until ever",
+        "master: DEL k a -> - until ever",
         "master: DEL",
         "1: GET",
     ];

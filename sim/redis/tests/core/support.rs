@@ -1,7 +1,8 @@
 //! What the core's tests share: a node whose clock the test sets, and sessions that are asked in one line.
 
 use doublehold_sim_redis::core::{
-    Core, CoreConfig, LinkState, Next, Peer, ReplicationId, Role, Session, WallMicros,
+    Core, CoreConfig, KeyChange, LinkState, Next, Peer, ReplicationId, Role, Session, Stored, StoredValue,
+    WallMicros,
 };
 use doublehold_sim_redis::resp::OwnedArgs;
 
@@ -76,6 +77,20 @@ impl Node {
         self.core.replication_mut().role =
             Role::Replica { host: "10.0.0.9".into(), port: 6379, link: LinkState::Connected };
     }
+}
+
+/// A change as a line: `SET k - -> a until 1000005`.
+pub(crate) fn change_text(change: &KeyChange<'_>) -> String {
+    let KeyChange { key, before, after, command, .. } = change;
+    let key = String::from_utf8_lossy(key);
+    let text = |stored: Option<Stored<'_>>| match stored.map(|stored| stored.value) {
+        None => "-".to_owned(),
+        Some(StoredValue::String(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Some(StoredValue::Hash(fields)) => format!("{fields:?}"),
+    };
+    let until = after.and_then(|after| after.expires_at_ms);
+    let until = until.map_or("ever".to_owned(), |ms| ms.to_string());
+    format!("{command} {key} {} -> {} until {until}", text(*before), text(*after))
 }
 
 /// Splits a line of words, as a test writes a command.

@@ -127,7 +127,7 @@ fn compare(seed: u64, config: &CoreConfig, is_replica: bool) {
 
 #[test]
 fn with_or_without_lua_a_script_does_the_same() {
-    (0..300).for_each(|seed| compare(seed, &CoreConfig::default(), false));
+    (0..150).for_each(|seed| compare(seed, &CoreConfig::default(), false));
 }
 
 #[test]

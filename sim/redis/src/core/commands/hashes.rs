@@ -27,7 +27,7 @@ fn set_fields_or_reply(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
         ctx.arity_error(out);
         return None;
     }
-    let added = ctx.change_hash(args, |hash| {
+    let added = ctx.change_hash(args, (2..args.len()).step_by(2), |hash| {
         (2..args.len()).step_by(2).filter(|&index| hash.set(args.at(index), args.at(index + 1))).count()
     });
     match added {
@@ -44,7 +44,7 @@ pub(crate) fn hsetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
         Err(()) => reply::error(out, errors::WRONG_TYPE),
         Ok(true) => reply::integer(out, 0),
         Ok(false) => {
-            let added = ctx.change_hash(args, |hash| hash.set(field, args.at(3)));
+            let added = ctx.change_hash(args, 2..3, |hash| hash.set(field, args.at(3)));
             ctx.propagate(args);
             reply::integer(out, i64::from(added.is_ok()));
         }
@@ -73,7 +73,7 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     };
     let mut digits = Vec::with_capacity(20);
     integer::write(&mut digits, new);
-    if ctx.change_hash(args, |hash| hash.set(field, &digits)).is_ok() {
+    if ctx.change_hash(args, 2..3, |hash| hash.set(field, &digits)).is_ok() {
         ctx.propagate(args);
     }
     reply::integer(out, new);
@@ -82,7 +82,6 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 
 /// HDEL key field …: an empty hash is gone.
 pub(crate) fn hdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let key = args.at(1);
     match ctx
         .hash(args)
         .map(|hash| hash.is_some_and(|hash| args.iter().skip(2).any(|field| hash.get(field).is_some())))
@@ -90,16 +89,11 @@ pub(crate) fn hdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         Err(()) => reply::error(out, errors::WRONG_TYPE),
         Ok(false) => reply::integer(out, 0),
         Ok(true) => {
-            let removed = ctx.change_hash(args, |hash| {
-                let removed = args.iter().skip(2).filter(|field| hash.remove(field)).count();
-                (removed, hash.len() == 0)
+            let removed = ctx.change_hash(args, 2..args.len(), |hash| {
+                args.iter().skip(2).filter(|field| hash.remove(field)).count()
             });
-            let Ok((removed, is_empty)) = removed else { return Next::Reply };
-            if is_empty {
-                ctx.remove(key);
-            }
             ctx.propagate(args);
-            reply::integer(out, removed as i64);
+            reply::integer(out, removed.unwrap_or(0) as i64);
         }
     }
     Next::Reply

@@ -83,7 +83,7 @@ pub(crate) fn dbsize(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>)
 pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if flush_mode_or_reply(args, out) {
         let db = ctx.session.db;
-        ctx.core.clear_database(db, ctx.session.origin);
+        ctx.core.clear_database(db, ctx.session.origin, ctx.spec.name);
         ctx.propagate(args);
         reply::ok(out);
     }
