@@ -32,6 +32,14 @@ impl Canvas {
     /// A new row below the others.
     pub(super) fn row(&mut self, label: &str, paint: Paint) -> &mut Row {
         self.rows.push(Row { label: label.to_owned(), paint, cells: vec![(' ', Paint::Plain); self.width] });
+        self.last_row()
+    }
+
+    /// The row that was begun last; one without a label if there is none.
+    pub(super) fn last_row(&mut self) -> &mut Row {
+        if self.rows.is_empty() {
+            self.rows.push(Row { label: String::new(), paint: Paint::Plain, cells: Vec::new() });
+        }
         let last = self.rows.len() - 1;
         &mut self.rows[last]
     }

@@ -3,20 +3,38 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, Claim, ClientId, Evidence, Overlap, Predicate, StaleWrite, TrueNs, claims};
-use doublehold_scenarios::report::{FaultReport, Report};
-use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+use doublehold_scenarios::report::{KeyOrigin, KeySpan, Report};
+use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
 
+use super::fault_times::FaultTimes;
+use super::signs::ClientSigns;
 use crate::words::clean;
 
-/// A report with its claims and evidence at hand.
+/// A report with its claims and evidence at hand. Whatever is asked for each grant is found by a search: a run may have a
+/// hundred thousand.
 pub(super) struct Facts<'a> {
     pub(super) report: &'a Report,
     /// Every claim, in the order of the grants.
     pub(super) claims: Vec<Claim>,
+    pub(super) faults: FaultTimes<'a>,
+    pub(super) signs: ClientSigns,
+    /// Where each grant's claim is among the claims.
+    claim_of: BTreeMap<CallId, usize>,
     /// Grants that some evidence names.
     involved: BTreeSet<CallId>,
+    /// The overlaps of claims that each grant has part in.
+    overlaps_of: BTreeMap<CallId, Vec<&'a Overlap>>,
     /// Late writes, by grant and version.
     stale: BTreeMap<(CallId, u64), &'a StaleWrite>,
+    /// When each client waited too long.
+    long_waits: BTreeMap<ClientId, Vec<(TrueNs, TrueNs)>>,
+    /// The keys of each grant, in the order in which they began.
+    keys_of: BTreeMap<CallId, Vec<&'a KeySpan>>,
+    /// The keys that each node held, in the order in which they began.
+    keys_on: BTreeMap<HostIndex, Vec<&'a KeySpan>>,
+    /// Each client's place in the scenario, by its host.
+    places: BTreeMap<HostIndex, usize>,
+    several_nodes: bool,
 }
 
 /// More evidence than this proves nothing new to the eye.
@@ -24,16 +42,52 @@ const MAX_EVIDENCE: usize = 200;
 
 impl<'a> Facts<'a> {
     pub(super) fn new(report: &'a Report) -> Facts<'a> {
-        let (mut involved, mut stale) = (BTreeSet::new(), BTreeMap::new());
-        for (_, verdict) in report.verdicts.iter() {
-            for evidence in verdict.evidence().iter().take(MAX_EVIDENCE) {
-                involved.extend(grants_in(evidence));
-                if let Evidence::StaleWrite(it) = evidence {
-                    stale.insert((it.grant, it.version), it);
+        let (claims, scenario) = (claims(&report.history), &report.scenario);
+        let names = scenario.clients.iter().map(|client| scenario.hosts[client.host.0].name.as_str());
+        let mut facts = Facts {
+            report,
+            faults: FaultTimes::new(&report.faults),
+            signs: ClientSigns::new(names),
+            claim_of: claims.iter().enumerate().map(|(index, claim)| (claim.grant, index)).collect(),
+            claims,
+            involved: BTreeSet::new(),
+            overlaps_of: BTreeMap::new(),
+            stale: BTreeMap::new(),
+            long_waits: BTreeMap::new(),
+            keys_of: BTreeMap::new(),
+            keys_on: BTreeMap::new(),
+            places: scenario.clients.iter().enumerate().map(|(place, client)| (client.host, place)).collect(),
+            several_nodes: scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1,
+        };
+        for (predicate, verdict) in report.verdicts.iter() {
+            verdict.evidence().iter().take(MAX_EVIDENCE).for_each(|evidence| facts.note(predicate, evidence));
+        }
+        for key in &report.keys {
+            facts.keys_of.entry(key.grant).or_default().push(key);
+            facts.keys_on.entry(key.node).or_default().push(key);
+        }
+        facts
+    }
+
+    fn note(&mut self, predicate: Predicate, evidence: &'a Evidence) {
+        self.involved.extend(grants_in(evidence));
+        match evidence {
+            Evidence::Overlap(it) if predicate == Predicate::P1 => {
+                for grant in it.grants {
+                    self.overlaps_of.entry(grant).or_default().push(it);
                 }
             }
+            Evidence::StaleWrite(it) => {
+                self.stale.insert((it.grant, it.version), it);
+            }
+            Evidence::LongWait(it) => self.long_waits.entry(it.client).or_default().push((it.from, it.to)),
+            Evidence::Waited(it) => {
+                for client in &it.clients {
+                    self.long_waits.entry(*client).or_default().push((it.from, it.to));
+                }
+            }
+            Evidence::Overlap(_) | Evidence::Cycle(_) | Evidence::WrongKey(_) | Evidence::Omitted { .. } => {}
         }
-        Facts { report, claims: claims(&report.history), involved, stale }
     }
 
     /// The overlaps that prove P1 or P2 violated.
@@ -45,14 +99,15 @@ impl<'a> Facts<'a> {
         })
     }
 
+    /// The overlaps of claims that a grant has part in.
+    pub(super) fn overlaps_of(&self, grant: CallId) -> &[&'a Overlap] {
+        self.overlaps_of.get(&grant).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether, by the evidence, this client was waiting too long at this instant.
     pub(super) fn waits_too_long(&self, client: ClientId, at: TrueNs) -> bool {
-        let evidence = self.report.verdicts.get(Predicate::LV).evidence().iter().take(MAX_EVIDENCE);
-        evidence.into_iter().any(|evidence| match evidence {
-            Evidence::LongWait(it) => it.client == client && it.from <= at && at <= it.to,
-            Evidence::Waited(it) => it.clients.contains(&client) && it.from <= at && at <= it.to,
-            _ => false,
-        })
+        let waits = self.long_waits.get(&client);
+        waits.is_some_and(|waits| waits.iter().any(|(from, to)| *from <= at && at <= *to))
     }
 
     /// Whether some verdict turns on this grant.
@@ -76,7 +131,7 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn claim(&self, grant: CallId) -> Option<&Claim> {
-        self.claims.iter().find(|claim| claim.grant == grant)
+        self.claim_of.get(&grant).map(|index| &self.claims[*index])
     }
 
     /// Whether the grant's client believes in it at this instant.
@@ -84,10 +139,41 @@ impl<'a> Facts<'a> {
         self.claim(grant).is_some_and(|claim| claim.span.from <= at && at < claim.span.to)
     }
 
+    /// The keys of a grant, in the order in which they began.
+    pub(super) fn keys_of(&self, grant: CallId) -> &[&'a KeySpan] {
+        self.keys_of.get(&grant).map_or(&[], Vec::as_slice)
+    }
+
+    /// The keys that a node held, in the order in which they began.
+    pub(super) fn keys_on(&self, node: HostIndex) -> &[&'a KeySpan] {
+        self.keys_on.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a lock has several nodes to ask, so that it is worth saying which said yes.
+    pub(super) fn has_several_nodes(&self) -> bool {
+        self.several_nodes
+    }
+
+    /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its key.
+    /// A replica that has it from its master, or a node that has it from its file, granted nothing.
+    pub(super) fn nodes_of(&self, grant: CallId) -> Vec<HostIndex> {
+        if let Some(voted) = self.report.votes.get(&grant).filter(|voted| !voted.is_empty()) {
+            return voted.clone();
+        }
+        let set = self.keys_of(grant).iter().filter(|key| key.origin == KeyOrigin::Executed);
+        let nodes: BTreeSet<HostIndex> = set.map(|key| key.node).collect();
+        nodes.into_iter().collect()
+    }
+
     /// A client's host.
     pub(super) fn host_of(&self, client: ClientId) -> Option<HostIndex> {
         let index = usize::try_from(client.0).ok()?;
         self.report.scenario.clients.get(index).map(|client| client.host)
+    }
+
+    /// A client's place in the scenario, by its host.
+    pub(super) fn place_of(&self, host: HostIndex) -> usize {
+        self.places.get(&host).copied().unwrap_or(0)
     }
 
     pub(super) fn client(&self, client: ClientId) -> String {
@@ -99,77 +185,20 @@ impl<'a> Facts<'a> {
         plan.map_or_else(|| format!("host {}", host.0), |plan| clean(&plan.name))
     }
 
+    /// The label of a client's lane: its sign comes first where the name does not show it.
+    pub(super) fn label(&self, client: HostIndex) -> String {
+        let name = self.host(client);
+        if self.signs.are_in_names() {
+            name
+        } else {
+            format!("{} {name}", self.signs.of(self.place_of(client)))
+        }
+    }
+
     /// The name of the lock under test.
     pub(super) fn lock(&self) -> String {
         clean(&self.report.scenario.lock.name)
     }
-
-    /// Faults of a host that stop its code.
-    pub(super) fn stops(&self, host: HostIndex) -> impl Iterator<Item = &'a FaultReport> {
-        self.report.faults.iter().filter(move |fault| fault_stops(fault.kind) && fault.hosts.contains(&host))
-    }
-
-    /// What stops a host's code at an instant, in a word.
-    pub(super) fn stopped(&self, host: HostIndex, at: TrueNs) -> Option<&'static str> {
-        self.stops(host).find(|fault| lasts_at(fault, at)).map(|fault| fault_word(fault.kind))
-    }
-
-    /// Whether a pause or a suspension ended early, with the process or the machine that it had stopped.
-    pub(super) fn died_since(&self, stop: &FaultReport) -> bool {
-        let kills = |kind| match stop.kind {
-            FaultKind::Pause => matches!(kind, FaultKind::Crash | FaultKind::PowerLoss),
-            FaultKind::Suspend => kind == FaultKind::PowerLoss,
-            _ => false,
-        };
-        let within = |at: TrueNs| {
-            stop.from.is_some_and(|from| from <= at) && stop.until.is_none_or(|until| at <= until)
-        };
-        let deaths = self.report.faults.iter().filter(|other| kills(other.kind));
-        let mut of_same = deaths.filter(|other| other.hosts.iter().any(|host| stop.hosts.contains(host)));
-        of_same.any(|death| death.from.is_some_and(within))
-    }
-
-    /// When a host that was down was started.
-    pub(super) fn starts_again(&self, host: HostIndex) -> Vec<TrueNs> {
-        let deaths = self.report.faults.iter().filter(|fault| {
-            matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss) && fault.hosts.contains(&host)
-        });
-        let turns = deaths.flat_map(|fault| [(fault.from, false), (fault.until, true)]);
-        let mut turns: Vec<(TrueNs, bool)> = turns.filter_map(|(at, up)| Some((at?, up))).collect();
-        turns.sort_unstable();
-        let mut up = true;
-        let mut starts = Vec::new();
-        for (at, goes_up) in turns {
-            if goes_up && !up {
-                starts.push(at);
-            }
-            up = goes_up;
-        }
-        starts
-    }
-
-    /// Whether, at an instant, another fault does to one of its hosts what this one did.
-    pub(super) fn goes_on(&self, fault: &FaultReport, at: TrueNs) -> bool {
-        let stops = |kind| fault_stops(kind).then_some(());
-        let alike = |other: &FaultReport| {
-            other.kind == fault.kind || stops(other.kind).and(stops(fault.kind)).is_some()
-        };
-        let shares = |other: &FaultReport| other.hosts.iter().any(|host| fault.hosts.contains(host));
-        self.report
-            .faults
-            .iter()
-            .filter(|other| !std::ptr::eq(*other, fault))
-            .any(|other| alike(other) && shares(other) && lasts_at(other, at))
-    }
-}
-
-fn lasts_at(fault: &FaultReport, at: TrueNs) -> bool {
-    fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
-}
-
-/// Whether a kind of fault stops a host's code.
-fn fault_stops(kind: FaultKind) -> bool {
-    matches!(kind, FaultKind::Pause | FaultKind::Suspend | FaultKind::Crash | FaultKind::PowerLoss)
 }
 
 /// A kind of fault in a word or two, for lanes.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::facts::Facts;
 use crate::style::{Paint, Style};
 use crate::words::wrap;
 
@@ -84,9 +85,25 @@ impl Sign {
     }
 }
 
-/// The legend of the signs that were used.
-pub(super) fn legend(used: &BTreeSet<Sign>, style: &Style) -> String {
-    let mut entries: Vec<String> = used.iter().map(|sign| entry(*sign, style)).collect();
+/// What lanes were drawn with.
+pub(super) struct Used {
+    pub(super) signs: BTreeSet<Sign>,
+    /// The clients whose keys were drawn, by their places in the scenario.
+    pub(super) clients: BTreeSet<usize>,
+}
+
+/// The legend of what was used.
+pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
+    let mut entries: Vec<String> = Vec::new();
+    for sign in &used.signs {
+        match sign {
+            Sign::Key if !facts.signs.are_in_names() => {
+                entries.extend(used.clients.iter().map(|place| key_of(*place, facts)));
+            }
+            Sign::Key => entries.push(sign.words().to_owned()),
+            _ => entries.push(format!("{} {}", sign.glyph(style), sign.words())),
+        }
+    }
     entries.push("true time runs to the right, in order but not to scale".to_owned());
     // Bound together, an entry is one word to the wrapping: no line ends between a sign and its meaning.
     let bound: Vec<String> =
@@ -98,9 +115,8 @@ pub(super) fn legend(used: &BTreeSet<Sign>, style: &Style) -> String {
 /// A space that no line ends at: from the private use area, so that no text can hold one.
 const BINDER: &str = "\u{e000}";
 
-fn entry(sign: Sign, style: &Style) -> String {
-    match sign {
-        Sign::Key => sign.words().to_owned(),
-        _ => format!("{} {}", sign.glyph(style), sign.words()),
-    }
+/// `1 the node holds alice's key`.
+fn key_of(place: usize, facts: &Facts<'_>) -> String {
+    let client = facts.report.scenario.clients.get(place).map(|client| facts.host(client.host));
+    format!("{} the node holds {}'s key", facts.signs.of(place), client.unwrap_or_default())
 }

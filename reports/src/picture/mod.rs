@@ -18,9 +18,11 @@
 mod axis;
 mod canvas;
 mod facts;
+mod fault_times;
 mod lanes;
 mod legend;
 mod ruler;
+mod signs;
 mod story;
 
 use doublehold_history::TrueNs;
@@ -51,21 +53,27 @@ use crate::words::{columns, instant, to_ascii, wrap};
 pub fn picture(report: &Report, style: &Style) -> String {
     let facts = Facts::new(report);
     let story = story::select(&facts);
-    let labels = report.scenario.hosts.iter().map(|host| columns(&host.name));
-    let label_width = labels.max().unwrap_or(0).clamp(2, 12);
+    let label_width = label_width(&facts);
     // Two columns of margin and one after the label.
     let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3).max(20));
-    let lanes = Lanes::new(&facts, style);
+    let lanes = Lanes::new(&facts);
     let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
     let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
     ruler::numbers(&mut canvas, &axis, &story, style);
-    let used = lanes.draw(&mut canvas, &axis, &story);
+    let used = lanes.draw(&mut canvas, &axis, &story, style);
     ruler::time(&mut canvas, &axis, &story, report.ended, style);
     let mut text = canvas.render(label_width, style);
-    text.push_str(&legend::legend(&used, style));
+    text.push_str(&legend::legend(&used, &facts, style));
     text.push('\n');
     text.push_str(&numbered_events(&story, style));
     if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// How wide the labels of the lanes are: as the longest name, within reason.
+fn label_width(facts: &Facts<'_>) -> usize {
+    let hosts = facts.report.scenario.hosts.iter().map(|host| columns(&host.name));
+    let clients = facts.report.scenario.clients.iter().map(|client| columns(&facts.label(client.host)));
+    hosts.chain(clients).max().unwrap_or(0).clamp(2, 12)
 }
 
 /// A sentence of a story, and when it happened.

@@ -6,7 +6,7 @@ use doublehold::picture::picture;
 use doublehold::style::Style;
 use doublehold_history::{ClientId, EventKind, TrueNs};
 use doublehold_scenarios::report::KeyEnd;
-use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
 
 use crate::seen::{Seen, between, says};
 
@@ -34,6 +34,9 @@ pub(crate) fn wrong(seen: &Seen<'_>) -> Vec<String> {
         };
         wrong.extend(found.map(|why| format!("{}: {why}: {}", host.name, lane(&host.name))));
     }
+    let below = rows.iter().skip_while(|(label, _)| label != "links").map(|(_, lane)| lane.as_str());
+    let links: Vec<&str> = below.take_while(|lane| !lane.contains('┴')).collect();
+    wrong.extend(link_faults(seen, &links).map(|why| format!("links: {why}: {links:?}")));
     wrong.extend(double_hold(seen, lane("P1")).map(|why| format!("P1: {why}: {}", lane("P1"))));
     wrong
 }
@@ -169,6 +172,26 @@ fn late_writes(
         }
         _ => None,
     })
+}
+
+/// The faults of links: a row for each kind that struck, and a shade or a sign in each.
+fn link_faults(seen: &Seen<'_>, rows: &[&str]) -> Option<&'static str> {
+    let kinds = [
+        (FaultKind::Cut, ["cut", "cut"]),
+        (FaultKind::Slow, ["slow", "delay"]),
+        (FaultKind::Loss, ["lost", "lost"]),
+        (FaultKind::PacketDelay, ["late", "longer"]),
+    ];
+    let struck = |kind| seen.faults().any(|(_, fault)| fault.kind == kind && fault.from.is_some());
+    let drawn: Vec<_> = kinds.iter().filter(|(kind, _)| struck(*kind)).collect();
+    if drawn.len() != rows.len() {
+        return Some("a row too many, or none for a kind of fault that struck");
+    }
+    let shows = |row: &str, words: &[&str; 2]| {
+        row.contains(['┄', '▲']) && words.iter().any(|word| row.contains(word))
+    };
+    let all = drawn.iter().zip(rows).all(|((_, words), row)| shows(row, words));
+    (!all).then_some("not the kinds that struck")
 }
 
 /// The double hold beneath the clients: there if and only if two held at once, with the names and for the time it says.

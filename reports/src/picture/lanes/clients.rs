@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
 
-use super::Used;
-use crate::picture::axis::Axis;
-use crate::picture::canvas::Canvas;
+use super::pen::Pen;
 use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
 use crate::picture::story::Story;
-use crate::style::{Paint, Style};
+use crate::style::Paint;
 
 /// What one client did.
 pub(super) struct ClientLane {
@@ -26,56 +24,79 @@ pub(super) struct ClientLane {
 
 /// Every client's lane, in the scenario's order.
 pub(super) fn gather(facts: &Facts<'_>) -> Vec<ClientLane> {
-    let clients = facts.report.scenario.clients.iter().zip(0..);
-    clients.map(|(plan, id)| gather_one(facts, plan.host, ClientId(id))).collect()
+    let mut lanes: Vec<Gathering> =
+        facts.report.scenario.clients.iter().map(|client| Gathering::new(client.host)).collect();
+    let place = |client: ClientId| usize::try_from(client.0).unwrap_or(usize::MAX);
+    for claim in &facts.claims {
+        if let Some(lane) = lanes.get_mut(place(claim.client)) {
+            lane.lane.claims.push(claim.clone());
+        }
+    }
+    for event in facts.report.history.events() {
+        if let Some(lane) = event.what.client().and_then(|client| lanes.get_mut(place(client))) {
+            lane.see(event.at, &event.what, facts);
+        }
+    }
+    lanes.into_iter().map(|lane| lane.finish(facts.report.ended)).collect()
 }
 
-fn gather_one(facts: &Facts<'_>, host: HostIndex, client: ClientId) -> ClientLane {
-    let claims = facts.claims.iter().filter(|claim| claim.client == client).cloned().collect();
-    let mut lane = ClientLane { host, waits: Vec::new(), claims, writes: Vec::new(), journeys: Vec::new() };
-    let (mut waiting, mut sent) = (None, BTreeMap::new());
-    let of_client = facts.report.history.events().iter().filter(|event| event.what.client() == Some(client));
-    for event in of_client {
-        match &event.what {
+/// A lane as far as the history has been read.
+struct Gathering {
+    lane: ClientLane,
+    waiting: Option<TrueNs>,
+    sent: BTreeMap<CallId, TrueNs>,
+}
+
+impl Gathering {
+    fn new(host: HostIndex) -> Gathering {
+        let lane = ClientLane {
+            host,
+            waits: Vec::new(),
+            claims: Vec::new(),
+            writes: Vec::new(),
+            journeys: Vec::new(),
+        };
+        Gathering { lane, waiting: None, sent: BTreeMap::new() }
+    }
+
+    fn see(&mut self, at: TrueNs, what: &EventKind, facts: &Facts<'_>) {
+        match what {
             EventKind::AcquireStarted { .. } => {
-                waiting.get_or_insert(event.at);
+                self.waiting.get_or_insert(at);
             }
             EventKind::Granted { .. }
             | EventKind::GaveUp { .. }
             | EventKind::Died { .. }
             | EventKind::Restarted { .. } => {
-                lane.waits.extend(waiting.take().map(|since| (since, event.at, event.what.call())));
+                self.lane.waits.extend(self.waiting.take().map(|since| (since, at, what.call())));
             }
             EventKind::WriteSent { grant, .. } => {
-                sent.insert(*grant, event.at);
+                self.sent.insert(*grant, at);
             }
             EventKind::WriteApplied { grant, version, .. } => {
                 let sign =
                     if facts.stale(*grant, *version).is_some() { Sign::WroteLate } else { Sign::Wrote };
-                lane.arrived(event.at, sign, *grant, sent.remove(grant));
+                self.arrived(at, sign, *grant);
             }
-            EventKind::WriteRefused { grant, .. } => {
-                lane.arrived(event.at, Sign::WriteRefused, *grant, sent.remove(grant));
-            }
+            EventKind::WriteRefused { grant, .. } => self.arrived(at, Sign::WriteRefused, *grant),
             _ => {}
         }
     }
-    lane.waits.extend(waiting.map(|since| (since, facts.report.ended, None)));
-    lane.lost(sent, facts);
-    lane
+
+    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: CallId) {
+        self.lane.writes.push((at, sign, grant));
+        self.lane.journeys.extend(self.sent.remove(&grant).map(|sent| (sent, at, grant)));
+    }
+
+    /// Waits that did not end, and writes that never arrived, go on until the run ends.
+    fn finish(mut self, ended: TrueNs) -> ClientLane {
+        self.lane.waits.extend(self.waiting.map(|since| (since, ended, None)));
+        self.lane.journeys.extend(self.sent.iter().map(|(grant, sent)| (*sent, ended, *grant)));
+        self.lane
+    }
 }
 
 impl ClientLane {
-    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: CallId, sent: Option<TrueNs>) {
-        self.writes.push((at, sign, grant));
-        self.journeys.extend(sent.map(|sent| (sent, at, grant)));
-    }
-
-    /// Writes that never arrived are on their way until the run ends.
-    fn lost(&mut self, sent: BTreeMap<CallId, TrueNs>, facts: &Facts<'_>) {
-        self.journeys.extend(sent.iter().map(|(grant, sent)| (*sent, facts.report.ended, *grant)));
-    }
-
     /// Every instant at which something that matters begins or ends.
     pub(super) fn moments(&self, facts: &Facts<'_>) -> Vec<TrueNs> {
         let waits = self.waits.iter().filter(|(_, _, grant)| grant.is_none_or(|grant| facts.matters(grant)));
@@ -90,48 +111,32 @@ impl ClientLane {
         moments
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the canvas, what to draw on it, and where: none of them is optional"
-    )]
-    pub(super) fn draw(
-        &self,
-        canvas: &mut Canvas,
-        axis: &Axis,
-        story: &Story,
-        number: usize,
-        facts: &Facts<'_>,
-        style: &Style,
-        used: &mut Used,
-    ) {
-        let paint = Paint::Client(number);
-        let row = canvas.row(&facts.host(self.host), paint);
-        let mut fill = |from, to, sign: Sign, paint| {
-            used.insert(sign);
-            row.fill(axis.column(from), axis.column(to), sign.glyph(style), paint);
-        };
+    pub(super) fn draw(&self, pen: &mut Pen<'_>, facts: &Facts<'_>, story: &Story, place: usize) {
+        let paint = Paint::Client(place);
+        pen.row(&facts.label(self.host), paint);
         for &(from, to, _) in &self.waits {
-            fill(from, to, Sign::Asks, Paint::Dim);
+            pen.fill(from, to, Sign::Asks, Paint::Dim);
         }
         for claim in &self.claims {
             // What no valid span covers is past the deadline. A claim given back at once was never late.
             let late = claim.valid.as_slice() != [claim.span] && !claim.span.is_empty();
-            fill(claim.span.from, claim.span.to, if late { Sign::Overdue } else { Sign::Holds }, paint);
+            let sign = if late { Sign::Overdue } else { Sign::Holds };
+            pen.fill(claim.span.from, claim.span.to, sign, paint);
             for span in &claim.valid {
-                fill(span.from, span.to, Sign::Holds, paint);
+                pen.fill(span.from, span.to, Sign::Holds, paint);
             }
         }
         for event in story.events.iter().filter(|event| event.refusal && event.host == Some(self.host)) {
-            fill(event.at, event.at, Sign::Refused, paint);
+            pen.fill(event.at, event.at, Sign::Refused, paint);
         }
         for &(sent, arrived, _) in &self.journeys {
-            if axis.column(arrived) > axis.column(sent) + 1 {
-                fill(sent, sent, Sign::Sent, paint);
+            if pen.column(arrived) > pen.column(sent) + 1 {
+                pen.fill(sent, sent, Sign::Sent, paint);
             }
         }
         for &(at, sign, _) in &self.writes {
             let paint = if sign == Sign::Wrote { Paint::Strong } else { Paint::Bad };
-            fill(at, at, sign, paint);
+            pen.fill(at, at, sign, paint);
         }
     }
 }

@@ -1,17 +1,16 @@
 //! What happened to a host, beneath its lane: a shaded stretch while a fault lasts, a sign where one strikes once.
 //!
-//! Faults that would cover each other get rows of their own.
+//! Faults that would cover each other get rows of their own. Faults of links are drawn by themselves.
 
 use doublehold_history::TrueNs;
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::{FaultKind, HostIndex};
 
-use super::Used;
-use crate::picture::axis::Axis;
-use crate::picture::canvas::{Canvas, Row};
+use super::links::is_of_link;
+use super::pen::Pen;
 use crate::picture::facts::{Facts, fault_word};
 use crate::picture::legend::Sign;
-use crate::style::{Paint, Style};
+use crate::style::Paint;
 use crate::words::columns;
 
 /// A fault as it is to be drawn.
@@ -41,29 +40,23 @@ pub(super) fn strike(facts: &Facts<'_>, host: HostIndex) -> bool {
 }
 
 fn struck<'a>(facts: &Facts<'a>, host: HostIndex) -> impl Iterator<Item = (TrueNs, &'a FaultReport)> {
-    let faults = facts.report.faults.iter().filter(move |fault| fault.hosts.contains(&host));
+    let faults =
+        facts.report.faults.iter().filter(move |fault| !is_of_link(fault) && fault.hosts.contains(&host));
     faults.filter_map(|fault| Some((fault.from?, fault)))
 }
 
-pub(super) fn draw(
-    canvas: &mut Canvas,
-    axis: &Axis,
-    facts: &Facts<'_>,
-    host: HostIndex,
-    style: &Style,
-    used: &mut Used,
-) {
+pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, host: HostIndex) {
     let mut stretches: Vec<Stretch> =
-        struck(facts, host).map(|(from, fault)| stretch(from, fault, axis, facts)).collect();
+        struck(facts, host).map(|(from, fault)| stretch(from, fault, pen, facts)).collect();
     stretches.sort_by_key(|stretch| (stretch.from, stretch.word));
     stretches.dedup_by(|a, b| (a.from, a.to, a.word) == (b.from, b.to, b.word));
     while !stretches.is_empty() {
-        let row = canvas.row("", Paint::Plain);
+        pen.row("", Paint::Plain);
         let mut free = 0;
         stretches.retain(|stretch| {
             let fits = stretch.from >= free;
             if fits {
-                draw_one(row, stretch, canvas_width(axis, facts), style, used);
+                draw_one(pen, stretch, facts);
                 free = stretch.end() + 1;
             }
             !fits
@@ -71,40 +64,29 @@ pub(super) fn draw(
     }
 }
 
-fn canvas_width(axis: &Axis, facts: &Facts<'_>) -> usize {
-    axis.column(facts.report.ended) + 1
-}
-
-fn stretch(from: TrueNs, fault: &FaultReport, axis: &Axis, facts: &Facts<'_>) -> Stretch {
+fn stretch(from: TrueNs, fault: &FaultReport, pen: &Pen<'_>, facts: &Facts<'_>) -> Stretch {
     let lasts = fault.until != Some(from) && lasts_by_kind(fault);
-    let column = axis.column(from);
+    let column = pen.column(from);
     let to =
-        if lasts { axis.column(fault.until.unwrap_or(facts.report.ended)).max(column + 1) } else { column };
-    let sign = match fault.kind {
-        _ if !lasts => Sign::Struck,
-        FaultKind::Cut | FaultKind::Slow | FaultKind::Loss => Sign::Link,
-        _ => Sign::Fault,
-    };
+        if lasts { pen.column(fault.until.unwrap_or(facts.report.ended)).max(column + 1) } else { column };
+    let sign = if lasts { Sign::Fault } else { Sign::Struck };
     Stretch { from: column, to, word: fault_word(fault.kind), sign }
 }
 
-/// Without an end in the report, a stopped host stays stopped, and a cut stays cut; a clock that was stepped does not
-/// go on being stepped.
+/// Without an end in the report, a stopped host stays stopped; a clock that was stepped does not go on being stepped.
 fn lasts_by_kind(fault: &FaultReport) -> bool {
-    use FaultKind::{ClockStep, Disk, Follow, PacketDelay, Promote, Start};
-    fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | Follow | PacketDelay | Promote | Start)
+    use FaultKind::{ClockStep, Disk, Follow, Promote, Start};
+    fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | Follow | Promote | Start)
 }
 
-fn draw_one(row: &mut Row, stretch: &Stretch, width: usize, style: &Style, used: &mut Used) {
-    let sign = stretch.sign;
-    used.insert(sign);
-    row.fill(stretch.from, stretch.to, sign.glyph(style), Paint::Fault);
-    let after = stretch.to.max(stretch.from + 1);
+fn draw_one(pen: &mut Pen<'_>, stretch: &Stretch, facts: &Facts<'_>) {
+    pen.fill_columns(stretch.from, stretch.to, stretch.sign, Paint::Fault);
+    let (after, width) = (stretch.to.max(stretch.from + 1), pen.column(facts.report.ended) + 1);
     let word_at = match (stretch.holds_word(), after + columns(stretch.word) <= width) {
         (true, _) => stretch.from + (stretch.to - stretch.from - columns(stretch.word)) / 2,
         (false, true) => after,
         // At the right edge the word goes before the sign.
         (false, false) => stretch.from.saturating_sub(columns(stretch.word)),
     };
-    row.write(word_at, stretch.word, Paint::Fault);
+    pen.last_row().write(word_at, stretch.word, Paint::Fault);
 }

@@ -1,14 +1,14 @@
 //! The lanes: everything with a beginning and an end, drawn from the axis' columns.
 //!
-//! Clients come first with what happened to each beneath it, then the double holds, then the nodes. The resource has a
-//! lane only if a fault strikes it: its writes stand in the lanes of the clients that made them.
+//! Clients come first with what happened to each beneath it, then the double holds, then the nodes, then the links. The
+//! resource has a lane only if a fault strikes it: its writes stand in the lanes of the clients that made them.
 
 mod clients;
 mod faults;
+mod links;
 mod nodes;
 mod overlaps;
-
-use std::collections::BTreeSet;
+mod pen;
 
 use doublehold_history::TrueNs;
 use doublehold_scenarios::scenario::{HostIndex, Role};
@@ -16,25 +16,22 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::facts::Facts;
-use super::legend::Sign;
+use super::legend::Used;
 use super::story::Story;
 use crate::style::{Paint, Style};
 
 use self::clients::ClientLane;
+use self::pen::Pen;
 
 /// All lanes, gathered from a report and not yet drawn.
 pub(super) struct Lanes<'a> {
     facts: &'a Facts<'a>,
-    style: &'a Style,
     clients: Vec<ClientLane>,
 }
 
-/// Which signs were used, for the legend.
-type Used = BTreeSet<Sign>;
-
 impl<'a> Lanes<'a> {
-    pub(super) fn new(facts: &'a Facts<'a>, style: &'a Style) -> Lanes<'a> {
-        Lanes { facts, style, clients: clients::gather(facts) }
+    pub(super) fn new(facts: &'a Facts<'a>) -> Lanes<'a> {
+        Lanes { facts, clients: clients::gather(facts) }
     }
 
     /// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
@@ -50,24 +47,25 @@ impl<'a> Lanes<'a> {
         moments
     }
 
-    /// Draws every lane; returns the signs that were used.
-    pub(super) fn draw(&self, canvas: &mut Canvas, axis: &Axis, story: &Story) -> Used {
-        let mut used = Used::new();
-        for (number, lane) in self.clients.iter().enumerate() {
-            lane.draw(canvas, axis, story, number, self.facts, self.style, &mut used);
-            faults::draw(canvas, axis, self.facts, lane.host, self.style, &mut used);
+    /// Draws every lane; returns what the legend has to explain.
+    pub(super) fn draw(&self, canvas: &mut Canvas, axis: &Axis, story: &Story, style: &Style) -> Used {
+        let (facts, mut pen) = (self.facts, Pen::new(canvas, axis, style));
+        for (place, lane) in self.clients.iter().enumerate() {
+            lane.draw(&mut pen, facts, story, place);
+            faults::draw(&mut pen, facts, lane.host);
         }
-        overlaps::draw(canvas, axis, self.facts, self.style, &mut used);
-        canvas.row("", Paint::Plain);
+        overlaps::draw(&mut pen, facts);
+        pen.row("", Paint::Plain);
         for host in self.hosts(Role::Node) {
-            nodes::draw(canvas, axis, self.facts, host, self.style, &mut used);
-            faults::draw(canvas, axis, self.facts, host, self.style, &mut used);
+            nodes::draw(&mut pen, facts, host);
+            faults::draw(&mut pen, facts, host);
         }
-        for host in self.hosts(Role::Resource).filter(|host| faults::strike(self.facts, *host)) {
-            canvas.row(&self.facts.host(host), Paint::Plain);
-            faults::draw(canvas, axis, self.facts, host, self.style, &mut used);
+        for host in self.hosts(Role::Resource).filter(|host| faults::strike(facts, *host)) {
+            pen.row(&facts.host(host), Paint::Plain);
+            faults::draw(&mut pen, facts, host);
         }
-        used
+        links::draw(&mut pen, facts);
+        pen.used()
     }
 
     fn hosts(&self, role: Role) -> impl Iterator<Item = HostIndex> {

@@ -2,33 +2,26 @@
 
 use doublehold_history::{Overlap, Predicate, duration};
 
-use super::Used;
-use crate::picture::axis::Axis;
-use crate::picture::canvas::Canvas;
+use super::pen::Pen;
 use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
-use crate::style::{Paint, Style};
+use crate::style::Paint;
 use crate::words::columns;
 
-pub(super) fn draw(canvas: &mut Canvas, axis: &Axis, facts: &Facts<'_>, style: &Style, used: &mut Used) {
+pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
     for predicate in [Predicate::P1, Predicate::P2] {
         let overlaps: Vec<&Overlap> = facts.overlaps(predicate).collect();
         let Some(first) = overlaps.first() else { continue };
-        used.insert(Sign::Double);
-        let row = canvas.row(predicate.as_str(), Paint::Bad);
+        pen.row(predicate.as_str(), Paint::Bad);
         for overlap in &overlaps {
-            row.fill(
-                axis.column(overlap.from),
-                axis.column(overlap.to),
-                Sign::Double.glyph(style),
-                Paint::Bad,
-            );
+            pen.fill(overlap.from, overlap.to, Sign::Double, Paint::Bad);
         }
         let words = words(first, overlaps.len(), facts);
-        let (from, to) = (axis.column(first.from), axis.column(first.to));
+        let (from, to) = (pen.column(first.from), pen.column(first.to));
         let width = columns(&words);
         let (after, inside) = (to.max(from + 1) + 1, from + (to.saturating_sub(from + width)) / 2);
         let before = from.checked_sub(width + 1);
+        let row = pen.last_row();
         let fits = |start: usize| row.is_blank(start, start + width);
         // What fits nowhere is in the list and in the verdicts.
         if let Some(start) = [Some(after), before].into_iter().flatten().find(|start| fits(*start)) {

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{CallId, ClientId, EventKind, Predicate, ReleaseOutcome, TrueNs, duration};
-use doublehold_scenarios::report::KeyOrigin;
-use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_history::{CallId, ClientId, EventKind, ReleaseOutcome, TrueNs, duration};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
@@ -98,28 +96,18 @@ impl ClaimEvents<'_> {
 
     /// The nodes that said yes to the grant, where there are several to ask.
     fn nodes_of(&self, grant: CallId) -> Option<String> {
-        let report = self.facts.report;
-        let several = report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1;
-        let voted = report.votes.get(&grant).filter(|voted| !voted.is_empty()).cloned();
-        let nodes = voted.unwrap_or_else(|| self.executed(grant));
-        let names: Vec<String> = nodes.into_iter().map(|node| self.facts.host(node)).collect();
-        (several && !names.is_empty()).then(|| list(&names))
-    }
-
-    /// The nodes that executed a command which set the grant's key. A replica that has it from its master, or a node that
-    /// has it from its file, granted nothing.
-    fn executed(&self, grant: CallId) -> Vec<HostIndex> {
-        let keys = self.facts.report.keys.iter();
-        let set = keys.filter(|key| key.grant == grant && key.origin == KeyOrigin::Executed);
-        let mut nodes: Vec<HostIndex> = set.map(|key| key.node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes
+        if !self.facts.has_several_nodes() {
+            return None;
+        }
+        let names: Vec<String> =
+            self.facts.nodes_of(grant).into_iter().map(|node| self.facts.host(node)).collect();
+        (!names.is_empty()).then(|| list(&names))
     }
 
     /// Who else holds from this moment on, by the evidence.
     fn others_holding(&self, at: TrueNs, grant: CallId) -> Vec<String> {
-        let begins = self.facts.overlaps(Predicate::P1).filter(|it| it.from == at && it.grants[1] == grant);
+        let overlaps = self.facts.overlaps_of(grant).iter();
+        let begins = overlaps.filter(|it| it.from == at && it.grants[1] == grant);
         begins.map(|it| self.facts.client(it.clients[0])).collect()
     }
 
@@ -135,9 +123,7 @@ impl ClaimEvents<'_> {
         let host = self.facts.host_of(client);
         // A refusal after a fault on the client itself, or in a wait that is too long, is what a scenario may be about; others
         // are waiting in line.
-        let struck = host.is_some_and(|host| {
-            self.facts.stops(host).any(|fault| fault.from.is_some_and(|from| from <= at))
-        });
+        let struck = host.is_some_and(|host| self.facts.faults.was_stopped_by(host, at));
         let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Queueing };
         let event =
             StoryEvent { refusal: true, ..StoryEvent::new(at, rank, host, format!("{name} {verb}: {why}")) };
@@ -152,7 +138,8 @@ impl ClaimEvents<'_> {
         };
         let (name, clock) = (self.facts.client(client), claim.clock.as_str());
         let mut words = format!("{name}'s own deadline passes on its {clock} clock");
-        if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.stopped(host, at)) {
+        if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.faults.stopped(host, at))
+        {
             words.push_str(&format!("; {name} is {stopped} and cannot notice"));
         }
         self.add(at, client, self.rank(grant, Rank::Cause), words);
@@ -162,8 +149,8 @@ impl ClaimEvents<'_> {
     fn ended(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
         // A release after the client noticed that its lease had expired ends nothing more.
         let held = self.holders.remove(&client);
-        let over = self.facts.overlaps(Predicate::P1);
-        let over = over.filter(|it| held && it.to == at && it.grants.contains(&grant) && !it.open_ended);
+        let over = self.facts.overlaps_of(grant).iter();
+        let over = over.filter(|it| held && it.to == at && !it.open_ended);
         let mut rank = self.rank(grant, rank);
         for overlap in over {
             let other = if overlap.grants[0] == grant { overlap.clients[1] } else { overlap.clients[0] };

@@ -27,13 +27,13 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
 
 /// What it means that a fault is over.
 fn over(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
-    if facts.died_since(fault) {
+    if facts.faults.died_since(fault) {
         return None; // the stop ended with what it had stopped
     }
     if matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss) {
         return started(fault, at, facts);
     }
-    if facts.goes_on(fault, at) {
+    if facts.faults.goes_on(fault, at) {
         return Some(clean(&format!("over, with another like it going on: {}", fault.words)));
     }
     let names: Vec<String> = fault.hosts.iter().map(|host| facts.host(*host)).collect();
@@ -60,7 +60,7 @@ fn over(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
 
 /// A host that another fault's end has started already is not started again.
 fn started(fault: &FaultReport, at: TrueNs, facts: &Facts<'_>) -> Option<String> {
-    let back = fault.hosts.iter().filter(|host| facts.starts_again(**host).contains(&at));
+    let back = fault.hosts.iter().filter(|host| facts.faults.starts_again_at(**host, at));
     let names: Vec<String> = back.map(|host| facts.host(*host)).collect();
     let verb = if names.len() == 1 { "starts" } else { "start" };
     (!names.is_empty()).then(|| format!("{} {verb} again", list(&names)))

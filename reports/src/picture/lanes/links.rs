@@ -1,0 +1,104 @@
+//! Faults of links, beneath the nodes: one row for each kind, since a cut has two ends and is one fault.
+//!
+//! Faults of a kind that go on at one time are one shade; the list of events says which links each of them struck.
+
+use doublehold_scenarios::report::FaultReport;
+use doublehold_scenarios::scenario::FaultKind;
+
+use super::pen::Pen;
+use crate::picture::facts::Facts;
+use crate::picture::legend::Sign;
+use crate::style::Paint;
+use crate::words::{clean, columns};
+
+const KINDS: [FaultKind; 4] = [FaultKind::Cut, FaultKind::Slow, FaultKind::Loss, FaultKind::PacketDelay];
+
+/// Whether a fault is of a link, and not of a host.
+pub(super) fn is_of_link(fault: &FaultReport) -> bool {
+    KINDS.contains(&fault.kind)
+}
+
+/// Faults that share columns.
+struct Shade<'a> {
+    from: usize,
+    to: usize,
+    faults: Vec<&'a FaultReport>,
+}
+
+pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
+    let mut label = "links";
+    for kind in KINDS {
+        let shades = shades(pen, facts, kind);
+        if shades.is_empty() {
+            continue;
+        }
+        pen.row(std::mem::take(&mut label), Paint::Plain);
+        for shade in &shades {
+            let sign = if shade.to > shade.from { Sign::Link } else { Sign::Struck };
+            pen.fill_columns(shade.from, shade.to, sign, Paint::Fault);
+        }
+        let end = pen.column(facts.report.ended) + 1;
+        for shade in &shades {
+            label_shade(pen, shade, kind, end);
+        }
+    }
+}
+
+fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: FaultKind) -> Vec<Shade<'a>> {
+    let struck = facts.report.faults.iter().filter(|fault| fault.kind == kind);
+    let mut stretches: Vec<(usize, usize, &FaultReport)> = struck
+        .filter_map(|fault| {
+            let from = fault.from?;
+            let lasts = kind != FaultKind::PacketDelay && fault.until != Some(from);
+            let column = pen.column(from);
+            let until = fault.until.unwrap_or(facts.report.ended);
+            Some((column, if lasts { pen.column(until).max(column + 1) } else { column }, fault))
+        })
+        .collect();
+    stretches.sort_by_key(|&(from, to, _)| (from, to));
+    let mut shades: Vec<Shade<'_>> = Vec::new();
+    for (from, to, fault) in stretches {
+        match shades.last_mut() {
+            Some(shade) if from <= shade.to => {
+                shade.to = shade.to.max(to);
+                shade.faults.push(fault);
+            }
+            _ => shades.push(Shade { from, to, faults: vec![fault] }),
+        }
+    }
+    shades
+}
+
+/// Writes into or beside a shade what it is: the fault's own words, or the longest that fits.
+fn label_shade(pen: &mut Pen<'_>, shade: &Shade<'_>, kind: FaultKind, end: usize) {
+    let many = shade.faults.len() > 1;
+    let mut choices = vec![word(kind, many).to_owned()];
+    if !many {
+        choices.insert(0, clean(&shade.faults[0].words));
+    }
+    let row = pen.last_row();
+    for (index, words) in choices.iter().enumerate() {
+        let (width, after) = (columns(words), shade.to.max(shade.from + 1));
+        if shade.to >= shade.from + width + 2 {
+            return row.write(shade.from + (shade.to - shade.from - width) / 2, words, Paint::Fault);
+        }
+        let before = shade.from.checked_sub(width);
+        let is_last = index + 1 == choices.len();
+        let beside = [Some(after).filter(|at| at + width <= end), before].into_iter().flatten();
+        if let Some(at) = beside.into_iter().find(|at| is_last && row.is_blank(*at, at + width)) {
+            return row.write(at, words, Paint::Fault);
+        }
+    }
+}
+
+fn word(kind: FaultKind, many: bool) -> &'static str {
+    match (kind, many) {
+        (FaultKind::Cut, false) => "link cut",
+        (FaultKind::Cut, true) => "links cut",
+        (FaultKind::Slow, false) => "link slow",
+        (FaultKind::Slow, true) => "links slow",
+        (FaultKind::Loss, _) => "packets lost",
+        (_, false) => "packet late",
+        (_, true) => "packets late",
+    }
+}
