@@ -3,6 +3,8 @@
 //! Two clients take turns and, every tenth time, overlap; three nodes hold their keys. Time per grant must not grow with the
 //! number of grants. The last line is a run of a thousand clients.
 
+#![expect(clippy::print_stdout, reason = "what a benchmark measures is printed")]
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 

@@ -17,6 +17,7 @@
 
 mod axis;
 mod canvas;
+mod cause;
 mod facts;
 mod fault_times;
 mod lanes;
@@ -65,6 +66,7 @@ pub fn picture(report: &Report, style: &Style) -> String {
     let mut text = canvas.render(label_width, style);
     text.push_str(&legend::legend(&used, &facts, style));
     text.push('\n');
+    text.push_str(&why(&facts, style));
     text.push_str(&numbered_events(&story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
@@ -90,6 +92,18 @@ pub struct Sentence {
 pub fn sentences(report: &Report) -> Vec<Sentence> {
     let events = story::all_events(&Facts::new(report)).into_iter();
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
+}
+
+/// Why the first violation came about, in one sentence; `None` where nothing is violated or the run does not show it.
+pub fn cause(report: &Report) -> Option<String> {
+    cause::sentence(&Facts::new(report))
+}
+
+/// The sentence that comes before all others.
+fn why(facts: &Facts<'_>, style: &Style) -> String {
+    let Some(sentence) = cause::sentence(facts) else { return String::new() };
+    let lines = wrap(&sentence, "  why: ", "       ", style.width);
+    lines.lines().map(|line| style.paint(line, Paint::Strong) + "\n").chain(["\n".to_owned()]).collect()
 }
 
 /// The list of events, each with its number and its true time.

@@ -28,6 +28,17 @@ pub(crate) const RULES: &[Rule] = &[
         says: r#"^(?<who>\w+)'s release of grant (?<by>\d+) deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
         holds: wrong_key,
     },
+    Rule {
+        says: r#"^(?<who>\w+)'s cleaning up after attempt (?<by>\d+), which was not granted, deleted the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
+        holds: |seen, it| {
+            let by = CallId(it["by"].parse().ok()?);
+            Some(wrong_key(seen, it)? && !seen.claims.iter().any(|claim| claim.grant == by))
+        },
+    },
+    Rule {
+        says: r#"^(?<who>\w+) waited (?<long>[\d.]+ \S+) for "[^"]+" while nobody claimed it, from (?<from>[\d.]+ s) until the run ended at (?<to>[\d.]+ s); the bound for a free lock is (?<bound>[\d.]+ \S+)$"#,
+        holds: waited,
+    },
 ];
 
 /// Whether a text such as `12.031 s` names this moment.
@@ -113,6 +124,18 @@ fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     };
     let blind = read < wrote && wrote < over && it["again"] == it["one"];
     Some(saw && blind && applied(other, second, wrote) && applied(one, first, over))
+}
+
+/// The client asked, nobody claimed the lock from the moment that is named on, and that was too long.
+fn waited(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let (who, ended) = (seen.client(&it["who"])?, seen.report.ended);
+    let asked = seen
+        .all()
+        .any(|(_, what)| matches!(what, EventKind::AcquireStarted { client, .. } if *client == who));
+    let last = seen.claims.iter().map(|claim| claim.to.unwrap_or(ended)).max()?;
+    let free = is(&it["from"], last) && is(&it["to"], ended) && says(&it["long"], between(last, ended));
+    let bound = seen.report.scenario.limits.obtain_free_within?;
+    Some(asked && free && says(&it["bound"], bound) && between(last, ended) > bound)
 }
 
 fn wrong_key(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! Every sentence under every picture of the catalogue is so, and so are the lanes above it: each sentence is of a kind that
 //! has a rule, and the rule finds in history, keys, faults and trace what the sentence says. A new kind needs a rule first.
 
+mod causes;
 mod evidence;
 mod lanes;
 mod rules;
@@ -8,7 +9,7 @@ mod seen;
 
 use std::collections::BTreeSet;
 
-use doublehold::picture::sentences;
+use doublehold::picture::{cause, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
@@ -83,6 +84,76 @@ const OTHERS: &[(&str, &str)] = &[
         "#,
     ),
     (
+        "a release that comes late deletes the next key",
+        r#"
+        claim = "c1's DEL arrives when c2 holds, and c3 enters"
+        lock = { algorithm = "single", ttl = "2s", request_timeout = "500ms", release = "plain-delete" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 1s", "release"] },
+            { name = "c2", program = ["acquire", "work 1800ms", "release"], start = "2100ms" },
+            { name = "c3", program = ["acquire", "work 1s", "release"], start = "2200ms", retry = "20ms" },
+        ]
+        faults = [{ kind = "packet-delay", from = "c1", to = "A", by = "2s", at = "c1's release" }]
+        "#,
+    ),
+    (
+        "a release that comes late deletes the next key, and nobody enters",
+        r#"
+        claim = "c1's DEL arrives when c2 holds"
+        lock = { algorithm = "single", ttl = "2s", request_timeout = "500ms", release = "plain-delete" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 1s", "release"] },
+            { name = "c2", program = ["acquire", "work 1800ms", "release"], start = "2100ms" },
+        ]
+        faults = [{ kind = "packet-delay", from = "c1", to = "A", by = "2s", at = "c1's release" }]
+        "#,
+    ),
+    (
+        "cleaning up deletes another's key",
+        r#"
+        claim = "c1 gives up an attempt, and its DEL frees c2's lock"
+        lock = { algorithm = "single", ttl = "20s", request_timeout = "500ms", release = "plain-delete" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["try", "release"], rounds = 2, start = "c2's grant" },
+            { name = "c2", program = ["acquire", "work 4s", "release"] },
+        ]
+        faults = [{ kind = "packet-delay", from = "A", to = "c1", by = "2s", at = "c1's 2nd acquire" }]
+        "#,
+    ),
+    (
+        "a write outlives its client",
+        r#"
+        claim = "c1 dies with its claim, and its write arrives all the same"
+        lock = { algorithm = "single", ttl = "5s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "read", "write", "release"] },
+            { name = "c2", program = ["acquire", "read", "work 1s", "write", "release"], start = "c1's grant" },
+        ]
+        faults = [
+            { kind = "packet-delay", from = "c1", to = "resource", by = "30s", at = "c1's write" },
+            { kind = "crash", host = "c1", at = "1s after c1's write" },
+        ]
+        "#,
+    ),
+    (
+        "a dead client's key keeps all others waiting",
+        r#"
+        claim = "c1 dies, and its key stays"
+        lock = { algorithm = "single", ttl = "60s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 3s", "release"] },
+            { name = "c2", program = ["acquire", "release"], start = "c1's grant" },
+        ]
+        faults = [{ kind = "crash", host = "c1", at = "1s after c1's grant" }]
+        limits = { obtain_free_within = "5s", time = "30s" }
+        "#,
+    ),
+    (
         "roles change",
         r#"
         claim = "a replica is promoted, and the old master is told to follow it"
@@ -115,6 +186,8 @@ struct Checker {
     used: BTreeSet<usize>,
     evidence: Vec<Regex>,
     evidence_used: BTreeSet<usize>,
+    causes: Vec<Regex>,
+    causes_used: BTreeSet<usize>,
     false_ones: Vec<String>,
     checked: usize,
 }
@@ -127,6 +200,8 @@ impl Checker {
             used: BTreeSet::new(),
             evidence: evidence::RULES.iter().map(|rule| pattern(rule.says)).collect(),
             evidence_used: BTreeSet::new(),
+            causes: causes::RULES.iter().map(|rule| pattern(rule.says)).collect(),
+            causes_used: BTreeSet::new(),
             false_ones: Vec::new(),
             checked: 0,
         }
@@ -153,10 +228,27 @@ impl Checker {
         }
     }
 
+    fn check_cause(&mut self, seen: &Seen<'_>) {
+        let Some(words) = cause(seen.report) else { return };
+        self.checked += 1;
+        let mut matching =
+            self.causes.iter().enumerate().filter_map(|(index, it)| Some((index, it.captures(&words)?)));
+        let so = matching.find_map(|(index, captures)| {
+            self.causes_used.insert(index);
+            (causes::RULES[index].holds)(seen, &captures)
+        });
+        if so != Some(true) {
+            let report = seen.report;
+            self.false_ones
+                .push(format!("{} --seed {}, cause: {words} ({so:?})", report.scenario.name, report.seed));
+        }
+    }
+
     fn check(&mut self, scenario: &Scenario, seed: u64) {
         let report = SimEngine.run(scenario, seed, Keep::Trace);
         let seen = Seen::new(&report);
         self.check_evidence(&seen);
+        self.check_cause(&seen);
         let lanes = lanes::wrong(&seen).into_iter();
         self.false_ones.extend(lanes.map(|why| format!("{} --seed {seed}, lane of {why}", scenario.name)));
         for sentence in sentences(&report) {
@@ -205,7 +297,15 @@ fn every_sentence_and_every_lane_of_every_picture_is_so() {
     let idle = RULES.iter().enumerate().filter(|(index, _)| !checker.used.contains(index));
     let rules = evidence::RULES.iter().enumerate();
     let idle_too = rules.filter(|(index, _)| !checker.evidence_used.contains(index));
-    let unused: Vec<&str> =
-        idle.map(|(_, rule)| rule.says).chain(idle_too.map(|(_, rule)| rule.says)).collect();
+    let causes = causes::RULES.iter().enumerate();
+    // No lock here sets a key that is there.
+    let idle_causes = causes
+        .filter(|(index, rule)| !checker.causes_used.contains(index) && !rule.says.contains("overwrote"))
+        .map(|(_, rule)| rule.says);
+    let unused: Vec<&str> = idle
+        .map(|(_, rule)| rule.says)
+        .chain(idle_too.map(|(_, rule)| rule.says))
+        .chain(idle_causes)
+        .collect();
     assert!(unused.is_empty(), "rules that were never asked:\n{}", unused.join("\n"));
 }

@@ -1,0 +1,282 @@
+//! Which facts the one sentence before the list may be made from: why the first violation came about.
+
+use std::time::Duration;
+
+use doublehold_history::{ClientId, EventKind, KeyOp, TrueNs};
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
+use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+use doublehold_sim::{Event, Fault};
+use regex_lite::Captures;
+
+use crate::seen::{Claim, Seen, between, says};
+
+/// A kind of cause, and whether what it says is so. `None`: it names what is not there.
+pub(crate) struct Rule {
+    pub(crate) says: &'static str,
+    pub(crate) holds: fn(&Seen<'_>, &Captures<'_>) -> Option<bool>,
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key because (?:its clock was|their clocks were) stepped by \+(?<by>[\d.]+ \S+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| {
+            let stepped = |key: &KeySpan, until: TrueNs| {
+                let lived = between(key.from, until);
+                lived < seen.report.scenario.lock.ttl.mul_f64(0.91)
+                    && was_stepped(seen, key, until, &it["by"])
+            };
+            Some(lost(seen, it, KeyEnd::Expired, stepped)? && granted_by(seen, it)?)
+        },
+    },
+    Rule {
+        says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key because (?:it|they) (?<how>crashed|lost power), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| {
+            let died = |key: &KeySpan, until: TrueNs| {
+                let node = key.node.in_world();
+                seen.trace(until).any(|event| match event {
+                    Event::Fault { fault: Fault::Crash { host } } => *host == node && &it["how"] == "crashed",
+                    Event::Fault { fault: Fault::LosePower { host, .. } } => {
+                        *host == node && &it["how"] == "lost power"
+                    }
+                    _ => false,
+                })
+            };
+            Some(lost(seen, it, KeyEnd::Forgotten, died)? && granted_by(seen, it)?)
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s key expired on (?<nodes>.+) while (?<again>\w+)(?<meanwhile> was still at work| was paused| was suspended|'s write was on its way), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| {
+            let (who, same) = (seen.client(&it["who"])?, it["who"] == it["again"]);
+            let lived = |key: &KeySpan, until: TrueNs| {
+                between(key.from, until) >= seen.report.scenario.lock.ttl.mul_f64(0.9)
+                    && seen.claims_at(who, until)
+            };
+            let last = ends(seen, it, KeyEnd::Expired)?.into_iter().map(|(_, at)| at).max()?;
+            let so = match &it["meanwhile"] {
+                " was paused" => is_stopped(seen, who, last, FaultKind::Pause),
+                " was suspended" => is_stopped(seen, who, last, FaultKind::Suspend),
+                " was still at work" => !under_way(seen, who, last),
+                _ => under_way(seen, who, last),
+            };
+            Some(same && so && lost(seen, it, KeyEnd::Expired, lived)? && granted_by(seen, it)?)
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+), because it was (?<stop>paused|suspended) meanwhile$",
+        holds: |seen, it| {
+            let who = seen.client(&it["who"])?;
+            let kind = if &it["stop"] == "paused" { FaultKind::Pause } else { FaultKind::Suspend };
+            let ends = ends(seen, it, KeyEnd::Expired)?;
+            let stopped = ends.iter().all(|(_, at)| is_stopped(seen, who, *at, kind));
+            let grant = ends.first()?.0.grant;
+            let granted = seen.claims.iter().find(|claim| claim.grant == grant)?.from;
+            let overlaps = seen.claims.iter().any(|claim| {
+                claim.client != who && claim.from < granted && claim.to.is_none_or(|to| granted < to)
+            });
+            Some(stopped && overlaps && ends.iter().all(|(_, at)| *at <= granted))
+        },
+    },
+    Rule {
+        says: r"^(?<node>\w+) was promoted without (?<who>\w+)'s key, and granted the lock to (?<later>\w+)$",
+        holds: |seen, it| {
+            let (node, later) = (seen.host(&it["node"])?, seen.client(&it["later"])?);
+            let never = !seen.keys(&it["who"]).any(|key| key.node == node);
+            let claim = overlapping(seen, seen.client(&it["who"])?, later)?;
+            let promoted = seen.faults().any(|(_, fault)| {
+                fault.kind == FaultKind::Promote
+                    && fault.hosts == [node]
+                    && fault.from.is_some_and(|at| at < claim.from)
+            });
+            Some(never && promoted && executed(seen, node, &it["later"], claim))
+        },
+    },
+    Rule {
+        says: r"^(?<by>\w+)'s release deleted (?<who>\w+)'s key on (?<node>\w+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| {
+            let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
+            let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
+            let deleted = gone.any(|(at, how)| {
+                how == KeyEnd::Deleted && seen.history(at).any(|what| matches!(what, EventKind::KeyTouched { client, op: KeyOp::Release, .. } if *client == by))
+            });
+            Some(deleted && it["by"] != it["who"] && granted_by(seen, it)?)
+        },
+    },
+    Rule {
+        says: r"^(?<later>\w+) overwrote (?<who>\w+)'s key on (?<nodes>.+), and so was granted the lock$",
+        holds: |seen, it| {
+            let set = |key: &KeySpan, until: TrueNs| {
+                seen.keys(&it["later"]).any(|other| other.node == key.node && other.from == until)
+            };
+            lost(seen, it, KeyEnd::Overwritten, set)
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s write was on its way for (?<long>.+), and (?<later>\w+) was granted the lock meanwhile$",
+        holds: |seen, it| {
+            let (who, later) = (seen.client(&it["who"])?, seen.client(&it["later"])?);
+            Some(seen.all().any(|(at, what)| match what {
+                EventKind::WriteApplied { client, grant, .. } if *client == who => {
+                    let sent = sent_at(seen, |it| it == *grant);
+                    sent.is_some_and(|sent| {
+                        let granted = seen
+                            .claims
+                            .iter()
+                            .any(|claim| claim.client == later && sent < claim.from && claim.from < at);
+                        granted && says(&it["long"], between(sent, at))
+                    })
+                }
+                _ => false,
+            }))
+        },
+    },
+    Rule {
+        says: r"^(?<by>\w+)'s release deleted (?<who>\w+)'s key on (?<node>\w+), because (?<again>\w+)'s own had expired there$",
+        holds: |seen, it| {
+            let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
+            let touched = seen.all().find_map(|(at, what)| match what {
+                EventKind::KeyTouched { client, by: meant, held, op: KeyOp::Release, .. }
+                    if *client == by && meant != held =>
+                {
+                    Some((at, *meant))
+                }
+                _ => None,
+            });
+            let (at, meant) = touched?;
+            let own = seen.keys(&it["by"]).find(|key| key.node == node && key.grant == meant)?;
+            let deleted =
+                seen.keys(&it["who"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
+            let expired = own.until.is_some_and(|(until, how)| how == KeyEnd::Expired && until <= at);
+            Some(deleted && expired && it["by"] == it["again"])
+        },
+    },
+    Rule {
+        says: r"^(?<by>\w+) cleaned up after an attempt that was not granted, and deleted (?<who>\w+)'s key on (?<node>\w+)$",
+        holds: |seen, it| {
+            let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
+            let touched = seen.all().find_map(|(at, what)| match what {
+                EventKind::KeyTouched { client, by: meant, held, .. } if *client == by && meant != held => {
+                    Some((at, *meant))
+                }
+                _ => None,
+            });
+            let (at, meant) = touched?;
+            let deleted =
+                seen.keys(&it["who"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
+            Some(deleted && !seen.claims.iter().any(|claim| claim.grant == meant))
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s process is gone, and its key stays on (?<nodes>.+)$",
+        holds: |seen, it| {
+            let (who, nodes) = (seen.client(&it["who"])?, seen.hosts(&it["nodes"])?);
+            let died = seen.all().find_map(|(at, what)| {
+                matches!(what, EventKind::Died { client } if *client == who).then_some(at)
+            })?;
+            // A wait of at least a second began and ended, or did not end, while the key was there.
+            let stays = |node: &HostIndex| {
+                seen.keys(&it["who"]).any(|key| {
+                    key.node == *node
+                        && key.from <= died
+                        && key.until.is_none_or(|(until, _)| between(died, until) > Duration::from_secs(1))
+                })
+            };
+            Some(nodes.iter().all(stays))
+        },
+    },
+];
+
+/// The key of a client on each of the nodes that a sentence names, and when it ended in this way.
+fn ends<'a>(seen: &Seen<'a>, it: &Captures<'_>, how: KeyEnd) -> Option<Vec<(&'a KeySpan, TrueNs)>> {
+    let of = |node: HostIndex| {
+        let mut keys =
+            seen.keys(&it["who"]).filter(move |key| key.node == node && key.origin == KeyOrigin::Executed);
+        keys.find_map(|key| key.until.filter(|(_, end)| *end == how).map(|(at, _)| (key, at)))
+    };
+    seen.hosts(&it["nodes"])?.into_iter().map(of).collect()
+}
+
+/// Whether on each node that a sentence names the client's key ended in this way, as `so` has it, before the later grant.
+fn lost(
+    seen: &Seen<'_>,
+    it: &Captures<'_>,
+    how: KeyEnd,
+    so: impl Fn(&KeySpan, TrueNs) -> bool,
+) -> Option<bool> {
+    let claim = overlapping(seen, seen.client(&it["who"])?, seen.client(&it["later"])?)?;
+    let nodes = seen.hosts(&it["nodes"])?;
+    let ended = |node: &HostIndex| {
+        let keys = seen.keys(&it["who"]).filter(|key| key.node == *node);
+        keys.filter_map(|key| Some((key, key.until?)))
+            .any(|(key, (at, end))| end == how && at <= claim.from && so(key, at))
+    };
+    Some(!nodes.is_empty() && nodes.iter().all(ended))
+}
+
+/// The first claim of `later` that began while `holder` had one.
+fn overlapping<'s>(seen: &'s Seen<'_>, holder: ClientId, later: ClientId) -> Option<&'s Claim> {
+    seen.claims
+        .iter()
+        .find(|claim| claim.client == later && holder != later && seen.claims_at(holder, claim.from))
+}
+
+/// Whether the nodes that a sentence says granted the lock executed the later client's command.
+fn granted_by(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let claim = overlapping(seen, seen.client(&it["who"])?, seen.client(&it["later"])?)?;
+    let Some(nodes) = it.name("by_nodes") else { return Some(true) };
+    let nodes = seen.hosts(nodes.as_str())?;
+    Some(nodes.iter().all(|node| executed(seen, *node, &it["later"], claim)))
+}
+
+fn executed(seen: &Seen<'_>, node: HostIndex, client: &str, claim: &Claim) -> bool {
+    let mut keys = seen.keys(client).filter(|key| key.node == node && key.grant == claim.grant);
+    keys.any(|key| key.origin == KeyOrigin::Executed && key.from <= claim.from)
+}
+
+/// Whether the kernel stepped the node's clock ahead by this much while it held the key.
+fn was_stepped(seen: &Seen<'_>, key: &KeySpan, until: TrueNs, by: &str) -> bool {
+    let within = seen.trace.iter().filter(|record| (key.from.0..=until.0).contains(&record.at.0));
+    within.into_iter().any(|record| match record.event {
+        Event::Fault { fault: Fault::StepClock { host, by_ns } } => {
+            host == key.node.in_world()
+                && u64::try_from(by_ns).is_ok_and(|ns| says(by, Duration::from_nanos(ns)))
+        }
+        _ => false,
+    })
+}
+
+fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: FaultKind) -> bool {
+    let host = seen.host_of(who);
+    seen.faults().any(|(_, fault)| {
+        fault.kind == kind
+            && fault.hosts.contains(&host)
+            && fault.from.is_some_and(|from| from <= at)
+            && fault.until.is_none_or(|until| at < until)
+    })
+}
+
+fn sent_at(seen: &Seen<'_>, wanted: impl Fn(doublehold_history::CallId) -> bool) -> Option<TrueNs> {
+    seen.all().find_map(|(at, what)| match what {
+        EventKind::WriteSent { grant, .. } if wanted(*grant) => Some(at),
+        _ => None,
+    })
+}
+
+/// Whether a write of the client's claim at this instant had been sent and had not arrived.
+fn under_way(seen: &Seen<'_>, who: ClientId, at: TrueNs) -> bool {
+    let claim = seen
+        .claims
+        .iter()
+        .find(|claim| claim.client == who && claim.from <= at && claim.to.is_none_or(|to| at < to));
+    let Some(claim) = claim else { return false };
+    let arrived = seen.all().find_map(|(when, what)| match what {
+        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. }
+            if *grant == claim.grant =>
+        {
+            Some(when)
+        }
+        _ => None,
+    });
+    sent_at(seen, |grant| grant == claim.grant).is_some_and(|sent| sent <= at)
+        && arrived.is_none_or(|arrived| at < arrived)
+}
