@@ -10,6 +10,7 @@
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
 //! - [`format`]: from text to meaning, with one clear message for everything that can be wrong.
 //! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
+//!   [`LeanEngine`]: the same for many runs, through a connection of ours in place of redis-rs'.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //!
 //! ```
@@ -34,5 +35,5 @@ pub mod scenario;
 
 pub use error::ScenarioError;
 pub use report::Report;
-pub use run::{Engine, Keep, SimEngine};
+pub use run::{Engine, Keep, LeanConnection, LeanEngine, SimEngine};
 pub use scenario::Scenario;

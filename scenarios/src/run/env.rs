@@ -1,8 +1,8 @@
 //! A simulated host as the environment of a lock, and of the program around it.
 //!
 //! The newtype joins two crates that do not know each other: locks know only their [`Env`], hosts know nothing of
-//! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between the two
-//! halves of what tells the recorder which lock call sent what.
+//! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between
+//! the two halves of what tells the recorder which lock call sent what; or, for many runs, a lean connection.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,9 +12,12 @@ use doublehold_lockimpl::{
     BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, WallTime, connection_config, connection_info,
 };
 use doublehold_sim::{Host, HostId};
-use redis::aio::MultiplexedConnection;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{Cmd, Pipeline, RedisFuture, Value};
 
+use super::Driver;
 use super::calls::{CallConnection, CallStream};
+use super::lean::LeanConnection;
 use super::recorder::Recorder;
 
 /// The port every simulated node listens on.
@@ -26,16 +29,57 @@ pub(crate) struct SimEnv {
     host: Host,
     nodes: Arc<BTreeMap<String, HostId>>,
     recorder: Recorder,
+    driver: Driver,
 }
 
 impl SimEnv {
-    pub(crate) fn new(host: Host, nodes: Arc<BTreeMap<String, HostId>>, recorder: Recorder) -> SimEnv {
-        SimEnv { host, nodes, recorder }
+    pub(crate) fn new(
+        host: Host,
+        nodes: Arc<BTreeMap<String, HostId>>,
+        recorder: Recorder,
+        driver: Driver,
+    ) -> SimEnv {
+        SimEnv { host, nodes, recorder, driver }
+    }
+}
+
+/// A connection through whichever driver the run has.
+#[derive(Clone)]
+pub(crate) enum Connection {
+    RedisRs(CallConnection),
+    Lean(LeanConnection),
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Connection::RedisRs(connection) => connection.req_packed_command(cmd),
+            Connection::Lean(connection) => connection.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Connection::RedisRs(connection) => connection.req_packed_commands(pipeline, offset, count),
+            Connection::Lean(connection) => connection.req_packed_commands(pipeline, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Connection::RedisRs(connection) => connection.get_db(),
+            Connection::Lean(connection) => connection.get_db(),
+        }
     }
 }
 
 impl Env for SimEnv {
-    type Conn = CallConnection;
+    type Conn = Connection;
 
     async fn wall(&self) -> WallTime {
         WallTime(self.host.wall().await.0)
@@ -70,14 +114,18 @@ impl Env for SimEnv {
         self.recorder.marks(self.host.id(), value);
     }
 
-    async fn connect(&self, node: &NodeName) -> redis::RedisResult<CallConnection> {
+    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{node}`"));
         let to = *self.nodes.get(node.as_str()).ok_or_else(unknown)?;
         let stream = self.host.connect(to, REDIS_PORT).await.map_err(io::Error::from)?;
-        let stream = CallStream::new(stream, self.recorder.clone());
+        let recorder = self.recorder.clone();
+        if self.driver == Driver::Lean {
+            return Ok(Connection::Lean(LeanConnection::recorded(stream, self.host.clone(), recorder)));
+        }
+        let stream = CallStream::new(stream, recorder.clone());
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(driver);
-        Ok(CallConnection::new(connection, self.host.id(), self.recorder.clone()))
+        Ok(Connection::RedisRs(CallConnection::new(connection, self.host.id(), recorder)))
     }
 }

@@ -7,6 +7,7 @@ mod attribution;
 mod calls;
 mod env;
 mod kept;
+mod lean;
 mod program;
 mod recorder;
 mod resource;
@@ -16,7 +17,8 @@ mod sim;
 #[cfg(test)]
 mod tests;
 
-pub use sim::SimEngine;
+pub use lean::LeanConnection;
+pub use sim::{LeanEngine, SimEngine};
 
 use crate::report::Report;
 use crate::scenario::Scenario;
@@ -28,6 +30,15 @@ pub enum Keep {
     History,
     /// Every event of the trace.
     Trace,
+}
+
+/// What carries a lock's requests to the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// redis-rs' multiplexed connection, as a user has it.
+    RedisRs,
+    /// Our own, without a task of its own.
+    Lean,
 }
 
 /// Something that can execute scenarios.

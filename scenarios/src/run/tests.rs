@@ -17,34 +17,41 @@ use redis::Cmd;
 use redis::aio::ConnectionLike;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::calls::CallConnection;
-use super::env::{REDIS_PORT, SimEnv};
+use super::Driver;
+use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::recorder::{NodeObserver, Recorder};
 
-const CLIENT: HostId = HostId(2);
+pub(super) const CLIENT: HostId = HostId(2);
 
 /// A client at work: the test's code.
-struct Client {
-    host: Host,
-    env: SimEnv,
-    recorder: Recorder,
+pub(super) struct Client {
+    pub(super) host: Host,
+    pub(super) env: SimEnv,
+    pub(super) recorder: Recorder,
 }
 
 impl Client {
     /// Begins an acquire call, and says what marks its keys.
-    fn acquires(&self, mark: &str) -> CallId {
+    pub(super) fn acquires(&self, mark: &str) -> CallId {
         let grant = self.recorder.begin(CLIENT);
         self.env.marks(mark.as_bytes());
         grant
     }
 
-    async fn connect(&self) -> CallConnection {
+    pub(super) async fn connect(&self) -> Connection {
         self.env.connect(&NodeName::new("A")).await.expect("the node listens")
     }
 }
 
-/// Runs a client on a world of one node. What changed the lock's key, in order.
+/// Runs a client on a world of one node, through redis-rs. What changed the lock's key, in order.
 fn run<F>(work: impl Fn(Client) -> F + Send + Sync + 'static) -> History
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    run_through(Driver::RedisRs, work)
+}
+
+pub(super) fn run_through<F>(driver: Driver, work: impl Fn(Client) -> F + Send + Sync + 'static) -> History
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -63,7 +70,7 @@ where
     });
     let recorded = recorder.clone();
     world.add_host(HostSpec::new("c1").essential(), move |host: Host| {
-        let env = SimEnv::new(host.clone(), names.clone(), recorded.clone());
+        let env = SimEnv::new(host.clone(), names.clone(), recorded.clone(), driver);
         work(Client { host, env, recorder: recorded.clone() })
     });
     assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
@@ -71,7 +78,7 @@ where
 }
 
 /// For each change of the key: who did it to whose.
-fn touches(history: &History) -> Vec<(CallId, CallId, KeyOp)> {
+pub(super) fn touches(history: &History) -> Vec<(CallId, CallId, KeyOp)> {
     let touch = |what: &EventKind| match *what {
         EventKind::KeyTouched { client: ClientId(0), node: NodeId(0), lock: LockId(0), by, held, op } => {
             Some((by, held, op))
@@ -81,15 +88,15 @@ fn touches(history: &History) -> Vec<(CallId, CallId, KeyOp)> {
     history.events().iter().filter_map(|event| touch(&event.what)).collect()
 }
 
-fn set(mark: &str) -> Cmd {
+pub(super) fn set(mark: &str) -> Cmd {
     redis::cmd("SET").arg("stock").arg(mark).to_owned()
 }
 
-fn del() -> Cmd {
+pub(super) fn del() -> Cmd {
     redis::cmd("DEL").arg("stock").to_owned()
 }
 
-async fn ask(connection: &mut CallConnection, cmd: &Cmd) {
+pub(super) async fn ask(connection: &mut Connection, cmd: &Cmd) {
     connection.req_packed_command(cmd).await.expect("the node answers");
 }
 

@@ -1,0 +1,157 @@
+//! Reads RESP2 replies as redis-rs does, into its own values: what it would not take, this does not take either.
+//!
+//! Assumes that replies arrive nearly whole: a reply of which bytes are missing is read again from its start when there
+//! are more. Does not read RESP3, which a lean connection never asks for.
+
+use redis::{ErrorKind, RedisError, Value};
+
+/// As deep as redis-rs reads arrays in arrays.
+const DEPTH_MAX: usize = 100;
+
+/// The first reply in `bytes` and how many bytes it takes; `None` while some are missing.
+///
+/// # Errors
+/// The bytes are no reply.
+pub(super) fn first(bytes: &[u8]) -> Result<Option<(Value, usize)>, RedisError> {
+    let mut rest = bytes;
+    Ok(value(&mut rest, 1)?.map(|value| (value, bytes.len() - rest.len())))
+}
+
+fn value(rest: &mut &[u8], depth: usize) -> Result<Option<Value>, RedisError> {
+    let whole = *rest;
+    let Some((kind, line)) = line(rest) else { return Ok(None) };
+    Ok(Some(match kind {
+        b'+' if line == b"OK" => Value::Okay,
+        b'+' => Value::SimpleString(text(line)?.to_owned()),
+        // Only redis-rs can make an error of its own from a node's. Errors are rare enough for its parser.
+        b'-' => redis::parse_redis_value(&whole[..whole.len() - rest.len()])?,
+        b':' => Value::Int(number(line)?),
+        b'$' => match length(line)? {
+            None => Value::Nil,
+            Some(length) => match bulk(rest, length)? {
+                None => return Ok(None),
+                Some(bytes) => Value::BulkString(bytes.to_vec()),
+            },
+        },
+        b'*' => match length(line)? {
+            None => Value::Nil,
+            Some(_) if depth == DEPTH_MAX => return Err(malformed("arrays in arrays too deep")),
+            Some(length) => {
+                // Not as much room as it says there will be: it may say anything.
+                let mut items = Vec::with_capacity(length.min(16));
+                for _ in 0..length {
+                    match value(rest, depth + 1)? {
+                        None => return Ok(None),
+                        Some(item) => items.push(item),
+                    }
+                }
+                Value::Array(items)
+            }
+        },
+        _ => return Err(malformed("a reply of a kind that RESP2 does not have")),
+    }))
+}
+
+/// Takes one line off the front: its first byte and the others, without the line end.
+fn line<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
+    let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
+    let (line, after) = (&rest[..end], &rest[end + 2..]);
+    *rest = after;
+    // A line without a first byte is of no kind.
+    Some(line.split_first().map_or((b'\r', line), |(kind, line)| (*kind, line)))
+}
+
+fn bulk<'a>(rest: &mut &'a [u8], length: usize) -> Result<Option<&'a [u8]>, RedisError> {
+    let Some((bytes, after)) = rest.split_at_checked(length) else { return Ok(None) };
+    let Some((end, after)) = after.split_at_checked(2) else { return Ok(None) };
+    if end != b"\r\n" {
+        return Err(malformed("a string that is longer than it says"));
+    }
+    *rest = after;
+    Ok(Some(bytes))
+}
+
+/// `None` for a length below zero, which says that there is nothing.
+fn length(line: &[u8]) -> Result<Option<usize>, RedisError> {
+    number(line).map(|length| usize::try_from(length).ok())
+}
+
+fn number(line: &[u8]) -> Result<i64, RedisError> {
+    // Lengths are short, and nearly all numbers are.
+    if let 1..=9 = line.len()
+        && line.iter().all(u8::is_ascii_digit)
+    {
+        return Ok(line.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')));
+    }
+    text(line)?.trim().parse().map_err(|_| malformed("a number that is none"))
+}
+
+fn text(line: &[u8]) -> Result<&str, RedisError> {
+    std::str::from_utf8(line).map_err(|_| malformed("a line that is not UTF-8"))
+}
+
+fn malformed(what: &'static str) -> RedisError {
+    RedisError::from((ErrorKind::Parse, "the node sent no RESP2", what.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_is_what_redis_rs_makes_of_it_wherever_the_bytes_are_cut() {
+        let replies: [&[u8]; 16] = [
+            b"+OK\r\n",
+            b"+PONG\r\n",
+            b"+\r\n",
+            b"+a\rb\nc\r\n",
+            b":0\r\n",
+            b":-9223372036854775808\r\n",
+            b":1234567890\r\n",
+            b"$-1\r\n",
+            b"$0\r\n\r\n",
+            b"$4\r\n\r\n\xff\0\r\n",
+            b"*-1\r\n",
+            b"*0\r\n",
+            b"*3\r\n:1\r\n$2\r\nhi\r\n*2\r\n$-1\r\n+OK\r\n",
+            b"-ERR unknown command 'X'\r\n",
+            b"-NOSCRIPT No matching script. Please use EVAL.\r\n",
+            b"*2\r\n-READONLY You can't write against a read only replica.\r\n:1\r\n",
+        ];
+        for reply in replies {
+            let theirs = redis::parse_redis_value(reply).expect("redis-rs reads it");
+            let with_more = [reply, b":7\r\n"].concat();
+            assert_eq!(first(&with_more), Ok(Some((theirs, reply.len()))), "{}", reply.escape_ascii());
+            for cut in 0..reply.len() {
+                assert_eq!(first(&reply[..cut]), Ok(None), "{} cut at {cut}", reply.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn what_redis_rs_does_not_take_is_not_taken() {
+        let deep = |depth: usize| [b"*1\r\n".repeat(depth), b":1\r\n".to_vec()].concat();
+        let bad: [&[u8]; 9] = [
+            b"\r\n",
+            b"hello\r\n",
+            b":\r\n",
+            b":1x\r\n",
+            b"$x\r\n",
+            b"$2\r\nabcd\r\n",
+            b"+\xff\r\n",
+            b":99999999999999999999\r\n",
+            &deep(101),
+        ];
+        for reply in bad {
+            assert!(redis::parse_redis_value(reply).is_err(), "redis-rs reads {}", reply.escape_ascii());
+            let error = first(reply).expect_err("no reply");
+            assert_eq!(error.kind(), ErrorKind::Parse, "{}", reply.escape_ascii());
+        }
+        assert!(redis::parse_redis_value(&deep(99)).is_ok() && first(&deep(99)).is_ok());
+    }
+
+    #[test]
+    fn an_array_that_says_it_is_huge_gets_no_room_for_what_is_not_there() {
+        assert_eq!(first(b"*4611686018427387904\r\n"), Ok(None));
+    }
+}

@@ -1,0 +1,79 @@
+//! Two drivers, one opinion: a run through lean connections comes to the verdicts of a run through redis-rs.
+//!
+//! Their traces differ: redis-rs' driver is a task, which takes its turn in the schedule, so from some point on they are
+//! runs of two seeds. A verdict that differs would rest on such luck, or the lean connection does what redis-rs does not.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::{Engine, Keep, LeanEngine, SimEngine, catalog};
+
+/// What differs between the two, over these seeds of every catalogue entry.
+fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let next = AtomicUsize::new(0);
+    let compare_all = || {
+        let mut found = Vec::new();
+        while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+            found.extend(seeds.clone().filter_map(|seed| difference(&scenario, seed)));
+        }
+        found
+    };
+    thread::scope(|scope| {
+        let workers = [scope.spawn(compare_all), scope.spawn(compare_all)];
+        workers.into_iter().flat_map(|worker| worker.join().expect("no run panics")).collect()
+    })
+}
+
+fn difference(scenario: &Scenario, seed: u64) -> Option<String> {
+    let [theirs, ours] =
+        [SimEngine.run(scenario, seed, Keep::History), LeanEngine.run(scenario, seed, Keep::History)];
+    let what = |report: &doublehold_scenarios::report::Report| (report.verdict_words(), report.outcome);
+    (what(&theirs) != what(&ours)).then(|| {
+        format!("{} --seed {seed}: redis-rs {:?}, lean {:?}", scenario.name, what(&theirs), what(&ours))
+    })
+}
+
+#[test]
+fn every_entry_has_the_same_verdicts_through_either_driver() {
+    let found = differences(1..=20);
+    assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+#[ignore = "the same with two hundred seeds: minutes in a debug build"]
+fn every_entry_has_the_same_verdicts_through_either_driver_from_two_hundred_seeds() {
+    let found = differences(1..=200);
+    assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
+}
+
+/// Most replies come after their request was given up, on a connection that is kept: whose they are decides who holds
+/// the lock.
+#[test]
+fn late_replies_on_kept_connections_are_nobodys_through_either_driver() {
+    let sets = [
+        ("lock.on_timeout", "keep"),
+        ("lock.order", "parallel"),
+        ("lock.node_timeout", "6ms"),
+        ("lock.retry_delay", "1ms"),
+        ("lock.tries", "10"),
+        ("limits.obtain_within", "10m"),
+    ];
+    let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let scenario = catalog::load("quiet/redlock", &sets).expect("the catalogue has it");
+    let found: Vec<String> = (1..=20).filter_map(|seed| difference(&scenario, seed)).collect();
+    assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn a_run_through_lean_connections_depends_on_nothing_but_its_seed() {
+    let hash = |seed| {
+        let scenario = catalog::load("failover-before-replication", &[]).expect("the catalogue has it");
+        LeanEngine.run(&scenario, seed, Keep::History).trace_hash
+    };
+    let elsewhere = thread::spawn(move || [hash(1), hash(2)]).join().expect("no run panics");
+    assert_eq!([hash(1), hash(2)], elsewhere);
+    assert_ne!(hash(1), hash(2));
+}
