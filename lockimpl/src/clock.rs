@@ -8,27 +8,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::env::Env;
-
-/// Nanoseconds since the Unix epoch on this client's wall clock. It may step, in both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WallTime(pub i64);
-
-/// Nanoseconds on this client's `CLOCK_MONOTONIC`. It never steps, and stands still while the
-/// machine is suspended. Sleeps and timeouts wait on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MonotonicTime(pub u64);
-
-impl MonotonicTime {
-    /// This moment `by` later, or the end of time if that is beyond it.
-    #[must_use]
-    pub fn saturating_add(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX)))
-    }
-}
-
-/// Nanoseconds on this client's `CLOCK_BOOTTIME`: monotonic, and it runs through a suspend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BootTime(pub u64);
+use crate::form::{Choice, Form};
+use crate::switch::Unfit;
+use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// Which of its clocks a client measures a lease with.
 ///
@@ -49,6 +31,11 @@ pub enum Clock {
     Monotonic,
     /// What a client needs whose machine may be suspended or its VM snapshotted.
     Boot,
+}
+
+impl Choice for Clock {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("wall", Self::Wall), ("monotonic", Self::Monotonic), ("boot", Self::Boot)];
 }
 
 impl Clock {
@@ -201,12 +188,54 @@ impl Timing {
         Self { elapsed_check: false, ..Self::checked() }
     }
 
+    /// Asks for its switches; where nothing is chosen they are as `published`.
+    pub(crate) fn choose(form: &mut Form<'_>, published: Self) -> Self {
+        let Self { elapsed_check, unchecked_deadline, clock, drift } = published;
+        Self {
+            elapsed_check: form.flag(
+                "elapsed_check",
+                elapsed_check,
+                "refuse a lock whose replies came too late, and compute a deadline",
+            ),
+            unchecked_deadline: form.flag(
+                "unchecked_deadline",
+                unchecked_deadline,
+                "without the check, hand out the deadline all the same, past or not",
+            ),
+            clock: form.choice("clock", clock, "the client's clock that measures the lease"),
+            drift: Drift {
+                ratio: form.ratio(
+                    "drift_ratio",
+                    drift.ratio,
+                    "the share of the ttl given up for clocks that run at different rates",
+                ),
+                constant: form.duration(
+                    "drift_constant",
+                    drift.constant,
+                    "what is given up besides, whatever the ttl",
+                ),
+            },
+        }
+    }
+
+    /// Whether a grant has a deadline.
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.elapsed_check || self.unchecked_deadline
+    }
+
+    /// Why no lease of `ttl` is ever granted, if none is.
+    pub(crate) fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        (self.elapsed_check && self.drift.allowance(ttl) >= ttl).then(|| Unfit {
+            cause: "the drift allowance is as long as `lock.ttl`, so that no lock is ever granted".to_owned(),
+            hint: "use a longer `ttl`, or a smaller `drift_ratio` or `drift_constant`".to_owned(),
+        })
+    }
+
     /// Reads T1, unless nothing would be made of it.
     pub(crate) async fn start<E: Env>(&self, env: &E, ttl: Duration) -> Lease {
         let allowed = nanos(ttl).saturating_sub(nanos(self.drift.allowance(ttl)));
-        let measured = self.elapsed_check || self.unchecked_deadline;
-        let started = if measured { Some(self.clock.read(env).await) } else { None };
-        Lease { timing: *self, allowed, started }
+        let started = if self.has_deadline() { Some(self.clock.read(env).await) } else { None };
+        Lease { timing: *self, ttl, allowed, started }
     }
 }
 
@@ -214,11 +243,17 @@ impl Timing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     timing: Timing,
+    ttl: Duration,
     allowed: i128,
     started: Option<i128>,
 }
 
 impl Lease {
+    /// How long the nodes are asked to keep the key.
+    pub(crate) fn ttl(&self) -> Duration {
+        self.ttl
+    }
+
     /// Reads T2 and says whether the last reply came in time: before the new lease runs out and, for
     /// an extension, before the promise it extends (`held_until`) did. Always, if nothing is checked.
     pub(crate) async fn in_time<E: Env>(&self, env: &E, held_until: Option<Deadline>) -> bool {

@@ -3,15 +3,17 @@
 //!
 //! Says nothing about how time passes or who else runs on the machine.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::{fmt, io};
 
+use futures_util::future::{AbortHandle, abortable};
 use redis::aio::ConnectionLike;
+use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::clock::{BootTime, MonotonicTime, WallTime};
+use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// The name of a node. What it means is the environment's business: a host of the simulated world,
 /// a `redis://` address on a real machine.
@@ -60,6 +62,9 @@ pub trait Env: Clone + Send + Sync + 'static {
     /// whose future is dropped is not recalled, and its late reply is discarded.
     type Conn: ConnectionLike + Clone + Send + Sync + 'static;
 
+    /// A byte stream to a host that need not run Redis.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
     /// Reads the wall clock.
     fn wall(&self) -> impl Future<Output = WallTime> + Send;
 
@@ -82,6 +87,22 @@ pub trait Env: Clone + Send + Sync + 'static {
         let _ = value;
     }
 
+    /// A lock that asks several nodes says whose yes it counted for the grant that the acquire call under way comes to.
+    /// A node whose yes came too late has the key as well, and did not vote. Nothing on a real machine.
+    fn votes(&self, nodes: &[&NodeName]) {
+        let _ = nodes;
+    }
+
+    /// Starts a task beside the caller's code, such as a watchdog that renews a lease. What it sends belongs to the lock
+    /// call it was started in, however long ago that call returned.
+    ///
+    /// The task ends by itself, with the process, or when it is [aborted](Task::abort): not when the handle is dropped.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task;
+
+    /// Opens a byte stream to a port of a host, which need not run Redis. Nobody knows what is sent on it: a command to
+    /// a Redis node that goes this way belongs to no lock call.
+    fn stream(&self, host: &str, port: u16) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+
     /// Opens a new connection to `node`; see [`connection_config`](crate::connection_config).
     fn connect(&self, node: &NodeName) -> impl Future<Output = redis::RedisResult<Self::Conn>> + Send;
 
@@ -99,6 +120,24 @@ pub trait Env: Clone + Send + Sync + 'static {
         F::Output: Send,
     {
         operation_first(operation, self.sleep_until(deadline))
+    }
+}
+
+/// A task that a lock [started](Env::spawn).
+#[derive(Clone, Debug)]
+pub struct Task(AbortHandle);
+
+impl Task {
+    /// Splits a task into the handle that a lock gets and the future that an environment runs.
+    pub fn new<F: Future<Output = ()>>(task: F) -> (Self, impl Future<Output = ()>) {
+        let (task, handle) = abortable(task);
+        // Whether it was aborted is nobody's business.
+        (Self(handle), async { task.await.unwrap_or_default() })
+    }
+
+    /// Ends the task where it waits. What it has sent is not recalled.
+    pub fn abort(&self) {
+        self.0.abort();
     }
 }
 

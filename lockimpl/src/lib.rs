@@ -10,20 +10,21 @@
 //! |---|---|
 //! | `lock` | [`Lock`] and what its calls come to: yes, no, or a reply was lost |
 //! | `env` | [`Env`]: what a lock needs from its machine, and what a pause means |
-//! | `clock` | the three clocks, deadlines, drift, the elapsed check |
+//! | `times`, `clock` | the three clocks, deadlines, drift, the elapsed check |
 //! | `single`, `replicated`, `redlock` | the algorithms and their switches |
-//! | `algorithm` | [`Algorithm`]: any of them, chosen at run time |
+//! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
+//! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
 //! | `request`, `link`, `wire` | what is said to one node, and the way to it |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]
 //! # async fn take_it() -> Result<(), doublehold_lockimpl::ConfigError> {
-//! use doublehold_lockimpl::{Acquired, Algorithm, Lock, NodeName, RedlockConfig, TokioEnv};
+//! use doublehold_lockimpl::{Acquired, Lock, NodeName, Registry, Switches, TokioEnv};
 //! use std::time::Duration;
 //!
 //! let nodes = (7000..7005).map(|port| NodeName::new(&format!("redis://127.0.0.1:{port}"))).collect();
-//! let mut lock = Algorithm::Redlock(RedlockConfig::default()).build(TokioEnv::new(), nodes)?;
+//! let mut lock = Registry::builtin().build("redlock", TokioEnv::new(), nodes, &Switches::new())?;
 //! if let Acquired::Granted(grant) = lock.acquire("stock", Duration::from_secs(10)).await {
 //!     // Work here, until `grant.deadline` and no longer.
 //!     lock.release(&grant).await;
@@ -35,32 +36,44 @@
 //! What no lock here does: renew itself in the background, admit its holder again, or keep waiters in
 //! line.
 
-mod algorithm;
+mod ballot;
 mod clock;
+mod descriptor;
 mod driver;
 mod env;
+mod form;
 mod join;
 mod link;
 mod lock;
+mod nowhere;
 mod redlock;
+mod registry;
 mod replicated;
 mod request;
 mod single;
+mod switch;
 #[cfg(test)]
 mod tests;
+mod times;
 #[cfg(feature = "tokio")]
 mod tokio_env;
 mod wire;
 
-pub use algorithm::{Algorithm, AnyLock, ConfigError};
-pub use clock::{BootTime, Clock, Deadline, Drift, MonotonicTime, Ratio, Timing, WallTime};
+pub use clock::{Clock, Deadline, Drift, Ratio, Timing};
+pub use descriptor::{Descriptor, Facts, Nodes, Sends};
 pub use driver::{connection_config, connection_info};
-pub use env::{DeadlinePassed, Env, NodeName};
+pub use env::{DeadlinePassed, Env, NodeName, Task};
+pub use form::{Choice, Form, LockConfig};
 pub use link::OnTimeout;
-pub use lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token};
+pub use lock::{
+    Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas,
+};
 pub use redlock::{OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope};
+pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
 pub use replicated::{ReplicatedConfig, ReplicatedLock};
 pub use request::ReleaseMethod;
 pub use single::{ReplicaWait, SingleConfig, SingleLock};
+pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
+pub use times::{BootTime, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio_env::TokioEnv;

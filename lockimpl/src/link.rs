@@ -8,6 +8,7 @@ use std::time::Duration;
 use redis::{ErrorKind, RedisError, Value};
 
 use crate::env::{DeadlinePassed, Env, NodeName};
+use crate::form::{Choice, Form};
 use crate::lock::{Doubt, ErrorReply};
 use crate::request::Request;
 use crate::wire::{NoReply, Wire, deadline_after, within};
@@ -24,6 +25,21 @@ pub enum OnTimeout {
     /// Keep using it, as redis-rs does by itself. The driver discards the late reply, and the node
     /// executes what follows in order, after the stuck request and as late.
     Keep,
+}
+
+impl Choice for OnTimeout {
+    const WORDS: &'static [(&'static str, Self)] = &[("reconnect", Self::Reconnect), ("keep", Self::Keep)];
+}
+
+impl OnTimeout {
+    /// Asks for it.
+    pub(crate) fn choose(form: &mut Form<'_>) -> Self {
+        form.choice(
+            "on_timeout",
+            Self::default(),
+            "what becomes of a connection on which a reply did not come in time",
+        )
+    }
 }
 
 /// A request without a usable reply.
@@ -59,6 +75,11 @@ pub(crate) struct Link<E: Env> {
 impl<E: Env> Link<E> {
     pub(crate) fn new(node: NodeName, timeout: Option<Duration>, on_timeout: OnTimeout) -> Self {
         Self { node, timeout, on_timeout, conn: None }
+    }
+
+    /// The node at its other end.
+    pub(crate) fn node(&self) -> &NodeName {
+        &self.node
     }
 
     /// Makes `request` and waits for what came of it. Each command of it may take as long as the link's

@@ -6,9 +6,11 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Deadline;
+use crate::env::Env;
 
 /// A lock on named resources, held by one client at a time if the algorithm keeps its word.
 ///
@@ -20,20 +22,48 @@ pub trait Lock: Send {
     fn acquire(&mut self, resource: &str, ttl: Duration) -> impl Future<Output = Acquired> + Send;
 
     /// Asks to keep a granted lock for `ttl` from now. On success `grant` carries the new deadline;
-    /// otherwise it is left as it was, and so is its deadline.
-    fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> impl Future<Output = Extended> + Send;
+    /// otherwise it is left as it was, and so is its deadline. A lock that cannot be extended leaves this as it is.
+    fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> impl Future<Output = Extended> + Send {
+        let _ = (grant, ttl);
+        async { Extended::Unsupported }
+    }
 
     /// Gives the lock back.
     fn release(&mut self, grant: &Grant) -> impl Future<Output = Released> + Send;
 }
 
-/// The random value that tells this acquisition's key from every other's.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Token(pub [u8; 20]);
+/// What a lock writes into its key: any bytes. At best they tell this acquisition's key from every other's.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Token(Arc<[u8]>);
+
+impl Token {
+    /// The bytes as they are, whatever they are worth: `"1"` tells no owner from another.
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(bytes.as_ref().into())
+    }
+
+    /// A new token: 20 random bytes, as published. The keys of the acquire call under way will hold it, and
+    /// the environment is [told so](Env::marks).
+    pub fn draw<E: Env>(env: &E) -> Self {
+        let mut token = [0; 20];
+        env.random(&mut token);
+        env.marks(&token);
+        Self::new(token)
+    }
+
+    /// The value of the key.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 impl fmt::Display for Token {
+    /// As it is if it can be read, otherwise in hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        match std::str::from_utf8(&self.0) {
+            Ok(text) if text.bytes().all(|byte| byte.is_ascii_graphic()) => f.write_str(text),
+            _ => self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
     }
 }
 
@@ -44,6 +74,13 @@ impl fmt::Debug for Token {
 }
 
 /// One successful acquisition.
+///
+/// ```
+/// use doublehold_lockimpl::{Grant, Token};
+///
+/// let grant = Grant { fencing: Some(34), ..Grant::new("stock", Token::new("client-7:thread-1")) };
+/// assert_eq!((grant.token.to_string().as_str(), grant.deadline), ("client-7:thread-1", None));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The resource that is locked, and the name of its key on the nodes.
@@ -55,15 +92,12 @@ pub struct Grant {
     pub fencing: Option<u64>,
     /// When to stop believing, on this client's own clock; none if the lock does not compute it.
     pub deadline: Option<Deadline>,
-    /// Which nodes said yes, in node order; empty for a lock on one node.
-    pub(crate) votes: Vec<bool>,
 }
 
 impl Grant {
-    /// Which nodes' yes the client counted, in node order; empty for a lock on one node. A node whose yes came too late
-    /// has the key as well, and did not vote.
-    pub fn votes(&self) -> &[bool] {
-        &self.votes
+    /// A grant without a fencing number and without a deadline.
+    pub fn new(resource: impl Into<String>, token: Token) -> Self {
+        Self { resource: resource.into(), token, fencing: None, deadline: None }
     }
 }
 
@@ -92,6 +126,8 @@ pub enum Extended {
     TooLate,
     /// Nobody can say: rely on the old deadline.
     Unknown(Doubt),
+    /// This lock has no way to extend a lease.
+    Unsupported,
 }
 
 /// What [`Lock::release`] came to.
@@ -132,13 +168,8 @@ pub enum Refusal {
     #[error("the fencing counter stands at `{0}`: set it above every number given out")]
     CounterBelowZero(i64),
     /// The master agreed, but not enough replicas have the key.
-    #[error("{acknowledged} of the {wanted} replicas wanted have it")]
-    TooFewReplicas {
-        /// How many replicas acknowledged the write in time.
-        acknowledged: u64,
-        /// How many were asked for.
-        wanted: u64,
-    },
+    #[error(transparent)]
+    TooFewReplicas(TooFewReplicas),
 }
 
 /// Why nobody can say what became of a request.
@@ -165,13 +196,18 @@ pub enum Doubt {
         nodes: usize,
     },
     /// The master did it, but not enough replicas have it.
-    #[error("{acknowledged} of the {wanted} replicas wanted have it")]
-    TooFewReplicas {
-        /// How many replicas acknowledged the write in time.
-        acknowledged: u64,
-        /// How many were asked for.
-        wanted: u64,
-    },
+    #[error(transparent)]
+    TooFewReplicas(TooFewReplicas),
+}
+
+/// A write that not enough replicas have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{acknowledged} of the {wanted} replicas wanted have it")]
+pub struct TooFewReplicas {
+    /// How many replicas acknowledged the write in time.
+    pub acknowledged: u64,
+    /// How many were asked for.
+    pub wanted: u64,
 }
 
 /// An error a node replied with.

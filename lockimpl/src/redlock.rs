@@ -6,17 +6,21 @@
 //! counter that a majority agrees on. The delayed restart the page asks of crashed nodes is the
 //! nodes' affair.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use redis::Value;
-
-use crate::algorithm::draw_token;
+use crate::ballot::{Ballot, answer};
 use crate::clock::Timing;
+use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
+use crate::form::{Choice, Form, LockConfig};
 use crate::join::join_in_order;
-use crate::link::{Failure, Link, OnTimeout};
-use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
-use crate::request::{ReleaseMethod, Request, says_yes};
+use crate::link::{Link, OnTimeout};
+use crate::lock::{Acquired, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::registry::{BoxLock, ConfigError, LockKind};
+use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request};
+use crate::single::choose_extend_if_missing;
+use crate::switch::{Switches, Unfit};
 
 /// The switches of Redlock.
 ///
@@ -64,22 +68,99 @@ pub struct RedlockConfig {
     pub extend_if_missing: bool,
 }
 
+impl LockConfig for RedlockConfig {
+    fn read(form: &mut Form<'_>) -> Self {
+        let tries = |tries: u64| u32::try_from(tries).unwrap_or(u32::MAX);
+        Self {
+            timing: Timing::choose(form, Timing::checked()),
+            quorum: form.choice_or_votes(
+                "quorum",
+                Quorum::default(),
+                Quorum::Fixed,
+                "how many nodes must say yes",
+            ),
+            order: form.choice(
+                "order",
+                Order::default(),
+                "whether nodes are asked one after another or all at once",
+            ),
+            node_timeout: form.timeout(
+                "node_timeout",
+                Some(Duration::from_millis(50)),
+                "how long one command may take on one node, connecting included",
+            ),
+            on_timeout: OnTimeout::choose(form),
+            token: form.choice(
+                "token",
+                TokenScope::default(),
+                "what has a token of its own: a call, or each attempt of it",
+            ),
+            tries: tries(form.number("tries", (1, 1000), 3, "how many attempts one call makes")),
+            retry_delay: form.duration(
+                "retry_delay",
+                Duration::from_millis(200),
+                "the longest wait between two attempts",
+            ),
+            jitter: form.flag("jitter", true, "draw each wait between zero and `retry_delay`"),
+            release: ReleaseMethod::choose(form),
+            release_on: form.choice(
+                "release_on",
+                ReleaseOn::default(),
+                "which nodes are told that a lock was given back or not obtained",
+            ),
+            on_failed_extension: form.choice(
+                "on_failed_extension",
+                OnFailedExtension::default(),
+                "what becomes of a lock whose extension failed",
+            ),
+            extend_if_missing: choose_extend_if_missing(form),
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            sends: Some(Sends {
+                to_hold: [&["SET"], self.release.sends()].concat(),
+                to_extend: RUNS_A_SCRIPT.to_vec(),
+            }),
+            extends: true,
+            deadline: self.timing.has_deadline(),
+            fencing: false,
+        }
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        self.timing.unfit(ttl)
+    }
+}
+
 impl Default for RedlockConfig {
     fn default() -> Self {
-        Self {
-            timing: Timing::checked(),
-            quorum: Quorum::default(),
-            order: Order::default(),
-            node_timeout: Some(Duration::from_millis(50)),
-            on_timeout: OnTimeout::default(),
-            token: TokenScope::default(),
-            tries: 3,
-            retry_delay: Duration::from_millis(200),
-            jitter: true,
-            release: ReleaseMethod::default(),
-            release_on: ReleaseOn::default(),
-            on_failed_extension: OnFailedExtension::default(),
-            extend_if_missing: false,
+        Self::published()
+    }
+}
+
+/// The kind of this lock.
+pub(crate) struct Redlock;
+
+impl<E: Env> LockKind<E> for Redlock {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<RedlockConfig>(
+            "redlock",
+            "the same key on a majority of nodes that know nothing of each other",
+            "Redis documentation, \"Distributed Locks with Redis\": the Redlock algorithm",
+            Nodes::Independent,
+        )
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        let config = RedlockConfig::chosen(chosen)?;
+        match config.quorum {
+            _ if nodes.is_empty() => Err(ConfigError::NoNodes),
+            Quorum::Fixed(votes) if votes > nodes.len() => {
+                Err(ConfigError::Quorum { votes, nodes: nodes.len() })
+            }
+            _ => Ok(BoxLock::new(RedlockLock::new(env, nodes, config))),
         }
     }
 }
@@ -106,6 +187,14 @@ pub enum Quorum {
     Fixed(usize),
 }
 
+impl Choice for Quorum {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("majority", Self::Majority),
+        ("half-of-others", Self::HalfOfOthers),
+        ("more-than-majority", Self::MoreThanMajority),
+    ];
+}
+
 impl Quorum {
     /// The votes needed among `nodes`.
     pub fn votes(self, nodes: usize) -> usize {
@@ -129,6 +218,11 @@ pub enum Order {
     Parallel,
 }
 
+impl Choice for Order {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("sequential", Self::Sequential), ("parallel", Self::Parallel)];
+}
+
 /// Whether a retry is a new owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TokenScope {
@@ -138,6 +232,10 @@ pub enum TokenScope {
     Call,
     /// A new token for each attempt.
     Attempt,
+}
+
+impl Choice for TokenScope {
+    const WORDS: &'static [(&'static str, Self)] = &[("call", Self::Call), ("attempt", Self::Attempt)];
 }
 
 /// Which nodes are told that a lock was given back or not obtained.
@@ -151,6 +249,10 @@ pub enum ReleaseOn {
     Answered,
 }
 
+impl Choice for ReleaseOn {
+    const WORDS: &'static [(&'static str, Self)] = &[("all", Self::All), ("answered", Self::Answered)];
+}
+
 /// What a failed extension does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailedExtension {
@@ -162,21 +264,27 @@ pub enum OnFailedExtension {
     Release,
 }
 
+impl Choice for OnFailedExtension {
+    const WORDS: &'static [(&'static str, Self)] = &[("keep", Self::Keep), ("release", Self::Release)];
+}
+
 /// Redlock; see [`RedlockConfig`].
 pub struct RedlockLock<E: Env> {
     env: E,
     config: RedlockConfig,
     links: Vec<Link<E>>,
+    /// Which nodes said yes to the latest grant of each resource, in node order.
+    votes: BTreeMap<String, (Token, Vec<bool>)>,
 }
 
 impl<E: Env> RedlockLock<E> {
     /// A lock on `nodes`, which are independent masters. Connects when it is first used. A quorum
     /// that cannot be met, or no tries, gives a lock that is never granted;
-    /// [`Algorithm::build`](crate::Algorithm::build) refuses them.
+    /// a [`Registry`](crate::Registry) refuses to build it.
     pub fn new(env: E, nodes: Vec<NodeName>, config: RedlockConfig) -> Self {
         let links =
             nodes.into_iter().map(|node| Link::new(node, config.node_timeout, config.on_timeout)).collect();
-        Self { env, config, links }
+        Self { env, config, links, votes: BTreeMap::new() }
     }
 
     fn needed(&self) -> usize {
@@ -186,7 +294,8 @@ impl<E: Env> RedlockLock<E> {
     /// One attempt: T1 is read right before the first request and T2 right after the last reply.
     async fn attempt(&mut self, resource: &str, ttl: Duration, token: Token) -> Result<Grant, Refusal> {
         let lease = self.config.timing.start(&self.env, ttl).await;
-        let ballot = self.ask_all(&Request::Claim { key: resource, token: &token, ttl }).await;
+        let claim = Request::Claim { key: resource, token: &token, ttl: lease.ttl() };
+        let ballot = self.ask_all(&claim).await;
         let in_time = lease.in_time(&self.env, None).await;
         let (votes, needed) = (ballot.yes(), self.needed());
         let refusal = if votes < needed {
@@ -194,16 +303,26 @@ impl<E: Env> RedlockLock<E> {
         } else if !in_time {
             Refusal::TooLate
         } else {
-            return Ok(Grant {
-                resource: resource.to_owned(),
-                token,
-                fencing: None,
-                deadline: lease.deadline(),
-                votes: ballot.votes(),
-            });
+            self.remember(resource, &token, ballot.votes());
+            return Ok(Grant { deadline: lease.deadline(), ..Grant::new(resource, token) });
         };
         self.release_where(resource, &token, &ballot.votes()).await;
         Err(refusal)
+    }
+
+    /// A grant was given on these votes. Whoever watches is told.
+    fn remember(&mut self, resource: &str, token: &Token, votes: Vec<bool>) {
+        let counted = self.links.iter().zip(&votes).filter(|(_, yes)| **yes).map(|(link, _)| link.node());
+        self.env.votes(&counted.collect::<Vec<_>>());
+        self.votes.insert(resource.to_owned(), (token.clone(), votes));
+    }
+
+    /// Which nodes said yes to a grant; all, for a grant that is not the latest of its resource.
+    fn said_yes(&self, grant: &Grant) -> Vec<bool> {
+        match self.votes.get(&grant.resource) {
+            Some((token, votes)) if *token == grant.token => votes.clone(),
+            _ => vec![true; self.links.len()],
+        }
     }
 
     /// Sleeps between two attempts.
@@ -254,16 +373,16 @@ impl<E: Env> RedlockLock<E> {
 
 impl<E: Env> Lock for RedlockLock<E> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        let mut token = draw_token(&self.env);
+        let mut token = Token::draw(&self.env);
         let mut refusal = Refusal::TooFewVotes { votes: 0, needed: self.needed() };
         for attempt in 0..self.config.tries {
             if attempt > 0 {
                 self.wait_to_retry().await;
                 if self.config.token == TokenScope::Attempt {
-                    token = draw_token(&self.env);
+                    token = Token::draw(&self.env);
                 }
             }
-            match self.attempt(resource, ttl, token).await {
+            match self.attempt(resource, ttl, token.clone()).await {
                 Ok(grant) => return Acquired::Granted(grant),
                 Err(why) => refusal = why,
             }
@@ -275,11 +394,17 @@ impl<E: Env> Lock for RedlockLock<E> {
     /// old promise ran out.
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let lease = self.config.timing.start(&self.env, ttl).await;
-        let (key, or_set) = (&grant.resource, self.config.extend_if_missing);
+        let (key, ttl, or_set) = (&grant.resource, lease.ttl(), self.config.extend_if_missing);
         let ballot = self.ask_all(&Request::Extend { key, token: &grant.token, ttl, or_set }).await;
         let in_time = lease.in_time(&self.env, grant.deadline).await;
-        for (held, renewed) in grant.votes.iter_mut().zip(ballot.votes()) {
+        let mut said_yes = self.said_yes(grant);
+        for (held, renewed) in said_yes.iter_mut().zip(ballot.votes()) {
             *held |= renewed;
+        }
+        if let Some((token, votes)) = self.votes.get_mut(&grant.resource)
+            && *token == grant.token
+        {
+            votes.clone_from(&said_yes);
         }
         let failed = if ballot.yes() < self.needed() {
             ballot.undecided(self.needed()).map_or(Extended::NotOwner, Extended::Unknown)
@@ -290,7 +415,7 @@ impl<E: Env> Lock for RedlockLock<E> {
             return Extended::Extended { deadline: grant.deadline };
         };
         if self.config.on_failed_extension == OnFailedExtension::Release {
-            self.release_where(&grant.resource, &grant.token, &grant.votes).await;
+            self.release_where(&grant.resource, &grant.token, &said_yes).await;
         }
         failed
     }
@@ -298,57 +423,12 @@ impl<E: Env> Lock for RedlockLock<E> {
     /// Tells every node. Released if as many as make a quorum gave their key up, not the owner if so
     /// many said that there was none that a quorum was no longer held.
     async fn release(&mut self, grant: &Grant) -> Released {
-        let ballot = self.release_where(&grant.resource, &grant.token, &grant.votes).await;
+        let said_yes = self.said_yes(grant);
+        let ballot = self.release_where(&grant.resource, &grant.token, &said_yes).await;
         if ballot.yes() >= self.needed() {
             return Released::Released;
         }
         ballot.undecided(self.needed()).map_or(Released::NotOwner, Released::Unknown)
-    }
-}
-
-/// What one node said.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
-    Yes,
-    No,
-    /// No reply, an error reply, or it could not be reached: no vote.
-    Silent,
-    /// It was not asked.
-    NotAsked,
-}
-
-async fn answer<E: Env>(env: &E, link: &mut Link<E>, request: &Request<'_>, asked: bool) -> Answer {
-    if !asked {
-        return Answer::NotAsked;
-    }
-    match link.ask(env, request).await {
-        Ok(reply) if says_yes(&reply) => Answer::Yes,
-        Ok(Value::Nil | Value::Int(_)) => Answer::No,
-        Ok(_) | Err(Failure::Unsent(_) | Failure::Lost(_) | Failure::ErrorReply(_)) => Answer::Silent,
-    }
-}
-
-/// The answers of all nodes, in node order.
-struct Ballot(Vec<Answer>);
-
-impl Ballot {
-    fn yes(&self) -> usize {
-        self.count(Answer::Yes)
-    }
-
-    fn votes(&self) -> Vec<bool> {
-        self.0.iter().map(|answer| *answer == Answer::Yes).collect()
-    }
-
-    /// Why nobody can say whether `needed` nodes would have agreed; nothing if they would not.
-    fn undecided(&self, needed: usize) -> Option<Doubt> {
-        let silent = self.count(Answer::Silent);
-        let nodes = self.0.len() - self.count(Answer::NotAsked);
-        (self.yes() + silent >= needed).then_some(Doubt::TooFewAnswers { answers: nodes - silent, nodes })
-    }
-
-    fn count(&self, what: Answer) -> usize {
-        self.0.iter().filter(|answer| **answer == what).count()
     }
 }
 

@@ -7,22 +7,81 @@
 
 use std::time::Duration;
 
+use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
+use crate::form::{Form, LockConfig};
 use crate::link::Link;
 use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
+use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::request::{Request, is_master};
 use crate::single::{Exchange, ReplicaWait, SingleConfig};
+use crate::switch::{Most, Switches, Unfit};
 
 const NO_MASTER: &str = "no node says that it is the master";
 
 /// The switches of the lock on a replicated master.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicatedConfig {
     /// The lock on the master.
     pub lock: SingleConfig,
     /// Have writes acknowledged by replicas. Off by default: replication is asynchronous, and a lock
     /// that was granted can be lost with its master.
     pub wait: Option<ReplicaWait>,
+}
+
+impl LockConfig for ReplicatedConfig {
+    fn read(form: &mut Form<'_>) -> Self {
+        let lock = SingleConfig::read(form);
+        let replicas = form.optional_number(
+            "wait_replicas",
+            (1, Most::Replicas),
+            "how many replicas must have a write for it to count (WAIT)",
+        );
+        let second = Duration::from_secs(1);
+        let timeout = form.positive_duration("wait_timeout", second, "how long the master waits for them");
+        form.needs("wait_replicas");
+        Self { lock, wait: replicas.map(|replicas| ReplicaWait { replicas, timeout }) }
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = self.lock.facts();
+        if let Some(sends) = &mut facts.sends {
+            sends.to_hold.push("ROLE");
+            sends.to_hold.extend(self.wait.map(|_| "WAIT"));
+        }
+        facts
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        self.lock.unfit(ttl)
+    }
+}
+
+impl Default for ReplicatedConfig {
+    fn default() -> Self {
+        Self::published()
+    }
+}
+
+/// The kind of this lock.
+pub(crate) struct Replicated;
+
+impl<E: Env> LockKind<E> for Replicated {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<ReplicatedConfig>(
+            "replicated",
+            "the same key on whichever node is master, followed when another is promoted",
+            "Redis documentation, \"Distributed Locks with Redis\": why failover-based implementations are not enough",
+            Nodes::Replicated,
+        )
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        if nodes.is_empty() {
+            return Err(ConfigError::NoNodes);
+        }
+        Ok(BoxLock::new(ReplicatedLock::new(env, nodes, ReplicatedConfig::chosen(chosen)?)))
+    }
 }
 
 /// The lock on a replicated master; see [`ReplicatedConfig`].
@@ -152,7 +211,7 @@ impl Trouble {
             Doubt::ErrorReply(error) => Self::of_error(error),
             Doubt::Unreachable(_) => Self::WithoutEffect,
             Doubt::Timeout | Doubt::ConnectionLost(_) => Self::Lost,
-            Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas { .. } => Self::None,
+            Doubt::TooFewAnswers { .. } | Doubt::TooFewReplicas(_) => Self::None,
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use redis::{Cmd, ErrorKind, ServerErrorKind, Value};
 
 use crate::env::Env;
+use crate::form::{Choice, Form};
 use crate::lock::Token;
 use crate::wire::{NoReply, Wire};
 
@@ -25,6 +26,33 @@ pub enum ReleaseMethod {
     /// `GET`, compare here, `DEL`: the key may expire and change hands in between.
     GetThenDelete,
 }
+
+impl Choice for ReleaseMethod {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("compare-and-delete", Self::CompareAndDelete),
+        ("plain-delete", Self::PlainDelete),
+        ("get-then-delete", Self::GetThenDelete),
+    ];
+}
+
+impl ReleaseMethod {
+    /// Asks for it.
+    pub(crate) fn choose(form: &mut Form<'_>) -> Self {
+        form.choice("release", Self::default(), "how a key is given back")
+    }
+
+    /// The commands it takes.
+    pub(crate) fn sends(self) -> &'static [&'static str] {
+        match self {
+            Self::CompareAndDelete => &RUNS_A_SCRIPT,
+            Self::PlainDelete => &["DEL"],
+            Self::GetThenDelete => &["GET", "DEL"],
+        }
+    }
+}
+
+/// The commands that it takes to run a script: the second where the node does not know it.
+pub(crate) const RUNS_A_SCRIPT: [&str; 2] = ["EVALSHA", "SCRIPT"];
 
 /// One exchange with one node.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +130,7 @@ impl Request<'_> {
         match *self {
             Self::Claim { key, token, ttl } => {
                 let mut set = Cmd::with_capacity(6, 64 + key.len());
-                set.arg("SET").arg(key).arg(&token.0).arg("NX").arg("PX").arg(millis(ttl));
+                set.arg("SET").arg(key).arg(token.as_bytes()).arg("NX").arg("PX").arg(millis(ttl));
                 wire.call(&set).await
             }
             Self::ClaimFenced { key, counter, token, ttl } => {
@@ -158,7 +186,7 @@ async fn release<E: Env>(
         ReleaseMethod::CompareAndDelete => run(&COMPARE_AND_DELETE, wire, &[key], token, None).await,
         ReleaseMethod::PlainDelete => wire.call(command("DEL").arg(key)).await,
         ReleaseMethod::GetThenDelete => match wire.call(command("GET").arg(key)).await? {
-            Value::BulkString(value) if value == token.0 => wire.call(command("DEL").arg(key)).await,
+            Value::BulkString(value) if value == token.as_bytes() => wire.call(command("DEL").arg(key)).await,
             _ => Ok(Value::Int(0)),
         },
     }
@@ -174,7 +202,7 @@ async fn run<E: Env>(
     ttl: Option<Duration>,
 ) -> Result<Value, NoReply> {
     let mut call = Cmd::with_capacity(6, 128 + keys.iter().map(|key| key.len()).sum::<usize>());
-    call.arg("EVALSHA").arg(script.hash()).arg(keys.len()).arg(keys).arg(&token.0);
+    call.arg("EVALSHA").arg(script.hash()).arg(keys.len()).arg(keys).arg(token.as_bytes());
     if let Some(ttl) = ttl {
         call.arg(millis(ttl));
     }

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::algorithm::draw_token;
 use crate::clock::{Lease, Timing};
+use crate::descriptor::{Descriptor, Facts, Nodes, Sends};
 use crate::env::{Env, NodeName};
+use crate::form::{Form, LockConfig};
 use crate::link::{Failure, Link, OnTimeout};
-use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
-use crate::request::{ReleaseMethod, Request, says_yes};
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas};
+use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::request::{RUNS_A_SCRIPT, ReleaseMethod, Request, says_yes};
+use crate::switch::{Switches, Unfit};
 
 /// The switches of the lock on one node. The default is the lock of the Redis documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,18 +46,73 @@ pub struct SingleConfig {
     pub release_on_failure: bool,
 }
 
-impl Default for SingleConfig {
-    fn default() -> Self {
+impl LockConfig for SingleConfig {
+    fn read(form: &mut Form<'_>) -> Self {
         Self {
-            timing: Timing::unchecked(),
-            request_timeout: Some(Duration::from_secs(1)),
-            on_timeout: OnTimeout::default(),
-            release: ReleaseMethod::default(),
-            fencing: false,
-            extend_if_missing: false,
-            release_on_failure: true,
+            timing: Timing::choose(form, Timing::unchecked()),
+            request_timeout: form.timeout(
+                "request_timeout",
+                Some(Duration::from_secs(1)),
+                "how long one command may take, connecting included",
+            ),
+            on_timeout: OnTimeout::choose(form),
+            release: ReleaseMethod::choose(form),
+            fencing: form.flag("fencing", false, "count grants on the node, and hand out the number"),
+            extend_if_missing: choose_extend_if_missing(form),
+            release_on_failure: form.flag(
+                "release_on_failure",
+                true,
+                "try once to take back a claim that failed and may have set the key",
+            ),
         }
     }
+
+    fn facts(&self) -> Facts {
+        let claim: &[&str] = if self.fencing { &RUNS_A_SCRIPT } else { &["SET"] };
+        Facts {
+            sends: Some(Sends {
+                to_hold: [claim, self.release.sends()].concat(),
+                to_extend: RUNS_A_SCRIPT.to_vec(),
+            }),
+            extends: true,
+            deadline: self.timing.has_deadline(),
+            fencing: self.fencing,
+        }
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        self.timing.unfit(ttl)
+    }
+}
+
+impl Default for SingleConfig {
+    fn default() -> Self {
+        Self::published()
+    }
+}
+
+/// The kind of this lock.
+pub(crate) struct Single;
+
+impl<E: Env> LockKind<E> for Single {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<SingleConfig>(
+            "single",
+            "a key on one node: SET NX PX takes it, a script that compares the token gives it back",
+            "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
+            Nodes::One,
+        )
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+        let node = only_node("single", nodes)?;
+        Ok(BoxLock::new(SingleLock::new(env, node, SingleConfig::chosen(chosen)?)))
+    }
+}
+
+/// Asks for a switch that every lock has which extends a lease.
+pub(crate) fn choose_extend_if_missing(form: &mut Form<'_>) -> bool {
+    form.flag("extend_if_missing", false, "let an extension set a key again that is gone")
 }
 
 /// A write counts only if that many replicas have it: `WAIT` after every claim and extension, on the
@@ -114,16 +172,13 @@ pub(crate) struct Exchange<'a, E: Env> {
 
 impl<E: Env> Exchange<'_, E> {
     pub(crate) async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        let token = draw_token(self.env);
+        let token = Token::draw(self.env);
         let lease = self.config.timing.start(self.env, ttl).await;
-        match self.claim(resource, &token, ttl, &lease).await {
-            Ok(fencing) => Acquired::Granted(Grant {
-                resource: resource.to_owned(),
-                token,
-                fencing,
-                deadline: lease.deadline(),
-                votes: Vec::new(),
-            }),
+        match self.claim(resource, &token, &lease).await {
+            Ok(fencing) => {
+                let deadline = lease.deadline();
+                Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, token) })
+            }
             Err(failed) => {
                 if failed.may_have_set_the_key() && self.config.release_on_failure {
                     self.release(resource, &token).await;
@@ -133,13 +188,8 @@ impl<E: Env> Exchange<'_, E> {
         }
     }
 
-    async fn claim(
-        &mut self,
-        key: &str,
-        token: &Token,
-        ttl: Duration,
-        lease: &Lease,
-    ) -> Result<Option<u64>, FailedClaim> {
+    async fn claim(&mut self, key: &str, token: &Token, lease: &Lease) -> Result<Option<u64>, FailedClaim> {
+        let ttl = lease.ttl();
         let reply = if self.config.fencing {
             let counter = format!("{{{key}}}:fencing");
             self.link.ask(self.env, &Request::ClaimFenced { key, counter: &counter, token, ttl }).await
@@ -156,9 +206,7 @@ impl<E: Env> Exchange<'_, E> {
         };
         match self.replicated().await {
             Ok(()) => {}
-            Err(Doubt::TooFewReplicas { acknowledged, wanted }) => {
-                return Err(FailedClaim::Key(Refusal::TooFewReplicas { acknowledged, wanted }));
-            }
+            Err(Doubt::TooFewReplicas(few)) => return Err(FailedClaim::Key(Refusal::TooFewReplicas(few))),
             Err(doubt) => return Err(FailedClaim::Doubt(doubt)),
         }
         if lease.in_time(self.env, None).await {
@@ -173,7 +221,7 @@ impl<E: Env> Exchange<'_, E> {
         let request = Request::Extend {
             key: &grant.resource,
             token: &grant.token,
-            ttl,
+            ttl: lease.ttl(),
             or_set: self.config.extend_if_missing,
         };
         match self.link.ask(self.env, &request).await {
@@ -212,10 +260,10 @@ impl<E: Env> Exchange<'_, E> {
                 if acknowledged >= wanted {
                     Ok(())
                 } else {
-                    Err(Doubt::TooFewReplicas { acknowledged, wanted })
+                    Err(Doubt::TooFewReplicas(TooFewReplicas { acknowledged, wanted }))
                 }
             }
-            Ok(_) => Err(Doubt::TooFewReplicas { acknowledged: 0, wanted }),
+            Ok(_) => Err(Doubt::TooFewReplicas(TooFewReplicas { acknowledged: 0, wanted })),
             Err(failure) => Err(failure.into_doubt()),
         }
     }

@@ -4,15 +4,18 @@
 //! Assumes a tokio runtime with time and I/O enabled. Off Linux there is no `CLOCK_BOOTTIME`: the
 //! boot clock is then the monotonic one, whatever that does there while the machine is suspended.
 
+use std::future::Future;
+use std::io;
 use std::time::{Duration, SystemTime};
 
 use redis::aio::MultiplexedConnection;
 use redis::{Client, IntoConnectionInfo, RedisResult};
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::clock::{BootTime, MonotonicTime, WallTime};
 use crate::driver::connection_config;
-use crate::env::{Env, NodeName};
+use crate::env::{Env, NodeName, Task};
+use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// The machine this program runs on. A node's name is its address: `redis://127.0.0.1:6379`.
 #[derive(Clone, Debug)]
@@ -40,6 +43,7 @@ impl Default for TokioEnv {
 
 impl Env for TokioEnv {
     type Conn = MultiplexedConnection;
+    type Stream = TcpStream;
 
     #[expect(clippy::disallowed_methods, reason = "on a real machine the host's clock is the real one")]
     async fn wall(&self) -> WallTime {
@@ -70,6 +74,17 @@ impl Env for TokioEnv {
     #[expect(clippy::disallowed_methods, reason = "on a real machine the system draws the tokens")]
     fn random(&self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("every supported system hands out random bytes");
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "on a real machine the runtime's tasks are the host's")]
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (handle, task) = Task::new(task);
+        tokio::spawn(task);
+        handle
+    }
+
+    async fn stream(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+        TcpStream::connect((host, port)).await
     }
 
     async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {

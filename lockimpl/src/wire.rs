@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisError, Value};
 
-use crate::clock::MonotonicTime;
 use crate::env::{DeadlinePassed, Env};
+use crate::times::MonotonicTime;
 
 /// A command without a usable reply.
 #[derive(Debug)]

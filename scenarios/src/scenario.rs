@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{Predicate, ResourceRules};
-use doublehold_lockimpl::Algorithm;
+use doublehold_lockimpl::Switches;
 use doublehold_sim::{DelayLaw, Fault, PlannedFault, Probability, RatePpb};
 
 /// A scenario, ready to be run from a seed.
@@ -112,8 +112,10 @@ pub struct LockSetup {
     pub name: String,
     /// How long each grant lasts.
     pub ttl: Duration,
-    /// The algorithm and its switches.
-    pub algorithm: Algorithm,
+    /// The kind of lock, by its name.
+    pub algorithm: String,
+    /// Every switch of it that means something, also where nothing was said.
+    pub switches: Switches,
 }
 
 /// How the Redis nodes are set up.

@@ -463,12 +463,12 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "algorithm = \"redlock\"",
             "algorithm = \"single\", quorum = 2",
-            "line 2: `lock.quorum` does not fit the `single` lock | hint: it is a switch of `redlock`: remove it, or change `lock.algorithm`",
+            "line 2: `lock.quorum` means nothing to the `single` lock | hint: remove it, or change `lock.algorithm` to `redlock`; `single` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `request_timeout`, `on_timeout`, `release`, `fencing`, `extend_if_missing` and `release_on_failure`",
         ),
         (
             "algorithm = \"redlock\"",
             "algorithm = \"redlock\", fencing = true",
-            "line 2: `lock.fencing` does not fit the `redlock` lock | hint: it is a switch of `single` and `replicated`: remove it, or change `lock.algorithm`",
+            "line 2: `lock.fencing` means nothing to the `redlock` lock | hint: remove it, or change `lock.algorithm` to `single` or `replicated`; `redlock` takes `elapsed_check`, `unchecked_deadline`, `clock`, `drift_ratio`, `drift_constant`, `quorum`, `order`, `node_timeout`, `on_timeout`, `token`, `tries`, `retry_delay`, `jitter`, `release`, `release_on`, `on_failed_extension` and `extend_if_missing`",
         ),
         (
             "algorithm = \"redlock\"",
@@ -484,6 +484,26 @@ fn combinations_that_say_nothing_are_refused() {
             "algorithm = \"redlock\"",
             "algorithm = \"redlock\", quorum = 4",
             "line 2: `lock.quorum` must be a whole number within bounds, not `4` | hint: use 1 to 3",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"replicated\", wait_timeout = \"1s\"",
+            "line 2: `lock.wait_timeout` does nothing without `wait_replicas` | hint: add `wait_replicas = 1`",
+        ),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[\"A\"], master = \"A\"",
+            "line 3: `nodes.master` does not fit this lock: its nodes stand alone | hint: remove `master`, or use the `replicated` lock",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", drift_ratio = \"3/2\"",
+            "line 2: `lock.drift_ratio` must be a ratio below 1 such as \"1/100\", not `3/2` | hint: it is the share of the ttl given up for clocks that run at different rates",
+        ),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlock\", quorum = \"most\"",
+            "line 2: `lock.quorum` must be one of `majority`, `half-of-others` and `more-than-majority`, not `most` | hint: known are `majority`, `half-of-others` and `more-than-majority`",
         ),
         (
             "algorithm = \"redlock\"",
@@ -518,7 +538,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "[[faults]]",
             "[resource]\nfencing = \"reject-lower\"\n[[faults]]",
-            "line 10: the resource checks fencing numbers and the lock makes none, so that every write is refused | hint: set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`",
+            "line 10: the resource checks fencing numbers and the lock makes none, so that every write is refused | hint: use `single` or `replicated` with `lock.fencing = true`, or remove `resource.fencing`",
         ),
         (
             "[\"try\", \"work 1s\", \"release\"]",

@@ -6,17 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::io;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use tokio::io::DuplexStream;
 
 use super::node::Node;
-use crate::clock::{BootTime, MonotonicTime, WallTime};
-use crate::env::{Env, NodeName};
+use crate::env::{Env, NodeName, Task};
+use crate::times::{BootTime, MonotonicTime, WallTime};
 
 pub(super) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -42,6 +44,10 @@ pub(super) struct State {
     pub(super) nodes: BTreeMap<String, Node>,
     /// What locks said they mark their keys with.
     pub(super) marks: Vec<Vec<u8>>,
+    /// The nodes whose yes a lock said it counted, for each grant.
+    pub(super) votes: Vec<Vec<String>>,
+    /// Tasks that locks started, unless one of them is being polled.
+    tasks: Vec<Pin<Box<dyn Future<Output = ()> + Send>>>,
     stop: Option<Stop>,
     timers: BTreeSet<u64>,
     /// What waits for anything at all; woken whenever time has moved.
@@ -110,10 +116,19 @@ impl World {
             if let Poll::Ready(output) = code.as_mut().poll(&mut cx) {
                 return output;
             }
+            self.poll_tasks(&mut cx);
             self.state().advance();
             let waiting = std::mem::take(&mut self.state().waiting);
             waiting.into_iter().for_each(Waker::wake);
         }
+    }
+}
+
+impl World {
+    fn poll_tasks(&self, cx: &mut Context<'_>) {
+        let mut tasks = std::mem::take(&mut self.state().tasks);
+        tasks.retain_mut(|task| task.as_mut().poll(cx).is_pending());
+        self.state().tasks.append(&mut tasks);
     }
 }
 
@@ -152,6 +167,7 @@ impl State {
 
 impl Env for World {
     type Conn = Conn;
+    type Stream = DuplexStream;
 
     async fn wall(&self) -> WallTime {
         let state = self.state();
@@ -188,6 +204,20 @@ impl Env for World {
 
     fn marks(&self, value: &[u8]) {
         self.state().marks.push(value.to_vec());
+    }
+
+    fn votes(&self, nodes: &[&NodeName]) {
+        self.state().votes.push(nodes.iter().map(|node| node.as_str().to_owned()).collect());
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (handle, task) = Task::new(task);
+        self.state().tasks.push(Box::pin(task));
+        handle
+    }
+
+    async fn stream(&self, _: &str, _: u16) -> io::Result<DuplexStream> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this world has nodes only"))
     }
 
     async fn connect(&self, node: &NodeName) -> RedisResult<Conn> {

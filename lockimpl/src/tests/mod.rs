@@ -7,5 +7,8 @@ mod fake;
 mod join;
 mod node;
 mod redlock;
+mod registry;
 mod replicated;
 mod single;
+#[cfg(feature = "tokio")]
+mod tokio;

@@ -6,9 +6,8 @@ use super::fake::{World, ms};
 use super::node::{Node, Replies};
 use crate::clock::Timing;
 use crate::{
-    Acquired, Algorithm, AnyLock, ConfigError, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime,
-    NodeName, OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod,
-    ReleaseOn, Released, ReplicatedConfig, SingleConfig, TokenScope,
+    Acquired, Deadline, Doubt, Extended, Grant, Lock, MonotonicTime, NodeName, OnFailedExtension, Order,
+    Quorum, RedlockConfig, RedlockLock, Refusal, ReleaseMethod, ReleaseOn, Released, TokenScope,
 };
 
 const TTL: Duration = ms(10_000);
@@ -277,40 +276,4 @@ fn a_release_says_what_a_quorum_of_nodes_said() {
     assert_eq!(release(&[], &["a", "b"]), Released::Released);
     assert_eq!(release(&[], &["a", "b", "c"]), unknown(2));
     assert_eq!(release(&["a", "b"], &["c"]), unknown(4), "c's answer would decide");
-}
-
-#[test]
-fn what_cannot_work_is_refused_with_the_way_out() {
-    let build = |algorithm: Algorithm, nodes: usize| {
-        let nodes = NODES[..nodes].iter().map(|name| NodeName::new(name)).collect();
-        algorithm.build(World::default(), nodes).map(|lock| matches!(lock, AnyLock::Redlock(_)))
-    };
-    let redlock = |config| Algorithm::Redlock(config);
-    assert_eq!(build(redlock(RedlockConfig::default()), 5), Ok(true));
-    assert_eq!(build(redlock(RedlockConfig::default()), 0), Err(ConfigError::NoNodes));
-    assert_eq!(build(redlock(RedlockConfig { tries: 0, ..one_try() }), 5), Err(ConfigError::NoTries));
-    for votes in [0, 6] {
-        let config = RedlockConfig { quorum: Quorum::Fixed(votes), ..one_try() };
-        assert_eq!(build(redlock(config), 5), Err(ConfigError::Quorum { votes, nodes: 5 }));
-    }
-    let single = Algorithm::Single(SingleConfig::default());
-    assert_eq!(build(single, 2), Err(ConfigError::NotOneNode(2)));
-}
-
-#[test]
-fn every_lock_says_what_marks_its_keys_before_it_sets_them() {
-    let algorithms = [
-        (Algorithm::Single(SingleConfig::default()), 1),
-        (Algorithm::Replicated(ReplicatedConfig::default()), 1),
-        (Algorithm::Redlock(one_try()), 5),
-    ];
-    for (algorithm, nodes) in algorithms {
-        let world = world();
-        let names = NODES[..nodes].iter().map(|name| NodeName::new(name)).collect();
-        let mut lock = algorithm.build(world.clone(), names).expect("a lock that can be built");
-        let Acquired::Granted(grant) = world.run(lock.acquire("stock", TTL)) else {
-            panic!("{algorithm:?}: nobody else asks")
-        };
-        assert_eq!(world.state().marks, [grant.token.0.to_vec()], "{algorithm:?}");
-    }
 }

@@ -8,7 +8,7 @@ use super::node::Replies;
 use crate::clock::Timing;
 use crate::{
     Acquired, Doubt, Extended, Grant, Lock, NodeName, Refusal, Released, ReplicaWait, ReplicatedConfig,
-    ReplicatedLock, SingleConfig,
+    ReplicatedLock, SingleConfig, TooFewReplicas,
 };
 
 const TTL: Duration = ms(10_000);
@@ -130,7 +130,7 @@ fn too_few_replicas_are_a_refusal_that_leaves_no_key() {
     let world = world();
     world.node("a", |node| node.acknowledging = 1);
     let mut lock = lock(&world, waiting(2, ms(100)));
-    let refusal = Refusal::TooFewReplicas { acknowledged: 1, wanted: 2 };
+    let refusal = Refusal::TooFewReplicas(TooFewReplicas { acknowledged: 1, wanted: 2 });
     assert_eq!(acquire(&world, &mut lock), Acquired::Refused(refusal));
     assert!(!has_key(&world, "a"));
     world.node("a", |node| node.acknowledging = 2);
@@ -160,7 +160,7 @@ fn an_extension_that_too_few_replicas_have_is_unknown() {
     let mut grant = granted(acquire(&world, &mut lock));
     let promised = grant.deadline;
     world.node("a", |node| node.acknowledging = 0);
-    let doubt = Doubt::TooFewReplicas { acknowledged: 0, wanted: 1 };
+    let doubt = Doubt::TooFewReplicas(TooFewReplicas { acknowledged: 0, wanted: 1 });
     assert_eq!(world.run(lock.extend(&mut grant, TTL)), Extended::Unknown(doubt));
     assert_eq!(grant.deadline, promised);
 }

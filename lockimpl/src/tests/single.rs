@@ -45,7 +45,7 @@ fn a_free_lock_is_granted_and_a_held_one_refused_until_its_lease_ends() {
     let world = world();
     let (mut c1, mut c2) = (lock(&world, SingleConfig::default()), lock(&world, SingleConfig::default()));
     let first = granted(acquire(&world, &mut c1));
-    assert_eq!(owner(&world), Some(first.token.0.to_vec()));
+    assert_eq!(owner(&world), Some(first.token.as_bytes().to_vec()));
     assert_eq!(acquire(&world, &mut c2), Acquired::Refused(Refusal::Taken));
     world.sleep(TTL);
     let second = granted(acquire(&world, &mut c2));

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use doublehold_history::{FencingCheck, ResourceRules};
-use doublehold_lockimpl::Algorithm;
+use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 
+use super::lock::Chosen;
 use super::problem::{Problem, Result};
 use super::section::{Choices, Field, Section, shorten};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
-use crate::scenario::{HostIndex, HostSetup, LockSetup, NodesSetup, Persistence, ResourceSetup, Role};
+use crate::scenario::{HostIndex, HostSetup, NodesSetup, Persistence, ResourceSetup, Role};
 
 /// More hosts than any lock of this kind is run with; the network grows with the square of their number.
 pub(super) const HOSTS_MAX: usize = 64;
@@ -173,24 +174,29 @@ fn node_names<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
 }
 
 /// Reads `[nodes]` and checks that the lock can run on them.
-pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &LockSetup) -> Result<NodesSetup> {
+pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<NodesSetup> {
     let nodes = nodes_section(root)?;
     let master = nodes.get("master").map(|field| master(&field, hosts)).transpose()?;
     let count = hosts.of(Role::Node).len();
-    match (&lock.algorithm, master) {
-        (Algorithm::Single(_), _) if count != 1 => {
-            let cause = format!("the `single` lock runs on one node, and there are {count}");
-            return Err(nodes.problem(cause, "name one node, or use the `replicated` or `redlock` lock"));
+    let name = lock.descriptor.name;
+    match (lock.descriptor.nodes, master) {
+        (Nodes::One, _) if count != 1 => {
+            let cause = format!("the `{name}` lock runs on one node, and there are {count}");
+            let others = lock.running_on(|nodes| nodes != Nodes::One);
+            let hint = format!("name one node, or use the {} lock", suggest::either(&others));
+            return Err(nodes.problem(cause, hint));
         }
-        (Algorithm::Replicated(_), None) => {
-            let cause = "the `replicated` lock needs a master";
+        (Nodes::Replicated, None) => {
+            let cause = format!("the `{name}` lock needs a master");
             let first = hosts.of(Role::Node).first().map_or("A", |&node| hosts.name(node));
             let hint = format!("add `master = \"{first}\"` to `[nodes]`: the other nodes replicate it");
             return Err(nodes.problem(cause, hint));
         }
-        (Algorithm::Single(_) | Algorithm::Redlock(_), Some(_)) => {
+        (Nodes::One | Nodes::Independent, Some(_)) => {
             let cause = "`nodes.master` does not fit this lock: its nodes stand alone";
-            return Err(nodes.problem(cause, "remove `master`, or use the `replicated` lock"));
+            let others = lock.running_on(|nodes| nodes == Nodes::Replicated);
+            let hint = format!("remove `master`, or use the {} lock", suggest::either(&others));
+            return Err(nodes.problem(cause, hint));
         }
         _ => {}
     }
@@ -213,29 +219,24 @@ fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
 }
 
 /// Reads `[resource]` and checks that clients can obey its rules.
-pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &LockSetup) -> Result<ResourceSetup> {
+pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
     let resource = root.section("resource", RESOURCE_KEYS)?;
     let rules = ResourceRules {
         fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
         fence_reads: resource.flag_or("fence_reads", false)?,
         version_check: resource.flag_or("version_check", false)?,
     };
-    let makes_numbers = match &lock.algorithm {
-        Algorithm::Single(config) => config.fencing,
-        Algorithm::Replicated(config) => config.lock.fencing,
-        Algorithm::Redlock(_) => false,
-    };
-    if rules.fencing != FencingCheck::Off && !makes_numbers {
+    if rules.fencing != FencingCheck::Off && !lock.facts.fencing {
         let cause =
             "the resource checks fencing numbers and the lock makes none, so that every write is refused";
-        return Err(resource
-            .problem(cause, "set `lock.fencing = true` (not with `redlock`), or remove `resource.fencing`"));
+        let way = lock.way_to(|facts| facts.fencing);
+        return Err(resource.problem(cause, format!("{way}, or remove `resource.fencing`")));
     }
     if rules.fence_reads && rules.fencing == FencingCheck::Off {
         let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
         return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
     }
     let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    let object = resource.get("object").map_or(Ok(lock.name.clone()), |field| field.name())?;
+    let object = resource.get("object").map_or(Ok(lock.setup.name.clone()), |field| field.name())?;
     Ok(ResourceSetup { host, object, rules })
 }

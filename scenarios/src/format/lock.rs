@@ -1,151 +1,172 @@
-//! The lock under test: one key for each switch of the algorithms, each refused where it would do nothing.
+//! The lock under test. Every key but three is a switch of a lock, and what it takes is the lock's to say: its descriptor is
+//! asked, here and wherever a part of a scenario depends on the lock.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
-use doublehold_lockimpl::{
-    Algorithm, Clock, Drift, OnFailedExtension, OnTimeout, Order, Quorum, Ratio, RedlockConfig,
-    ReleaseMethod, ReleaseOn, ReplicaWait, ReplicatedConfig, SingleConfig, Timing, TokenScope,
-};
+use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Value};
 
-use super::problem::Result;
-use super::section::{Choices, Field, Section};
+use super::problem::{Problem, Result};
+use super::section::{Field, Section};
 use super::suggest;
-use super::vocabulary::{Key, words_of};
-use crate::scenario::LockSetup;
+use super::vocabulary::Key;
+use crate::scenario::{ClientSetup, LockSetup, Step};
 
-const ALGORITHMS: [&str; 3] = ["single", "replicated", "redlock"];
-const EVERY: [&str; 11] = [
-    "algorithm",
-    "name",
-    "ttl",
-    "elapsed_check",
-    "unchecked_deadline",
-    "clock",
-    "drift_ratio",
-    "drift_constant",
-    "on_timeout",
-    "release",
-    "extend_if_missing",
-];
-const ONE_NODE: [&str; 3] = ["request_timeout", "fencing", "release_on_failure"];
-const REPLICATED: [&str; 2] = ["wait_replicas", "wait_timeout"];
-const REDLOCK: [&str; 9] = [
-    "quorum",
-    "order",
-    "node_timeout",
-    "token",
-    "tries",
-    "retry_delay",
-    "jitter",
-    "release_on",
-    "on_failed_extension",
-];
+/// What a scenario says of its lock whatever lock it is.
+const OWN_KEYS: [&str; 3] = ["algorithm", "name", "ttl"];
 
-const CLOCKS: Choices<Clock> =
-    &[("wall", Clock::Wall), ("monotonic", Clock::Monotonic), ("boot", Clock::Boot)];
-const QUORUMS: Choices<Quorum> = &[
-    ("majority", Quorum::Majority),
-    ("half-of-others", Quorum::HalfOfOthers),
-    ("more-than-majority", Quorum::MoreThanMajority),
-];
-const ORDERS: Choices<Order> = &[("sequential", Order::Sequential), ("parallel", Order::Parallel)];
-const TOKENS: Choices<TokenScope> = &[("call", TokenScope::Call), ("attempt", TokenScope::Attempt)];
-const RELEASE: Choices<ReleaseMethod> = &[
-    ("compare-and-delete", ReleaseMethod::CompareAndDelete),
-    ("plain-delete", ReleaseMethod::PlainDelete),
-    ("get-then-delete", ReleaseMethod::GetThenDelete),
-];
-const RELEASE_ON: Choices<ReleaseOn> = &[("all", ReleaseOn::All), ("answered", ReleaseOn::Answered)];
-const ON_TIMEOUT: Choices<OnTimeout> = &[("reconnect", OnTimeout::Reconnect), ("keep", OnTimeout::Keep)];
-const ON_FAILED_EXTENSION: Choices<OnFailedExtension> =
-    &[("keep", OnFailedExtension::Keep), ("release", OnFailedExtension::Release)];
-/// What stands for a timeout that never comes.
-const NO_TIMEOUT: &str = "none";
-
-/// What `[lock]` takes.
-pub(super) fn vocabulary() -> Vec<Key> {
-    let mut keys = Key::all("lock", &known());
-    let values = [
-        ("algorithm", ALGORITHMS.to_vec()),
-        ("clock", words_of(CLOCKS)),
-        ("quorum", words_of(QUORUMS)),
-        ("order", words_of(ORDERS)),
-        ("token", words_of(TOKENS)),
-        ("release", words_of(RELEASE)),
-        ("release_on", words_of(RELEASE_ON)),
-        ("on_timeout", words_of(ON_TIMEOUT)),
-        ("on_failed_extension", words_of(ON_FAILED_EXTENSION)),
-        ("request_timeout", vec![NO_TIMEOUT]),
-        ("node_timeout", vec![NO_TIMEOUT]),
-    ];
-    keys.extend(values.iter().flat_map(|(key, words)| Key::words(&format!("lock.{key}"), words)));
+/// What `[lock]` takes if these are the locks there are.
+pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
+    let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
+    let mut keys = [Key::all("lock", &known(locks)), Key::words("lock.algorithm", &names)].concat();
+    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+        keys.extend(Key::words(&format!("lock.{}", switch.name), &switch.words));
+    }
     keys
 }
 
-fn known() -> Vec<&'static str> {
-    [&EVERY[..], &ONE_NODE, &REPLICATED, &REDLOCK].concat()
+/// Every key, each once.
+fn known(locks: &[Descriptor]) -> Vec<&'static str> {
+    let mut known = OWN_KEYS.to_vec();
+    for switch in locks.iter().flat_map(|lock| &lock.switches) {
+        if !known.contains(&switch.name) {
+            known.push(switch.name);
+        }
+    }
+    known
 }
 
-/// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
-pub(super) fn read(root: &Section<'_>, nodes: usize) -> Result<LockSetup> {
-    let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known())?;
-    let algorithm = lock.require("algorithm", "\"redlock\"")?;
-    let name = algorithm.choice(&ALGORITHMS.map(|name| (name, name)))?;
-    refuse_misfits(&lock, name)?;
-    let ttl = lock.require("ttl", "\"10s\"")?.positive_duration()?;
-    let timing = timing(&lock, name == "redlock", ttl)?;
-    let algorithm = match name {
-        "single" => Algorithm::Single(single(&lock, timing)?),
-        "replicated" => Algorithm::Replicated(replicated(&lock, timing, nodes)?),
-        _ => Algorithm::Redlock(redlock(&lock, timing, nodes)?),
-    };
-    let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.name())?;
-    Ok(LockSetup { name, ttl, algorithm })
+/// The lock that a scenario chose, and what is known of it with its switches set.
+pub(super) struct Chosen<'a> {
+    pub(super) setup: LockSetup,
+    pub(super) facts: Facts,
+    pub(super) descriptor: &'a Descriptor,
+    /// All that there are.
+    locks: &'a [Descriptor],
+}
+
+impl<'a> Chosen<'a> {
+    /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
+    pub(super) fn read(root: &Section<'_>, nodes: usize, locks: &'a [Descriptor]) -> Result<Chosen<'a>> {
+        let known = known(locks);
+        let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known)?;
+        let algorithm = lock.require("algorithm", "\"redlock\"")?;
+        let names: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
+        let descriptor = algorithm.choice(&names)?;
+        refuse_misfits(&lock, descriptor, locks)?;
+        let ttl = lock.require("ttl", "\"10s\"")?.positive_duration()?;
+        let switches = switches(&lock, descriptor, nodes)?;
+        if let Some(unfit) = descriptor.unfit(&switches, ttl) {
+            return Err(lock.problem(unfit.cause, unfit.hint));
+        }
+        let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.name())?;
+        let facts = descriptor.facts(&switches);
+        let setup = LockSetup { name, ttl, algorithm: descriptor.name.to_owned(), switches };
+        Ok(Chosen { setup, facts, descriptor, locks })
+    }
+
+    /// The locks that run on such nodes.
+    pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> Vec<&'static str> {
+        self.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
+    }
+
+    /// The way to a lock with what `wanted` looks for: a switch of this one, or another.
+    pub(super) fn way_to(&self, wanted: impl Fn(&Facts) -> bool) -> String {
+        if let Some(switch) = self.descriptor.flag_for(&self.setup.switches, &wanted) {
+            return format!("set `lock.{switch} = true`");
+        }
+        let nothing = Switches::new();
+        let as_published = |lock: &&Descriptor| wanted(&lock.facts(&nothing));
+        let others: Vec<&str> = self.locks.iter().filter(as_published).map(|lock| lock.name).collect();
+        if !others.is_empty() {
+            return format!("use {}", suggest::either(&others));
+        }
+        let flags = self.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
+        let flags: Vec<(&str, &str)> = flags.collect();
+        let Some((_, flag)) = flags.first() else { return "use another lock".to_owned() };
+        let others: Vec<&str> =
+            flags.iter().filter(|(_, other)| other == flag).map(|(name, _)| *name).collect();
+        format!("use {} with `lock.{flag} = true`", suggest::either(&others))
+    }
+
+    /// Refuses a step that this lock has no call for.
+    pub(super) fn check_steps(&self, field: &Field<'_>, client: &ClientSetup) -> Result<()> {
+        if self.facts.extends || !client.program.contains(&Step::Extend) {
+            return Ok(());
+        }
+        let cause =
+            format!("`{}.program`: the `{}` lock cannot be extended", field.path, self.descriptor.name);
+        Err(field.problem(cause, format!("remove `extend`, or {}", self.way_to(|facts| facts.extends))))
+    }
 }
 
 /// A switch of another algorithm would be ignored, and a scenario that relies on it would say nothing.
-fn refuse_misfits(lock: &Section<'_>, algorithm: &str) -> Result<()> {
-    let owners = |key: &str| match key {
-        key if ONE_NODE.contains(&key) => &ALGORITHMS[..2],
-        key if REPLICATED.contains(&key) => &ALGORITHMS[1..2],
-        key if REDLOCK.contains(&key) => &ALGORITHMS[2..],
-        _ => &ALGORITHMS[..],
-    };
+fn refuse_misfits(lock: &Section<'_>, chosen: &Descriptor, locks: &[Descriptor]) -> Result<()> {
     for (key, field) in lock.fields() {
-        let owners = owners(key);
-        if !owners.contains(&algorithm) {
-            let cause = format!("`{}` does not fit the `{algorithm}` lock", field.path);
-            let hint =
-                format!("it is a switch of {}: remove it, or change `lock.algorithm`", suggest::list(owners));
-            return Err(field.problem(cause, hint));
+        if OWN_KEYS.contains(&key) || chosen.switch(key).is_some() {
+            continue;
         }
+        let owners: Vec<&str> =
+            locks.iter().filter(|lock| lock.switch(key).is_some()).map(|lock| lock.name).collect();
+        let takes: Vec<&str> = chosen.switches.iter().map(|switch| switch.name).collect();
+        let takes = if takes.is_empty() { "no switches".to_owned() } else { suggest::list(&takes) };
+        let cause = format!("`{}` means nothing to the `{}` lock", field.path, chosen.name);
+        let hint = format!(
+            "remove it, or change `lock.algorithm` to {}; `{}` takes {takes}",
+            suggest::either(&owners),
+            chosen.name
+        );
+        return Err(field.problem(cause, hint));
     }
     Ok(())
 }
 
-fn timing(lock: &Section<'_>, checked: bool, ttl: Duration) -> Result<Timing> {
-    let published = if checked { Timing::checked() } else { Timing::unchecked() };
-    let timing = Timing {
-        elapsed_check: lock.flag_or("elapsed_check", published.elapsed_check)?,
-        unchecked_deadline: lock.flag_or("unchecked_deadline", published.unchecked_deadline)?,
-        clock: lock.choice_or("clock", CLOCKS, published.clock)?,
-        drift: Drift {
-            ratio: lock.get("drift_ratio").map_or(Ok(published.drift.ratio), |field| drift_ratio(&field))?,
-            constant: lock.duration_or("drift_constant", published.drift.constant)?,
-        },
-    };
-    if timing.elapsed_check && timing.drift.allowance(ttl) >= ttl {
-        let cause = "the drift allowance is as long as `lock.ttl`, so that no lock is ever granted";
-        return Err(lock.problem(cause, "use a longer `ttl`, or a smaller `drift_ratio` or `drift_constant`"));
+/// Every switch of the lock that means something: as typed, or at its default.
+fn switches(lock: &Section<'_>, descriptor: &Descriptor, nodes: usize) -> Result<Switches> {
+    let mut switches = Switches::new();
+    for switch in &descriptor.switches {
+        let field = lock.get(switch.name);
+        if let Some(needs) = switch.needs.filter(|needs| lock.get(needs).is_none()) {
+            match field {
+                None => continue,
+                Some(field) => return Err(alone(&field, needs, descriptor)),
+            }
+        }
+        let value = field.map(|field| value(&field, switch, nodes)).transpose()?;
+        if let Some(value) = value.or_else(|| switch.default.clone()) {
+            switches.set(switch.name, value);
+        }
     }
-    Ok(timing)
+    Ok(switches)
 }
 
-fn drift_ratio(field: &Field<'_>) -> Result<Ratio> {
-    let refused = || {
-        field.must_be("a ratio below 1 such as \"1/100\"", "it is the share of the ttl given up for drift")
+fn alone(field: &Field<'_>, needs: &str, descriptor: &Descriptor) -> Problem {
+    let example = match descriptor.switch(needs).and_then(|switch| switch.kind) {
+        Some(Kind::Number { least, .. }) => format!("{needs} = {least}"),
+        _ => needs.to_owned(),
     };
+    let cause = format!("`{}` does nothing without `{needs}`", field.path);
+    field.problem(cause, format!("add `{example}`"))
+}
+
+fn value(field: &Field<'_>, switch: &Switch, nodes: usize) -> Result<Value> {
+    let words: Vec<(&str, &str)> = switch.words.iter().map(|word| (*word, *word)).collect();
+    let is_text = field.text().is_ok();
+    if field.text().is_ok_and(|text| switch.words.contains(&text)) {
+        return field.choice(&words).map(Value::from);
+    }
+    Ok(match switch.kind {
+        None => field.choice(&words)?.into(),
+        Some(Kind::Number { .. }) if is_text && !words.is_empty() => field.choice(&words)?.into(),
+        Some(Kind::Number { least, most }) => field.number(least, most.among(nodes))?.into(),
+        Some(Kind::Flag) => field.flag()?.into(),
+        Some(Kind::Duration) => field.duration()?.into(),
+        Some(Kind::PositiveDuration) => field.positive_duration()?.into(),
+        Some(Kind::Ratio) => ratio(field, switch)?.into(),
+    })
+}
+
+fn ratio(field: &Field<'_>, switch: &Switch) -> Result<Ratio> {
+    let refused = || field.must_be("a ratio below 1 such as \"1/100\"", &format!("it is {}", switch.meaning));
     let (numerator, denominator) = field.text()?.split_once('/').ok_or_else(refused)?;
     let numerator: u32 = numerator.trim().parse().map_err(|_| refused())?;
     let denominator: NonZeroU32 = denominator.trim().parse().map_err(|_| refused())?;
@@ -153,80 +174,4 @@ fn drift_ratio(field: &Field<'_>) -> Result<Ratio> {
         return Err(refused());
     }
     Ok(Ratio { numerator, denominator })
-}
-
-fn single(lock: &Section<'_>, timing: Timing) -> Result<SingleConfig> {
-    let published = SingleConfig::default();
-    Ok(SingleConfig {
-        timing,
-        request_timeout: timeout(lock, "request_timeout", published.request_timeout)?,
-        on_timeout: on_timeout(lock)?,
-        release: release(lock)?,
-        fencing: lock.flag_or("fencing", published.fencing)?,
-        extend_if_missing: lock.flag_or("extend_if_missing", published.extend_if_missing)?,
-        release_on_failure: lock.flag_or("release_on_failure", published.release_on_failure)?,
-    })
-}
-
-fn replicated(lock: &Section<'_>, timing: Timing, nodes: usize) -> Result<ReplicatedConfig> {
-    let wait = match (lock.get("wait_replicas"), lock.get("wait_timeout")) {
-        (Some(replicas), timeout) => Some(ReplicaWait {
-            replicas: replicas.number(1, nodes.saturating_sub(1).max(1) as u64)?,
-            timeout: timeout.map_or(Ok(Duration::from_secs(1)), |timeout| timeout.positive_duration())?,
-        }),
-        (None, Some(timeout)) => {
-            let cause = format!("`{}` without `wait_replicas` waits for nobody", timeout.path);
-            return Err(timeout.problem(cause, "add `wait_replicas = 1`"));
-        }
-        (None, None) => None,
-    };
-    Ok(ReplicatedConfig { lock: single(lock, timing)?, wait })
-}
-
-fn redlock(lock: &Section<'_>, timing: Timing, nodes: usize) -> Result<RedlockConfig> {
-    let published = RedlockConfig::default();
-    Ok(RedlockConfig {
-        timing,
-        quorum: lock.get("quorum").map_or(Ok(published.quorum), |field| quorum(&field, nodes))?,
-        order: lock.choice_or("order", ORDERS, published.order)?,
-        node_timeout: timeout(lock, "node_timeout", published.node_timeout)?,
-        on_timeout: on_timeout(lock)?,
-        token: lock.choice_or("token", TOKENS, published.token)?,
-        tries: lock.get("tries").map_or(Ok(u64::from(published.tries)), |tries| tries.number(1, 1000))?
-            as u32,
-        retry_delay: lock.duration_or("retry_delay", published.retry_delay)?,
-        jitter: lock.flag_or("jitter", published.jitter)?,
-        release: release(lock)?,
-        release_on: lock.choice_or("release_on", RELEASE_ON, published.release_on)?,
-        on_failed_extension: lock.choice_or(
-            "on_failed_extension",
-            ON_FAILED_EXTENSION,
-            published.on_failed_extension,
-        )?,
-        extend_if_missing: lock.flag_or("extend_if_missing", published.extend_if_missing)?,
-    })
-}
-
-fn quorum(field: &Field<'_>, nodes: usize) -> Result<Quorum> {
-    if field.text().is_err() {
-        return Ok(Quorum::Fixed(field.number(1, nodes as u64)? as usize));
-    }
-    field.choice(QUORUMS)
-}
-
-/// A timeout, or `none`, which waits for ever.
-fn timeout(lock: &Section<'_>, key: &str, published: Option<Duration>) -> Result<Option<Duration>> {
-    match lock.get(key) {
-        None => Ok(published),
-        Some(field) if field.text() == Ok(NO_TIMEOUT) => Ok(None),
-        Some(field) => field.positive_duration().map(Some),
-    }
-}
-
-fn on_timeout(lock: &Section<'_>) -> Result<OnTimeout> {
-    lock.choice_or("on_timeout", ON_TIMEOUT, OnTimeout::default())
-}
-
-fn release(lock: &Section<'_>) -> Result<ReleaseMethod> {
-    lock.choice_or("release", RELEASE, ReleaseMethod::default())
 }

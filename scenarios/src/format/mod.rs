@@ -33,10 +33,12 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
+use doublehold_lockimpl::Descriptor;
 
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::scenario::{Expected, FaultSetup, Limits, Scenario};
 use hosts::Hosts;
+use lock::Chosen;
 use possible::Setting;
 use problem::{Origin, Problem, Result};
 use section::{Field, Section};
@@ -79,7 +81,7 @@ fn own_vocabulary() -> Vec<Key> {
 }
 
 /// A scenario's text and what was asked for beside it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Source {
     /// The scenario's name, as reports and plans use it.
     pub name: String,
@@ -93,6 +95,16 @@ pub struct Source {
     pub variant: Option<String>,
     /// Changes: `lock.ttl` and `5s`. The value is TOML if it parses as that, otherwise a text.
     pub sets: Vec<(String, String)>,
+    /// The locks that `lock.algorithm` can name: by default those of `doublehold-lockimpl`.
+    pub locks: Vec<Descriptor>,
+}
+
+impl Default for Source {
+    fn default() -> Source {
+        let (name, file, text) = (String::new(), String::new(), String::new());
+        let locks = doublehold_lockimpl::descriptors();
+        Source { name, file, in_plan: false, text, variant: None, sets: Vec::new(), locks }
+    }
 }
 
 /// A text that a user gave, fit to be part of one line of a message.
@@ -127,7 +139,7 @@ impl Source {
     /// );
     /// ```
     pub fn read(&self) -> std::result::Result<Scenario, ScenarioError> {
-        let read = self.resolve().and_then(|tree| scenario(&self.name, &tree));
+        let read = self.resolve().and_then(|tree| scenario(&self.name, &tree, &self.locks));
         let mut scenario = read.map_err(|problem| self.refused(problem))?;
         scenario.sets = self.sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
         Ok(scenario)
@@ -253,16 +265,19 @@ fn patches(field: &Field<'_>) -> Result<Vec<(String, Node)>> {
     Ok(own.chain(set).map(|(path, field)| (path.to_owned(), field.node().clone())).collect())
 }
 
-fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
+fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
     let root = Section::root(tree, KEYS)?;
     let words = |key: &str| root.get(key).map_or(Ok(String::new()), |field| field.words());
     let client_tables = clients::tables(&root)?;
     let hosts = Hosts::read(&root, &client_tables)?;
-    let lock = lock::read(&root, hosts.of(crate::scenario::Role::Node).len())?;
+    let lock = Chosen::read(&root, hosts.of(crate::scenario::Role::Node).len(), locks)?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
     let resource = hosts::read_resource(&root, &hosts, &lock)?;
     let clients =
         client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
+    for (table, client) in client_tables.iter().zip(&clients) {
+        lock.check_steps(table, client)?;
+    }
     let (link, links) = network::read(&root, &hosts)?;
     let limits = limits(&root)?;
     let setting = Setting {
@@ -282,7 +297,7 @@ fn scenario(name: &str, tree: &Node) -> Result<Scenario> {
         sets: Vec::new(),
         expect: expect(&root)?,
         hosts: hosts.plans,
-        lock,
+        lock: lock.setup,
         nodes,
         resource,
         clients,

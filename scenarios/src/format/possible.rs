@@ -3,20 +3,19 @@
 
 use std::time::Duration;
 
-use doublehold_lockimpl::{Algorithm, ReleaseMethod, SingleConfig, Timing};
-
 use super::hosts::Hosts;
+use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Field, shorten};
 use super::suggest;
 use super::when::EventWords;
-use crate::scenario::{ClientSetup, HostIndex, LockSetup, Role, Step};
+use crate::scenario::{ClientSetup, HostIndex, Role, Step};
 
 /// What is known of the scenario when events are read.
 pub(super) struct Setting<'a> {
     pub(super) hosts: &'a Hosts,
     pub(super) clients: &'a [ClientSetup],
-    pub(super) lock: &'a LockSetup,
+    pub(super) lock: &'a Chosen<'a>,
     /// The node all others replicate.
     pub(super) master: Option<HostIndex>,
     pub(super) time_limit: Duration,
@@ -52,7 +51,7 @@ impl Setting<'_> {
         };
         match *event {
             EventWords::Executed { ref command, .. } => {
-                let sent = self.commands();
+                let Some(sent) = self.commands() else { return Ok(()) };
                 if sent.contains(&command.as_str()) {
                     return Ok(());
                 }
@@ -99,32 +98,24 @@ impl Setting<'_> {
                 self.hosts.name(host)
             ));
         }
-        let timing = timing(&self.lock.algorithm);
-        if moment == "expiry" && !timing.elapsed_check && !timing.unchecked_deadline {
-            return Some("the lock computes no deadline: set `lock.elapsed_check = true`".to_owned());
+        if moment == "expiry" && !self.lock.facts.deadline {
+            return Some(format!(
+                "the lock computes no deadline: {}",
+                self.lock.way_to(|facts| facts.deadline)
+            ));
         }
         None
     }
 
-    /// Every command that can reach a node from this scenario's clients.
-    fn commands(&self) -> Vec<&'static str> {
+    /// Every command that can reach a node from this scenario's clients; `None` if the lock does not say.
+    fn commands(&self) -> Option<Vec<&'static str>> {
         let extends = self.clients.iter().any(|client| client.program.contains(&Step::Extend));
-        let mut commands = match &self.lock.algorithm {
-            Algorithm::Single(config) => of_one_node(config),
-            Algorithm::Replicated(config) => {
-                let mut commands = of_one_node(&config.lock);
-                commands.push("ROLE");
-                commands.extend(config.wait.map(|_| "WAIT"));
-                commands
-            }
-            Algorithm::Redlock(config) => [&["SET"], of_release(config.release)].concat(),
-        };
-        if extends {
-            commands.extend(SCRIPT);
-        }
+        let sends = self.lock.facts.sends.as_ref()?;
+        let to_extend: &[&str] = if extends { &sends.to_extend } else { &[] };
+        let mut commands = [&sends.to_hold[..], to_extend].concat();
         commands.sort_unstable();
         commands.dedup();
-        commands
+        Some(commands)
     }
 
     /// Whether the two ever have a connection.
@@ -139,28 +130,5 @@ impl Setting<'_> {
     fn who_talks(&self) -> String {
         let nodes = if self.master.is_some() { ", and nodes with each other" } else { "" };
         format!("clients talk with nodes and with the resource{nodes}")
-    }
-}
-
-const SCRIPT: [&str; 2] = ["EVALSHA", "SCRIPT"];
-
-fn of_one_node(config: &SingleConfig) -> Vec<&'static str> {
-    let claim: &[&str] = if config.fencing { &SCRIPT } else { &["SET"] };
-    [claim, of_release(config.release)].concat()
-}
-
-fn of_release(method: ReleaseMethod) -> &'static [&'static str] {
-    match method {
-        ReleaseMethod::CompareAndDelete => &SCRIPT,
-        ReleaseMethod::PlainDelete => &["DEL"],
-        ReleaseMethod::GetThenDelete => &["GET", "DEL"],
-    }
-}
-
-fn timing(algorithm: &Algorithm) -> Timing {
-    match algorithm {
-        Algorithm::Single(config) => config.timing,
-        Algorithm::Replicated(config) => config.lock.timing,
-        Algorithm::Redlock(config) => config.timing,
     }
 }

@@ -25,11 +25,20 @@ pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Names in backticks, with commas and an "and".
 pub(crate) fn list(words: &[&str]) -> String {
+    joined(words, "and")
+}
+
+/// Names in backticks, with commas and an "or".
+pub(crate) fn either(words: &[&str]) -> String {
+    joined(words, "or")
+}
+
+fn joined(words: &[&str], conjunction: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         None => String::new(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn words_of<T>(choices: Choices<T>) -> Vec<&'static str> {
 pub fn vocabulary() -> Vec<Key> {
     let mut keys = [
         own_vocabulary(),
-        lock::vocabulary(),
+        lock::vocabulary(&doublehold_lockimpl::descriptors()),
         hosts::vocabulary(),
         network::vocabulary(),
         clients::vocabulary(),

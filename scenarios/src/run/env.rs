@@ -6,12 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use doublehold_history::CallId;
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, WallTime, connection_config, connection_info,
+    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, Task, WallTime, connection_config,
+    connection_info,
 };
-use doublehold_sim::{Host, HostId};
+use doublehold_sim::{Host, HostId, SimStream};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
@@ -80,6 +84,7 @@ impl ConnectionLike for Connection {
 
 impl Env for SimEnv {
     type Conn = Connection;
+    type Stream = SimStream;
 
     async fn wall(&self) -> WallTime {
         WallTime(self.host.wall().await.0)
@@ -114,6 +119,29 @@ impl Env for SimEnv {
         self.recorder.marks(self.host.id(), value);
     }
 
+    fn votes(&self, nodes: &[&NodeName]) {
+        let known = nodes.iter().filter_map(|node| self.nodes.get(node.as_str()).copied());
+        self.recorder.voted(self.host.id(), known);
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (handle, task) = Task::new(task);
+        let call = self.recorder.call_of(self.host.id());
+        self.host.spawn(InCall {
+            client: self.host.id(),
+            call,
+            recorder: self.recorder.clone(),
+            task: Box::pin(task),
+        });
+        handle
+    }
+
+    async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
+        let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{host}`"));
+        let to = *self.nodes.get(host).ok_or_else(unknown)?;
+        self.host.connect(to, port).await.map_err(io::Error::from)
+    }
+
     async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{node}`"));
         let to = *self.nodes.get(node.as_str()).ok_or_else(unknown)?;
@@ -127,5 +155,26 @@ impl Env for SimEnv {
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(driver);
         Ok(Connection::RedisRs(CallConnection::new(connection, self.host.id(), recorder)))
+    }
+}
+
+/// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's program
+/// has got to meanwhile.
+struct InCall<F> {
+    client: HostId,
+    call: Option<CallId>,
+    recorder: Recorder,
+    task: Pin<Box<F>>,
+}
+
+impl<F: Future<Output = ()>> Future for InCall<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let before = this.recorder.set_call(this.client, this.call);
+        let polled = this.task.as_mut().poll(cx);
+        this.recorder.set_call(this.client, before);
+        polled
     }
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use doublehold_history::{self as history, CallId, Content, EventKind, ReleaseOutcome};
-use doublehold_lockimpl::{Acquired, AnyLock, Deadline, Env, Extended, Grant, Lock, NodeName, Released};
+use doublehold_lockimpl::{
+    Acquired, BoxLock, Deadline, Env, Extended, Grant, Lock, NodeName, Registry, Released,
+};
 use doublehold_sim::{DelayLaw, Host, HostId};
 
 use super::env::SimEnv;
@@ -21,6 +23,8 @@ use crate::scenario::{ClientSetup, LockSetup, START_SIGNAL, Step};
 pub(crate) struct Program {
     pub(crate) plan: ClientSetup,
     pub(crate) lock: LockSetup,
+    /// The locks there are.
+    pub(crate) locks: Arc<Registry<SimEnv>>,
     pub(crate) nodes: Vec<NodeName>,
     pub(crate) resource: HostId,
     pub(crate) recorder: Recorder,
@@ -44,8 +48,14 @@ impl Program {
         let Ok(resource) = ResourceLink::open(&host, self.resource).await else {
             return self.recorder.inconclusive(format!("{} could not reach the resource", host.name()));
         };
-        let Ok(lock) = self.lock.algorithm.build(env.clone(), self.nodes.clone()) else {
-            return self.recorder.inconclusive(format!("{} could not build its lock", host.name()));
+        let LockSetup { algorithm, switches, .. } = &self.lock;
+        let lock = match self.locks.build(algorithm, env.clone(), self.nodes.clone(), switches) {
+            Ok(lock) => lock,
+            Err(error) => {
+                return self
+                    .recorder
+                    .inconclusive(format!("{} could not build its lock: {error}", host.name()));
+            }
         };
         if self.plan.waits_for_start && !self.started.load(Ordering::Relaxed) {
             while host.signal().await != START_SIGNAL {}
@@ -83,7 +93,7 @@ struct Client<'a> {
     program: &'a Program,
     host: Host,
     env: SimEnv,
-    lock: AnyLock<SimEnv>,
+    lock: BoxLock,
     resource: ResourceLink,
 }
 
@@ -161,7 +171,6 @@ impl Client<'_> {
     }
 
     async fn granted(&self, grant: CallId, lease: &Grant) {
-        self.program.recorder.voted(grant, lease.votes());
         let deadline = lease.deadline.map(in_history);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.program.recorder.reading(self.host.id());
@@ -233,6 +242,7 @@ impl Client<'_> {
             Extended::NotOwner => "not the owner".to_owned(),
             Extended::TooLate => "too late".to_owned(),
             Extended::Unknown(doubt) => doubt.to_string(),
+            Extended::Unsupported => "this lock cannot be extended".to_owned(),
         };
         self.note(|client| EventKind::ExtendFailed { client, grant, why });
         self.mark("extend").await;

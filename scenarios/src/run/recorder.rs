@@ -114,6 +114,17 @@ impl Recorder {
         self.lock().attribution.call_of(client)
     }
 
+    /// Puts a client into a call, or into none. The call it was in.
+    pub(crate) fn set_call(&self, client: HostId, call: Option<CallId>) -> Option<CallId> {
+        let mut record = self.lock();
+        let before = record.attribution.call_of(client);
+        match call {
+            Some(call) => record.attribution.enter(client, call),
+            None => record.attribution.leave(client),
+        }
+        before
+    }
+
     /// Requests were written to a connection, each by this call.
     pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<CallId>]) {
         self.world.keeps(kept::requests(calls.len()));
@@ -152,10 +163,13 @@ impl Recorder {
         record.push(self.now(), died);
     }
 
-    /// Which nodes said yes to a grant, in the order of the scenario's nodes, which are its first hosts.
-    pub(crate) fn voted(&self, grant: CallId, votes: &[bool]) {
-        let nodes = votes.iter().enumerate().filter(|(_, yes)| **yes).map(|(node, _)| HostIndex(node));
-        self.lock().votes.insert(grant, nodes.collect());
+    /// A lock says which nodes' yes it counted in the call its client is in.
+    pub(crate) fn voted(&self, client: HostId, nodes: impl Iterator<Item = HostId>) {
+        let mut record = self.lock();
+        if let Some(grant) = record.attribution.call_of(client) {
+            let nodes = nodes.map(|node| HostIndex(node.0 as usize - 1)).collect();
+            record.votes.insert(grant, nodes);
+        }
     }
 
     /// Watches a grant's deadline on its client's clock, also while the client is stopped.

@@ -4,11 +4,11 @@
 //! anything: what happens is the scenario's, the locks' and the seed's business.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use doublehold_history::{Bounds, ClientId, EventKind, Header, History, RunOutcome, TrueNs, judge};
-use doublehold_lockimpl::NodeName;
+use doublehold_lockimpl::{NodeName, Registry};
 use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
@@ -35,6 +35,9 @@ pub struct LeanEngine;
 /// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
 /// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
 const EPOCH: i64 = 1_767_225_600_000_000_000;
+
+/// The locks that a scenario can name, made once: a run looks its lock up.
+static LOCKS: LazyLock<Arc<Registry<SimEnv>>> = LazyLock::new(|| Arc::new(Registry::builtin()));
 
 impl Engine for SimEngine {
     fn name(&self) -> &'static str {
@@ -229,6 +232,7 @@ fn add_client(
     let program = Arc::new(Program {
         plan,
         lock: scenario.lock.clone(),
+        locks: LOCKS.clone(),
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
         resource: scenario.resource.host.in_world(),
         recorder: recorder.clone(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use doublehold_history::{
     CallId, ClientId, EventKind, Header, History, KeyOp, LockId, NodeId, Verdict, wrong_release,
 };
-use doublehold_lockimpl::{Env, NodeName};
+use doublehold_lockimpl::{Env, NodeName, Task};
 use doublehold_sim::{Budget, DelayLaw, Host, HostId, HostSpec, LinkSpec, Outcome, Seed, World};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use redis::Cmd;
@@ -22,6 +22,7 @@ use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::recorder::{NodeObserver, Recorder};
 
 pub(super) const CLIENT: HostId = HostId(2);
+const ECHO_PORT: u16 = 7;
 
 /// A client at work: the test's code.
 pub(super) struct Client {
@@ -60,7 +61,7 @@ where
     header.nodes = vec!["A".to_owned()];
     let clients = BTreeMap::from([(CLIENT, ClientId(0))]);
     let recorder = Recorder::new(world.observer(), History::new(header), clients, "stock");
-    let names = Arc::new(BTreeMap::from([("A".to_owned(), HostId(1))]));
+    let names = Arc::new(BTreeMap::from([("A".to_owned(), HostId(1)), ("echo".to_owned(), HostId(3))]));
     let observed = recorder.clone();
     world.add_host(HostSpec::new("A"), move |host: Host| {
         let machine = SimMachine::new(host.clone(), Arc::default(), DelayLaw::Fixed(Duration::ZERO));
@@ -73,8 +74,17 @@ where
         let env = SimEnv::new(host.clone(), names.clone(), recorded.clone(), driver);
         work(Client { host, env, recorder: recorded.clone() })
     });
+    world.add_host(HostSpec::new("echo"), echo);
     assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
     recorder.close().history
+}
+
+/// A host that runs no Redis: it sends one connection's bytes back.
+async fn echo(host: Host) {
+    let mut stream = host.listen(ECHO_PORT).accept().await;
+    while let Ok(byte) = stream.read_u8().await {
+        stream.write_u8(byte).await.expect("it is connected");
+    }
 }
 
 /// For each change of the key: who did it to whose.
@@ -256,4 +266,65 @@ fn a_flush_is_a_release_by_its_call() {
         ask(&mut connection, &redis::cmd("FLUSHALL")).await;
     });
     assert_eq!(touches(&history), [(CallId(2), CallId(1), KeyOp::Release)]);
+}
+
+/// A watchdog as locks have them: renews the key every second, on the connection the claim was made on.
+fn watchdog(client: &Client, mut connection: Connection) -> Task {
+    let env = client.env.clone();
+    client.env.spawn(async move {
+        loop {
+            env.sleep_until(env.monotonic().await.saturating_add(Duration::from_secs(1))).await;
+            ask(&mut connection, &redis::cmd("PEXPIRE").arg("stock").arg(60_000).to_owned()).await;
+        }
+    })
+}
+
+#[test]
+fn what_a_watchdog_sends_is_of_the_call_that_started_it_until_it_is_aborted() {
+    for driver in [Driver::RedisRs, Driver::Lean] {
+        let history = run_through(driver, |client| async move {
+            let mut connection = client.connect().await;
+            client.acquires("one");
+            ask(&mut connection, &set("one")).await;
+            let watchdog = watchdog(&client, connection.clone());
+            client.recorder.leave(CLIENT);
+            client.host.sleep(Duration::from_millis(1_500)).await;
+            // The second renewal comes while the client is in another call, which sends commands of its own.
+            client.acquires("two");
+            client.host.sleep(Duration::from_millis(1_000)).await;
+            ask(&mut connection, &redis::cmd("PEXPIRE").arg("stock").arg(60_000).to_owned()).await;
+            watchdog.abort();
+            client.host.sleep(Duration::from_millis(5_000)).await;
+        });
+        let renewed = |by| (CallId(by), CallId(1), KeyOp::Extend);
+        assert_eq!(touches(&history), [renewed(1), renewed(1), renewed(2)], "{driver:?}");
+        assert_eq!(wrong_release(&history).as_str(), "violated", "the last was not the watchdog's");
+    }
+}
+
+#[test]
+fn a_watchdog_dies_with_its_process_and_not_with_its_handle() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        drop(watchdog(&client, connection));
+        client.host.sleep(Duration::from_millis(2_500)).await;
+    });
+    assert_eq!(touches(&history).len(), 2);
+}
+
+#[test]
+fn a_lock_reaches_a_host_that_runs_no_redis() {
+    run(|client| async move {
+        let mut stream = client.env.stream("echo", ECHO_PORT).await.expect("it listens");
+        stream.write_all(b"create /lock-").await.expect("it is connected");
+        let mut reply = [0; 13];
+        stream.read_exact(&mut reply).await.expect("it answers");
+        assert_eq!(&reply, b"create /lock-");
+        let nobody =
+            client.env.stream("zookeeper", 2181).await.map(|_| ()).expect_err("there is no such host");
+        assert_eq!(nobody.to_string(), "no host is named `zookeeper`");
+        assert!(client.env.stream("echo", 2181).await.is_err(), "nothing listens there");
+    });
 }

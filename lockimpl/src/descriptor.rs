@@ -1,0 +1,119 @@
+//! What is known of a kind of lock without building one: for scenario files, which refuse what could not mean anything,
+//! and for people, who ask what there is.
+//!
+//! Plain data, and two questions whose answers depend on the switches chosen.
+
+use std::time::Duration;
+
+use crate::form::LockConfig;
+use crate::switch::{Switch, Switches, Unfit};
+
+/// A kind of lock.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// What scenario files call it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub meaning: &'static str,
+    /// Who published it, and where.
+    pub source: &'static str,
+    /// What it runs on.
+    pub nodes: Nodes,
+    /// Its switches, in the order in which they are shown.
+    pub switches: Vec<Switch>,
+    facts: fn(&Switches) -> Facts,
+    unfit: fn(&Switches, Duration) -> Option<Unfit>,
+}
+
+impl Descriptor {
+    /// A lock whose switches are those of `C`. Takes `()` for a lock without any.
+    ///
+    /// ```
+    /// use doublehold_lockimpl::{Descriptor, Nodes};
+    ///
+    /// let mine = Descriptor::of::<()>("mine", "SET NX with my own release", "our code", Nodes::One);
+    /// assert!(mine.switches.is_empty());
+    /// ```
+    pub fn of<C: LockConfig>(
+        name: &'static str,
+        meaning: &'static str,
+        source: &'static str,
+        nodes: Nodes,
+    ) -> Self {
+        Self {
+            name,
+            meaning,
+            source,
+            nodes,
+            switches: C::switches(),
+            facts: |chosen| config::<C>(chosen).facts(),
+            unfit: |chosen, ttl| config::<C>(chosen).unfit(ttl),
+        }
+    }
+
+    /// What is known of it with these switches.
+    pub fn facts(&self, chosen: &Switches) -> Facts {
+        (self.facts)(chosen)
+    }
+
+    /// Why it makes no sense with these switches and a lease of `ttl`, if it does not.
+    pub fn unfit(&self, chosen: &Switches, ttl: Duration) -> Option<Unfit> {
+        (self.unfit)(chosen, ttl)
+    }
+
+    /// Its switch of that name.
+    pub fn switch(&self, name: &str) -> Option<&Switch> {
+        self.switches.iter().find(|switch| switch.name == name)
+    }
+
+    /// The switch that, turned on beside what is chosen, gives what `wanted` looks for; `None` if none does alone.
+    pub fn flag_for(&self, chosen: &Switches, wanted: impl Fn(&Facts) -> bool) -> Option<&'static str> {
+        let gives = |switch: &&Switch| wanted(&self.facts(&chosen.clone().with(switch.name, true)));
+        let flags = self.switches.iter().filter(|switch| switch.kind == Some(crate::switch::Kind::Flag));
+        flags.filter(|switch| !wanted(&self.facts(chosen)) && gives(switch)).map(|switch| switch.name).next()
+    }
+}
+
+/// Choices that were checked before; if they were not, the lock as published.
+fn config<C: LockConfig>(chosen: &Switches) -> C {
+    C::chosen(chosen).unwrap_or_else(|_| C::published())
+}
+
+/// The nodes that a lock runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nodes {
+    /// Exactly one.
+    One,
+    /// A master and those that replicate it.
+    Replicated,
+    /// One or more that know nothing of each other.
+    Independent,
+}
+
+/// What is known of a lock with its switches set. By default nothing is, and nothing is ruled out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The commands that reach a node; `None` if nobody knows.
+    pub sends: Option<Sends>,
+    /// Whether a lease can be extended.
+    pub extends: bool,
+    /// Whether a grant has a deadline.
+    pub deadline: bool,
+    /// Whether a grant has a fencing number.
+    pub fencing: bool,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { sends: None, extends: true, deadline: true, fencing: true }
+    }
+}
+
+/// The commands that a lock sends, in capitals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sends {
+    /// To take the lock and to give it back.
+    pub to_hold: Vec<&'static str>,
+    /// To extend a lease.
+    pub to_extend: Vec<&'static str>,
+}
