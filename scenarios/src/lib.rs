@@ -8,7 +8,7 @@
 //!
 //! - [`scenario`]: a scenario as meant. Everything else produces or consumes it.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
-//! - [`format`]: from text to meaning, with one clear message for everything that can be wrong.
+//! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong.
 //! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
 //!   [`LeanEngine`]: the same for many runs, through a connection of ours in place of redis-rs'.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
