@@ -66,7 +66,7 @@ fn width(terminal: bool) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let measured =
         || terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
-    columns.or_else(measured).unwrap_or(Style::DEFAULT_WIDTH).clamp(Style::MIN_WIDTH, Style::MAX_WIDTH)
+    columns.or_else(measured).unwrap_or(Style::DEFAULT_WIDTH).clamp(Style::NARROWEST, Style::MAX_WIDTH)
 }
 
 /// The first of these that is set decides, as in POSIX.

@@ -15,8 +15,10 @@ pub struct Style {
 }
 
 impl Style {
-    /// Narrower than this, lanes cannot be read.
+    /// Narrower than this, lanes cannot be read, and none are drawn.
     pub const MIN_WIDTH: usize = 72;
+    /// Narrower than this, not even sentences can be read.
+    pub const NARROWEST: usize = 40;
     /// Wider than this, lines cannot be read.
     pub const MAX_WIDTH: usize = 140;
     /// For files and pipes, which have no width.

@@ -88,7 +88,8 @@ fn how_it_ended(report: &Report) -> &'static str {
 
 fn verdicts(report: &Report, style: &Style) -> String {
     let meaning = if has_room(style) { "violated means" } else { "" };
-    let head = format!("  {:<20}{:<14}{:<20}{meaning}", "rule", "came out", "expected");
+    let rule = if style.width < Style::MIN_WIDTH { "    " } else { "rule                " };
+    let head = format!("  {rule}{:<14}{:<20}{meaning}", "came out", "expected");
     let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
     let mut previous = None;
     for (predicate, verdict) in report.verdicts.iter() {
@@ -125,7 +126,11 @@ fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style:
         Verdict::Inconclusive(_) => Paint::Unsure,
     };
     // Padded before painting: colour codes have no width.
-    let name = format!("{predicate}  {:<16}", predicate.name());
+    let name = if style.width < Style::MIN_WIDTH {
+        format!("{predicate}  ")
+    } else {
+        format!("{predicate}  {:<16}", predicate.name())
+    };
     let came_out = format!("{:<14}", verdict.as_str());
     let compared = format!("{compared:<20}");
     let (came_out, compared) = (style.paint(&came_out, paint), style.paint(&compared, compared_paint));

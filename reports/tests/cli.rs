@@ -520,7 +520,8 @@ fn ascii_is_drawn_on_request_and_where_the_locale_shows_nothing_else() {
 
 #[test]
 fn lines_fit_the_width_that_is_asked_for() {
-    for (columns, limit) in [("72", 72), ("90", 90), ("140", 140), ("1", 72), ("9999", 140), ("wide", 100)] {
+    let cases = [("72", 72), ("90", 90), ("140", 140), ("60", 60), ("1", 40), ("9999", 140), ("wide", 100)];
+    for (columns, limit) in cases {
         let run = doublehold(&["run", "clock-jump"]).env("COLUMNS", columns).output().expect("it runs");
         let lines = stdout(&run).lines().filter(|line| !line.starts_with("replay: "));
         let widest = lines.max_by_key(|line| line.chars().count()).expect("a line");

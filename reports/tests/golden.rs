@@ -308,9 +308,12 @@ fn colours_change_no_character() {
 #[test]
 fn every_width_fits_and_ascii_is_ascii() {
     for report in [paused(), jumped(), vacuous()] {
-        for width in Style::MIN_WIDTH..=Style::MAX_WIDTH {
-            let drawn = picture::picture(&report, &Style { width, ..Style::ASCII });
+        for width in Style::NARROWEST..=Style::MAX_WIDTH {
+            let style = Style { width, ..Style::ASCII };
+            let drawn = text::run(&report, "doublehold run story --seed 7", &style);
             assert!(drawn.is_ascii(), "{drawn}");
+            assert_eq!(drawn.contains("no lanes: they need 72"), width < Style::MIN_WIDTH, "{drawn}");
+            assert_eq!(drawn.contains("believes it holds the lock"), width >= Style::MIN_WIDTH, "{drawn}");
             let widest = drawn.lines().map(str::len).max().unwrap_or(0);
             assert!(widest <= width, "{widest} columns at width {width}:\n{drawn}");
         }

@@ -2,15 +2,20 @@
 
 use doublehold::picture::picture;
 use doublehold::style::Style;
+use doublehold_history::{EventKind, Evidence};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, SimEngine};
+use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
 
 /// The picture of a scenario's run, given as a file's text.
 fn drawn(text: &str) -> String {
+    picture(&run(text), &Style::UNICODE)
+}
+
+fn run(text: &str) -> Report {
     let source =
         Source { name: "mine".into(), file: "mine.toml".into(), text: text.into(), ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
-    picture(&SimEngine.run(&scenario, 1, Keep::History), &Style::UNICODE)
+    SimEngine.run(&scenario, 1, Keep::History)
 }
 
 /// What is drawn in the lane with this label.
@@ -66,6 +71,64 @@ fn a_fault_of_links_is_drawn_once_however_many_hosts_it_strikes() {
     let shaded =
         drawn.lines().take_while(|line| !line.starts_with("  time")).filter(|line| line.contains('┄'));
     assert_eq!(shaded.count(), 2, "a row for each kind:\n{drawn}");
+}
+
+#[test]
+fn a_refusal_that_comes_after_the_lease_says_how_much_time_had_passed() {
+    let scenario = catalog::load("gc-in-flight", &[]).expect("it is in the catalogue");
+    let drawn = picture(&SimEngine.run(&scenario, 1, Keep::History), &Style::UNICODE);
+    let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(
+            "granted too late to be valid; 12.010 s had passed since it asked, and the lease is 10.000 s"
+        ),
+        "{drawn}"
+    );
+}
+
+/// Faults that change nothing, more than any list has room for, and then two double holds.
+#[test]
+fn grants_that_decide_a_verdict_are_shown_before_all_others() {
+    let step = |ms: usize| format!("{{ kind = 'clock-step', host = 'A', by = '+1ms', at = '{ms}ms' }}");
+    let steps: Vec<String> = (1..=30).map(step).collect();
+    let client = |name: &str, start: &str| {
+        format!(
+            "{{ name = '{name}', program = ['acquire', 'read', 'work 3s', 'write', 'release'], start = '{start}' }}"
+        )
+    };
+    let text = format!(
+        "claim = 'everybody overruns'\n\
+         lock = {{ algorithm = 'single', ttl = '2s' }}\n\
+         nodes = {{ names = ['A'] }}\n\
+         clients = [{}, {}, {}]\n\
+         faults = [{}]\n",
+        client("c1", "1s"),
+        client("c2", "2s"),
+        client("c3", "2s"),
+        steps.join(", "),
+    );
+    let report = run(&text);
+    let drawn = picture(&report, &Style::UNICODE);
+    let list = drawn.rsplit("\n\n").next().expect("a list");
+    let mut decided = 0;
+    for (_, verdict) in report.verdicts.iter() {
+        let Some(Evidence::Overlap(first)) = verdict.evidence().first() else { continue };
+        for grant in first.grants {
+            let client = report.history.events().iter().find_map(|event| match event.what {
+                EventKind::Granted { client, grant: it, .. } if it == grant => Some(client),
+                _ => None,
+            });
+            let client = report.history.header().client(client.expect("it was granted"));
+            assert!(
+                list.contains(&format!("{client} is granted \"stock\"")),
+                "{client} is missing:\n{drawn}"
+            );
+            decided += 1;
+        }
+    }
+    assert_eq!(decided, 4, "P1 and P2 are violated");
+    let last = list.trim_end().lines().last().expect("a last line");
+    assert!(last.contains(" more events"), "what is left out is not called lesser:\n{drawn}");
 }
 
 #[test]

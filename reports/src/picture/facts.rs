@@ -22,6 +22,8 @@ pub(super) struct Facts<'a> {
     claim_of: BTreeMap<CallId, usize>,
     /// Grants that some evidence names.
     involved: BTreeSet<CallId>,
+    /// Grants that the first evidence of each predicate names.
+    deciding: BTreeSet<CallId>,
     /// The overlaps of claims that each grant has part in.
     overlaps_of: BTreeMap<CallId, Vec<&'a Overlap>>,
     /// Late writes, by grant and version.
@@ -51,6 +53,7 @@ impl<'a> Facts<'a> {
             claim_of: claims.iter().enumerate().map(|(index, claim)| (claim.grant, index)).collect(),
             claims,
             involved: BTreeSet::new(),
+            deciding: deciding(report),
             overlaps_of: BTreeMap::new(),
             stale: BTreeMap::new(),
             long_waits: BTreeMap::new(),
@@ -113,6 +116,16 @@ impl<'a> Facts<'a> {
     /// Whether some verdict turns on this grant.
     pub(super) fn is_involved(&self, grant: CallId) -> bool {
         self.involved.contains(&grant)
+    }
+
+    /// Whether a verdict is decided by this grant: the evidence that a reader sees first names it.
+    pub(super) fn decides(&self, grant: CallId) -> bool {
+        self.deciding.contains(&grant)
+    }
+
+    /// How many grants decide a verdict.
+    pub(super) fn deciding(&self) -> usize {
+        self.deciding.len()
     }
 
     /// Whether some verdict turns on any grant at all.
@@ -220,6 +233,23 @@ pub(super) fn fault_word(kind: FaultKind) -> &'static str {
         FaultKind::Promote => "promoted",
         FaultKind::Follow => "told to follow",
     }
+}
+
+/// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is room for
+/// beside other events.
+fn deciding(report: &Report) -> BTreeSet<CallId> {
+    const PIECES: usize = 3;
+    const ROOM: usize = 14;
+    let mut deciding = BTreeSet::new();
+    for piece in 0..PIECES {
+        let evidence = report.verdicts.iter().filter_map(|(_, verdict)| verdict.evidence().get(piece));
+        for grant in evidence.flat_map(grants_in) {
+            if deciding.len() < ROOM {
+                deciding.insert(grant);
+            }
+        }
+    }
+    deciding
 }
 
 fn grants_in(evidence: &Evidence) -> Vec<CallId> {

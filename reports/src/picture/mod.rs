@@ -39,7 +39,8 @@ use crate::words::{columns, instant, to_ascii, wrap};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
 ///
-/// Lines are no wider than the style's width as long as names and words are not.
+/// Lines are no wider than the style's width as long as names and words are not. Where that is too narrow for lanes, there is
+/// only the list.
 ///
 /// ```
 /// use doublehold::{picture::picture, style::Style};
@@ -54,21 +55,33 @@ use crate::words::{columns, instant, to_ascii, wrap};
 pub fn picture(report: &Report, style: &Style) -> String {
     let facts = Facts::new(report);
     let story = story::select(&facts);
-    let label_width = label_width(&facts);
-    // Two columns of margin and one after the label.
-    let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3).max(20));
-    let lanes = Lanes::new(&facts);
-    let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
-    let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
-    ruler::numbers(&mut canvas, &axis, &story, style);
-    let used = lanes.draw(&mut canvas, &axis, &story, style);
-    ruler::time(&mut canvas, &axis, &story, report.ended, style);
-    let mut text = canvas.render(label_width, style);
-    text.push_str(&legend::legend(&used, &facts, style));
+    let mut text =
+        if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(&facts, &story, style) };
     text.push('\n');
     text.push_str(&why(&facts, style));
     text.push_str(&numbered_events(&story, style));
     if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// Instead of lanes that nobody could read.
+fn too_narrow(style: &Style) -> String {
+    let needed = Style::MIN_WIDTH;
+    let note = format!("no lanes: they need {needed} columns, and there are {}", style.width);
+    style.paint(&wrap(&note, "  ", "  ", style.width), Paint::Dim)
+}
+
+/// The lanes with what is above and below them, and the legend.
+fn lanes(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
+    let label_width = label_width(facts);
+    // Two columns of margin and one after the label.
+    let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3));
+    let lanes = Lanes::new(facts);
+    let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
+    let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
+    ruler::numbers(&mut canvas, &axis, story, style);
+    let used = lanes.draw(&mut canvas, &axis, story, style);
+    ruler::time(&mut canvas, &axis, story, facts.report.ended, style);
+    canvas.render(label_width, style) + &legend::legend(&used, facts, style)
 }
 
 /// How wide the labels of the lanes are: as the longest name, within reason.
@@ -115,14 +128,22 @@ fn numbered_events(story: &Story, style: &Style) -> String {
         let first = format!("  {} {time:>width$}  ", ruler::number(index, style));
         let rest = " ".repeat(columns(&first));
         let wrapped = wrap(&event.words, &first, &rest, style.width);
-        let paint = if event.rank == story::Rank::Proof { Paint::Strong } else { Paint::Plain };
+        let paint = if event.rank <= story::Rank::Proof { Paint::Strong } else { Paint::Plain };
         let lines = wrapped.lines().map(|line| style.paint(line, paint) + "\n");
         text.extend(lines);
     }
-    if story.omitted > 0 {
-        let events = if story.omitted == 1 { "event" } else { "events" };
-        let more = format!("  … and {} lesser {events}; --history FILE writes all down\n", story.omitted);
-        text.push_str(&style.paint(&more, Paint::Dim));
-    }
+    text.push_str(&style.paint(&others(story), Paint::Dim));
     text
+}
+
+/// What the list leaves out; nothing if it has everything.
+fn others(story: &Story) -> String {
+    let events = |count: usize| if count == 1 { "event" } else { "events" };
+    let more = match (story.omitted, story.lesser) {
+        (0, 0) => return String::new(),
+        (0, lesser) => format!("{lesser} lesser {}", events(lesser)),
+        (more, 0) => format!("{more} more {}", events(more)),
+        (more, lesser) => format!("{more} more {}, and {lesser} lesser {}", events(more), events(lesser)),
+    };
+    format!("  … and {more}; --history FILE writes all down\n")
 }

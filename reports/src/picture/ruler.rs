@@ -31,7 +31,7 @@ pub(super) fn numbers(canvas: &mut Canvas, axis: &Axis, story: &Story, style: &S
     let row = canvas.row("", Paint::Plain);
     for (index, place) in places.iter().enumerate() {
         let column = (*place).max(free);
-        let paint = if story.events[index].rank == Rank::Proof { Paint::Strong } else { Paint::Plain };
+        let paint = if story.events[index].rank <= Rank::Proof { Paint::Strong } else { Paint::Plain };
         row.put(column, number(index, style), paint);
         free = column + 1;
     }
@@ -53,7 +53,7 @@ pub(super) fn time(canvas: &mut Canvas, axis: &Axis, story: &Story, ended: TrueN
     let row = canvas.row("time", Paint::Dim);
     row.write(0, "0 s", Paint::Dim);
     // The end is always named; then proofs, then whatever else there is room for.
-    let mut wanted = vec![(Rank::Proof, ended)];
+    let mut wanted = vec![(Rank::Decides, ended)];
     let mut by_rank: Vec<(Rank, TrueNs)> = story.events.iter().map(|event| (event.rank, event.at)).collect();
     by_rank.sort_unstable();
     wanted.extend(by_rank);

@@ -23,7 +23,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: granted,
     },
     Rule {
-        says: r"^(?<who>\w+) (?<verb>is refused|does not learn whether it was granted the lock): (?<why>.*?)(?: \((?<count>\d+) times, until (?<until>[\d.]+ s)\))?$",
+        says: r"^(?<who>\w+) (?<verb>is refused|does not learn whether it was granted the lock): (?<why>.*?)(?:; (?<took>[\d.]+ \S+) had passed since it asked, and the lease is (?<lease>[\d.]+ \S+))?(?: \((?<count>\d+) times, until (?<until>[\d.]+ s)\))?$",
         holds: refused,
     },
     Rule {
@@ -204,6 +204,20 @@ fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         }
         _ => None,
     });
+    if let (Some(took), Some(lease)) = (it.name("took"), it.name("lease")) {
+        let asked = seen.all().take_while(|(when, _)| *when <= at).filter_map(|(when, what)| match what {
+            EventKind::AcquireStarted { client, .. } if *client == who => Some(when),
+            _ => None,
+        });
+        let took_so_long = says(took.as_str(), between(asked.last()?, at));
+        let refused = seen.history(at).any(|what| match what {
+            EventKind::Refused { client, why, .. } | EventKind::AcquireUnknown { client, why, .. } => {
+                *client == who && clean(why) == it["why"]
+            }
+            _ => false,
+        });
+        return Some(refused && took_so_long && says(lease.as_str(), seen.report.scenario.lock.ttl));
+    }
     let said = Some((&it["verb"], it["why"].to_owned()));
     let row: Vec<TrueNs> =
         outcomes.take_while(|(_, outcome)| *outcome == said).map(|(when, _)| when).collect();

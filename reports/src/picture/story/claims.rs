@@ -9,8 +9,13 @@ use crate::picture::facts::Facts;
 use crate::words::{clean, instant, list};
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
-    let mut collected =
-        ClaimEvents { facts, events: Vec::new(), refusals: BTreeMap::new(), holders: BTreeSet::new() };
+    let mut collected = ClaimEvents {
+        facts,
+        events: Vec::new(),
+        refusals: BTreeMap::new(),
+        holders: BTreeSet::new(),
+        asked: BTreeMap::new(),
+    };
     for event in facts.report.history.events() {
         collected.see(event.at, &event.what);
     }
@@ -24,6 +29,8 @@ struct ClaimEvents<'a> {
     refusals: BTreeMap<ClientId, Refusals>,
     /// Who claims the lock at the event that is being read.
     holders: BTreeSet<ClientId>,
+    /// When each client's last acquire call began.
+    asked: BTreeMap<ClientId, TrueNs>,
 }
 
 /// Refusals of one client in a row, for one reason.
@@ -38,6 +45,9 @@ struct Refusals {
 impl ClaimEvents<'_> {
     fn see(&mut self, at: TrueNs, what: &EventKind) {
         match what {
+            EventKind::AcquireStarted { client, .. } => {
+                self.asked.insert(*client, at);
+            }
             EventKind::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
             EventKind::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
             EventKind::AcquireUnknown { client, why, .. } => {
@@ -90,7 +100,11 @@ impl ClaimEvents<'_> {
                 .push_str(&format!(", while {} still believes in its own grant: double hold", list(&others)));
         }
         let waited = self.facts.waits_too_long(client, at);
-        let rank = if waited { Rank::Proof } else { self.rank(grant, Rank::Proof) };
+        let rank = match () {
+            () if self.facts.decides(grant) => Rank::Decides,
+            () if waited => Rank::Proof,
+            () => self.rank(grant, Rank::Proof),
+        };
         self.add(at, client, rank, words);
     }
 
@@ -113,7 +127,7 @@ impl ClaimEvents<'_> {
 
     fn refused(&mut self, at: TrueNs, client: ClientId, why: &str, verb: &'static str) {
         let name = self.facts.client(client);
-        let why = clean(why);
+        let why = clean(why) + &self.outlived(at, client);
         if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.verb == verb && row.why == why) {
             row.count += 1;
             self.events[row.event].words =
@@ -129,6 +143,18 @@ impl ClaimEvents<'_> {
             StoryEvent { refusal: true, ..StoryEvent::new(at, rank, host, format!("{name} {verb}: {why}")) };
         self.refusals.insert(client, Refusals { event: self.events.len(), verb, why, count: 1 });
         self.events.push(event);
+    }
+
+    /// How long a call took that outlived the lease it asked for; nothing for any other.
+    fn outlived(&self, at: TrueNs, client: ClientId) -> String {
+        let took = self.asked.get(&client).map_or(0, |asked| at.since(*asked));
+        let ttl = self.facts.report.scenario.lock.ttl.as_nanos();
+        match u64::try_from(ttl) {
+            Ok(ttl) if took >= ttl => {
+                format!("; {} had passed since it asked, and the lease is {}", duration(took), duration(ttl))
+            }
+            _ => String::new(),
+        }
     }
 
     fn deadline_passed(&mut self, at: TrueNs, client: ClientId, grant: CallId) {

@@ -14,12 +14,16 @@ use doublehold_scenarios::scenario::HostIndex;
 
 use super::facts::Facts;
 
-/// How many events are shown.
+/// How many events are shown, if no more than half of them are grants that decide a verdict.
 const MAX: usize = 14;
+/// How many are shown at most: there are signs for no more.
+const LIMIT: usize = 20;
 
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
+    /// A grant that decides a verdict.
+    Decides,
     /// A violation, or what caused it.
     Proof,
     /// What leads up to it.
@@ -64,6 +68,11 @@ impl StoryEvent {
         StoryEvent { at, rank, phase: Phase::Action, host, words, refusal: false }
     }
 
+    /// Whether no verdict turns on it.
+    fn is_lesser(&self) -> bool {
+        self.rank >= Rank::Routine
+    }
+
     fn in_phase(self, phase: Phase) -> StoryEvent {
         StoryEvent { phase, ..self }
     }
@@ -72,7 +81,10 @@ impl StoryEvent {
 /// The events that matter, in order of time, and how many others there were.
 pub(super) struct Story {
     pub(super) events: Vec<StoryEvent>,
+    /// Others like them.
     pub(super) omitted: usize,
+    /// Others that no verdict turns on.
+    pub(super) lesser: usize,
 }
 
 /// Every event worth a sentence, in order of time.
@@ -89,13 +101,15 @@ pub(super) fn all_events(facts: &Facts<'_>) -> Vec<StoryEvent> {
 pub(super) fn select(facts: &Facts<'_>) -> Story {
     let mut events = all_events(facts);
     let all = events.len();
+    let lesser = events.iter().filter(|event| event.is_lesser()).count();
     // Where something is at stake, what happens to everybody else is in the way.
-    if events.iter().any(|event| event.rank <= Rank::Cause) && facts.has_evidence() {
+    if facts.has_evidence() && events.iter().any(|event| event.rank <= Rank::Cause) {
         events.retain(|event| event.rank != Rank::Routine);
     }
     events.sort_by_key(|event| (event.rank, event.at));
-    events.truncate(MAX);
+    events.truncate((MAX / 2 + facts.deciding()).clamp(MAX, LIMIT));
     events.sort_by_key(|event| (event.at, event.phase));
-    let omitted = all - events.len();
-    Story { events, omitted }
+    let lesser = lesser - events.iter().filter(|event| event.is_lesser()).count();
+    let omitted = all - events.len() - lesser;
+    Story { events, omitted, lesser }
 }
