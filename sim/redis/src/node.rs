@@ -16,7 +16,7 @@ use crate::wait::{First, Wakers, first};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -138,7 +138,7 @@ impl<M: Machine> Node<M> {
     }
 
     /// Looks at the node's memory, between two commands.
-    pub fn inspect<R>(&self, look: impl FnOnce(&Core) -> R) -> R {
+    pub(crate) fn inspect<R>(&self, look: impl FnOnce(&Core) -> R) -> R {
         look(&self.shared.lock().core)
     }
 
@@ -164,6 +164,8 @@ pub(crate) struct Shared<M: Machine> {
     /// Set once, under the lock.
     closed: AtomicBool,
     draining: AtomicBool,
+    /// How often connections that did not ask were pushed to or ended.
+    news: AtomicU64,
     booted: Duration,
 }
 
@@ -210,6 +212,7 @@ impl<M: Machine> Shared<M> {
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
             draining: AtomicBool::new(false),
+            news: AtomicU64::new(0),
             booted,
         }
     }
@@ -249,6 +252,29 @@ impl<M: Machine> Shared<M> {
         }
         // Not only after what was propagated: a node with neither file nor replica propagates nothing.
         state.arm_expiry();
+        self.announce(state);
+    }
+
+    /// Wakes the connections that were pushed to or killed.
+    pub(crate) fn announce(&self, state: &mut State) {
+        let news = state.core.take_news();
+        if news.is_empty() {
+            return;
+        }
+        self.news.fetch_add(1, Ordering::AcqRel);
+        for session in news {
+            if state.core.is_killed(session) {
+                state.links.drop_replica(state.core.replication_mut(), session);
+            }
+            if let Some(waker) = state.connections.get(&session) {
+                waker.wake_by_ref();
+            }
+        }
+    }
+
+    /// How often [`announce`](Self::announce) had something to say: a connection that remembers another number looks.
+    pub(crate) fn news(&self) -> u64 {
+        self.news.load(Ordering::Acquire)
     }
 
     /// How long replicas may be behind now.
@@ -358,8 +384,8 @@ impl State {
         self.core.disconnected(session);
     }
 
-    /// Wakes connection `session` when the node closes.
-    pub(crate) fn wake_on_close(&mut self, session: u64, waker: &Waker) {
+    /// Wakes connection `session` when the node closes, or has something for it.
+    pub(crate) fn wake_on_news(&mut self, session: u64, waker: &Waker) {
         self.connections.insert(session, waker.clone());
     }
 

@@ -63,6 +63,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Pipe<S> {
         self.input.memory() + self.out.capacity()
     }
 
+    /// How many bytes wait to be sent.
+    pub(crate) fn waiting(&self) -> u64 {
+        (self.out.len() - self.sent) as u64
+    }
+
     /// Whether nothing waits to be sent.
     pub(crate) fn is_sent(&self) -> bool {
         self.out.is_empty()

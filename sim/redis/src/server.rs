@@ -1,8 +1,12 @@
 //! One client's connection: read what is there, execute every complete request, send the replies, in this order.
 //!
+//! What the node pushes (MONITOR) leaves the same way, behind the replies so far. Who reads too slowly is closed, as
+//! `client-output-buffer-limit normal` says.
+//!
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and costs
 //! one buffer. Nothing is allocated or spawned per command.
 
+use crate::call::{Call, Known, poll_call, poll_leave};
 use crate::core::{Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
 use crate::node::{Shared, State};
@@ -14,7 +18,7 @@ use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -38,8 +42,8 @@ where
     let Some(session) = admit(&mut shared.lock(), || (peer, addr, shared.machine.wall())) else {
         return turn_away(pipe).await;
     };
-    let (retry, known_waker, reported, output_limit) = (false, None, 0, OutputLimit::default());
-    let mut connection = Connection { shared, session, pipe, retry, known_waker, reported, output_limit };
+    let (retry, known, reported, output_limit) = (false, Known::default(), 0, OutputLimit::default());
+    let mut connection = Connection { shared, session, pipe, retry, known, reported, output_limit };
     connection.run().await;
     connection.report(0);
     connection.pipe.shut().await;
@@ -74,8 +78,7 @@ struct Connection<'a, M: Machine, S> {
     pipe: Pipe<S>,
     /// The last request was held back by an overrunning script and is executed again.
     retry: bool,
-    /// The waker the node has for this connection, so that waiting for input does not lock the node each time.
-    known_waker: Option<Waker>,
+    known: Known,
     /// What the node knows it to hold.
     reported: i64,
     /// What may wait to be sent, as of the last command.
@@ -160,6 +163,10 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         if self.shared.is_closed() {
             return (Pause::End(Stop::Ask(Next::Close)), 0);
         }
+        if !self.take_pushed(state) {
+            self.pipe.out.clear();
+            return (Pause::End(Stop::Ask(Next::Close)), 0);
+        }
         state.refresh_links(&self.shared.machine);
         let pause = self.execute_until_paused(state);
         if !matches!(pause, Pause::Busy(_)) {
@@ -167,6 +174,12 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.release_held();
         }
         (pause, state.aof.as_ref().map_or(0, |aof| aof.written()))
+    }
+
+    /// Puts what was pushed behind the replies; false if the connection is to end without another word.
+    fn take_pushed(&mut self, state: &mut State) -> bool {
+        state.core.take_pushed(self.session.id(), &mut self.pipe.out);
+        !state.core.is_killed(self.session.id()) && !self.output_limit.is_exceeded_by(self.pipe.waiting())
     }
 
     fn execute_until_paused(&mut self, state: &mut State) -> Pause {
@@ -216,37 +229,62 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         Pause::End(Stop::OutputFull)
     }
 
-    /// Sends the replies, once the file covers what they tell.
+    /// Sends the replies, once the file covers what they tell, and what is pushed meanwhile.
     async fn send(&mut self, covered: u64) -> io::Result<()> {
-        if self.pipe.is_sent() {
-            return Ok(());
+        let shared = self.shared;
+        let mut slow_since = None;
+        while !self.pipe.is_sent() {
+            let patience = self.output_limit.patience(self.pipe.waiting()).map(|patience| {
+                let now = shared.machine.monotonic();
+                patience.saturating_sub(now.saturating_sub(*slow_since.get_or_insert(now)))
+            });
+            if patience.is_none() {
+                slow_since = None;
+            }
+            if let Some(sent) = self.send_until_called(covered, patience).await {
+                return sent;
+            }
+            if !self.take_pushed(&mut shared.lock()) || !self.may_hold() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
         }
+        Ok(())
+    }
+
+    /// Sends for at most so long; `None` if something was pushed before all was sent.
+    async fn send_until_called(
+        &mut self,
+        covered: u64,
+        patience: Option<Duration>,
+    ) -> Option<io::Result<()>> {
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
-        let known_waker = &mut self.known_waker;
-        let patience = self.output_limit.patience(pipe.out.len() as u64);
+        let known = &mut self.known;
         let mut too_late = pin!(wait_at_most(&shared.machine, patience));
         let mut is_covered = shared.config.persistence != Persistence::AofAlways;
+        let aborted = || Some(Err(io::ErrorKind::ConnectionAborted.into()));
         poll_fn(|cx| {
             is_covered = is_covered || poll_covered(&mut shared.lock(), covered, cx).is_ready();
             if is_covered && let Poll::Ready(sent) = pipe.poll_send(cx) {
-                return Poll::Ready(sent);
+                return Poll::Ready(Some(sent));
             }
-            let over = match too_late.as_mut().poll(cx) {
-                Poll::Ready(()) => Poll::Ready(()),
-                Poll::Pending => poll_close(shared, session, known_waker, cx),
-            };
-            over.map(|()| Err(io::ErrorKind::ConnectionAborted.into()))
+            if too_late.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(aborted());
+            }
+            poll_call(shared, session, known, cx).map(|call| match call {
+                Call::Leave => aborted(),
+                Call::Push => None,
+            })
         })
         .await
     }
 
-    /// Waits for input; false when there will be none.
+    /// Waits for input, or for something to be pushed; false when there will be no more of either.
     async fn fill(&mut self) -> bool {
         let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
-        let known_waker = &mut self.known_waker;
+        let known = &mut self.known;
         poll_fn(|cx| match pipe.poll_fill(cx) {
             Poll::Ready(read) => Poll::Ready(read.is_ok_and(|bytes| bytes > 0)),
-            Poll::Pending => poll_leave(shared, session, known_waker, cx).map(|()| false),
+            Poll::Pending => poll_leave(shared, session, known, cx).map(|call| matches!(call, Call::Push)),
         })
         .await
     }
@@ -319,8 +357,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         limit: Option<Duration>,
         mut look: impl FnMut(&mut State, &mut Context<'_>) -> Poll<T>,
     ) -> Unblocked<T> {
-        let (shared, pipe, session) = (self.shared, &mut self.pipe, self.session.id());
-        let known_waker = &mut self.known_waker;
+        let shared = self.shared;
         let mut timer = pin!(wait_at_most(&shared.machine, limit));
         poll_fn(|cx| {
             if let Poll::Ready(value) = look(&mut shared.lock(), cx) {
@@ -329,16 +366,30 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             if timer.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Unblocked::TimedOut);
             }
-            while pipe.input.tail().len() < BLOCKED_INPUT_BYTES {
-                match pipe.poll_fill(cx) {
-                    Poll::Ready(Ok(1..)) => {}
-                    Poll::Ready(_) => return Poll::Ready(Unblocked::Gone),
-                    Poll::Pending => break,
-                }
-            }
-            poll_leave(shared, session, known_waker, cx).map(|()| Unblocked::Gone)
+            self.poll_gone(cx).map(|()| Unblocked::Gone)
         })
         .await
+    }
+
+    /// Ready when a blocked client's connection ends. Meanwhile reads what it sends, up to a limit, and sends what is pushed.
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.pipe.input.tail().len() < BLOCKED_INPUT_BYTES {
+            match self.pipe.poll_fill(cx) {
+                Poll::Ready(Ok(1..)) => {}
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => break,
+            }
+        }
+        while let Poll::Ready(call) = poll_leave(self.shared, self.session.id(), &mut self.known, cx) {
+            let shared = self.shared;
+            if matches!(call, Call::Leave) || !self.take_pushed(&mut shared.lock()) {
+                return Poll::Ready(());
+            }
+        }
+        match self.pipe.poll_send(cx) {
+            Poll::Ready(Err(_)) if !self.pipe.is_sent() => Poll::Ready(()),
+            _ => Poll::Pending,
+        }
     }
 }
 
@@ -354,38 +405,5 @@ fn poll_covered(state: &mut State, up_to: u64, cx: &Context<'_>) -> Poll<()> {
     match &mut state.aof {
         Some(aof) => aof.poll_covered(up_to, cx),
         None => Poll::Ready(()),
-    }
-}
-
-/// Ready when the node has closed. A task's waker rarely changes, so the node is asked only when it did.
-fn poll_close<M: Machine>(
-    shared: &Shared<M>,
-    session: u64,
-    known_waker: &mut Option<Waker>,
-    cx: &Context<'_>,
-) -> Poll<()> {
-    if known_waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) && !shared.is_closed() {
-        return Poll::Pending;
-    }
-    let mut state = shared.lock();
-    if shared.is_closed() {
-        return Poll::Ready(());
-    }
-    state.wake_on_close(session, cx.waker());
-    *known_waker = Some(cx.waker().clone());
-    Poll::Pending
-}
-
-/// The same, and ready too when the node drains: nothing of this connection is left to be answered.
-fn poll_leave<M: Machine>(
-    shared: &Shared<M>,
-    session: u64,
-    known_waker: &mut Option<Waker>,
-    cx: &Context<'_>,
-) -> Poll<()> {
-    // In this order: a node that begins to drain in between finds the waker.
-    match poll_close(shared, session, known_waker, cx) {
-        Poll::Pending if shared.is_draining() => Poll::Ready(()),
-        closed => closed,
     }
 }

@@ -1,4 +1,4 @@
-//! What a node knows of all its connections, for CLIENT LIST: brought up to date after each of their commands.
+//! What a node knows of all its connections, for CLIENT LIST and CLIENT KILL: brought up to date after each of their commands.
 //!
 //! Not modelled: sizes of buffers, file descriptors, and whether a client is blocked right now.
 
@@ -21,6 +21,11 @@ pub(crate) struct Client {
     queued: Option<usize>,
     no_evict: bool,
     is_replica: bool,
+    is_monitor: bool,
+    /// Whether it wants replies, and with them what is pushed.
+    pub(crate) is_answered: bool,
+    /// What was pushed to it and not taken yet.
+    pub(crate) outbox: Vec<u8>,
     /// `None`: the last one was no command at all.
     last_command: Option<&'static CommandSpec>,
 }
@@ -37,6 +42,9 @@ impl Client {
             queued: None,
             no_evict: session.no_evict,
             is_replica: false,
+            is_monitor: false,
+            is_answered: true,
+            outbox: Vec::new(),
             last_command: None,
         }
     }
@@ -49,6 +57,8 @@ impl Client {
         self.protocol = session.protocol;
         self.queued = session.multi.as_ref().map(|multi| multi.queue.len());
         self.no_evict = session.no_evict;
+        self.is_monitor = session.is_monitor;
+        self.is_answered = session.is_answered();
         self.is_replica |= matches!(next, Next::Psync { .. });
         if self.name != session.name {
             self.name.clone_from(&session.name);
@@ -68,21 +78,36 @@ impl Client {
         self.is_replica
     }
 
+    /// Whether CLIENT KILL means it. `port` is the node's own.
+    pub(crate) fn matches(&self, id: u64, port: u16, wanted: &Wanted<'_>) -> bool {
+        let addr = |wanted: Option<&[u8]>, addr: &str| wanted.is_none_or(|wanted| wanted == addr.as_bytes());
+        wanted.id.is_none_or(|wanted| wanted == id)
+            && addr(wanted.addr, &self.addr)
+            && addr(wanted.laddr, &own_addr(port))
+            && wanted.is_replica.is_none_or(|is_replica| is_replica == self.is_replica)
+    }
+
     /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail.
     pub(crate) fn line(&self, id: u64, now: WallMicros, port: u16, is_dirty: bool) -> String {
         let seconds = |since: WallMicros| (now.0.saturating_sub(since.0)).max(0) / 1_000_000;
-        let flags =
-            [(self.is_replica, 'S'), (self.queued.is_some(), 'x'), (is_dirty, 'd'), (self.no_evict, 'e')];
+        let flags = [
+            (self.is_replica, 'S'),
+            (self.is_monitor, 'O'),
+            (self.queued.is_some(), 'x'),
+            (is_dirty, 'd'),
+            (self.no_evict, 'e'),
+        ];
         let mut flags: String =
             flags.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| letter).collect();
         if flags.is_empty() {
             flags.push('N');
         }
         format!(
-            "id={id} addr={} laddr=127.0.0.1:{port} fd=8 name={} age={} idle={} flags={flags} db={} sub=0 psub=0 ssub=0 \
+            "id={id} addr={} laddr={} fd=8 name={} age={} idle={} flags={flags} db={} sub=0 psub=0 ssub=0 \
              multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r \
              cmd={} user=default redir=-1 resp={}\n",
             self.addr,
+            own_addr(port),
             String::from_utf8_lossy(&self.name),
             seconds(self.connected_at),
             seconds(self.seen_at),
@@ -92,6 +117,21 @@ impl Client {
             if self.protocol == Protocol::Two { 2 } else { 3 },
         )
     }
+}
+
+/// Where a connection came in: the node has one address.
+fn own_addr(port: u16) -> String {
+    format!("127.0.0.1:{port}")
+}
+
+/// What the connections have in common that CLIENT KILL is to end.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) id: Option<u64>,
+    pub(crate) addr: Option<&'a [u8]>,
+    pub(crate) laddr: Option<&'a [u8]>,
+    /// Replicas, or clients.
+    pub(crate) is_replica: Option<bool>,
 }
 
 impl super::Core {

@@ -1,7 +1,9 @@
 //! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does while
 //! a script is overrunning.
 
-use super::command::{self, ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, STALE_OK, WRITE};
+use super::command::{
+    self, ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, READ_ONLY, STALE_OK, WRITE,
+};
 use super::commands::scripting;
 use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
 use super::keyspace::{Entry, Watch};
@@ -127,6 +129,12 @@ impl Core {
             return self.queue(session, spec, args, out);
         }
         let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
+        let end = out.len();
+        self.show_executed(session, now, spec, args, out);
+        if next == Next::Close {
+            // Nothing follows the last reply.
+            out.truncate(end);
+        }
         self.finish_command(session.origin, spec, &next);
         next
     }
@@ -197,7 +205,12 @@ impl Core {
                 return Some(errors::MASTER_DOWN);
             }
         }
-        (!spec.has(BUSY_OK) && self.script_is_overrunning()).then_some(errors::BUSY)
+        if !spec.has(BUSY_OK) && self.script_is_overrunning() {
+            return Some(errors::BUSY);
+        }
+        // To Redis, who monitors is a replica of a kind.
+        let touches_keys = spec.has(WRITE | READ_ONLY) || matches!(spec.name, "EVAL" | "EVALSHA");
+        (session.is_monitor && touches_keys).then_some(b"ERR Replica can't interact with the keyspace")
     }
 
     /// Whether the data takes more memory than `maxmemory` allows. A replica holds what its master holds.

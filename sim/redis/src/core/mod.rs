@@ -16,6 +16,7 @@ mod limits;
 mod lua;
 mod observer;
 mod propagation;
+mod push;
 mod replication;
 mod scan_order;
 mod script_limit;
@@ -121,6 +122,12 @@ pub struct Core {
     overrun: Option<Overrun>,
     /// Every connection that is open, by its id.
     clients: BTreeMap<u64, Client>,
+    /// Sessions that are shown every command.
+    monitors: BTreeSet<u64>,
+    /// Sessions that were killed and have not ended yet.
+    killed: BTreeSet<u64>,
+    /// Sessions that were pushed to or killed, for the node.
+    news: Vec<u64>,
     /// Sessions whose next EXEC fails: a key they watch has changed.
     dirty_sessions: BTreeSet<u64>,
     /// Changes so far: how one sees whether a command wrote.
@@ -345,8 +352,11 @@ impl Core {
 
     /// Must be called when a connection ends: forgets what it watched.
     pub fn disconnected(&mut self, session: &mut Session) {
-        self.stats.connected = self.stats.connected.saturating_sub(1);
-        self.clients.remove(&session.id);
+        if self.clients.remove(&session.id).is_some() {
+            self.stats.connected = self.stats.connected.saturating_sub(1);
+        }
+        self.killed.remove(&session.id);
+        self.monitors.remove(&session.id);
         self.unwatch_all(session);
     }
 

@@ -21,8 +21,12 @@ pub struct Session {
     pub(crate) listening_port: Option<u16>,
     pub(crate) announced_ip: Option<String>,
     pub(crate) kind: SessionKind,
+    /// What it says is a data set being loaded: not shown to who monitors.
+    pub(crate) is_loading: bool,
     pub(crate) replies: ReplyMode,
     pub(crate) no_evict: bool,
+    /// It is shown every command.
+    pub(crate) is_monitor: bool,
     /// What it sent last, if that was a command.
     pub(crate) last_command: Option<&'static CommandSpec>,
     /// The transaction between MULTI and EXEC.
@@ -92,7 +96,7 @@ impl Session {
 
     /// The session for [`Core::apply`](super::Core::apply) of an append-only file.
     pub fn loading() -> Session {
-        Session { origin: Origin::File, kind: SessionKind::Master, ..Session::default() }
+        Session { origin: Origin::File, kind: SessionKind::Master, is_loading: true, ..Session::default() }
     }
 
     /// The id given at [`new`](Self::new).

@@ -132,6 +132,13 @@ impl Links {
         }
     }
 
+    /// Ends the link to a replica whose connection was killed.
+    pub(crate) fn drop_replica(&mut self, replication: &mut Replication, session: u64) {
+        let Some(index) = self.attached.iter().position(|replica| replica.session == session) else { return };
+        self.attached.remove(index).wake();
+        self.report_replicas(replication);
+    }
+
     fn find(&mut self, session: u64) -> Option<&mut Attached> {
         self.attached.iter_mut().find(|replica| replica.session == session)
     }

@@ -129,7 +129,7 @@ const PAYLOAD_COMMANDS: [&[u8]; 4] = [b"SELECT", b"SET", b"HSET", b"PEXPIREAT"];
 /// Applies the payload; the session returned has the stream's database selected. A payload is data: what it takes is in
 /// proportion to its length, and no script or transaction in it makes the node wait.
 fn load<M: Machine>(core: &mut Core, payload: &[u8], shared: &Shared<M>) -> io::Result<Session> {
-    let mut session = Session::master_link(0);
+    let mut session = Session { is_loading: true, ..Session::master_link(0) };
     let mut input = RequestBuffer::new();
     for piece in payload.chunks(PIECE_BYTES) {
         input.tail().extend_from_slice(piece);
@@ -140,6 +140,7 @@ fn load<M: Machine>(core: &mut Core, payload: &[u8], shared: &Shared<M>) -> io::
             core.apply(&mut session, shared.machine.wall(), &args).map_err(bad_stream)?;
         }
     }
+    session.is_loading = false;
     Ok(session)
 }
 
@@ -272,6 +273,7 @@ impl<M: Machine> Link<'_, M> {
             aof.append(&self.shared.machine, &self.for_file);
         }
         self.for_file.clear();
+        self.shared.announce(state);
     }
 
     fn acknowledge(&mut self) {

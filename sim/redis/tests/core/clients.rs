@@ -1,4 +1,4 @@
-//! What CLIENT LIST shows of connections.
+//! What CLIENT LIST shows of connections, and what is kept for them.
 
 use crate::support::{Node, words};
 use doublehold_sim_redis::core::Session;
@@ -78,4 +78,25 @@ fn a_transaction_that_lists_clients_is_listed_as_under_way() {
     for field in ["flags=x ", "db=2 ", "multi=2 ", "cmd=exec "] {
         assert!(reply.contains(field), "{field} in {reply}");
     }
+}
+
+#[test]
+fn an_outbox_that_nobody_takes_ends_its_session_at_the_hard_limit() {
+    let mut node = Node::new();
+    let (mut monitor, mut client) = (node.client(), node.client());
+    node.ask(&mut client, &["CONFIG", "SET", "client-output-buffer-limit", "normal 1000 0 0"]);
+    assert_eq!(node.ask(&mut monitor, &["MONITOR"]), "+OK|");
+    let mut pushed = 0;
+    while !node.core.is_killed(monitor.id()) {
+        assert!(pushed < 100, "{pushed} commands are shown, and it is still there");
+        pushed += 1;
+        node.ask(&mut client, &["PING"]);
+    }
+    assert!((10..=30).contains(&pushed), "{pushed}");
+    assert_eq!(node.core.take_news(), [monitor.id(), monitor.id()], "pushed to, then killed");
+    let mut nothing = Vec::new();
+    node.core.take_pushed(monitor.id(), &mut nothing);
+    assert!(nothing.is_empty());
+    node.core.disconnected(&mut monitor);
+    assert_eq!(node.core.connected_clients(), 1);
 }

@@ -1,6 +1,7 @@
 //! A node that runs well-known scripts without Lua, and one that does not: nobody can tell them apart.
 //!
-//! Both get the same random commands; replies, what is propagated, what the observer hears and the data must be equal.
+//! Both get the same random commands; replies, what is propagated, what the observer and a client that monitors are told, and
+//! the data must be equal.
 
 use crate::support::Node;
 use doublehold_sim::{Seed, Stream};
@@ -45,6 +46,7 @@ struct Side {
     node: Node,
     notes: Arc<Notes>,
     clients: Vec<Session>,
+    monitor: Session,
 }
 
 impl Side {
@@ -53,17 +55,22 @@ impl Side {
         let observer = Some(Arc::clone(&notes) as _);
         let mut node = Node::with(CoreConfig { native_scripts, observer, ..config.clone() });
         let clients = (0..2).map(|_| node.client()).collect();
-        Side { node, notes, clients }
+        let mut monitor = node.client();
+        node.ask(&mut monitor, &["MONITOR"]);
+        Side { node, notes, clients, monitor }
     }
 
-    /// The reply, what is propagated, what the observer heard, and all data.
+    /// The reply, what is propagated, what observer and monitor heard, and all data.
     fn seen(&mut self, client: usize, command: &[&str]) -> String {
         let reply = self.node.execute(&mut self.clients[client], command);
         let mut data = Vec::new();
         self.node.core.dump(&mut data);
         let notes = std::mem::take(&mut *self.notes.0.lock().unwrap());
         let propagated = self.node.propagated();
-        format!("{reply:?} {propagated:?} {notes:#?} {}", String::from_utf8_lossy(&data))
+        let mut shown = Vec::new();
+        self.node.core.take_pushed(self.monitor.id(), &mut shown);
+        let [data, shown] = [data, shown].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        format!("{reply:?} {propagated:?} {notes:#?} {shown} {data}")
     }
 }
 

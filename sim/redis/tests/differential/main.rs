@@ -19,6 +19,7 @@ mod generate;
 mod introspection;
 mod known;
 mod ours;
+mod push;
 mod random;
 mod real;
 mod replay;

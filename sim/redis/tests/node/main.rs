@@ -8,6 +8,7 @@ mod expiry;
 mod limits;
 mod link;
 mod persistence;
+mod push;
 mod replication;
 mod resync;
 mod world;

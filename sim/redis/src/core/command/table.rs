@@ -8,8 +8,8 @@ use super::{
     STALE_OK, WRITE,
 };
 use crate::core::commands::{
-    clients, connection, expiry, hashes, introspection, keys, rename, replication, scan, scripting, server,
-    strings, transactions,
+    clients, connection, expiry, hashes, introspection, keys, monitor, rename, replication, scan, scripting,
+    server, strings, transactions,
 };
 
 const fn command(
@@ -155,6 +155,7 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
     command("INFO", "info", -1, LOADING_OK | STALE_OK, server::info),
     command("KEYS", "keys", 2, READ_ONLY, keys::keys),
     command("MGET", "mget", -2, READ_ONLY | FAST, strings::mget),
+    command("MONITOR", "monitor", 1, ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK, monitor::monitor),
     command("MOVE", "move", 3, WRITE | FAST, rename::move_key),
     command("MSET", "mset", -3, WRITE | DENY_OOM, strings::mset),
     command("MSETNX", "msetnx", -3, WRITE | DENY_OOM, strings::msetnx),
@@ -254,6 +255,13 @@ static CLIENT: &[CommandSpec] = &[
     ),
     subcommand("CLIENT", ["ID", "client|id"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, connection::client_id),
     subcommand("CLIENT", ["INFO", "client|info"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, clients::client_info),
+    subcommand(
+        "CLIENT",
+        ["KILL", "client|kill"],
+        -3,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        clients::client_kill,
+    ),
     subcommand(
         "CLIENT",
         ["LIST", "client|list"],

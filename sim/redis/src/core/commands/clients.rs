@@ -1,8 +1,8 @@
-//! What the server knows of its connections: CLIENT LIST and CLIENT INFO.
+//! What the server knows of its connections, and how it ends them: CLIENT LIST, CLIENT INFO and CLIENT KILL.
 
 use super::server::verbatim;
 use crate::core::Next;
-use crate::core::clients::Client;
+use crate::core::clients::{Client, Wanted};
 use crate::core::context::{Context, c_string, errors};
 use crate::resp::{Args, integer, reply};
 
@@ -54,4 +54,86 @@ fn line(ctx: &Context<'_>, id: u64, client: &Client) -> String {
     let is_dirty = ctx.core.dirty_sessions.contains(&id);
     let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, is_dirty);
     if id == ctx.session.id { line(&client.during(ctx.session, ctx.now)) } else { line(client) }
+}
+
+/// CLIENT KILL address, or CLIENT KILL with filters that a connection must all match: how many there were. Who kills itself
+/// still gets the reply.
+pub(crate) fn client_kill(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let is_old_form = args.len() == 3;
+    let filters = match is_old_form {
+        true => {
+            let wanted = Wanted { addr: Some(c_string(args.at(2))), ..Wanted::default() };
+            Some(Filters { wanted, nobody: false, skips_me: false })
+        }
+        false => read_filters_or_reply(args, out),
+    };
+    let Some(Filters { wanted, nobody, skips_me }) = filters else { return Next::Reply };
+    let (me, port) = (ctx.session.id, ctx.core.config.port);
+    let clients =
+        ctx.core.clients.iter().filter(|(id, client)| !nobody && client.matches(**id, port, &wanted));
+    let ids: Vec<u64> = clients.map(|(id, _)| *id).filter(|id| *id != me || !skips_me).collect();
+    ids.iter().filter(|id| **id != me).for_each(|id| ctx.core.kill(*id));
+    match ids.len() {
+        0 if is_old_form => reply::error(out, b"ERR No such client"),
+        _ if is_old_form => reply::ok(out),
+        count => reply::integer(out, count as i64),
+    }
+    if ids.contains(&me) { Next::Close } else { Next::Reply }
+}
+
+struct Filters<'a> {
+    wanted: Wanted<'a>,
+    /// A kind of connection of which there are none.
+    nobody: bool,
+    skips_me: bool,
+}
+
+fn read_filters_or_reply<'a>(args: &Args<'a>, out: &mut Vec<u8>) -> Option<Filters<'a>> {
+    let mut filters = Filters { wanted: Wanted::default(), nobody: false, skips_me: true };
+    for index in (2..args.len()).step_by(2) {
+        let Some(value) = args.get(index + 1) else {
+            reply::error(out, errors::SYNTAX);
+            return None;
+        };
+        if let Err(why) = read_filter(args.at(index), value, &mut filters) {
+            reply::error(out, &why);
+            return None;
+        }
+    }
+    Some(filters)
+}
+
+fn read_filter<'a>(name: &[u8], value: &'a [u8], filters: &mut Filters<'a>) -> Result<(), Vec<u8>> {
+    match c_string(name).to_ascii_lowercase().as_slice() {
+        b"id" => {
+            let id = integer::parse(value).and_then(|id| u64::try_from(id).ok()).filter(|id| *id > 0);
+            let id = id.ok_or_else(|| b"ERR client-id should be greater than 0".to_vec())?;
+            filters.wanted.id = Some(id);
+        }
+        b"type" => {
+            let kind = c_string(value).to_ascii_lowercase();
+            filters.wanted.is_replica = match kind.as_slice() {
+                b"normal" => Some(false),
+                b"replica" | b"slave" => Some(true),
+                // The node's own connection to its master is none of its clients, and nobody subscribes.
+                b"master" | b"pubsub" => None,
+                _ => return Err([b"ERR Unknown client type '", c_string(value), b"'"].concat()),
+            };
+            filters.nobody = filters.wanted.is_replica.is_none();
+        }
+        b"addr" => filters.wanted.addr = Some(c_string(value)),
+        b"laddr" => filters.wanted.laddr = Some(c_string(value)),
+        // There is one user.
+        b"user" if value == b"default" => {}
+        b"user" => return Err([b"ERR No such user '", c_string(value), b"'"].concat()),
+        b"skipme" => {
+            filters.skips_me = match c_string(value).to_ascii_lowercase().as_slice() {
+                b"yes" => true,
+                b"no" => false,
+                _ => return Err(errors::SYNTAX.to_vec()),
+            };
+        }
+        _ => return Err(errors::SYNTAX.to_vec()),
+    }
+    Ok(())
 }

@@ -133,6 +133,8 @@ pub(crate) fn reset(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) 
     ctx.session.protocol = Protocol::Two;
     ctx.session.name.clear();
     ctx.session.replies = ReplyMode::On;
+    ctx.session.is_monitor = false;
+    ctx.core.monitors.remove(&ctx.session.id);
     reply::status(out, b"RESET");
     Next::Reply
 }

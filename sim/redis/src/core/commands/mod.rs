@@ -7,6 +7,7 @@ pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod introspection;
 pub(crate) mod keys;
+pub(crate) mod monitor;
 pub(crate) mod pattern;
 pub(crate) mod rename;
 pub(crate) mod replication;

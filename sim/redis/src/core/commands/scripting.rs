@@ -32,6 +32,7 @@ pub(crate) fn evalsha_ro(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 }
 
 fn eval_source(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mut Vec<u8>) -> Next {
+    show(ctx, args, out);
     let Some(keys) = number_of_keys_or_reply(args, out) else { return Next::Reply };
     match load(ctx, args.at(1)) {
         Ok(script) => run(ctx, &script, Call { args, keys, read_only }, out),
@@ -43,6 +44,7 @@ fn eval_source(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
 }
 
 fn eval_cached(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mut Vec<u8>) -> Next {
+    show(ctx, args, out);
     let script = hex::decode(args.at(1)).and_then(|sha| ctx.core.scripts.get(&sha).cloned());
     // Redis looks at the length of the name first, at the number of keys next, and only then into its cache.
     if args.at(1).len() != 40 {
@@ -57,6 +59,11 @@ fn eval_cached(ctx: &mut Context<'_>, args: &Args<'_>, read_only: bool, out: &mu
             Next::Reply
         }
     }
+}
+
+/// Whoever monitors sees a script before its commands.
+fn show(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
+    ctx.core.show(ctx.session, ctx.now, ctx.spec, args, out);
 }
 
 /// What the script to be run says about itself in its first line: for Redis, flags of the command that runs it. `None`:

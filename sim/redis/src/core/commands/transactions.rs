@@ -92,7 +92,13 @@ impl Core {
                 break;
             }
             let (start, was_answered) = (out.len(), session.is_answered());
-            match run_queued(&mut Context { core: self, session, now, spec }, &args.args(), out) {
+            let next = run_queued(&mut Context { core: self, session, now, spec }, &args.args(), out);
+            self.show_executed(session, now, spec, &args.args(), out);
+            if asked == Next::Close {
+                // It has killed itself: nothing follows the reply to that.
+                out.truncate(start);
+            }
+            match next {
                 Next::Reply => {}
                 Next::Held => {
                     let transaction =
@@ -133,6 +139,10 @@ impl Core {
 fn run_queued(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if ctx.spec.has(DENY_OOM) && ctx.core.is_full_of(ctx.session.origin) {
         reply::error(out, errors::OUT_OF_MEMORY);
+        return Next::Reply;
+    }
+    if ctx.spec.name == "MONITOR" {
+        reply::error(out, b"ERR MONITOR isn't allowed for DENY BLOCKING client");
         return Next::Reply;
     }
     (ctx.spec.run)(ctx, args, out)

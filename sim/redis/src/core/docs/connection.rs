@@ -14,6 +14,42 @@ pub(super) static CONNECTION: Section = Section {
         doc("client|id", "5.0.0", "Tells the id of this connection", "O(1)"),
         doc("client|info", "6.2.0", "Describes this connection", "O(1)").tips(&["nondeterministic_output"]),
         doc(
+            "client|kill",
+            "2.4.0",
+            "Ends connections: the one from an address, or all that match",
+            "O(N), N being the number of connections",
+        )
+        .takes(&[one_of(
+            "filter",
+            &[
+                string("ip:port").deprecated("2.8.12"),
+                one_of(
+                    "new-format",
+                    &[
+                        integer("client-id").after("ID").since("2.8.12").optional(),
+                        one_of(
+                            "normal_master_slave_pubsub",
+                            &[
+                                token("normal", "NORMAL"),
+                                token("master", "MASTER").since("3.2.0"),
+                                token("slave", "SLAVE"),
+                                token("replica", "REPLICA").since("5.0.0"),
+                                token("pubsub", "PUBSUB"),
+                            ],
+                        )
+                        .after("TYPE")
+                        .since("2.8.12")
+                        .optional(),
+                        string("username").after("USER").optional(),
+                        string("ip:port").after("ADDR").optional(),
+                        string("ip:port").after("LADDR").since("6.2.0").optional(),
+                        string("yes/no").after("SKIPME").optional(),
+                    ],
+                )
+                .multiple(),
+            ],
+        )]),
+        doc(
             "client|list",
             "2.4.0",
             "Describes all connections, or those of one kind or with these ids",

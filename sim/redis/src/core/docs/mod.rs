@@ -65,6 +65,7 @@ pub(crate) struct Argument {
     /// The word before it.
     pub(crate) token: Option<&'static str>,
     pub(crate) since: Option<&'static str>,
+    pub(crate) deprecated_since: Option<&'static str>,
     pub(crate) is_optional: bool,
     pub(crate) is_multiple: bool,
 }
@@ -160,7 +161,15 @@ const fn counted(begin: usize, flags: &'static str) -> Keys {
 }
 
 const fn argument(name: &'static str, kind: Kind) -> Argument {
-    Argument { name, kind, token: None, since: None, is_optional: false, is_multiple: false }
+    Argument {
+        name,
+        kind,
+        token: None,
+        since: None,
+        deprecated_since: None,
+        is_optional: false,
+        is_multiple: false,
+    }
 }
 
 const fn string(name: &'static str) -> Argument {
@@ -202,6 +211,10 @@ impl Argument {
 
     const fn since(self, version: &'static str) -> Argument {
         Argument { since: Some(version), ..self }
+    }
+
+    const fn deprecated(self, version: &'static str) -> Argument {
+        Argument { deprecated_since: Some(version), ..self }
     }
 
     const fn optional(self) -> Argument {

@@ -105,6 +105,7 @@ pub(super) static SERVER: Section = Section {
             .categories(&["dangerous"])
             .tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])
             .takes(&[string("section").optional().multiple()]),
+        doc("monitor", "1.0.0", "Shows every command that the server executes", "O(1)"),
         doc("psync", "2.8.0", "Asks a master for its stream; replicas do", "")
             .takes(&[string("replicationid"), integer("offset")]),
         doc("replconf", "3.0.0", "Tells a master about a replica, or acknowledges its stream", "O(1)")

@@ -79,8 +79,9 @@ impl Caller {
             }
             self.wrote = true;
         }
-        let mut context = Context { core, session: &mut self.session, now: self.now, spec };
+        let mut context = Context { core: &mut *core, session: &mut self.session, now: self.now, spec };
         let next = (spec.run)(&mut context, args, out);
+        core.show_executed(&self.session, self.now, spec, args, out);
         debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
         Ok(())
     }
