@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
 //! process), `server` (one client's connection), `persistence`, `config_file`, `replication`, and [`machine`], all that a
-//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it. The core is pure:
+//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it, as one [`process`] of those a
+//! machine can have. The core is pure:
 //! whoever calls it says what time it is and sends the replies, so the same server runs on a simulated host and on a real
 //! TCP port.
 //!
@@ -43,6 +44,7 @@ mod on_sim;
 mod operator;
 mod persistence;
 mod pipe;
+pub mod process;
 mod replication;
 pub mod resp;
 mod server;

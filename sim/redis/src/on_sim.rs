@@ -1,21 +1,20 @@
 //! A node on a simulated host: the machine under it, and its process from boot to shutdown.
 //!
-//! The process listens and serves every connection; beside it, on the same machine, an [`Operator`] carries out orders. The
-//! process is started again by the kernel after a crash, on the disk the crash left.
+//! The process serves every connection; beside it, on the same machine, an [`Operator`] does what it is ordered. Both are
+//! started again by the kernel after a crash, on the disk the crash left. What else a machine may run is in `process`.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, DelayLaw, Host, HostId, Incoming, SimStream};
-use tokio::sync::oneshot;
+use doublehold_sim::{ClockKind, DelayLaw, Host, HostId, SimStream};
 
 use crate::core::{Peer, WallMicros};
 use crate::machine::Machine;
 use crate::node::{BootError, Node, NodeConfig};
 use crate::operator::{Desk, Operator, UnknownOrder};
-use crate::wait::{First, first};
+use crate::process::{self, Process};
 
 /// Why a node on a simulated host does not run.
 #[derive(Debug, thiserror::Error)]
@@ -54,28 +53,25 @@ impl SimMachine {
         let (host, names) = (self.host.clone(), self.names.clone());
         let incoming = host.listen(port);
         let node = Node::boot(self, config)?;
-        host.spawn(accept(host.clone(), node.clone(), incoming));
-        let desk = Desk { operator, host: host.clone(), node: node.clone(), names, port };
-        let (complain, complaint) = oneshot::channel();
-        host.spawn(async move {
-            // Nobody listens any more when the node has closed.
-            let _ = complain.send(desk.obey().await);
-        });
-        match first(node.closed(), complaint).await {
-            First::Right(Ok(unknown)) => Err(unknown.into()),
-            First::Right(Err(_)) | First::Left(()) => Ok(()),
-        }
+        let desk = Desk { operator, host: host.clone(), node, names, port };
+        process::run(&host, incoming, desk).await.map_err(RunError::from)
     }
 }
 
-async fn accept(host: Host, node: Node<SimMachine>, mut incoming: Incoming) {
-    loop {
-        let stream = incoming.accept().await;
-        let (node, peer) = (node.clone(), Peer { host: stream.peer().0, connection: stream.connection().0 });
-        host.spawn(async move {
-            let address = format!("host{}:0", peer.host);
-            node.serve(stream, peer, address).await;
-        });
+/// A node, and the operator beside it.
+impl Process for Desk {
+    type Unknown = UnknownOrder;
+
+    async fn serve(self, stream: SimStream, peer: Peer, address: String) {
+        self.node.serve(stream, peer, address).await;
+    }
+
+    async fn closed(&self) {
+        self.node.closed().await;
+    }
+
+    async fn obey(self) -> UnknownOrder {
+        Desk::obey(self).await
     }
 }
 

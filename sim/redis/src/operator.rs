@@ -52,12 +52,24 @@ pub enum Order {
     },
 }
 
-/// A signal that is no order.
+/// A signal that is no order, or one about a node that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a node was told `{0}`, which is no order: orders are `promote HOW NODE …` and `follow HOW NODE`, and HOW is `rewrite` or `plain`"
-)]
-pub struct UnknownOrder(String);
+#[non_exhaustive]
+pub enum UnknownOrder {
+    /// Its words are none of an order.
+    #[error(
+        "a node was told `{0}`, which is no order: orders are `promote HOW NODE …` and `follow HOW NODE`, and HOW is `rewrite` or `plain`"
+    )]
+    Words(String),
+    /// It names a host that there is not.
+    #[error("a node was told `{order}`, and there is no `{node}`")]
+    Node {
+        /// The order.
+        order: Order,
+        /// Whom it names.
+        node: String,
+    },
+}
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,7 +88,7 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Order, UnknownOrder> {
         let words: Vec<&str> = text.split(' ').collect();
-        let unknown = || UnknownOrder(text.to_owned());
+        let unknown = || UnknownOrder::Words(text.to_owned());
         let rewrite_config = match words.get(1) {
             Some(&"rewrite") => true,
             Some(&"plain") => false,
@@ -89,6 +101,16 @@ impl FromStr for Order {
             }),
             ["follow", _, master] => Ok(Order::Follow { master: (*master).to_owned(), rewrite_config }),
             _ => Err(unknown()),
+        }
+    }
+}
+
+impl Order {
+    /// The other nodes it is about.
+    fn others(&self) -> &[String] {
+        match self {
+            Order::Promote { tell, .. } => tell,
+            Order::Follow { master, .. } => std::slice::from_ref(master),
         }
     }
 }
@@ -133,13 +155,21 @@ impl Desk {
             let heard = self.operator.standing().own.clone();
             let order = match heard {
                 Some(order) => order,
-                None => match self.host.signal().await.parse::<Order>() {
+                None => match self.understood(&self.host.signal().await) {
                     Ok(order) => order,
                     Err(unknown) => return unknown,
                 },
             };
             self.operator.standing().own = Some(order.clone());
             self.do_to_own_node(&order).await;
+        }
+    }
+
+    fn understood(&self, signal: &str) -> Result<Order, UnknownOrder> {
+        let order: Order = signal.parse()?;
+        match order.others().iter().find(|name| !self.names.contains_key(*name)).cloned() {
+            None => Ok(order),
+            Some(node) => Err(UnknownOrder::Node { order, node }),
         }
     }
 
