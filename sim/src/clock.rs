@@ -125,10 +125,14 @@ impl Clocks {
         if !self.runs(clock) {
             return None;
         }
+        // Not before the base, or it would have been reached.
+        let gap = reading.abs_diff(self.base(clock));
+        if self.rate_asked == 0 {
+            return self.anchor.0.checked_add(gap).map(SimTime);
+        }
         // floor(d × rate) ≥ gap exactly when d ≥ gap ÷ rate, so rounding up gives the first such nanosecond.
-        let gap = (i128::from(reading) - i128::from(self.base(clock))) as u128;
         let rate = (ONE + self.rate()) as u128;
-        let elapsed = (gap * ONE as u128).div_ceil(rate);
+        let elapsed = (u128::from(gap) * ONE as u128).div_ceil(rate);
         u64::try_from(elapsed).ok().and_then(|e| self.anchor.0.checked_add(e)).map(SimTime)
     }
 

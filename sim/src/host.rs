@@ -117,15 +117,17 @@ impl Host {
     async fn step<R>(&self, mut action: impl FnMut(&mut State) -> R) -> R {
         let mut done = None;
         poll_fn(|cx| {
-            if self.holds_back(cx) {
+            let mut state = self.kernel.state.borrow_mut();
+            if state.holds_back(self.process, cx) {
                 return Poll::Pending;
             }
             let result = match done.take() {
                 Some(result) => return Poll::Ready(result),
-                None => self.kernel.enter(&mut action),
+                None => action(&mut state),
             };
+            state.strike_due_faults();
             // The action's own event may have stopped this host.
-            if self.holds_back(cx) {
+            if state.holds_back(self.process, cx) {
                 done = Some(result);
                 return Poll::Pending;
             }

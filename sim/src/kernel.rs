@@ -8,7 +8,7 @@
 //! is borrowed only pushes onto the ready queue. Code under test runs only while neither is borrowed.
 
 use std::cell::RefCell;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -168,7 +168,7 @@ impl Kernel {
                 return outcome;
             }
             let Some(next) = state.next_event() else { return Outcome::Stalled };
-            if next.at > end {
+            if next.at() > end {
                 state.now = end;
                 return Outcome::TimeBudget;
             }
@@ -252,7 +252,7 @@ pub(crate) struct State {
     sequence: u64,
     /// The same for events that come before all others of their instant.
     first_sequence: u64,
-    heap: BinaryHeap<Reverse<Scheduled>>,
+    heap: BinaryHeap<Scheduled>,
     pub(crate) hosts: Vec<HostState>,
     /// Distinguishes armings, also of timers that share a slot one after the other.
     pub(crate) timer_generations: u32,
@@ -281,12 +281,43 @@ pub(crate) struct State {
     pub(crate) boots: Vec<HostId>,
 }
 
-/// An event that will happen. Ordered by time, then by the order of scheduling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An event that will happen. The greatest is the earliest, and of one instant the first that was scheduled: that is
+/// the one which a heap gives out.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheduled {
-    at: SimTime,
-    sequence: u64,
+    /// The time in the upper half, the sequence number in the lower: one comparison for both.
+    order: u128,
     what: Coming,
+}
+
+impl Scheduled {
+    fn new(at: SimTime, sequence: u64, what: Coming) -> Scheduled {
+        Scheduled { order: u128::from(at.0) << 64 | u128::from(sequence), what }
+    }
+
+    fn at(&self) -> SimTime {
+        SimTime((self.order >> 64) as u64)
+    }
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Scheduled) -> bool {
+        self.order == other.order
+    }
+}
+
+impl Eq for Scheduled {}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Scheduled) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Scheduled) -> Ordering {
+        other.order.cmp(&self.order)
+    }
 }
 
 /// What can be scheduled. Small and `Copy`: the heap moves these around all the time.
@@ -436,21 +467,21 @@ impl State {
 
     pub(crate) fn schedule(&mut self, at: SimTime, what: Coming) {
         self.sequence += 1;
-        self.heap.push(Reverse(Scheduled { at, sequence: self.sequence, what }));
+        self.heap.push(Scheduled::new(at, self.sequence, what));
     }
 
     /// Schedules for this instant, before everything else that is still to happen in it.
     pub(crate) fn schedule_first(&mut self, what: Coming) {
         self.first_sequence += 1;
-        self.heap.push(Reverse(Scheduled { at: self.now, sequence: self.first_sequence, what }));
+        self.heap.push(Scheduled::new(self.now, self.first_sequence, what));
     }
 
     /// The next event that is not stale. Stale ones do not move time.
     fn next_event(&mut self) -> Option<Scheduled> {
-        while let Some(Reverse(next)) = self.heap.pop() {
+        while let Some(next) = self.heap.pop() {
             match next.what {
                 Coming::Timer { key, generation } if !self.timer_is_live(key, generation) => {}
-                Coming::Retransmit { key, side } if !self.retransmission_is_live(key, side, next.at) => {}
+                Coming::Retransmit { key, side } if !self.retransmission_is_live(key, side, next.at()) => {}
                 Coming::UserTimeout { key, side, serial }
                     if !self.user_timeout_is_live(key, side, serial) => {}
                 _ => return Some(next),
@@ -460,8 +491,8 @@ impl State {
     }
 
     fn dispatch(&mut self, next: Scheduled) {
-        debug_assert!(next.at >= self.now, "time ran backwards");
-        self.now = next.at;
+        debug_assert!(next.at() >= self.now, "time ran backwards");
+        self.now = next.at();
         match next.what {
             Coming::Timer { key, .. } => self.timer_due(key),
             Coming::Segment { key } => self.segment_arrives(key),

@@ -51,10 +51,10 @@ impl Stream {
     /// If `bound` is zero: there is no such number.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
-        let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
-            if product as u64 >= threshold {
+            // The threshold is below the bound, so that it is rarely needed, and with it a division.
+            if product as u64 >= bound || product as u64 >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u64;
             }
         }

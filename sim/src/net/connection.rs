@@ -151,6 +151,8 @@ pub(crate) struct Segment {
     pub(super) departure: Departure,
     /// It left once, without a delay of its own: its delay is the link's.
     pub(super) is_measure: bool,
+    /// The end of the run waits for it: data of an essential host that the receiver's machine has not seen.
+    pub(super) is_essential: bool,
     /// It reached the receiver's machine once, which refused it: nobody waits for it any more.
     pub(super) arrived: bool,
     pub(super) content: Content,
@@ -280,6 +282,8 @@ impl State {
         };
         self.net.sent += 1;
         let (serial, first_sent) = (self.net.sent, self.now);
+        let (sender, _) = self.hosts_of(key, side);
+        let is_essential = matches!(content, Content::Data(_)) && self.host(sender).essential;
         let connection = &mut self.net.connections[key];
         connection.coming += 1;
         let end = &mut connection.ends[side as usize];
@@ -294,6 +298,7 @@ impl State {
             extra,
             departure: Departure::default(),
             is_measure: extra.is_zero(),
+            is_essential,
             arrived: false,
             content,
         };
@@ -311,24 +316,19 @@ impl State {
         let leaving = &mut self.net.segments[segment];
         leaving.departure = departure;
         let (extra, is_stream) = (std::mem::take(&mut leaving.extra), leaving.content.is_stream());
+        let is_essential = leaving.is_essential;
         self.end_of(connection, side).on_the_way += u32::from(is_stream);
-        self.net.essential_on_the_way += usize::from(self.is_essential_data(segment));
+        self.net.essential_on_the_way += usize::from(is_essential);
         self.schedule(arrival.after(extra), Coming::Segment { key: segment });
-    }
-
-    /// Whether the end of the run waits for this segment.
-    pub(super) fn is_essential_data(&self, segment: SegmentKey) -> bool {
-        let Segment { connection, from, arrived, ref content, .. } = self.net.segments[segment];
-        let (sender, _) = self.hosts_of(connection, from);
-        matches!(content, Content::Data(_)) && !arrived && self.host(sender).essential
     }
 
     /// A segment reached the receiver's machine, or would have.
     pub(crate) fn segment_arrives(&mut self, segment: SegmentKey) {
-        let Segment { connection: key, from, departure, ref content, .. } = self.net.segments[segment];
+        let Segment { connection: key, from, departure, is_essential, ref content, .. } =
+            self.net.segments[segment];
         let is_stream = content.is_stream();
         let (_, receiver) = self.hosts_of(key, from);
-        self.net.essential_on_the_way -= usize::from(self.is_essential_data(segment));
+        self.net.essential_on_the_way -= usize::from(is_essential);
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
         if self.net.link_of(key, from).carried(departure) && self.host(receiver).is_reachable() {
             self.take_segment(key, from, segment);

@@ -125,6 +125,7 @@ impl State {
         let connection = self.net.connections[key].id;
         let refused = &mut self.net.segments[segment];
         let is_news = !std::mem::replace(&mut refused.arrived, true);
+        refused.is_essential = false;
         if let (Content::Data(bytes), true) = (&refused.content, is_news) {
             let bytes = bytes.len() as u32;
             self.emit(Event::Delivered { connection, from: sender, to: receiver, bytes });

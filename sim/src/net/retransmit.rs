@@ -101,7 +101,7 @@ impl State {
         let both = |(key, _)| [(key, Side::Opener), (key, Side::Accepter)];
         self.net.connections.iter().flat_map(both).any(|(key, side)| {
             let end = &self.net.connections[key].ends[side as usize];
-            end.held.iter().any(|&segment| self.is_essential_data(segment))
+            end.held.iter().any(|&segment| self.net.segments[segment].is_essential)
                 && (end.retransmit_at.is_some() || self.will_be_free(key, side))
         })
     }
