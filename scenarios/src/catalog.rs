@@ -18,24 +18,8 @@ use crate::scenario::{Expected, Scenario};
 /// read, and again while it is, since some files have no length.
 pub const FILE_MAX_BYTES: u64 = 1 << 20;
 
-/// File stems and texts, in the order in which `list` shows them.
-const FILES: &[(&str, &str)] = &[
-    ("quiet", include_str!("../catalog/quiet.toml")),
-    ("work-outlives-ttl", include_str!("../catalog/work-outlives-ttl.toml")),
-    ("plain-del-frees-another", include_str!("../catalog/plain-del-frees-another.toml")),
-    ("token-release", include_str!("../catalog/token-release.toml")),
-    ("lease-pause", include_str!("../catalog/lease-pause.toml")),
-    ("packet-delay-90s", include_str!("../catalog/packet-delay-90s.toml")),
-    ("fencing-33-34", include_str!("../catalog/fencing-33-34.toml")),
-    ("clock-jump", include_str!("../catalog/clock-jump.toml")),
-    ("crash-restart", include_str!("../catalog/crash-restart.toml")),
-    ("gc-in-flight", include_str!("../catalog/gc-in-flight.toml")),
-    ("gc-in-flight-no-check", include_str!("../catalog/gc-in-flight-no-check.toml")),
-    ("suspend-in-flight", include_str!("../catalog/suspend-in-flight.toml")),
-    ("wall-clock-step-back", include_str!("../catalog/wall-clock-step-back.toml")),
-    ("failover-before-replication", include_str!("../catalog/failover-before-replication.toml")),
-    ("clocks-years-apart", include_str!("../catalog/clocks-years-apart.toml")),
-];
+/// Stems and texts of the files in `catalog/`, in the order of their names; `build.rs` lists them.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
 /// One line of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +28,8 @@ pub struct Entry {
     pub name: String,
     /// The claim it tests.
     pub claim: String,
+    /// Who makes the claim, and where.
+    pub source: String,
     /// What happens in it.
     pub story: String,
     /// What it should show.
@@ -56,12 +42,42 @@ pub struct Entry {
 ///
 /// If a file of the catalogue is wrong, which only a change to the program can bring about.
 pub fn entries() -> Result<Vec<Entry>, ScenarioError> {
-    let mut entries = Vec::new();
-    for name in names()? {
-        let Scenario { name, claim, story, expect, .. } = load(&name, &[])?;
-        entries.push(Entry { name, claim, story, expect });
-    }
-    Ok(entries)
+    names()?.iter().map(|name| Ok(entry(load(name, &[])?))).collect()
+}
+
+/// What is under one name: a scenario of the catalogue or of a file, followed by its variants.
+///
+/// # Errors
+///
+/// If there is no such scenario, or its file or any of its variants is refused.
+pub fn entries_of(name_or_path: &str) -> Result<Vec<Entry>, ScenarioError> {
+    variants(name_or_path)?.iter().map(|name| Ok(entry(load(name, &[])?))).collect()
+}
+
+/// The names to run a scenario and each of its variants by.
+///
+/// # Errors
+///
+/// If there is no such scenario, or its file is refused.
+///
+/// ```
+/// let names = doublehold_scenarios::catalog::variants("lease-pause").unwrap();
+/// assert_eq!(names, ["lease-pause", "lease-pause/single", "lease-pause/replicated", "lease-pause/redlock"]);
+/// ```
+pub fn variants(name_or_path: &str) -> Result<Vec<String>, ScenarioError> {
+    let source = source(name_or_path)?;
+    let variants = match source.variant {
+        None => source.variants()?,
+        // A variant has none.
+        Some(_) => Vec::new(),
+    };
+    let variants = variants.iter().map(|variant| format!("{name_or_path}/{variant}"));
+    Ok(std::iter::once(name_or_path.to_owned()).chain(variants).collect())
+}
+
+fn entry(scenario: Scenario) -> Entry {
+    let Scenario { name, claim, source, story, expect, .. } = scenario;
+    Entry { name, claim, source, story, expect }
 }
 
 /// Loads a scenario by its name or its file's path, with changes such as `("lock.ttl", "5s")` applied.
@@ -113,20 +129,42 @@ fn source(name: &str) -> Result<Source, ScenarioError> {
         };
     }
     let looks_like_a_file = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
-    if looks_like_a_file { of_file(name) } else { Err(unknown(name)) }
+    // `clock-jump.toml` is no file here, but a name of the catalogue with too much at its end.
+    let is_named =
+        name.strip_suffix(".toml").is_some_and(|stem| FILES.iter().any(|(known, _)| *known == stem));
+    if looks_like_a_file && (!is_named || Path::new(name).exists()) {
+        of_file(name)
+    } else {
+        Err(unknown(name))
+    }
 }
 
 fn unknown(name: &str) -> ScenarioError {
+    ScenarioError::Unknown { name: crate::format::printable(name), hint: meant(name) }
+}
+
+/// What a name that nothing has was probably meant to be.
+fn meant(name: &str) -> String {
     let names = names().unwrap_or_default();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let hint = match suggest::closest(name, &names) {
-        Some(close) => format!("did you mean `{close}`?"),
-        None if Path::new(name).is_file() => {
+    let bare = name.strip_suffix(".toml").unwrap_or(name);
+    let ends_so: Vec<&str> =
+        names.iter().copied().filter(|known| known.ends_with(&format!("/{bare}"))).collect();
+    if names.contains(&bare) {
+        return format!("`{bare}` is in the catalogue: name it without `.toml`");
+    }
+    match (suggest::closest(name, &names), ends_so.as_slice()) {
+        (_, [first, .., last]) => format!("`{first}` and `{last}` end so: name one of the variants whole"),
+        (_, [only]) => format!("did you mean `{only}`?"),
+        (Some(close), _) => format!("did you mean `{close}`?"),
+        (None, _) if Path::new(name).is_file() => {
             "a scenario's file has a name that ends in `.toml`; a plan is for `doublehold replay`".to_owned()
         }
-        None => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
-    };
-    ScenarioError::Unknown { name: crate::format::printable(name), hint }
+        (None, _) if name.ends_with(".plan") => {
+            "a plan is for `doublehold replay`; run `doublehold list` for the catalogue".to_owned()
+        }
+        (None, _) => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
+    }
 }
 
 /// The file that a name is read from; `None` for the catalogue, which is part of the program.

@@ -110,6 +110,34 @@ fn every_entry_expects_something_of_safety_and_of_liveness() {
 }
 
 #[test]
+fn every_file_of_the_folder_is_listed_in_the_order_of_its_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog");
+    let files = std::fs::read_dir(folder).expect("the folder is there");
+    let mut stems: Vec<String> = files
+        .map(|file| file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    stems.sort();
+    let entries = catalog::entries().expect("the catalogue is well formed");
+    let mut listed: Vec<String> =
+        entries.iter().map(|entry| entry.name.split('/').next().expect("a name").to_owned()).collect();
+    listed.dedup();
+    assert_eq!(listed, stems);
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_pointed_to_the_right_one() {
+    let hint = |name: &str| {
+        let error = catalog::load(name, &[]).expect_err("there is no such scenario").to_string();
+        error.split_once("\nhint: ").expect("a way out").1.to_owned()
+    };
+    assert_eq!(hint("k4-one-jump"), "did you mean `clock-jump/k4-one-jump`?");
+    assert_eq!(hint("clock-jump.toml"), "`clock-jump` is in the catalogue: name it without `.toml`");
+    assert_eq!(hint("clokc-jump"), "did you mean `clock-jump`?");
+    assert!(hint("redlock").contains("end so: name one of the variants whole"), "{}", hint("redlock"));
+    assert!(hint("p.plan").starts_with("a plan is for `doublehold replay`"));
+}
+
+#[test]
 fn a_scenario_whose_fault_never_strikes_proves_nothing() {
     // The pause waits for a hundredth grant that never comes, so the safe verdicts are vacuous.
     let never = [("faults.0.at".to_owned(), "\"the 100th c1's grant\"".to_owned())];

@@ -1,0 +1,40 @@
+//! What every scenario of the catalogue shows from its first seed: `tests/golden/catalogue.txt`, which is read in review.
+//!
+//! A scenario that is dropped into the catalogue's folder is missing in that file, and this fails until
+//! `UPDATE_GOLDEN=1 cargo test -p doublehold --test catalogue` has added it. Look at the difference.
+
+use doublehold::picture::cause;
+use doublehold_history::Predicate;
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+
+#[test]
+fn every_scenario_shows_what_was_reviewed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/catalogue.txt");
+    let shown: String = catalog::entries()
+        .expect("the catalogue is well formed")
+        .iter()
+        .map(|entry| {
+            shown(&SimEngine.run(&catalog::load(&entry.name, &[]).expect("listed"), 1, Keep::History))
+        })
+        .collect();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &shown).expect("the golden file can be written");
+    }
+    let reviewed = std::fs::read_to_string(path).unwrap_or_default();
+    let news: Vec<&str> =
+        shown.lines().filter(|line| !reviewed.lines().any(|known| known == *line)).collect();
+    assert!(
+        reviewed == shown,
+        "catalogue.txt differs (UPDATE_GOLDEN=1 accepts); new or other lines:\n{}",
+        news.join("\n")
+    );
+}
+
+/// Two lines: what came out, and why.
+fn shown(report: &Report) -> String {
+    let verdicts =
+        Predicate::ALL.map(|predicate| format!("{predicate} {}", report.verdicts.get(predicate).as_str()));
+    let why = cause(report).map(|cause| format!("\n    {cause}")).unwrap_or_default();
+    format!("{}: {}{why}\n", report.scenario.name, verdicts.join(", "))
+}
