@@ -221,8 +221,8 @@ fn a_number_in_quotes_is_told_from_the_number() {
         ),
         (
             "name = \"c2\"",
-            "name = \"c2\"\nrounds = \"3000\"",
-            "line 9: `clients.1.rounds` must be a whole number, not the text `3000` | hint: write it without quotes, and use 1 to 1000",
+            "name = \"c2\"\nrounds = \"300000\"",
+            "line 9: `clients.1.rounds` must be a whole number, not the text `300000` | hint: write it without quotes, and use 1 to 100000",
         ),
         (
             "algorithm = \"redlock\"",
@@ -649,21 +649,21 @@ fn orders_that_nobody_could_obey_are_refused() {
 #[test]
 fn absurd_numbers_are_refused_before_they_cost_anything() {
     let many = |count: usize, text: &str| vec![text; count].join("");
-    let names: Vec<String> = (0..65).map(|n| format!("\"n{n}\"")).collect();
+    let names: Vec<String> = (0..2001).map(|n| format!("\"n{n}\"")).collect();
     assert_eq!(
         refusal("[\"A\", \"B\", \"C\"]", &format!("[{}]", names.join(", "))),
-        "line 3: there are more than 64 hosts | hint: use fewer nodes or clients"
+        "line 3: there are more than 2000 hosts | hint: use fewer nodes or clients"
     );
     check(&[
         (
             "name = \"c2\"",
             "name = \"c2\"\nrounds = 1000000000",
-            "line 9: `clients.1.rounds` must be a whole number within bounds, not `1000000000` | hint: use 1 to 1000",
+            "line 9: `clients.1.rounds` must be a whole number within bounds, not `1000000000` | hint: use 1 to 100000",
         ),
         (
             "name = \"c2\"",
             "name = \"c2\"\nrounds = -1",
-            "line 9: `clients.1.rounds` must be a whole number within bounds, not `-1` | hint: use 1 to 1000",
+            "line 9: `clients.1.rounds` must be a whole number within bounds, not `-1` | hint: use 1 to 100000",
         ),
         (
             "name = \"c2\"",
