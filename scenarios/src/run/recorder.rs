@@ -23,6 +23,10 @@ use crate::scenario::HostIndex;
 /// The one lock of a scenario.
 pub(crate) const LOCK: LockId = LockId(0);
 
+/// How many claimants' clocks are read when a claim begins or ends: 496 pairs of them can overlap, and each is listed with
+/// its times on both clocks. What is listed after these has true time alone.
+const CLAIMANTS_READ: usize = 32;
+
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
 pub(crate) struct Recorder {
@@ -39,8 +43,8 @@ struct Record {
     lock_key: Vec<u8>,
     next_grant: u64,
     attribution: Attribution,
-    /// Grants that claim the lock, with their holder: their clocks are evidence.
-    claims: BTreeMap<CallId, HostId>,
+    /// Grants that claim the lock, with their holder, in the order granted: their clocks are evidence.
+    claims: Vec<(CallId, HostId)>,
     /// The latest deadline of each grant: an older one passing means nothing.
     deadlines: BTreeMap<CallId, Deadline>,
     keys: Vec<KeySpan>,
@@ -76,7 +80,7 @@ impl Recorder {
             lock_key: lock_key.as_bytes().to_vec(),
             next_grant: 1,
             attribution: Attribution::default(),
-            claims: BTreeMap::new(),
+            claims: Vec::new(),
             deadlines: BTreeMap::new(),
             keys: Vec::new(),
             votes: BTreeMap::new(),
@@ -142,13 +146,13 @@ impl Recorder {
         let what = what(record.clients[&client]);
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
-            record.claims.insert(grant, client);
+            record.claims.push((grant, client));
         }
         if starts.is_some() || ends.is_some() {
             self.read_claimants(&mut record, client);
         }
         if let Some(grant) = ends {
-            record.claims.remove(&grant);
+            record.claims.retain(|(claimed, _)| *claimed != grant);
         }
         record.push(self.now(), what);
     }
@@ -157,7 +161,7 @@ impl Recorder {
     pub(crate) fn died(&self, client: HostId) {
         let mut record = self.lock();
         self.read_claimants(&mut record, client);
-        record.claims.retain(|_, holder| *holder != client);
+        record.claims.retain(|(_, holder)| *holder != client);
         record.attribution.leave(client);
         let died = EventKind::Died { client: record.clients[&client] };
         record.push(self.now(), died);
@@ -180,7 +184,9 @@ impl Recorder {
             world.clock_reaches(client, clock_of(deadline.clock), deadline.reading_ns).await;
             let mut record = recorder.lock();
             // After the release nobody believes in the grant any more, and its deadline means nothing.
-            if record.deadlines.get(&grant) == Some(&deadline) && record.claims.contains_key(&grant) {
+            if record.deadlines.get(&grant) == Some(&deadline)
+                && record.claims.iter().any(|(claimed, _)| *claimed == grant)
+            {
                 recorder.read_claimants(&mut record, client);
                 let passed = EventKind::DeadlinePassed { client: record.clients[&client], grant };
                 record.push(recorder.now(), passed);
@@ -197,7 +203,7 @@ impl Recorder {
 
     /// Whether the client still claims a lock.
     pub(crate) fn claims(&self, client: HostId) -> bool {
-        self.lock().claims.values().any(|holder| *holder == client)
+        self.lock().claims.iter().any(|(_, holder)| *holder == client)
     }
 
     /// Something a reader must know that no verdict says.
@@ -235,9 +241,13 @@ impl Recorder {
         }
     }
 
-    /// The clocks of `client` and of everyone who claims at a moment that begins or ends a claim of `client`.
+    /// The clocks of `client` and of those who claim at a moment that begins or ends a claim of `client`.
+    ///
+    /// Of as many as a reader compares: a boundary would otherwise cost as much as there are claims, and the history of
+    /// a thousand who hold at once two million readings. The evidence listed first is of those granted first.
     fn read_claimants(&self, record: &mut Record, client: HostId) {
-        let mut holders: Vec<HostId> = record.claims.values().copied().chain([client]).collect();
+        let first = record.claims.iter().take(CLAIMANTS_READ).map(|(_, holder)| *holder);
+        let mut holders: Vec<HostId> = first.chain([client]).collect();
         holders.sort_unstable();
         holders.dedup();
         for holder in holders {
