@@ -47,7 +47,7 @@ impl CallConnection {
 impl ConnectionLike for CallConnection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         let labelled = labelled(cmd, self.call());
-        Box::pin(async move { self.driver.req_packed_command(&labelled).await })
+        Box::pin(async move { self.driver.send_packed_command(&labelled).await })
     }
 
     fn req_packed_commands<'a>(
@@ -64,7 +64,7 @@ impl ConnectionLike for CallConnection {
         for cmd in pipeline.cmd_iter() {
             copy.add_command(labelled(cmd, call));
         }
-        Box::pin(async move { self.driver.req_packed_commands(&copy, offset, count).await })
+        Box::pin(async move { self.driver.send_packed_commands(&copy, offset, count).await })
     }
 
     fn get_db(&self) -> i64 {

@@ -135,6 +135,7 @@ impl Wire {
                 Poll::Ready(Ok(())) => self.received.extend_from_slice(bytes.filled()),
                 Poll::Ready(Err(error)) => return self.end(error.into()),
             }
+            let is_all = bytes.remaining() > 0;
             let mut used = 0;
             loop {
                 match reply::first(&self.received[used..]) {
@@ -147,6 +148,9 @@ impl Wire {
                 }
             }
             self.received.drain(..used);
+            if is_all && self.waiting.is_empty() {
+                return; // the next request asks again
+            }
         }
     }
 
