@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict};
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
-use doublehold_scenarios::scenario::{Expected, FaultKind, HostIndex, Scenario};
+use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
 
 /// How many sentences of evidence are given for one predicate.
@@ -70,8 +70,8 @@ struct Overlap {
 
 #[derive(Serialize)]
 struct Fault<'a> {
-    words: &'a str,
-    when: &'a str,
+    words: String,
+    when: String,
     kind: &'static str,
     hosts: Vec<&'a str>,
     fired: bool,
@@ -180,34 +180,13 @@ fn overlaps(report: &Report) -> Vec<Overlap> {
 fn fault<'a>(fault: &'a FaultReport, scenario: &'a Scenario) -> Fault<'a> {
     let name = |host: &HostIndex| scenario.hosts.get(host.0).map(|plan| plan.name.as_str());
     Fault {
-        words: &fault.words,
-        when: &fault.when,
-        kind: kind_word(fault.kind),
+        words: fault.fault.words(),
+        when: fault.fault.at.words(),
+        kind: fault.fault.effect.kind().word,
         hosts: fault.hosts.iter().filter_map(name).collect(),
         fired: fault.from.is_some(),
         from_ns: fault.from.map(|at| at.0),
         until_ns: fault.until.map(|at| at.0),
-    }
-}
-
-/// The word scenario files use for a kind of fault, where they have one.
-fn kind_word(kind: FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Start => "start",
-        FaultKind::ClockStep => "clock-step",
-        FaultKind::ClockDrift => "clock-drift",
-        FaultKind::ClockFreeze => "clock-freeze",
-        FaultKind::Pause => "pause",
-        FaultKind::Suspend => "suspend",
-        FaultKind::Crash => "crash",
-        FaultKind::PowerLoss => "power-loss",
-        FaultKind::Cut => "cut",
-        FaultKind::Slow => "slow",
-        FaultKind::PacketDelay => "packet-delay",
-        FaultKind::Loss => "loss",
-        FaultKind::Disk => "disk",
-        FaultKind::Promote => "promote",
-        FaultKind::Follow => "follow",
     }
 }
 

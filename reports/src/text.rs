@@ -176,7 +176,7 @@ fn evidence(report: &Report, verdict: &Verdict, style: &Style) -> String {
 
 fn notes(report: &Report, style: &Style) -> String {
     let never = report.faults.iter().filter(|fault| fault.from.is_none());
-    let never = never.map(|fault| format!("this fault never struck: {}, {}", fault.words, fault.when));
+    let never = never.map(|fault| format!("this fault never struck: {}", fault.fault));
     let notes: Vec<String> = never.chain(report.notes.iter().cloned()).collect();
     let mut text: String = notes.iter().map(|note| wrap(note, "note: ", "      ", style.width)).collect();
     if !text.is_empty() {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use doublehold::style::Style;
 use doublehold::{json, picture, text};
@@ -13,8 +14,10 @@ use doublehold_history::{
     Reading, ReleaseOutcome, RunOutcome, TrueNs, judge,
 };
 use doublehold_scenarios::catalog;
+use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report};
-use doublehold_scenarios::scenario::{Expected, FaultKind, HostIndex};
+use doublehold_scenarios::scenario::{Expected, HostIndex};
+use doublehold_scenarios::when::When;
 use doublehold_sim::{Outcome, TraceHash};
 
 const C1: ClientId = ClientId(0);
@@ -145,17 +148,9 @@ impl Told {
         self
     }
 
-    fn fault(
-        mut self,
-        kind: FaultKind,
-        host: HostIndex,
-        words: [&str; 2],
-        from: Option<u64>,
-        until: Option<u64>,
-    ) -> Told {
-        let [words, when] = words.map(str::to_owned);
+    fn fault(mut self, fault: Fault, host: HostIndex, from: Option<u64>, until: Option<u64>) -> Told {
         let (from, until) = (from.map(ns), until.map(ns));
-        self.0.faults.push(FaultReport { words, when, kind, hosts: vec![host], from, until });
+        self.0.faults.push(FaultReport { fault, hosts: vec![host], from, until });
         self
     }
 
@@ -165,6 +160,14 @@ impl Told {
         self.0.verdicts = judge(&self.0.history);
         self.0
     }
+}
+
+fn pause_of_c1() -> Fault {
+    Fault::pause("c1").lasting(Duration::from_secs(20)).at(when("c1's check"))
+}
+
+fn when(text: &str) -> When {
+    text.parse().expect("a moment")
 }
 
 fn ns(ms: u64) -> TrueNs {
@@ -196,17 +199,10 @@ fn paused() -> Report {
         )
         .writes(21_020, 21_025, C1, 1, (0, 2))
         .releases(21_030, C1, 1, ReleaseOutcome::NotOwner)
+        .fault(pause_of_c1(), CLIENT_HOSTS[0], Some(1_020), Some(21_020))
         .fault(
-            FaultKind::Pause,
+            Fault::clock_step("c1", -5_000_000_000).at(when("4s after c1's check")),
             CLIENT_HOSTS[0],
-            ["c1 pauses for 20 s", "at c1's check"],
-            Some(1_020),
-            Some(21_020),
-        )
-        .fault(
-            FaultKind::ClockStep,
-            CLIENT_HOSTS[0],
-            ["c1 has its wall clock stepped by -5 s", "4 s after c1's check"],
             Some(5_020),
             None,
         )
@@ -224,21 +220,14 @@ fn jumped() -> Report {
         .keys(C2, 2, 50, None)
         .writes(1_000, 91_005, C1, 1, (0, 1))
         .releases(91_010, C1, 1, ReleaseOutcome::NotOwner)
+        .fault(Fault::clock_step("C", 10_000_000_000).at(when("c1's grant")), HostIndex(2), Some(20), None)
         .fault(
-            FaultKind::ClockStep,
-            HostIndex(2),
-            ["C has its wall clock stepped by +10 s", "at c1's grant"],
-            Some(20),
-            None,
-        )
-        .fault(
-            FaultKind::PacketDelay,
+            Fault::packet_delay("c1", "resource", Duration::from_secs(90)).at(when("c1's write")),
             HostIndex(3),
-            ["c1's next message takes 90 s longer", "at c1's write"],
             Some(1_000),
             None,
         )
-        .fault(FaultKind::Crash, HostIndex(1), ["B crashes and stays down", "at 31 s"], Some(31_000), None)
+        .fault(Fault::crash("B").at(when("31s")), HostIndex(1), Some(31_000), None)
         .ends(91_020, RunOutcome::Completed);
     // c1 was granted the lock by B and C, c2 by A and C; C dropped c1's key in between, and B lost it in its crash.
     report.keys[1].until = Some((ns(31_000), KeyEnd::Forgotten));
@@ -259,7 +248,7 @@ fn vacuous() -> Report {
                 why: "the fault `c1 pauses for 20 s at c1's check` never fired".into(),
             },
         )
-        .fault(FaultKind::Pause, CLIENT_HOSTS[0], ["c1 pauses for 20 s", "at c1's check"], None, None);
+        .fault(pause_of_c1(), CLIENT_HOSTS[0], None, None);
     told.0.notes.push("a script on A passed its instruction limit".to_owned());
     told.ends(40, RunOutcome::TimeBudget)
 }

@@ -6,9 +6,10 @@
 //!
 //! # Map, in reading order
 //!
-//! - [`scenario`]: a scenario as meant. Everything else produces or consumes it.
+//! - [`scenario`]: a scenario as meant, with its [`fault`]s and what they wait for ([`when`]) as data. Everything else
+//!   produces or consumes it. [`cast`]: which of its hosts is which number in a world and in a history.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
-//! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong.
+//! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong, and back to text.
 //! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
 //!   [`LeanEngine`]: the same for many runs, through a connection of ours in place of redis-rs'.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
@@ -25,13 +26,16 @@
 //!
 //! Nothing here prints. Random faults are not modelled: a scenario lists the faults it is about.
 
+pub mod cast;
 pub mod catalog;
 pub mod error;
+pub mod fault;
 pub mod format;
 pub mod plan;
 pub mod report;
 mod run;
 pub mod scenario;
+pub mod when;
 
 pub use error::ScenarioError;
 pub use report::Report;

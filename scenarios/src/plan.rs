@@ -75,7 +75,7 @@ impl Plan {
             seed: self.seed.to_string(),
             trace_hash: self.trace_hash.clone(),
             sets: self.scenario.sets.clone(),
-            scenario: self.scenario.resolved.clone(),
+            scenario: self.scenario.to_toml(),
         })
     }
 

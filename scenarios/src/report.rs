@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use doublehold_history::{CallId, History, Predicate, TrueNs, Verdict, Verdicts};
 use doublehold_sim::{Outcome, Record, TraceHash};
 
-use crate::scenario::{Expected, FaultKind, HostIndex, Scenario};
+use crate::fault::Fault;
+use crate::scenario::{Expected, HostIndex, Scenario};
 
 /// One run of one scenario.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Report {
     pub history: History,
     /// What each predicate came to.
     pub verdicts: Verdicts,
-    /// What became of each fault of the scenario, in the scenario's order (starts of clients left out).
+    /// What became of each fault of the scenario, in the scenario's order.
     pub faults: Vec<FaultReport>,
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
@@ -49,12 +50,8 @@ pub struct Report {
 /// A fault and whether it struck.
 #[derive(Clone, Debug)]
 pub struct FaultReport {
-    /// In words.
-    pub words: String,
-    /// When, in words.
-    pub when: String,
-    /// Its kind.
-    pub kind: FaultKind,
+    /// The fault.
+    pub fault: Fault,
     /// The hosts it strikes.
     pub hosts: Vec<HostIndex>,
     /// When it struck; `None`: never.

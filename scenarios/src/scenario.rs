@@ -1,7 +1,8 @@
-//! A scenario as meant: everything checked, every name resolved to an index, every text a value.
+//! A scenario as meant: everything checked, every text a value.
 //!
-//! A file is first read as typed and then turned into this, once; nothing after it has to
-//! doubt a name or a unit. Hosts are named here and numbered only by the engine that runs them.
+//! A file is first read as typed and then turned into this, once; nothing after it has to doubt a name or a unit. Written as
+//! a file again ([`Scenario::to_toml`]) it reads as the same scenario. Hosts have names here; what number a name has in a
+//! world is the business of [`Cast`].
 //!
 //! Not modelled: random faults. A scenario lists the faults it is about.
 
@@ -9,11 +10,20 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{Predicate, ResourceRules};
-use doublehold_lockimpl::Switches;
-use doublehold_sim::{DelayLaw, Fault, PlannedFault, Probability, RatePpb};
+use doublehold_lockimpl::{Descriptor, Switches};
+use doublehold_sim::{DelayLaw, Probability, RatePpb};
+use serde::{Serialize, Serializer};
+
+use crate::cast::Cast;
+use crate::error::ScenarioError;
+use crate::fault::Fault;
+use crate::format::{self, Source};
+use crate::when::When;
 
 /// A scenario, ready to be run from a seed.
-#[derive(Clone, Debug)]
+///
+/// Serializes as its file does, see [`Scenario::to_toml`].
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Its name, unique in the catalogue; a file's name without the ending.
     pub name: String,
@@ -44,11 +54,58 @@ pub struct Scenario {
     /// Delay and loss of single directions.
     pub links: Vec<(HostIndex, HostIndex, LinkSetup)>,
     /// The faults, in file order.
-    pub faults: Vec<FaultSetup>,
+    pub faults: Vec<Fault>,
     /// When the run must end, and what counts as waiting too long.
     pub limits: Limits,
-    /// The whole scenario as TOML, with its variant and all changes applied: what a plan carries.
-    pub resolved: String,
+}
+
+impl Scenario {
+    /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so that it
+    /// means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no part of a file.
+    ///
+    /// ```
+    /// use doublehold_scenarios::{catalog, format::Source};
+    ///
+    /// let scenario = catalog::load("lease-pause/redlock", &[])?;
+    /// let name = scenario.name.clone();
+    /// let again = Source { name, text: scenario.to_toml(), ..Source::default() }.read()?;
+    /// assert_eq!(again, scenario);
+    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+    /// ```
+    pub fn to_toml(&self) -> String {
+        format::write(self).to_string()
+    }
+
+    /// The same scenario, checked like a file: for one that was made or changed in Rust.
+    ///
+    /// # Errors
+    ///
+    /// What a file would be refused for. Lines are those of [`Scenario::to_toml`].
+    pub fn checked(&self) -> Result<Scenario, ScenarioError> {
+        self.checked_with(doublehold_lockimpl::descriptors())
+    }
+
+    /// As [`Scenario::checked`], where these are the locks that there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scenario::checked`].
+    pub fn checked_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
+        let (name, file) = (self.name.clone(), self.name.clone());
+        let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };
+        Ok(Scenario { sets: self.sets.clone(), ..source.read()? })
+    }
+
+    /// Who is who among its hosts.
+    pub fn cast(&self) -> Cast {
+        Cast::new(self.hosts.iter().map(|host| (host.name.as_str(), host.role)))
+    }
+}
+
+impl Serialize for Scenario {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        format::write(self).serialize(serializer)
+    }
 }
 
 /// What a predicate should come to.
@@ -73,13 +130,6 @@ impl Expected {
 /// A host, by its place in [`Scenario::hosts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostIndex(pub usize);
-
-impl HostIndex {
-    /// The number the simulated world gives this host: the world's own observer is number zero.
-    pub fn in_world(self) -> doublehold_sim::HostId {
-        doublehold_sim::HostId(self.0 as u32 + 1)
-    }
-}
 
 /// A host and its clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +156,7 @@ pub enum Role {
 }
 
 /// The lock under test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSetup {
     /// Its name, which is also its key on the nodes.
     pub name: String,
@@ -119,7 +169,7 @@ pub struct LockSetup {
 }
 
 /// How the Redis nodes are set up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodesSetup {
     /// What survives a restart.
     pub persistence: Persistence,
@@ -145,7 +195,7 @@ pub enum Persistence {
 }
 
 /// What the lock protects: a host that reads and writes one object for its clients.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceSetup {
     /// Its host.
     pub host: HostIndex,
@@ -156,12 +206,12 @@ pub struct ResourceSetup {
 }
 
 /// What one client does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSetup {
     /// Its host.
     pub host: HostIndex,
-    /// Whether its program waits for [`START_SIGNAL`] (planned as a fault of [`FaultKind::Start`]), or begins at once.
-    pub waits_for_start: bool,
+    /// When its program begins; `None`: at once.
+    pub start: Option<When>,
     /// Its program.
     pub program: Vec<Step>,
     /// How often it runs the program. A process that is restarted begins with the first round again, also after its last.
@@ -202,58 +252,6 @@ pub struct LinkSetup {
     pub loss: Probability,
 }
 
-/// A fault as the file names it, and what the kernel is to do.
-#[derive(Clone, Debug)]
-pub struct FaultSetup {
-    /// In words, for reports: "c1 pauses for 12 s".
-    pub words: String,
-    /// When, in words: "at c1's check".
-    pub when: String,
-    /// The hosts it strikes, for the picture's lanes.
-    pub hosts: Vec<HostIndex>,
-    /// What kind of thing happens, for the picture.
-    pub kind: FaultKind,
-    /// What the kernel does, and when. Hosts are numbered by [`HostIndex::in_world`].
-    pub planned: PlannedFault,
-    /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
-    pub optional: bool,
-}
-
-/// The kinds of faults a file can name, as lanes show them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// Not a fault: the scenario's hand that starts a client. Never drawn, never counted.
-    Start,
-    /// A wall clock was stepped.
-    ClockStep,
-    /// A host's clocks changed their rate.
-    ClockDrift,
-    /// A clock stands still.
-    ClockFreeze,
-    /// A process is paused.
-    Pause,
-    /// A machine is suspended.
-    Suspend,
-    /// A process crashed.
-    Crash,
-    /// A machine lost power.
-    PowerLoss,
-    /// A direction is cut.
-    Cut,
-    /// A direction is slow.
-    Slow,
-    /// One message is late.
-    PacketDelay,
-    /// A direction loses transmissions.
-    Loss,
-    /// A disk lies, is remembered or rolled back.
-    Disk,
-    /// A replica is made master.
-    Promote,
-    /// A node is made to follow another.
-    Follow,
-}
-
 /// When a run ends, whatever happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -267,14 +265,4 @@ pub struct Limits {
     pub obtain_within: Option<Duration>,
     /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.
     pub obtain_free_within: Option<Duration>,
-}
-
-/// The name of the fault that starts a client's program, delivered as a signal to its host.
-pub const START_SIGNAL: &str = "start";
-
-impl FaultSetup {
-    /// The concrete faults, in the order in which they strike.
-    pub fn faults(&self) -> &[Fault] {
-        &self.planned.faults
-    }
 }

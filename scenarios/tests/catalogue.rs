@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use doublehold_history::{CallId, EventKind, Predicate, TrueNs};
+use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
-use doublehold_scenarios::scenario::{FaultKind, Scenario};
+use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
@@ -37,12 +38,7 @@ fn every_entry_shows_what_it_expects_from_fifty_seeds() {
 fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
     let report = SimEngine.run(scenario, seed, Keep::History);
     let silent = report.faults.iter().find(|fault| fault.from.is_none());
-    let planned = scenario.faults.iter().filter(|plan| plan.kind != FaultKind::Start);
-    let lasting = report
-        .faults
-        .iter()
-        .zip(planned)
-        .find(|(fault, plan)| plan.planned.lasting.is_some() && fault.until.is_none());
+    let lasting = report.faults.iter().find(|it| it.fault.lasting.is_some() && it.until.is_none());
     if report.judgement() == Judgement::AsExpected && silent.is_none() && lasting.is_none() {
         return None;
     }
@@ -50,8 +46,8 @@ fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
     Some(format!(
         "{} --seed {seed}: {verdicts:?}, never struck: {:?}, never over: {:?}",
         scenario.name,
-        silent.map(|fault| &fault.words),
-        lasting.map(|(fault, _)| &fault.words),
+        silent.map(|it| it.fault.words()),
+        lasting.map(|it| it.fault.words()),
     ))
 }
 
@@ -68,10 +64,7 @@ fn a_node_that_stays_away_for_a_lease_comes_back_and_its_vote_decides() {
         let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
         for seed in SEEDS.take(10) {
             let report = SimEngine.run(&scenario, seed, Keep::History);
-            let back = report
-                .faults
-                .iter()
-                .find(|fault| matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss));
+            let back = report.faults.iter().find(|it| it.fault.effect.kind().nature == Nature::Death);
             let back = back
                 .and_then(|fault| fault.until)
                 .unwrap_or_else(|| panic!("{} --seed {seed}: C stays away", entry.name));

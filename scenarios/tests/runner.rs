@@ -1,6 +1,7 @@
 //! What the runner makes of clients that die, come back, or leave something behind on the network.
 
 use doublehold_history::{EventKind, Predicate};
+use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
 use doublehold_sim::Outcome;
@@ -167,4 +168,14 @@ fn a_recovery_that_was_planned_and_never_came_makes_the_run_prove_nothing() {
     );
     let report = alone(&crash(", optional = true"));
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "holds");
+}
+
+#[test]
+fn a_client_that_is_told_what_it_does_not_understand_says_so() {
+    // No file can say this: an order is for nodes. A client that ignored it would wait for its start and show nothing.
+    let mut scenario = catalog::load("lease-pause", &[]).unwrap();
+    scenario.faults = vec![Fault::promote("c2")];
+    let report = SimEngine.run(&scenario, 1, Keep::History);
+    assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
+    assert_eq!(report.notes, ["c2 waits for its start and was told `promote rewrite A`"]);
 }

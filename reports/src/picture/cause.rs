@@ -7,8 +7,10 @@
 use doublehold_history::{
     CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey, duration,
 };
+use doublehold_scenarios::fault::{Effect, Nature};
+use doublehold_scenarios::format::signed_duration;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan};
-use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+use doublehold_scenarios::scenario::HostIndex;
 
 use super::facts::Facts;
 use crate::words::{clean, list};
@@ -79,7 +81,7 @@ fn lost_before(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Option<Strin
         let (fault, nodes) =
             (death(facts, key.node, *at)?, nodes(facts, forgotten.iter().map(|it| it.0.node)));
         let it = if forgotten.len() == 1 { "it" } else { "they" };
-        let did = if fault.kind == FaultKind::Crash { "crashed" } else { "lost power" };
+        let did = if matches!(fault.fault.effect, Effect::Crash { .. }) { "crashed" } else { "lost power" };
         return Some(format!("{nodes} forgot {holder}'s key because {it} {did}, and {later}"));
     }
     let deleted = of(|_, (_, _, how)| *how == KeyEnd::Deleted);
@@ -124,7 +126,7 @@ fn promoted_without_it(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Opti
         .report
         .faults
         .iter()
-        .filter(|fault| fault.kind == FaultKind::Promote && fault.hosts.contains(node));
+        .filter(|it| matches!(it.fault.effect, Effect::Promote { .. }) && it.hosts.contains(node));
     let promoted = faults.any(|fault| fault.from.is_some_and(|at| at <= second.span.from));
     let (name, holder) = (facts.host(*node), facts.client(first.client));
     (promoted && !had).then(|| {
@@ -208,15 +210,14 @@ fn left_behind(facts: &Facts<'_>, from: TrueNs, to: TrueNs) -> Option<String> {
 
 /// By how much a node's clock was stepped while it held a key that then expired before its time.
 fn step(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> Option<String> {
-    let faults = facts
-        .report
-        .faults
-        .iter()
-        .filter(|fault| fault.kind == FaultKind::ClockStep && fault.hosts.contains(&key.node));
-    let mut within = faults.filter(|fault| fault.from.is_some_and(|at| key.from <= at && at <= until));
-    let (_, by) = within.next()?.words.rsplit_once(" stepped by ")?;
-    (by.starts_with('+') && !lived_its_time(facts, key, until))
-        .then(|| clean(by.split(" for ").next().unwrap_or(by)))
+    let of_node = facts.report.faults.iter().filter(|fault| fault.hosts.contains(&key.node));
+    let within = of_node.filter(|fault| fault.from.is_some_and(|at| key.from <= at && at <= until));
+    let mut steps = within.filter_map(|it| match it.fault.effect {
+        Effect::ClockStep { by_ns, .. } => Some(by_ns),
+        _ => None,
+    });
+    let by_ns = steps.next()?;
+    (by_ns > 0 && !lived_its_time(facts, key, until)).then(|| signed_duration(by_ns))
 }
 
 /// Whether a key was there for about as long as it was to be: clocks that drift may be a tenth off.
@@ -228,7 +229,7 @@ fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
 /// The fault that took a node's memory at an instant.
 fn death<'a>(facts: &Facts<'a>, node: HostIndex, at: TrueNs) -> Option<&'a FaultReport> {
     facts.report.faults.iter().find(|fault| {
-        let kills = matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss);
+        let kills = fault.fault.effect.kind().nature == Nature::Death;
         kills && fault.hosts.contains(&node) && fault.from == Some(at)
     })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, Claim, ClientId, Evidence, Overlap, Predicate, StaleWrite, TrueNs, claims};
 use doublehold_scenarios::report::{KeyOrigin, KeySpan, Report};
-use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
+use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;
@@ -211,27 +211,6 @@ impl<'a> Facts<'a> {
     /// The name of the lock under test.
     pub(super) fn lock(&self) -> String {
         clean(&self.report.scenario.lock.name)
-    }
-}
-
-/// A kind of fault in a word or two, for lanes.
-pub(super) fn fault_word(kind: FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Start => "started",
-        FaultKind::ClockStep => "clock step",
-        FaultKind::ClockDrift => "clock drifts",
-        FaultKind::ClockFreeze => "clock frozen",
-        FaultKind::Pause => "paused",
-        FaultKind::Suspend => "suspended",
-        FaultKind::Crash => "crashed",
-        FaultKind::PowerLoss => "no power",
-        FaultKind::Cut => "link cut",
-        FaultKind::Slow => "link slow",
-        FaultKind::PacketDelay => "packet late",
-        FaultKind::Loss => "packets lost",
-        FaultKind::Disk => "disk",
-        FaultKind::Promote => "promoted",
-        FaultKind::Follow => "told to follow",
     }
 }
 

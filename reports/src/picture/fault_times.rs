@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::TrueNs;
+use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::FaultReport;
-use doublehold_scenarios::scenario::{FaultKind, HostIndex};
-
-use super::facts::fault_word;
+use doublehold_scenarios::scenario::HostIndex;
 
 /// The faults of a report, sorted.
 #[derive(Debug, Default)]
@@ -40,10 +39,10 @@ impl<'a> FaultTimes<'a> {
         for fault in faults {
             let Some(from) = fault.from else { continue };
             for host in &fault.hosts {
-                if stops_code(fault.kind) {
+                if stops_code(fault) {
                     times.stops.entry(*host).or_default().push((from, fault));
                 }
-                let alike = times.alike.entry((sort_of(fault.kind), *host)).or_default();
+                let alike = times.alike.entry((sort_of(fault), *host)).or_default();
                 alike.from.push(from);
                 alike.until.extend(fault.until);
             }
@@ -64,7 +63,7 @@ impl<'a> FaultTimes<'a> {
         let begun = stops.partition_point(|(from, _)| *from <= at);
         let lasting =
             stops[..begun].iter().rev().find(|(_, fault)| fault.until.is_none_or(|until| at < until));
-        lasting.map(|(_, fault)| fault_word(fault.kind))
+        lasting.map(|(_, fault)| fault.fault.effect.kind().state)
     }
 
     /// Whether anything had stopped a host's code by an instant.
@@ -74,16 +73,16 @@ impl<'a> FaultTimes<'a> {
 
     /// Whether a pause or a suspension ended early, with the process or the machine that it had stopped.
     pub(super) fn died_since(&self, stop: &FaultReport) -> bool {
-        let kills = |kind| match stop.kind {
-            FaultKind::Pause => matches!(kind, FaultKind::Crash | FaultKind::PowerLoss),
-            FaultKind::Suspend => kind == FaultKind::PowerLoss,
+        let kills = |other: &FaultReport| match (&stop.fault.effect, &other.fault.effect) {
+            (Effect::Pause { .. }, other) => other.kind().nature == Nature::Death,
+            (Effect::Suspend { .. }, other) => matches!(other, Effect::PowerLoss { .. }),
             _ => false,
         };
         let Some(began) = stop.from else { return false };
         stop.hosts.iter().filter_map(|host| self.stops.get(host)).any(|stops| {
             let first = stops.partition_point(|(from, _)| *from < began);
             let within = |from: TrueNs| stop.until.is_none_or(|until| from <= until);
-            stops[first..].iter().take_while(|(from, _)| within(*from)).any(|(_, fault)| kills(fault.kind))
+            stops[first..].iter().take_while(|(from, _)| within(*from)).any(|(_, fault)| kills(fault))
         })
     }
 
@@ -95,7 +94,7 @@ impl<'a> FaultTimes<'a> {
     /// Whether, when a fault ends, another does to one of its hosts what this one did.
     pub(super) fn goes_on(&self, fault: &FaultReport, ends: TrueNs) -> bool {
         // The fault itself is over then, and not among those that are counted.
-        let alike = |host: &HostIndex| self.alike.get(&(sort_of(fault.kind), *host));
+        let alike = |host: &HostIndex| self.alike.get(&(sort_of(fault), *host));
         fault.hosts.iter().filter_map(alike).any(|intervals| intervals.count_at(ends) > 0)
     }
 }
@@ -103,19 +102,18 @@ impl<'a> FaultTimes<'a> {
 /// What all faults that stop a host's code have in common.
 const STOP: &str = "stopped";
 
-fn sort_of(kind: FaultKind) -> &'static str {
-    if stops_code(kind) { STOP } else { fault_word(kind) }
+fn sort_of(fault: &FaultReport) -> &'static str {
+    if stops_code(fault) { STOP } else { fault.fault.effect.kind().word }
 }
 
-/// Whether a kind of fault stops a host's code.
-fn stops_code(kind: FaultKind) -> bool {
-    matches!(kind, FaultKind::Pause | FaultKind::Suspend | FaultKind::Crash | FaultKind::PowerLoss)
+/// Whether a fault stops its hosts' code.
+fn stops_code(fault: &FaultReport) -> bool {
+    matches!(fault.fault.effect.kind().nature, Nature::Stop | Nature::Death)
 }
 
 /// A host that another fault's end has started already is not started again.
 fn starts(stops: &[(TrueNs, &FaultReport)]) -> Vec<TrueNs> {
-    let deaths =
-        stops.iter().filter(|(_, fault)| matches!(fault.kind, FaultKind::Crash | FaultKind::PowerLoss));
+    let deaths = stops.iter().filter(|(_, fault)| fault.fault.effect.kind().nature == Nature::Death);
     let mut turns: Vec<(TrueNs, bool)> = deaths
         .flat_map(|(from, fault)| [Some((*from, false)), fault.until.map(|at| (at, true))])
         .flatten()

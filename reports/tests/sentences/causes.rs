@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, EventKind, KeyOp, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
-use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
+use crate::rules::kind_of;
 use crate::seen::{Claim, Seen, between, says};
 
 /// A kind of cause, and whether what it says is so. `None`: it names what is not there.
@@ -32,7 +33,7 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key because (?:it|they) (?<how>crashed|lost power), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let died = |key: &KeySpan, until: TrueNs| {
-                let node = key.node.in_world();
+                let node = seen.world(key.node);
                 seen.trace(until).any(|event| match event {
                     Event::Fault { fault: Fault::Crash { host } } => *host == node && &it["how"] == "crashed",
                     Event::Fault { fault: Fault::LosePower { host, .. } } => {
@@ -54,8 +55,8 @@ pub(crate) const RULES: &[Rule] = &[
             };
             let last = ends(seen, it, KeyEnd::Expired)?.into_iter().map(|(_, at)| at).max()?;
             let so = match &it["meanwhile"] {
-                " was paused" => is_stopped(seen, who, last, FaultKind::Pause),
-                " was suspended" => is_stopped(seen, who, last, FaultKind::Suspend),
+                " was paused" => is_stopped(seen, who, last, "pause"),
+                " was suspended" => is_stopped(seen, who, last, "suspend"),
                 " was still at work" => !under_way(seen, who, last),
                 _ => under_way(seen, who, last),
             };
@@ -66,7 +67,7 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+), because it was (?<stop>paused|suspended) meanwhile$",
         holds: |seen, it| {
             let who = seen.client(&it["who"])?;
-            let kind = if &it["stop"] == "paused" { FaultKind::Pause } else { FaultKind::Suspend };
+            let kind = if &it["stop"] == "paused" { "pause" } else { "suspend" };
             let ends = ends(seen, it, KeyEnd::Expired)?;
             let stopped = ends.iter().all(|(_, at)| is_stopped(seen, who, *at, kind));
             let grant = ends.first()?.0.grant;
@@ -84,7 +85,7 @@ pub(crate) const RULES: &[Rule] = &[
             let never = !seen.keys(&it["who"]).any(|key| key.node == node);
             let claim = overlapping(seen, seen.client(&it["who"])?, later)?;
             let promoted = seen.faults().any(|(_, fault)| {
-                fault.kind == FaultKind::Promote
+                kind_of(fault) == "promote"
                     && fault.hosts == [node]
                     && fault.from.is_some_and(|at| at < claim.from)
             });
@@ -238,17 +239,17 @@ fn was_stepped(seen: &Seen<'_>, key: &KeySpan, until: TrueNs, by: &str) -> bool 
     let within = seen.trace.iter().filter(|record| (key.from.0..=until.0).contains(&record.at.0));
     within.into_iter().any(|record| match record.event {
         Event::Fault { fault: Fault::StepClock { host, by_ns } } => {
-            host == key.node.in_world()
+            host == seen.world(key.node)
                 && u64::try_from(by_ns).is_ok_and(|ns| says(by, Duration::from_nanos(ns)))
         }
         _ => false,
     })
 }
 
-fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: FaultKind) -> bool {
+fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: &str) -> bool {
     let host = seen.host_of(who);
     seen.faults().any(|(_, fault)| {
-        fault.kind == kind
+        kind_of(fault) == kind
             && fault.hosts.contains(&host)
             && fault.from.is_some_and(|from| from <= at)
             && fault.until.is_none_or(|until| at < until)

@@ -6,8 +6,9 @@ use doublehold::picture::picture;
 use doublehold::style::Style;
 use doublehold_history::{ClientId, EventKind, TrueNs};
 use doublehold_scenarios::report::KeyEnd;
-use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
+use doublehold_scenarios::scenario::{HostIndex, Role};
 
+use crate::rules::kind_of;
 use crate::seen::{Seen, between, says};
 
 /// What is wrong with the lanes of a run.
@@ -177,12 +178,12 @@ fn late_writes(
 /// The faults of links: a row for each kind that struck, and a shade or a sign in each.
 fn link_faults(seen: &Seen<'_>, rows: &[&str]) -> Option<&'static str> {
     let kinds = [
-        (FaultKind::Cut, ["cut", "cut"]),
-        (FaultKind::Slow, ["slow", "delay"]),
-        (FaultKind::Loss, ["lost", "lost"]),
-        (FaultKind::PacketDelay, ["late", "longer"]),
+        ("cut", ["cut", "cut"]),
+        ("slow", ["slow", "delay"]),
+        ("loss", ["lost", "lost"]),
+        ("packet-delay", ["late", "longer"]),
     ];
-    let struck = |kind| seen.faults().any(|(_, fault)| fault.kind == kind && fault.from.is_some());
+    let struck = |kind| seen.faults().any(|(_, fault)| kind_of(fault) == kind && fault.from.is_some());
     let drawn: Vec<_> = kinds.iter().filter(|(kind, _)| struck(*kind)).collect();
     if drawn.len() != rows.len() {
         return Some("a row too many, or none for a kind of fault that struck");

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, EventKind, ReleaseOutcome, TrueNs};
-use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
-use doublehold_scenarios::scenario::{FaultKind, HostIndex, Role};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan};
+use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
@@ -58,7 +58,7 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+) runs again, remembering nothing$",
         holds: |seen, at, it| {
             let who = seen.client(&it["who"])?;
-            let booted = Event::Booted { host: seen.host_of(who).in_world() };
+            let booted = Event::Booted { host: seen.world(seen.host_of(who)) };
             let restarted = seen
                 .history(at)
                 .any(|what| matches!(what, EventKind::Restarted { client } if *client == who));
@@ -101,41 +101,36 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         says: r"^(?<who>.+) (?:goes|go) on where (?:it was|they were) stopped$",
         holds: |seen, at, it| {
-            Some(
-                over(seen, at, &it["who"], &[FaultKind::Pause])? && nothing_else_stops(seen, at, &it["who"])?,
-            )
+            Some(over(seen, at, &it["who"], &["pause"])? && nothing_else_stops(seen, at, &it["who"])?)
         },
     },
     Rule {
         says: r"^(?<who>.+) (?:wakes|wake) up$",
-        holds: |seen, at, it| over(seen, at, &it["who"], &[FaultKind::Suspend]),
+        holds: |seen, at, it| over(seen, at, &it["who"], &["suspend"]),
     },
     Rule { says: r"^(?<who>.+) starts? again$", holds: starts_again },
-    Rule { says: r"^the cut is healed$", holds: |seen, at, _| link_over(seen, at, &[FaultKind::Cut]) },
-    Rule {
-        says: r"^the link is as before$",
-        holds: |seen, at, _| link_over(seen, at, &[FaultKind::Slow, FaultKind::Loss]),
-    },
+    Rule { says: r"^the cut is healed$", holds: |seen, at, _| link_over(seen, at, &["cut"]) },
+    Rule { says: r"^the link is as before$", holds: |seen, at, _| link_over(seen, at, &["slow", "loss"]) },
     Rule {
         says: r"^the step of (?<who>.+)'s wall clock is taken back$",
-        holds: |seen, at, it| over(seen, at, &it["who"], &[FaultKind::ClockStep]),
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-step"]),
     },
     Rule {
         says: r"^(?<who>.+)'s clocks run as before$",
-        holds: |seen, at, it| over(seen, at, &it["who"], &[FaultKind::ClockDrift]),
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-drift"]),
     },
     Rule {
         says: r"^(?<who>.+)'s clock runs again$",
-        holds: |seen, at, it| over(seen, at, &it["who"], &[FaultKind::ClockFreeze]),
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-freeze"]),
     },
     Rule {
         says: r"^over, with another like it going on: (?<words>.+)$",
         holds: |seen, at, it| {
-            let one =
-                seen.faults().find(|(_, fault)| fault.until == Some(at) && fault.words == it["words"])?.1;
-            let other = |fault: &&doublehold_scenarios::report::FaultReport| {
-                !std::ptr::eq(*fault, one) && fault.kind == one.kind
-            };
+            let one = seen
+                .faults()
+                .find(|(_, fault)| fault.until == Some(at) && fault.fault.words() == it["words"])?
+                .1;
+            let other = |fault: &&FaultReport| !std::ptr::eq(*fault, one) && kind_of(fault) == kind_of(one);
             let goes_on = seen.faults().map(|(_, fault)| fault).filter(other);
             Some(
                 goes_on
@@ -176,15 +171,15 @@ fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {
 
 /// A node said yes: it executed the client's command, which set the key, and its reply was there before the grant.
 fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: TrueNs) -> bool {
-    let client = seen.host_of(who).in_world();
+    let client = seen.world(seen.host_of(who));
     let set = seen.report.keys.iter().filter(|key| key.grant == grant && key.node == node && key.from <= at);
     set.filter(|key| key.origin == KeyOrigin::Executed).any(|key| {
         let executed = |event: &Event| {
             matches!(event, Event::Mark { host, label, about: Some(about) }
-                if *host == node.in_world() && *about == client && ["SET", "EVALSHA"].contains(&label.as_ref()))
+                if *host == seen.world(node) && *about == client && ["SET", "EVALSHA"].contains(&label.as_ref()))
         };
         let answered = seen.trace.iter().filter(|record| (key.from.0..=at.0).contains(&record.at.0)).any(|record| {
-            matches!(record.event, Event::Delivered { from, to, .. } if from == node.in_world() && to == client)
+            matches!(record.event, Event::Delivered { from, to, .. } if from == seen.world(node) && to == client)
         });
         seen.trace(key.from).any(executed) && answered
     })
@@ -243,23 +238,21 @@ fn deadline_passed(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<boo
         }
         _ => false,
     });
-    let stops = [
-        ("paused", FaultKind::Pause),
-        ("suspended", FaultKind::Suspend),
-        ("crashed", FaultKind::Crash),
-        ("no power", FaultKind::PowerLoss),
-    ];
+    let stops =
+        [("paused", "pause"), ("suspended", "suspend"), ("crashed", "crash"), ("no power", "power-loss")];
     let kind = it
         .name("stopped")
         .map(|word| stops.iter().find(|(said, _)| *said == word.as_str()).map(|(_, kind)| *kind));
     let host = seen.host_of(who);
-    let lasting: Vec<FaultKind> = seen
+    let lasting: Vec<&str> = seen
         .faults()
-        .filter(|(_, fault)| fault.hosts.contains(&host) && stops.iter().any(|(_, kind)| *kind == fault.kind))
+        .filter(|(_, fault)| {
+            fault.hosts.contains(&host) && stops.iter().any(|(_, kind)| *kind == kind_of(fault))
+        })
         .filter(|(_, fault)| {
             fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
         })
-        .map(|(_, fault)| fault.kind)
+        .map(|(_, fault)| kind_of(fault))
         .collect();
     let stopped = kind.map_or(lasting.is_empty(), |kind| kind.is_some_and(|kind| lasting.contains(&kind)));
     let same = it.name("again").is_none_or(|again| again.as_str() == &it["who"]);
@@ -372,7 +365,7 @@ fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bo
         seen.keys(&it["holder"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
     let executed = seen.trace(at).any(|event| {
         matches!(event, Event::Mark { host, about: Some(about), .. }
-            if *host == node.in_world() && *about == seen.host_of(who).in_world())
+            if *host == seen.world(node) && *about == seen.world(seen.host_of(who)))
     });
     Some(gone && executed && it["who"] != it["holder"])
 }
@@ -394,7 +387,7 @@ fn lost(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>, how: KeyEnd) -> Option<O
 fn gone_from_memory(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let Some(nodes) = lost(seen, at, it, KeyEnd::Forgotten)? else { return Some(false) };
     let died = |node: &HostIndex| {
-        let host = node.in_world();
+        let host = seen.world(*node);
         seen.trace(at).any(|event| match event {
             Event::Fault { fault: Fault::Crash { host: it } | Fault::LosePower { host: it, .. } } => {
                 *it == host
@@ -411,34 +404,37 @@ fn loaded(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let mut spans = seen.keys(&it["who"]).filter(|key| key.node == node && key.from == at);
     let has =
         spans.any(|key| key.origin == KeyOrigin::Loaded && key.until.is_none_or(|(until, _)| until > at));
-    let booted = Event::Booted { host: node.in_world() };
+    let booted = Event::Booted { host: seen.world(node) };
     let restarts = seen.trace.iter().filter(|record| record.at.0 <= at.0 && record.event == booted).count();
     Some(has && restarts > 1 && seen.claims_at(who, at))
 }
 
+/// The word of a fault's kind.
+pub(crate) fn kind_of(fault: &FaultReport) -> &'static str {
+    fault.fault.effect.kind().word
+}
+
 /// A fault of one of these kinds on exactly these hosts ended, and the kernel undid all it had done.
-fn over(seen: &Seen<'_>, at: TrueNs, names: &str, kinds: &[FaultKind]) -> Option<bool> {
+fn over(seen: &Seen<'_>, at: TrueNs, names: &str, kinds: &[&str]) -> Option<bool> {
     let hosts = seen.hosts(names)?;
     Some(seen.faults().any(|(plan, fault)| {
-        let undone =
-            plan.planned.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
-        kinds.contains(&fault.kind) && fault.hosts == hosts && fault.until == Some(at) && undone
+        let undone = plan.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
+        kinds.contains(&kind_of(fault)) && fault.hosts == hosts && fault.until == Some(at) && undone
     }))
 }
 
-fn link_over(seen: &Seen<'_>, at: TrueNs, kinds: &[FaultKind]) -> Option<bool> {
+fn link_over(seen: &Seen<'_>, at: TrueNs, kinds: &[&str]) -> Option<bool> {
     Some(seen.faults().any(|(plan, fault)| {
-        let undone =
-            plan.planned.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
-        kinds.contains(&fault.kind) && fault.until == Some(at) && undone
+        let undone = plan.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
+        kinds.contains(&kind_of(fault)) && fault.until == Some(at) && undone
     }))
 }
 
 fn nothing_else_stops(seen: &Seen<'_>, at: TrueNs, names: &str) -> Option<bool> {
     let hosts = seen.hosts(names)?;
-    let kinds = [FaultKind::Pause, FaultKind::Suspend, FaultKind::Crash, FaultKind::PowerLoss];
+    let kinds = ["pause", "suspend", "crash", "power-loss"];
     let mut stops = seen.faults().filter(|(_, fault)| {
-        kinds.contains(&fault.kind) && fault.hosts.iter().any(|host| hosts.contains(host))
+        kinds.contains(&kind_of(fault)) && fault.hosts.iter().any(|host| hosts.contains(host))
     });
     Some(!stops.any(|(_, fault)| {
         fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| until > at)
@@ -447,22 +443,22 @@ fn nothing_else_stops(seen: &Seen<'_>, at: TrueNs, names: &str) -> Option<bool> 
 
 fn starts_again(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     let booted =
-        |host: &HostIndex| seen.trace(at).any(|event| *event == Event::Booted { host: host.in_world() });
+        |host: &HostIndex| seen.trace(at).any(|event| *event == Event::Booted { host: seen.world(*host) });
     Some(seen.hosts(&it["who"])?.iter().all(booted))
 }
 
 /// That a fault struck: the sentence is a fault's words and its moment. The kernel did it then, the moment was due then,
 /// and it lasted for as long as the words say.
 pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
-    let (plan, fault) = seen
-        .faults()
-        .find(|(_, fault)| fault.from == Some(at) && format!("{}, {}", fault.words, fault.when) == words)?;
-    let done = plan.planned.faults.iter().all(|fault| seen.did(at, fault));
-    let due = seen.due(&plan.planned.trigger).is_some_and(|due| due.0 == at.0);
-    let lasted = plan.planned.lasting.is_none_or(|lasting| {
-        fault.until == Some(TrueNs(at.0 + lasting.as_nanos() as u64)) && says_how_long(&fault.words, lasting)
+    let (plan, fault) =
+        seen.faults().find(|(_, fault)| fault.from == Some(at) && fault.fault.to_string() == words)?;
+    let done = plan.faults.iter().all(|fault| seen.did(at, fault));
+    let due = seen.due(&plan.trigger).is_some_and(|due| due.0 == at.0);
+    let lasted = plan.lasting.is_none_or(|lasting| {
+        fault.until == Some(TrueNs(at.0 + lasting.as_nanos() as u64))
+            && says_how_long(&fault.fault.words(), lasting)
     });
-    let kind = match plan.planned.faults.first()? {
+    let kind = match plan.faults.first()? {
         Fault::Pause { .. } => "pause",
         Fault::Suspend { .. } => "suspended",
         Fault::Crash { .. } => "crash",
@@ -474,7 +470,7 @@ pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
         Fault::Slow { .. } => "of extra delay",
         Fault::DelayNext { .. } => "the next message takes",
         Fault::Lose { .. } => "transmissions are lost",
-        Fault::Signal { .. } if plan.kind == FaultKind::Follow => "follow",
+        Fault::Signal { .. } if kind_of(fault) == "follow" => "follow",
         Fault::Signal { .. } => "promoted to master",
         _ => return Some(done && due && lasted),
     };

@@ -5,15 +5,17 @@
 use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, EventKind, TrueNs};
+use doublehold_scenarios::cast::Cast;
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
-use doublehold_scenarios::scenario::{FaultKind, FaultSetup, HostIndex};
-use doublehold_sim::{Event, Fault, Record, SimTime, Trigger};
+use doublehold_scenarios::scenario::HostIndex;
+use doublehold_sim::{Event, Fault, HostId, PlannedFault, Record, SimTime, Trigger};
 
 /// A run with its trace.
 pub(crate) struct Seen<'a> {
     pub(crate) report: &'a Report,
     pub(crate) trace: &'a [Record],
     pub(crate) claims: Vec<Claim>,
+    cast: Cast,
 }
 
 /// When a client believed in a grant: from the grant to whatever ended it first.
@@ -29,7 +31,7 @@ pub(crate) struct Claim {
 impl<'a> Seen<'a> {
     pub(crate) fn new(report: &'a Report) -> Seen<'a> {
         let trace = report.trace.as_deref().expect("the run kept its trace");
-        Seen { report, trace, claims: claims(report) }
+        Seen { report, trace, claims: claims(report), cast: report.scenario.cast() }
     }
 
     /// Everything in the history that happened at an instant.
@@ -90,10 +92,15 @@ impl<'a> Seen<'a> {
         self.report.keys.iter().filter(move |key| Some(key.client) == host)
     }
 
-    /// The planned faults with what became of each.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = (&'a FaultSetup, &'a FaultReport)> {
-        let planned = self.report.scenario.faults.iter().filter(|plan| plan.kind != FaultKind::Start);
-        planned.zip(&self.report.faults)
+    /// What the kernel was to do, with what became of each fault.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (PlannedFault, &'a FaultReport)> {
+        let planned = |it: &'a FaultReport| it.fault.planned(&self.cast).expect("a host of the scenario");
+        self.report.faults.iter().map(move |it| (planned(it), it))
+    }
+
+    /// The world's number for a host.
+    pub(crate) fn world(&self, host: HostIndex) -> HostId {
+        self.cast.in_world(host)
     }
 
     /// Whether the kernel did this to the world at that instant.

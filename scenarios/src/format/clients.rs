@@ -39,7 +39,8 @@ pub(super) fn read(field: &Field<'_>, hosts: &Hosts) -> Result<ClientSetup> {
     let retry = DelayLaw::Uniform { min: Duration::ZERO, max: Duration::from_millis(200) };
     Ok(ClientSetup {
         host: hosts.get(&client.require("name", "\"c1\"")?)?,
-        waits_for_start: client.get("start").is_some(),
+        // Read when all clients are known: see `when::start`.
+        start: None,
         program: program(&client.require("program", "[\"acquire\", \"work 1s\", \"release\"]")?)?,
         rounds: client.get("rounds").map_or(Ok(1), |rounds| rounds.number(1, ROUNDS_MAX))? as u32,
         retry: client.law_or("retry", retry)?,

@@ -11,6 +11,7 @@ use super::problem::{Problem, Result};
 use super::section::{Choices, Field, Section, shorten};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
+use crate::fault::Names;
 use crate::scenario::{HostIndex, HostSetup, NodesSetup, Persistence, ResourceSetup, Role};
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of their
@@ -140,6 +141,11 @@ impl Hosts {
             return Err(field.problem(format!("`{}` names no host", field.path), "name at least one"));
         }
         Ok(hosts)
+    }
+
+    /// The names of the hosts a text or a list of texts names, each once.
+    pub(super) fn names_of(&self, field: &Field<'_>) -> Result<Names> {
+        Ok(self.get_many(field)?.into_iter().map(|host| self.name(host)).collect())
     }
 
     pub(super) fn names(&self) -> Vec<&str> {

@@ -4,11 +4,13 @@
 use std::num::NonZeroU32;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Value};
+use toml::Table;
 
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
-use super::suggest;
 use super::vocabulary::Key;
+use super::write::put;
+use super::{suggest, units};
 use crate::scenario::{ClientSetup, LockSetup, Step};
 
 /// What a scenario says of its lock whatever lock it is.
@@ -174,4 +176,22 @@ fn ratio(field: &Field<'_>, switch: &Switch) -> Result<Ratio> {
         return Err(refused());
     }
     Ok(Ratio { numerator, denominator })
+}
+
+/// The lock as a table of a file, with every switch that means something.
+pub(super) fn write(lock: &LockSetup) -> Table {
+    let LockSetup { name, ttl, algorithm, switches } = lock;
+    let mut table = Table::new();
+    put(&mut table, "algorithm", algorithm.as_str());
+    put(&mut table, "name", name.as_str());
+    put(&mut table, "ttl", units::text(*ttl));
+    for (switch, value) in switches.iter() {
+        match value {
+            Value::Flag(flag) => put(&mut table, switch, *flag),
+            Value::Number(number) => put(&mut table, switch, i64::try_from(*number).unwrap_or(i64::MAX)),
+            Value::Duration(duration) => put(&mut table, switch, units::text(*duration)),
+            Value::Ratio(_) | Value::Word(_) => put(&mut table, switch, value.to_string()),
+        }
+    }
+    table
 }

@@ -6,6 +6,7 @@
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
+//! | a scenario as a file again | `write` |
 //! | every word of all these as data, so that a test can demand that each matters | `vocabulary` |
 //!
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
@@ -22,11 +23,12 @@ mod problem;
 mod section;
 pub(crate) mod suggest;
 pub(crate) mod syntax;
-mod tree;
-mod units;
+pub(crate) mod tree;
+pub(crate) mod units;
 mod vocabulary;
-mod when;
+pub(crate) mod when;
 pub(crate) mod words;
+mod write;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -36,7 +38,8 @@ use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 
 use crate::error::{FileKind, Place, ScenarioError};
-use crate::scenario::{Expected, FaultSetup, Limits, Scenario};
+use crate::fault::Fault;
+use crate::scenario::{ClientSetup, Expected, Limits, Scenario};
 use hosts::Hosts;
 use lock::Chosen;
 use possible::Setting;
@@ -46,6 +49,8 @@ use tree::{Node, Value};
 
 pub use section::acts_on_a_terminal;
 pub use vocabulary::{Key, vocabulary};
+pub use words::signed_ns as signed_duration;
+pub(crate) use write::write;
 
 const KEYS: &[&str] = &[
     "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients",
@@ -287,7 +292,11 @@ fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
         master: nodes.master,
         time_limit: limits.time,
     };
-    let faults = faults(&root, &client_tables, &setting)?;
+    let faults = faults(&root, &setting)?;
+    let starts =
+        client_tables.iter().map(|table| when::start(table, &setting)).collect::<Result<Vec<_>>>()?;
+    let started = |(client, start)| ClientSetup { start, ..client };
+    let clients = clients.into_iter().zip(starts).map(started).collect();
     Ok(Scenario {
         name: name.to_owned(),
         id: root.get("id").map_or(Ok(String::new()), |field| field.name())?,
@@ -305,7 +314,6 @@ fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
         links,
         faults,
         limits,
-        resolved: to_text(tree)?,
     })
 }
 
@@ -323,16 +331,8 @@ fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
     Ok(expect)
 }
 
-/// The faults in file order, and after them the starts of clients.
-fn faults(root: &Section<'_>, clients: &[Field<'_>], setting: &Setting<'_>) -> Result<Vec<FaultSetup>> {
-    let mut faults = Vec::new();
-    for field in root.list("faults", fault::FAULTS_MAX)? {
-        faults.push(fault::read(&field, setting)?);
-    }
-    for client in clients {
-        faults.extend(fault::start(client, setting)?);
-    }
-    Ok(faults)
+fn faults(root: &Section<'_>, setting: &Setting<'_>) -> Result<Vec<Fault>> {
+    root.list("faults", fault::FAULTS_MAX)?.iter().map(|field| fault::read(field, setting)).collect()
 }
 
 fn limits(root: &Section<'_>) -> Result<Limits> {
@@ -346,9 +346,4 @@ fn limits(root: &Section<'_>) -> Result<Limits> {
         obtain_within: bound("obtain_within")?,
         obtain_free_within: bound("obtain_free_within")?,
     })
-}
-
-fn to_text(tree: &Node) -> Result<String> {
-    toml::to_string(&tree.to_toml())
-        .map_err(|error| Problem::new(tree.origin, error.to_string(), "simplify the file"))
 }

@@ -40,6 +40,8 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts) -> Result<(LinkSetup, Vec<
             links.push((from, to, quality.clone()));
         }
     }
+    // Each direction is set once, so their order says nothing: two files that mean the same are the same scenario.
+    links.sort_by_key(|(from, to, _)| (*from, *to));
     Ok((usual, links))
 }
 

@@ -8,8 +8,8 @@ use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Field, shorten};
 use super::suggest;
-use super::when::EventWords;
 use crate::scenario::{ClientSetup, HostIndex, Role, Step};
+use crate::when::{Event, Mark};
 
 /// What is known of the scenario when events are read.
 pub(super) struct Setting<'a> {
@@ -22,58 +22,48 @@ pub(super) struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// The host, if it has the role that a word of the grammar asks for.
-    pub(super) fn expect_role(
-        &self,
-        field: &Field<'_>,
-        host: HostIndex,
-        role: Role,
-        word: &str,
-    ) -> Result<HostIndex> {
-        if self.hosts.role(host) == role {
-            return Ok(host);
+    /// The host of that name, if it has the role that a word of the grammar asks for.
+    fn expect_role(&self, field: &Field<'_>, name: &str, role: Role, word: &str) -> Result<()> {
+        if self.hosts.role(self.host(field, name)?) == role {
+            return Ok(());
         }
         let names: Vec<&str> = self.hosts.of(role).into_iter().map(|host| self.hosts.name(host)).collect();
         let what = if role == Role::Client { "client" } else { "node" };
-        let cause = format!(
-            "`{}`: `{word} {}` names no {what}, so the event cannot happen",
-            field.path,
-            self.hosts.name(host)
-        );
+        let cause = format!("`{}`: `{word} {name}` names no {what}, so the event cannot happen", field.path);
         Err(field.problem(cause, format!("the {what}s are {}", suggest::list(&names))))
     }
 
-    /// Refuses an event that no run of this scenario can contain.
-    pub(super) fn check_possible(&self, field: &Field<'_>, event: &EventWords) -> Result<()> {
-        let refused = |hint: String| {
-            let cause = format!("`{}`: `{}` cannot happen", field.path, shorten(&event.in_words(self)));
-            Err(field.problem(cause, hint))
-        };
-        match *event {
-            EventWords::Executed { ref command, .. } => {
-                let Some(sent) = self.commands() else { return Ok(()) };
-                if sent.contains(&command.as_str()) {
-                    return Ok(());
-                }
-                refused(format!("the clients of this lock send {}", suggest::list(&sent)))
-            }
-            EventWords::Moment { client, moment } => match self.why_never(client, moment) {
-                Some(why) => refused(why),
-                None => Ok(()),
-            },
-            EventWords::ClockRead { host } if self.hosts.role(host) != Role::Client => {
-                refused("only the code of clients reads clocks where a fault can wait for it".to_owned())
-            }
-            EventWords::Sent { from, to } if !self.talk(from, to) => refused(self.who_talks()),
-            EventWords::Received { by, from } if !self.talk(from, by) => refused(self.who_talks()),
-            EventWords::ClockRead { .. }
-            | EventWords::Boot { .. }
-            | EventWords::Sent { .. }
-            | EventWords::Received { .. } => Ok(()),
-        }
+    fn host(&self, field: &Field<'_>, name: &str) -> Result<HostIndex> {
+        self.hosts.find(name).ok_or_else(|| self.hosts.unknown(name, field))
     }
 
-    fn why_never(&self, host: HostIndex, moment: &str) -> Option<String> {
+    /// Refuses an event that no run of this scenario can contain.
+    pub(super) fn check_possible(&self, field: &Field<'_>, event: &Event) -> Result<()> {
+        let host = |name: &str| self.host(field, name);
+        let why_not = match event {
+            Event::Executed { command, client, node } => {
+                client.iter().try_for_each(|name| self.expect_role(field, name, Role::Client, "for"))?;
+                node.iter().try_for_each(|name| self.expect_role(field, name, Role::Node, "on"))?;
+                let unknown = self.commands().filter(|sent| !sent.contains(&command.as_str()));
+                unknown.map(|sent| format!("the clients of this lock send {}", suggest::list(&sent)))
+            }
+            Event::Mark { client, mark } => self.why_never(host(client)?, *mark),
+            Event::ClockRead { host: name } => {
+                let never = "only the code of clients reads clocks where a fault can wait for it";
+                (self.hosts.role(host(name)?) != Role::Client).then(|| never.to_owned())
+            }
+            Event::Boot { host: name } => host(name).map(|_| None)?,
+            Event::Sent { from, to } | Event::Received { from, by: to } => {
+                let talk = self.talk(host(from)?, host(to)?);
+                (!talk).then(|| self.who_talks())
+            }
+        };
+        let Some(hint) = why_not else { return Ok(()) };
+        let cause = format!("`{}`: `{}` cannot happen", field.path, shorten(&event.to_string()));
+        Err(field.problem(cause, hint))
+    }
+
+    fn why_never(&self, host: HostIndex, mark: Mark) -> Option<String> {
         let Some(client) = self.clients.iter().find(|client| client.host == host) else {
             let names: Vec<&str> =
                 self.hosts.of(Role::Client).into_iter().map(|host| self.hosts.name(host)).collect();
@@ -84,13 +74,13 @@ impl Setting<'_> {
             ));
         };
         let has = |wanted: &[Step]| client.program.iter().any(|step| wanted.contains(step));
-        let (happens, lacking) = match moment {
-            "acquire" | "grant" | "refusal" => (has(&[Step::Acquire, Step::Try]), "acquire"),
-            "read" => (has(&[Step::Read]), "read"),
-            "check" | "expiry" => (has(&[Step::Check]), "check"),
-            "write" => (has(&[Step::Write]), "write"),
-            "extend" => (has(&[Step::Extend]), "extend"),
-            _ => (has(&[Step::Release]), "release"),
+        let (happens, lacking) = match mark {
+            Mark::Acquire | Mark::Grant | Mark::Refusal => (has(&[Step::Acquire, Step::Try]), "acquire"),
+            Mark::Read => (has(&[Step::Read]), "read"),
+            Mark::Check | Mark::Expiry => (has(&[Step::Check]), "check"),
+            Mark::Write => (has(&[Step::Write]), "write"),
+            Mark::Extend => (has(&[Step::Extend]), "extend"),
+            Mark::Release => (has(&[Step::Release]), "release"),
         };
         if !happens {
             return Some(format!(
@@ -98,7 +88,7 @@ impl Setting<'_> {
                 self.hosts.name(host)
             ));
         }
-        if moment == "expiry" && !self.lock.facts.deadline {
+        if mark == Mark::Expiry && !self.lock.facts.deadline {
             return Some(format!(
                 "the lock computes no deadline: {}",
                 self.lock.way_to(|facts| facts.deadline)

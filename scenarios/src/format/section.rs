@@ -118,6 +118,11 @@ impl<'a> Field<'a> {
         Problem::new(self.node.origin, cause, hint)
     }
 
+    /// A value outside a file, which messages call `path`.
+    pub(crate) fn named(path: &str, node: &'a Node) -> Field<'a> {
+        Field { path: path.to_owned(), node }
+    }
+
     /// The value as typed.
     pub(crate) fn node(&self) -> &'a Node {
         self.node

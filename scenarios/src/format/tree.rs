@@ -41,9 +41,14 @@ impl Node {
         Ok(Node { value, origin: Origin::Line(1) })
     }
 
+    /// A text.
+    pub(crate) fn text(text: &str, origin: Origin) -> Node {
+        Node { value: Value::Text(text.to_owned()), origin }
+    }
+
     /// Reads the value of a `--set`: TOML if it is, otherwise a text, so that `3s` needs no quotes.
     pub(crate) fn parse_value(text: &str, origin: Origin) -> Result<Node> {
-        let as_text = || Ok(Node { value: Value::Text(text.to_owned()), origin });
+        let as_text = || Ok(Node::text(text, origin));
         let document = format!("value = {text}");
         let parsed = match DeTable::parse(&document) {
             Ok(parsed) => parsed,
@@ -110,19 +115,6 @@ impl Node {
             Value::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
             Value::Table(table) => table.values_mut().for_each(|node| node.set_origin(origin)),
             Value::Text(_) | Value::Integer(_) | Value::Flag(_) => {}
-        }
-    }
-
-    /// The tree as TOML, which reads back as the same tree.
-    pub(crate) fn to_toml(&self) -> toml::Value {
-        match &self.value {
-            Value::Text(text) => toml::Value::String(text.clone()),
-            Value::Integer(number) => toml::Value::Integer(*number),
-            Value::Flag(flag) => toml::Value::Boolean(*flag),
-            Value::List(items) => toml::Value::Array(items.iter().map(Node::to_toml).collect()),
-            Value::Table(table) => {
-                toml::Value::Table(table.iter().map(|(name, node)| (name.clone(), node.to_toml())).collect())
-            }
         }
     }
 }

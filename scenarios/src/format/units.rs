@@ -148,3 +148,59 @@ fn nanoseconds(text: &str) -> Result<u128, Refusal> {
     }
     Ok(digits(whole) * scale + part / tenths)
 }
+
+/// A duration as files write it, in the largest unit that tells it exactly without a long fraction: `1.5s`.
+pub(crate) fn text(duration: Duration) -> String {
+    match duration.as_nanos() {
+        0 => "0s".to_owned(),
+        ns => {
+            let scales = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+            let short = |scale: &u128| (ns * 1_000).is_multiple_of(*scale) && ns >= *scale;
+            let (unit, scale) = scales.into_iter().find(|(_, scale)| short(scale)).unwrap_or(("ns", 1));
+            let thousandths = ns * 1_000 / scale % 1_000;
+            let digits = format!("{}.{thousandths:03}", ns / scale);
+            format!("{}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+    }
+}
+
+/// A duration with a sign as files write it: `+1.5s`.
+pub(crate) fn signed_text(ns: i64) -> String {
+    let sign = if ns < 0 { '-' } else { '+' };
+    format!("{sign}{}", text(Duration::from_nanos(ns.unsigned_abs())))
+}
+
+/// A rate error as files write it, in the smallest ratio that means it exactly: `-1/100`.
+pub(crate) fn rate_text(rate: RatePpb) -> String {
+    const BILLION: u64 = 1_000_000_000;
+    let sign = if rate.0 < 0 { "-" } else { "" };
+    let size = rate.0.unsigned_abs();
+    // A ratio is read as whole billionths, rounded to zero: the first numerator that is not too small is the one.
+    let numerator = |denominator: u64| (size * denominator).div_ceil(BILLION);
+    let exact = |denominator: &u64| numerator(*denominator) * BILLION / denominator == size;
+    let denominator = (1..=10_000).find(exact).unwrap_or(BILLION);
+    format!("{sign}{}/{denominator}", numerator(denominator))
+}
+
+/// A standard deviation of a logarithm as files write it: `1/2`.
+pub(crate) fn sigma_text(milli: u32) -> String {
+    let divisor = [500, 250, 200, 125, 100, 50, 40, 25, 20, 10, 8, 5, 4, 2, 1]
+        .into_iter()
+        .find(|divisor| milli.is_multiple_of(*divisor))
+        .unwrap_or(1);
+    format!("{}/{}", milli / divisor, 1_000 / divisor)
+}
+
+/// A delay law as files write it.
+pub(crate) fn law_value(law: &DelayLaw) -> toml::Value {
+    match law {
+        DelayLaw::Fixed(delay) => text(*delay).into(),
+        DelayLaw::Uniform { min, max } => format!("{}..{}", text(*min), text(*max)).into(),
+        DelayLaw::LogNormal { median, sigma_milli } => toml::Table::from_iter([
+            ("median".to_owned(), text(*median).into()),
+            ("sigma".to_owned(), sigma_text(*sigma_milli).into()),
+        ])
+        .into(),
+        DelayLaw::Quantiles(delays) => delays.iter().map(|delay| text(*delay)).collect::<Vec<_>>().into(),
+    }
+}

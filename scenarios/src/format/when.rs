@@ -17,21 +17,17 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
-
 use super::possible::Setting;
-use super::problem::{Problem, Result};
+use super::problem::{Origin, Problem, Result};
 use super::section::{Field, shorten};
+use super::tree::Node;
 use super::vocabulary::Key;
 use super::words;
 use super::{suggest, units};
-use crate::scenario::{HostIndex, Role};
+use crate::when::{Event, Mark, Nth, When};
 
 const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's grant\", \"SET executed for c1\" or \
                        \"1s after the 3rd SET executed for c1 on A\"";
-/// The words a client's program notes as it goes.
-pub(super) const MOMENTS: [&str; 9] =
-    ["acquire", "grant", "refusal", "read", "check", "write", "extend", "release", "expiry"];
 const EXECUTED: &str = "executed";
 const CLOCK_READ: [&str; 2] = ["clock", "read"];
 const BOOT: &str = "boot";
@@ -46,74 +42,86 @@ const THE: &str = "the";
 const CHAIN_MAX: usize = 16;
 const NTH_MAX: u32 = 1_000_000;
 
-/// A moment of a run, for the kernel and for readers.
-#[derive(Debug)]
-pub(super) struct When {
-    pub(super) trigger: Trigger,
-    /// "at c1's check"
-    pub(super) words: String,
-}
-
-/// An event, hosts by index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EventWords {
-    Executed { command: String, client: Option<HostIndex>, node: Option<HostIndex> },
-    Moment { client: HostIndex, moment: &'static str },
-    ClockRead { host: HostIndex },
-    Boot { host: HostIndex },
-    Sent { from: HostIndex, to: HostIndex },
-    Received { by: HostIndex, from: HostIndex },
-}
-
 /// The words of the grammar: each event by the word that tells it from the others, and the words around events.
 pub(super) fn vocabulary() -> Vec<Key> {
     let around = [EXECUTED, FOR, ON, THE, AFTER, BOOT];
     let two_words = [CLOCK_READ, [MESSAGE, TO], [MESSAGE, FROM]].map(|words| words.join(" "));
     let two_words = two_words.each_ref().map(String::as_str);
-    Key::words("when", &[&MOMENTS[..], &around, &two_words].concat())
+    Key::words("when", &[&Mark::ALL.map(Mark::as_str)[..], &around, &two_words].concat())
 }
 
-/// Reads a text such as `1s after c1's grant`.
+/// Reads a text such as `1s after c1's grant`, and refuses a moment that cannot come in this scenario.
 pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
+    let when = parse(field)?;
+    match &when {
+        When::At(at) if *at > setting.time_limit => {
+            let limit = words::duration(setting.time_limit);
+            let cause = format!("`{}` is {}, and the run ends at {limit}", field.path, words::duration(*at));
+            return Err(field.problem(cause, "name an earlier time, or raise `limits.time`"));
+        }
+        When::At(_) => {}
+        When::On { events, .. } => {
+            events.iter().rev().try_for_each(|nth| setting.check_possible(field, &nth.event))?;
+        }
+    }
+    Ok(when)
+}
+
+/// When a client starts, if its table says so.
+pub(super) fn start(field: &Field<'_>, setting: &Setting<'_>) -> Result<Option<When>> {
+    let client = field.section(super::clients::KEYS)?;
+    let Some(start) = client.get("start") else { return Ok(None) };
+    let name = client.require("name", "\"c1\"")?.text()?;
+    let when = read(&start, setting)?;
+    if waits_for(&when, name) {
+        let cause = format!("`{}`: {name} waits for what it does itself", start.path);
+        return Err(start.problem(cause, "name a time, or what another client does"));
+    }
+    Ok(Some(when))
+}
+
+/// Whether something that the client's program does must come first.
+fn waits_for(when: &When, name: &str) -> bool {
+    let When::On { events, .. } = when else { return false };
+    events.iter().any(|nth| match &nth.event {
+        Event::Mark { client, .. } => client == name,
+        Event::Executed { client, .. } => client.as_deref() == Some(name),
+        _ => false,
+    })
+}
+
+/// Reads a moment whose hosts nobody knows yet: the cause and the way out if it is none.
+pub(crate) fn parse_text(text: &str) -> std::result::Result<When, (String, String)> {
+    let node = Node::text(text, Origin::Line(1));
+    parse(&Field::named("the moment", &node)).map_err(|problem| (problem.cause, problem.hint))
+}
+
+fn parse(field: &Field<'_>) -> Result<When> {
     let text = field.text()?;
     let tokens: Vec<&str> = text.split_whitespace().collect();
     // A time may have a space before its unit, here as elsewhere.
     if tokens.len() == 1 || units::duration(text.trim()).is_ok() {
-        return at_time(field, text.trim(), setting.time_limit);
+        return at_time(field, text.trim());
     }
-    let (offset, tokens) = offset(field, &tokens)?;
+    let (after, tokens) = offset(field, &tokens)?;
     let chain: Vec<&[&str]> = tokens.split(|token| *token == AFTER).collect();
     if chain.len() > CHAIN_MAX {
         return Err(
             field.problem(format!("`{}` chains more than {CHAIN_MAX} events", field.path), "name fewer")
         );
     }
-    let mut happenings =
-        chain.into_iter().map(|event| occurrence(field, event, setting)).collect::<Result<Vec<_>>>()?;
-    let words = in_words(offset, &happenings, setting);
-    happenings.reverse();
-    let occurrences =
-        happenings.into_iter().map(|(nth, event)| Occurrence { pattern: event.pattern(), nth }).collect();
-    Ok(When { trigger: Trigger::On { occurrences, offset }, words })
+    let events = chain.into_iter().rev().map(|event| nth(field, event)).collect::<Result<_>>()?;
+    Ok(When::On { events, after })
 }
 
-fn at_time(field: &Field<'_>, time: &str, limit: Duration) -> Result<When> {
+fn at_time(field: &Field<'_>, time: &str) -> Result<When> {
     let at = units::duration(time).map_err(|refusal| {
         let hint = if refusal.hint == units::UNITS_HINT { GRAMMAR } else { refusal.hint };
         let what =
             if refusal.hint == units::UNITS_HINT { "must be a time or an event, not" } else { refusal.cause };
         field.problem(format!("`{}` {what} `{}`", field.path, shorten(time)), hint)
     })?;
-    if at > limit {
-        let cause = format!(
-            "`{}` is {}, and the run ends at {}",
-            field.path,
-            words::duration(at),
-            words::duration(limit)
-        );
-        return Err(field.problem(cause, "name an earlier time, or raise `limits.time`"));
-    }
-    Ok(When { trigger: Trigger::At(SimTime::ZERO.after(at)), words: format!("at {}", words::duration(at)) })
+    Ok(When::At(at))
 }
 
 fn offset<'a, 'b>(field: &Field<'_>, tokens: &'a [&'b str]) -> Result<(Duration, &'a [&'b str])> {
@@ -141,7 +149,7 @@ fn ordinal(token: &str) -> Option<u32> {
     digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().unwrap_or(u32::MAX))
 }
 
-fn occurrence(field: &Field<'_>, tokens: &[&str], setting: &Setting<'_>) -> Result<(u32, EventWords)> {
+fn nth(field: &Field<'_>, tokens: &[&str]) -> Result<Nth> {
     let tokens = tokens.strip_prefix(&[THE]).unwrap_or(tokens);
     let (nth, tokens) = match tokens {
         [first, rest @ ..] => match ordinal(first) {
@@ -163,29 +171,24 @@ fn occurrence(field: &Field<'_>, tokens: &[&str], setting: &Setting<'_>) -> Resu
         let cause = format!("`{}`: events are counted from the 1st to the {NTH_MAX}th", field.path);
         return Err(field.problem(cause, "use another number"));
     }
-    let event = event(field, tokens, setting)?;
-    setting.check_possible(field, &event)?;
-    Ok((nth, event))
+    Ok(Nth { event: event(field, tokens)?, nth })
 }
 
-fn event(field: &Field<'_>, tokens: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
+fn event(field: &Field<'_>, tokens: &[&str]) -> Result<Event> {
     match tokens {
-        [command, EXECUTED, rest @ ..] => executed(field, command, rest, setting),
-        [whose, event @ ..] if whose.ends_with("'s") => {
-            happening(field, whose.trim_end_matches("'s"), event, setting)
-        }
+        [command, EXECUTED, rest @ ..] => executed(field, command, rest),
+        [whose, event @ ..] if whose.ends_with("'s") => happening(field, whose.trim_end_matches("'s"), event),
         _ => Err(not_an_event(field, tokens)),
     }
 }
 
-fn executed(field: &Field<'_>, command: &str, rest: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
+fn executed(field: &Field<'_>, command: &str, rest: &[&str]) -> Result<Event> {
     let (mut client, mut node) = (None, None);
     let mut rest = rest;
     while let [word, name, more @ ..] = rest {
-        let host = setting.hosts.find(name).ok_or_else(|| setting.hosts.unknown(name, field));
         match *word {
-            FOR if client.is_none() => client = Some(setting.expect_role(field, host?, Role::Client, FOR)?),
-            ON if node.is_none() => node = Some(setting.expect_role(field, host?, Role::Node, ON)?),
+            FOR if client.is_none() => client = Some((*name).to_owned()),
+            ON if node.is_none() => node = Some((*name).to_owned()),
             _ => break,
         }
         rest = more;
@@ -200,24 +203,23 @@ fn executed(field: &Field<'_>, command: &str, rest: &[&str], setting: &Setting<'
             field.problem(cause, "write `CMD executed for CLIENT on NODE`; both ends may be left out")
         );
     }
-    Ok(EventWords::Executed { command: command.to_ascii_uppercase(), client, node })
+    Ok(Event::Executed { command: command.to_ascii_uppercase(), client, node })
 }
 
-fn happening(field: &Field<'_>, whose: &str, event: &[&str], setting: &Setting<'_>) -> Result<EventWords> {
-    let find = |name: &str| setting.hosts.find(name).ok_or_else(|| setting.hosts.unknown(name, field));
-    let host = find(whose)?;
+fn happening(field: &Field<'_>, whose: &str, event: &[&str]) -> Result<Event> {
+    let host = whose.to_owned();
     match event {
-        event if event == CLOCK_READ => Ok(EventWords::ClockRead { host }),
-        [BOOT] => Ok(EventWords::Boot { host }),
-        [MESSAGE, TO, to] => Ok(EventWords::Sent { from: host, to: find(to)? }),
-        [MESSAGE, FROM, from] => Ok(EventWords::Received { by: host, from: find(from)? }),
+        event if event == CLOCK_READ => Ok(Event::ClockRead { host }),
+        [BOOT] => Ok(Event::Boot { host }),
+        [MESSAGE, TO, to] => Ok(Event::Sent { from: host, to: (*to).to_owned() }),
+        [MESSAGE, FROM, from] => Ok(Event::Received { by: host, from: (*from).to_owned() }),
         [word] => {
-            let Some(moment) = MOMENTS.into_iter().find(|moment| moment == word) else {
-                let known = [&MOMENTS[..], &[BOOT]].concat();
+            let Some(mark) = Mark::ALL.into_iter().find(|mark| mark.as_str() == *word) else {
+                let known = [&Mark::ALL.map(Mark::as_str)[..], &[BOOT]].concat();
                 let cause = format!("`{}`: there is no event `{}`", field.path, shorten(word));
                 return Err(field.problem(cause, suggest::hint(word, &known)));
             };
-            Ok(EventWords::Moment { client: host, moment })
+            Ok(Event::Mark { client: host, mark })
         }
         _ => Err(not_an_event(field, event)),
     }
@@ -225,60 +227,4 @@ fn happening(field: &Field<'_>, whose: &str, event: &[&str], setting: &Setting<'
 
 fn not_an_event(field: &Field<'_>, tokens: &[&str]) -> Problem {
     field.problem(format!("`{}`: `{}` is no event", field.path, shorten(&tokens.join(" "))), GRAMMAR)
-}
-
-impl EventWords {
-    fn pattern(&self) -> Pattern {
-        match self {
-            EventWords::Executed { command, client, node } => Pattern::Mark {
-                host: node.map(HostIndex::in_world),
-                label: command.clone(),
-                about: client.map(HostIndex::in_world),
-            },
-            EventWords::Moment { client, moment } => {
-                Pattern::Mark { host: Some(client.in_world()), label: (*moment).to_owned(), about: None }
-            }
-            EventWords::ClockRead { host } => Pattern::ClockRead { host: host.in_world() },
-            EventWords::Boot { host } => Pattern::Booted { host: host.in_world() },
-            EventWords::Sent { from, to } => Pattern::Sent { host: from.in_world(), to: Some(to.in_world()) },
-            EventWords::Received { by, from } => {
-                Pattern::Delivered { host: by.in_world(), from: Some(from.in_world()) }
-            }
-        }
-    }
-
-    /// The event as reports name it.
-    pub(super) fn in_words(&self, setting: &Setting<'_>) -> String {
-        let name = |host: HostIndex| setting.hosts.name(host);
-        match self {
-            EventWords::Executed { command, client, node } => {
-                let for_client = client.map_or(String::new(), |client| format!(" for {}", name(client)));
-                let on_node = node.map_or(String::new(), |node| format!(" on {}", name(node)));
-                format!("{command} executed{for_client}{on_node}")
-            }
-            EventWords::Moment { client, moment } => format!("{}'s {moment}", name(*client)),
-            EventWords::ClockRead { host } => format!("{}'s clock read", name(*host)),
-            EventWords::Boot { host } => format!("{}'s boot", name(*host)),
-            EventWords::Sent { from, to } => format!("{}'s message to {}", name(*from), name(*to)),
-            EventWords::Received { by, from } => format!("{}'s message from {}", name(*by), name(*from)),
-        }
-    }
-}
-
-fn in_words(offset: Duration, chain: &[(u32, EventWords)], setting: &Setting<'_>) -> String {
-    let event = |(nth, event): &(u32, EventWords)| match (nth, event) {
-        (1, EventWords::Executed { .. }) => format!("the 1st {}", event.in_words(setting)),
-        (1, _) => event.in_words(setting),
-        (nth, EventWords::Executed { .. }) => {
-            format!("the {} {}", words::ordinal(*nth), event.in_words(setting))
-        }
-        (nth, _) => event.in_words(setting).replacen("'s ", &format!("'s {} ", words::ordinal(*nth)), 1),
-    };
-    let chain: Vec<String> = chain.iter().map(event).collect();
-    let chain = chain.join(" after ");
-    if offset.is_zero() {
-        format!("at {chain}")
-    } else {
-        format!("{} after {chain}", words::duration(offset))
-    }
 }

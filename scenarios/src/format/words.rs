@@ -32,8 +32,8 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} {unit}", bytes / scale)
 }
 
-/// A duration with its sign: `+10 s`.
-pub(crate) fn signed_ns(ns: i64) -> String {
+/// A duration in nanoseconds with its sign: `+10 s`.
+pub fn signed_ns(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
     format!("{sign}{}", duration(Duration::from_nanos(ns.unsigned_abs())))
 }
@@ -57,17 +57,4 @@ pub(crate) fn ordinal(n: u32) -> String {
         _ => "th",
     };
     format!("{n}{ending}")
-}
-
-/// A verb of several as a verb of one: "pause" to "pauses", "have their" to "has its".
-pub(crate) fn of_one(verb: &str) -> String {
-    match verb.split_once(' ') {
-        None if verb.ends_with("sh") => format!("{verb}es"),
-        None => format!("{verb}s"),
-        Some(("are", rest)) => format!("is {rest}"),
-        Some(("have", rest)) => {
-            format!("has {}", rest.replace("their", "its").replace("disks that lie", "a disk that lies"))
-        }
-        Some((word, rest)) => format!("{word}s {}", rest.replace("their", "its")),
-    }
 }

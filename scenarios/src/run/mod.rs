@@ -13,11 +13,13 @@ mod recorder;
 mod resource;
 #[cfg(test)]
 mod scripts;
+mod signal;
 mod sim;
 #[cfg(test)]
 mod tests;
 
 pub use lean::LeanConnection;
+pub(crate) use signal::Signal;
 pub use sim::{LeanEngine, SimEngine};
 
 use crate::report::Report;

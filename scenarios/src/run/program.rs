@@ -17,7 +17,8 @@ use doublehold_sim::{DelayLaw, Host, HostId};
 use super::env::SimEnv;
 use super::recorder::{LOCK, Recorder};
 use super::resource::{OBJECT, ResourceLink};
-use crate::scenario::{ClientSetup, LockSetup, START_SIGNAL, Step};
+use super::signal::Signal;
+use crate::scenario::{ClientSetup, LockSetup, Step};
 
 /// What a client's process needs to know.
 pub(crate) struct Program {
@@ -57,8 +58,12 @@ impl Program {
                     .inconclusive(format!("{} could not build its lock: {error}", host.name()));
             }
         };
-        if self.plan.waits_for_start && !self.started.load(Ordering::Relaxed) {
-            while host.signal().await != START_SIGNAL {}
+        if self.plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
+            let told = host.signal().await;
+            if told.parse() != Ok(Signal::Start) {
+                let why = format!("{} waits for its start and was told `{told}`", host.name());
+                return self.recorder.inconclusive(why);
+            }
             self.started.store(true, Ordering::Relaxed);
         }
         let mut client = Client { program: self, host, env, lock, resource };

@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, NodeId, Reading, TrueNs,
+    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, Reading, TrueNs,
 };
 use doublehold_sim::{ConnectionId, Host, HostId};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript, Stored};
 
 use super::attribution::Attribution;
 use super::kept;
+use crate::cast::{Cast, Member};
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
@@ -38,8 +39,7 @@ struct Record {
     /// Told how much is recorded.
     world: Host,
     history: History,
-    /// Which hosts are clients, by their number in the world.
-    clients: BTreeMap<HostId, ClientId>,
+    cast: Cast,
     lock_key: Vec<u8>,
     next_grant: u64,
     attribution: Attribution,
@@ -67,16 +67,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorder {
-    pub(crate) fn new(
-        world: Host,
-        history: History,
-        clients: BTreeMap<HostId, ClientId>,
-        lock_key: &str,
-    ) -> Recorder {
+    pub(crate) fn new(world: Host, history: History, cast: Cast, lock_key: &str) -> Recorder {
         let record = Record {
             world: world.clone(),
             history,
-            clients,
+            cast,
             lock_key: lock_key.as_bytes().to_vec(),
             next_grant: 1,
             attribution: Attribution::default(),
@@ -98,7 +93,7 @@ impl Recorder {
         let grant = CallId(record.next_grant);
         record.next_grant += 1;
         record.attribution.enter(client, grant);
-        let started = EventKind::AcquireStarted { client: record.clients[&client], call: grant, lock: LOCK };
+        let started = EventKind::AcquireStarted { client: record.client(client), call: grant, lock: LOCK };
         record.push(self.now(), started);
         grant
     }
@@ -143,7 +138,7 @@ impl Recorder {
     /// Writes what `what` makes of the client's id.
     pub(crate) fn note(&self, client: HostId, what: impl FnOnce(ClientId) -> EventKind) {
         let mut record = self.lock();
-        let what = what(record.clients[&client]);
+        let what = what(record.client(client));
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
             record.claims.push((grant, client));
@@ -163,7 +158,7 @@ impl Recorder {
         self.read_claimants(&mut record, client);
         record.claims.retain(|(_, holder)| *holder != client);
         record.attribution.leave(client);
-        let died = EventKind::Died { client: record.clients[&client] };
+        let died = EventKind::Died { client: record.client(client) };
         record.push(self.now(), died);
     }
 
@@ -171,7 +166,7 @@ impl Recorder {
     pub(crate) fn voted(&self, client: HostId, nodes: impl Iterator<Item = HostId>) {
         let mut record = self.lock();
         if let Some(grant) = record.attribution.call_of(client) {
-            let nodes = nodes.map(|node| HostIndex(node.0 as usize - 1)).collect();
+            let nodes = nodes.filter_map(|node| record.cast.of_world(node)).collect();
             record.votes.insert(grant, nodes);
         }
     }
@@ -188,7 +183,7 @@ impl Recorder {
                 && record.claims.iter().any(|(claimed, _)| *claimed == grant)
             {
                 recorder.read_claimants(&mut record, client);
-                let passed = EventKind::DeadlinePassed { client: record.clients[&client], grant };
+                let passed = EventKind::DeadlinePassed { client: record.client(client), grant };
                 record.push(recorder.now(), passed);
             }
         });
@@ -251,7 +246,7 @@ impl Recorder {
         holders.sort_unstable();
         holders.dedup();
         for holder in holders {
-            let what = EventKind::Clocks { client: record.clients[&holder], reading: self.reading(holder) };
+            let what = EventKind::Clocks { client: record.client(holder), reading: self.reading(holder) };
             record.push(self.now(), what);
         }
     }
@@ -277,6 +272,14 @@ impl Recorder {
 }
 
 impl Record {
+    /// The client that a host is. Only clients call locks.
+    fn client(&self, host: HostId) -> ClientId {
+        match self.cast.member_of_world(host) {
+            Some(Member::Client(client)) => client,
+            other => unreachable!("{host:?} is no client but {other:?}"),
+        }
+    }
+
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
             self.world.keeps(kept::bytes(&what));
@@ -286,8 +289,8 @@ impl Record {
 
     fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8], origin: Origin) -> Option<usize> {
         let (client, grant) = self.attribution.owner(token)?;
-        let index = |host: HostId| HostIndex(host.0 as usize - 1);
-        let (node_index, client, origin) = (index(node), index(client), key_origin(origin));
+        let (node_index, client) = (self.cast.of_world(node)?, self.cast.of_world(client)?);
+        let origin = key_origin(origin);
         self.world.keeps(kept::KEY);
         self.keys.push(KeySpan { node: node_index, grant, client, origin, from: at, until: None });
         self.held.insert(node, self.keys.len() - 1);
@@ -307,7 +310,10 @@ impl Record {
         };
         let after = text(change.after);
         let sender = self.attribution.sender(ConnectionId(peer.connection), request);
-        let client = self.clients.get(&HostId(peer.host)).copied();
+        let client = match self.cast.member_of_world(HostId(peer.host)) {
+            Some(Member::Client(client)) => Some(client),
+            _ => None,
+        };
         let is_known = |value: &[u8]| self.attribution.owner(value).is_some();
         let owner = self.attribution.owner(before).filter(|_| after.is_none_or(is_known));
         let op = match after {
@@ -316,7 +322,8 @@ impl Record {
             // Another grant's claim took its place, which is neither.
             Some(_) => None,
         };
-        let (node, lock) = (NodeId(node.0 - 1), LOCK);
+        let Some(Member::Node(node)) = self.cast.member_of_world(node) else { return None };
+        let lock = LOCK;
         let why = match (client.zip(sender), owner) {
             (Some((client, by)), Some((_, held))) => {
                 return op.map(|op| EventKind::KeyTouched { client, node, lock, by, held, op });

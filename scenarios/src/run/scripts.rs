@@ -1,7 +1,6 @@
 //! A script that meets a limit of ours ends the run, with its name: a Redis would have gone on, and what our node would do
 //! from there on is no evidence.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::env::REDIS_PORT;
 use super::recorder::{NodeObserver, Recorder};
+use crate::cast::Cast;
+use crate::scenario::Role;
 
 /// Runs one node, and one client that sends this; how the run ended, and what its history doubts.
 fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
@@ -27,7 +28,8 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         objects: vec![],
         bounds: Bounds::default(),
     };
-    let recorder = Recorder::new(world.observer(), History::new(header), BTreeMap::new(), "stock");
+    let cast = Cast::new([("A", Role::Node), ("c1", Role::Client)]);
+    let recorder = Recorder::new(world.observer(), History::new(header), cast, "stock");
     let for_node = recorder.clone();
     let node = world.add_host(HostSpec::new("A"), move |host| serve(host, for_node.clone()));
     world.add_host(HostSpec::new("c1").essential(), move |host| async move {

@@ -7,19 +7,24 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
-use doublehold_history::{Bounds, ClientId, EventKind, Header, History, RunOutcome, TrueNs, judge};
+use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, TrueNs, judge};
 use doublehold_lockimpl::{NodeName, Registry};
-use doublehold_sim::{Budget, Host, HostId, HostSpec, LinkSpec, Outcome, Run, Seed, Struck, WallTime, World};
+use doublehold_sim::{
+    Budget, Host, HostId, HostSpec, LinkSpec, Outcome, PlannedFault, Run, Seed, SimTime, Struck, WallTime,
+    World,
+};
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::program::Program;
 use super::recorder::{NodeObserver, Recorded, Recorder};
-use super::{Driver, Engine, Keep, resource};
+use super::{Driver, Engine, Keep, Signal, resource};
+use crate::cast::Cast;
+use crate::fault::{Fault, Nature};
 use crate::format::words;
 use crate::report::{FaultReport, Report};
-use crate::scenario::{FaultKind, HostIndex, HostSetup, Limits, LinkSetup, Persistence, Role, Scenario};
+use crate::scenario::{ClientSetup, HostIndex, HostSetup, Limits, LinkSetup, Persistence, Role, Scenario};
 
 /// Runs scenarios in the simulation kernel, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,19 +80,20 @@ impl Engine for Sim {
             Keep::History => World::new(Seed(seed), link(&scenario.link)),
             Keep::Trace => World::traced(Seed(seed), link(&scenario.link)),
         };
-        let recorder = recorder(scenario, seed, &world);
-        populate(&mut world, scenario, &recorder, self.0);
+        let cast = scenario.cast();
+        let recorder = recorder(scenario, &cast, seed, &world);
+        populate(&mut world, scenario, &cast, &recorder, self.0);
         for (from, to, plan) in &scenario.links {
-            world.set_link(from.in_world(), to.in_world(), link(plan));
+            world.set_link(cast.in_world(*from), cast.in_world(*to), link(plan));
         }
-        for fault in &scenario.faults {
-            world.plan(fault.planned.clone());
+        for fault in plan(scenario, &cast) {
+            world.plan(fault);
         }
         let Limits { events, time, memory, .. } = scenario.limits;
         let run = world.run(Budget { events, time, memory });
         let Recorded { mut history, keys, votes, mut notes } = recorder.close();
         notes.extend(limit_met(&scenario.limits, &run));
-        let faults = fault_reports(scenario, &run.faults);
+        let faults = fault_reports(scenario, &cast, &run.faults);
         close_history(&mut history, scenario, &run);
         Report {
             scenario: scenario.clone(),
@@ -110,11 +116,23 @@ impl Engine for Sim {
     }
 }
 
+/// What the kernel is to do: the faults in file order, and after them the starts of clients.
+fn plan(scenario: &Scenario, cast: &Cast) -> Vec<PlannedFault> {
+    let start = |client: &ClientSetup| {
+        let when = client.start.as_ref()?;
+        let faults = vec![Signal::Start.to(cast.in_world(client.host))];
+        Some(when.trigger(cast).map(|trigger| PlannedFault { trigger, faults, lasting: None }))
+    };
+    let faults = scenario.faults.iter().map(|fault| fault.planned(cast));
+    let planned = faults.chain(scenario.clients.iter().filter_map(start));
+    planned.collect::<Result<_, _>>().expect("a checked scenario names only its own hosts")
+}
+
 fn link(plan: &LinkSetup) -> LinkSpec {
     LinkSpec { delay: plan.delay.clone(), loss: plan.loss }
 }
 
-fn recorder(scenario: &Scenario, seed: u64, world: &World) -> Recorder {
+fn recorder(scenario: &Scenario, cast: &Cast, seed: u64, world: &World) -> Recorder {
     let names =
         |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
     let header = Header {
@@ -130,8 +148,7 @@ fn recorder(scenario: &Scenario, seed: u64, world: &World) -> Recorder {
             obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),
         },
     };
-    let clients = scenario.clients.iter().zip(0..).map(|(client, id)| (client.host.in_world(), ClientId(id)));
-    Recorder::new(world.observer(), History::new(header), clients.collect(), &scenario.lock.name)
+    Recorder::new(world.observer(), History::new(header), cast.clone(), &scenario.lock.name)
 }
 
 fn whole_ns(duration: std::time::Duration) -> u64 {
@@ -139,12 +156,9 @@ fn whole_ns(duration: std::time::Duration) -> u64 {
 }
 
 /// Adds every host with its process, in the scenario's order.
-fn populate(world: &mut World, scenario: &Scenario, recorder: &Recorder, driver: Driver) {
-    let hosts = || scenario.hosts.iter().enumerate();
-    let names: BTreeMap<String, HostId> =
-        hosts().map(|(index, host)| (host.name.clone(), HostIndex(index).in_world())).collect();
-    let names = Arc::new(names);
-    for (index, plan) in hosts() {
+fn populate(world: &mut World, scenario: &Scenario, cast: &Cast, recorder: &Recorder, driver: Driver) {
+    let names = Arc::new(cast.names());
+    for (index, plan) in scenario.hosts.iter().enumerate() {
         let added = match plan.role {
             Role::Node => add_node(world, scenario, HostIndex(index), names.clone(), recorder.clone()),
             Role::Resource => add_resource(world, scenario, plan, recorder.clone()),
@@ -152,7 +166,7 @@ fn populate(world: &mut World, scenario: &Scenario, recorder: &Recorder, driver:
                 add_client(world, scenario, HostIndex(index), names.clone(), recorder.clone(), driver)
             }
         };
-        debug_assert_eq!(added, HostIndex(index).in_world(), "a fault's host numbers are the world's");
+        debug_assert_eq!(added, cast.in_world(HostIndex(index)), "the cast's numbers are the world's");
     }
 }
 
@@ -234,7 +248,7 @@ fn add_client(
         lock: scenario.lock.clone(),
         locks: LOCKS.clone(),
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
-        resource: scenario.resource.host.in_world(),
+        resource: names[&scenario.hosts[scenario.resource.host.0].name],
         recorder: recorder.clone(),
         started: AtomicBool::new(false),
     });
@@ -244,18 +258,17 @@ fn add_client(
     })
 }
 
-fn fault_reports(scenario: &Scenario, struck: &[Struck]) -> Vec<FaultReport> {
-    let reports = scenario.faults.iter().zip(struck).filter(|(plan, _)| plan.kind != FaultKind::Start);
-    reports
-        .map(|(plan, struck)| FaultReport {
-            words: plan.words.clone(),
-            when: plan.when.clone(),
-            kind: plan.kind,
-            hosts: plan.hosts.clone(),
-            from: struck.from.map(|at| TrueNs(at.0)),
-            until: struck.until.map(|at| TrueNs(at.0)),
-        })
-        .collect()
+fn fault_reports(scenario: &Scenario, cast: &Cast, struck: &[Struck]) -> Vec<FaultReport> {
+    let report = |(fault, struck): (&Fault, &Struck)| {
+        let named = fault.effect.hosts();
+        let mut hosts: Vec<HostIndex> = named.0.iter().filter_map(|name| cast.host(name).ok()).collect();
+        if matches!(fault.effect.kind().nature, Nature::Link | Nature::Message) {
+            hosts.sort_unstable();
+        }
+        let at = |at: Option<SimTime>| at.map(|at| TrueNs(at.0));
+        FaultReport { fault: fault.clone(), hosts, from: at(struck.from), until: at(struck.until) }
+    };
+    scenario.faults.iter().zip(struck).map(report).collect()
 }
 
 /// Which limit ended the run, and the way out.
@@ -277,13 +290,22 @@ fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
 /// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.
 fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = TrueNs(run.ended.0);
-    for (plan, struck) in scenario.faults.iter().zip(&run.faults).filter(|(plan, _)| !plan.optional) {
+    let faults = scenario
+        .faults
+        .iter()
+        .map(|fault| (fault.words(), fault.at.words(), fault.lasting.is_some(), fault.optional));
+    let starts = scenario.clients.iter().filter_map(|client| {
+        let words = format!("{} starts", scenario.hosts[client.host.0].name);
+        Some((words, client.start.as_ref()?.words(), false, false))
+    });
+    for ((words, when, lasts, optional), struck) in faults.chain(starts).zip(&run.faults) {
         let what = match (struck.from, struck.until) {
+            _ if optional => continue,
             (None, _) => "never fired",
-            (Some(_), None) if plan.planned.lasting.is_some() => "was not over when the run ended",
+            (Some(_), None) if lasts => "was not over when the run ended",
             (Some(_), _) => continue,
         };
-        let why = format!("the fault `{} {}` {what}", plan.words, plan.when);
+        let why = format!("the fault `{words} {when}` {what}");
         history.push(ended, EventKind::Inconclusive { why });
     }
     let outcome = match run.outcome {

@@ -1,6 +1,5 @@
 //! A client that does what a test says, on a node that records: who is named for each change of the lock's key.
 
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -20,6 +19,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::Driver;
 use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::recorder::{NodeObserver, Recorder};
+use crate::cast::Cast;
+use crate::scenario::Role;
 
 pub(super) const CLIENT: HostId = HostId(2);
 const ECHO_PORT: u16 = 7;
@@ -59,9 +60,9 @@ where
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
     let mut header = Header::new("calls", 1, &["c1"], &["stock"]);
     header.nodes = vec!["A".to_owned()];
-    let clients = BTreeMap::from([(CLIENT, ClientId(0))]);
-    let recorder = Recorder::new(world.observer(), History::new(header), clients, "stock");
-    let names = Arc::new(BTreeMap::from([("A".to_owned(), HostId(1)), ("echo".to_owned(), HostId(3))]));
+    let cast = Cast::new([("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)]);
+    let names = Arc::new(cast.names());
+    let recorder = Recorder::new(world.observer(), History::new(header), cast, "stock");
     let observed = recorder.clone();
     world.add_host(HostSpec::new("A"), move |host: Host| {
         let machine = SimMachine::new(host.clone(), Arc::default(), DelayLaw::Fixed(Duration::ZERO));

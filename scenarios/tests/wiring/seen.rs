@@ -42,7 +42,7 @@ impl Seen {
     }
 
     pub(crate) fn host(&self, host: &str) -> HostId {
-        self.index(host).in_world()
+        self.report.scenario.cast().world(host).expect("a host of the scenario")
     }
 
     fn client(&self, client: &str) -> ClientId {

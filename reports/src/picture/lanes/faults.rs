@@ -3,12 +3,13 @@
 //! Faults that would cover each other get rows of their own. Faults of links are drawn by themselves.
 
 use doublehold_history::TrueNs;
+use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::FaultReport;
-use doublehold_scenarios::scenario::{FaultKind, HostIndex};
+use doublehold_scenarios::scenario::HostIndex;
 
 use super::links::is_of_link;
 use super::pen::Pen;
-use crate::picture::facts::{Facts, fault_word};
+use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
 use crate::style::Paint;
 use crate::words::columns;
@@ -70,13 +71,13 @@ fn stretch(from: TrueNs, fault: &FaultReport, pen: &Pen<'_>, facts: &Facts<'_>) 
     let to =
         if lasts { pen.column(fault.until.unwrap_or(facts.report.ended)).max(column + 1) } else { column };
     let sign = if lasts { Sign::Fault } else { Sign::Struck };
-    Stretch { from: column, to, word: fault_word(fault.kind), sign }
+    Stretch { from: column, to, word: fault.fault.effect.kind().state, sign }
 }
 
 /// Without an end in the report, a stopped host stays stopped; a clock that was stepped does not go on being stepped.
 fn lasts_by_kind(fault: &FaultReport) -> bool {
-    use FaultKind::{ClockStep, Disk, Follow, Promote, Start};
-    fault.until.is_some() || !matches!(fault.kind, ClockStep | Disk | Follow | Promote | Start)
+    let once = [Nature::ClockOnce, Nature::Disk, Nature::Role];
+    fault.until.is_some() || !once.contains(&fault.fault.effect.kind().nature)
 }
 
 fn draw_one(pen: &mut Pen<'_>, stretch: &Stretch, facts: &Facts<'_>) {

@@ -2,8 +2,8 @@
 //!
 //! Faults of a kind that go on at one time are one shade; the list of events says which links each of them struck.
 
+use doublehold_scenarios::fault::{Effect, Kind, Nature};
 use doublehold_scenarios::report::FaultReport;
-use doublehold_scenarios::scenario::FaultKind;
 
 use super::pen::Pen;
 use crate::picture::facts::Facts;
@@ -11,11 +11,19 @@ use crate::picture::legend::Sign;
 use crate::style::Paint;
 use crate::words::{clean, columns};
 
-const KINDS: [FaultKind; 4] = [FaultKind::Cut, FaultKind::Slow, FaultKind::Loss, FaultKind::PacketDelay];
-
 /// Whether a fault is of a link, and not of a host.
 pub(super) fn is_of_link(fault: &FaultReport) -> bool {
-    KINDS.contains(&fault.kind)
+    matches!(fault.fault.effect.kind().nature, Nature::Link | Nature::Message)
+}
+
+/// The kinds of faults of links, in the order of their rows: links first, then messages.
+fn kinds(facts: &Facts<'_>) -> Vec<Kind> {
+    let mut kinds = Effect::kinds();
+    kinds.retain(|kind| {
+        facts.report.faults.iter().any(|fault| is_of_link(fault) && fault.fault.effect.kind() == *kind)
+    });
+    kinds.sort_by_key(|kind| kind.nature == Nature::Message);
+    kinds
 }
 
 /// Faults that share columns.
@@ -27,7 +35,7 @@ struct Shade<'a> {
 
 pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
     let mut label = "links";
-    for kind in KINDS {
+    for kind in kinds(facts) {
         let shades = shades(pen, facts, kind);
         if shades.is_empty() {
             continue;
@@ -44,12 +52,12 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
     }
 }
 
-fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: FaultKind) -> Vec<Shade<'a>> {
-    let struck = facts.report.faults.iter().filter(|fault| fault.kind == kind);
+fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: Kind) -> Vec<Shade<'a>> {
+    let struck = facts.report.faults.iter().filter(|fault| fault.fault.effect.kind() == kind);
     let mut stretches: Vec<(usize, usize, &FaultReport)> = struck
         .filter_map(|fault| {
             let from = fault.from?;
-            let lasts = kind != FaultKind::PacketDelay && fault.until != Some(from);
+            let lasts = kind.nature != Nature::Message && fault.until != Some(from);
             let column = pen.column(from);
             let until = fault.until.unwrap_or(facts.report.ended);
             Some((column, if lasts { pen.column(until).max(column + 1) } else { column }, fault))
@@ -70,11 +78,11 @@ fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: FaultKind) -> Vec<Shade<'a
 }
 
 /// Writes into or beside a shade what it is: the fault's own words, or the longest that fits.
-fn label_shade(pen: &mut Pen<'_>, shade: &Shade<'_>, kind: FaultKind, end: usize) {
+fn label_shade(pen: &mut Pen<'_>, shade: &Shade<'_>, kind: Kind, end: usize) {
     let many = shade.faults.len() > 1;
-    let mut choices = vec![word(kind, many).to_owned()];
+    let mut choices = vec![if many { kind.state_of_several } else { kind.state }.to_owned()];
     if !many {
-        choices.insert(0, clean(&shade.faults[0].words));
+        choices.insert(0, clean(&shade.faults[0].fault.words()));
     }
     let row = pen.last_row();
     for (index, words) in choices.iter().enumerate() {
@@ -88,17 +96,5 @@ fn label_shade(pen: &mut Pen<'_>, shade: &Shade<'_>, kind: FaultKind, end: usize
         if let Some(at) = beside.into_iter().find(|at| is_last && row.is_blank(*at, at + width)) {
             return row.write(at, words, Paint::Fault);
         }
-    }
-}
-
-fn word(kind: FaultKind, many: bool) -> &'static str {
-    match (kind, many) {
-        (FaultKind::Cut, false) => "link cut",
-        (FaultKind::Cut, true) => "links cut",
-        (FaultKind::Slow, false) => "link slow",
-        (FaultKind::Slow, true) => "links slow",
-        (FaultKind::Loss, _) => "packets lost",
-        (_, false) => "packet late",
-        (_, true) => "packets late",
     }
 }

@@ -1,0 +1,202 @@
+//! A scenario as a file again: what reads as the same scenario.
+//!
+//! Every key is written that means something, also where it has its default: what was written means the same to a version
+//! with other defaults. Left out are texts that are empty, clocks that are right, and what a link has in common with all
+//! links.
+
+use std::time::Duration;
+
+use doublehold_history::FencingCheck;
+use toml::{Table, Value};
+
+use super::units::{law_value, rate_text, signed_text, text};
+use super::{fault, lock, words};
+use crate::scenario::{
+    ClientSetup, HostIndex, HostSetup, Limits, LinkSetup, NodesSetup, Persistence, ResourceSetup, Role,
+    Scenario, Step,
+};
+
+/// The scenario as the table that its file is.
+pub(crate) fn write(scenario: &Scenario) -> Table {
+    let Scenario { id, claim, source, story, expect, .. } = scenario;
+    let mut file = Table::new();
+    for (key, words) in [("id", id), ("claim", claim), ("source", source), ("story", story)] {
+        if !words.is_empty() {
+            put(&mut file, key, words.as_str());
+        }
+    }
+    let expected = |(predicate, expected): (&doublehold_history::Predicate, &crate::scenario::Expected)| {
+        (predicate.as_str().to_owned(), expected.as_str().into())
+    };
+    put(&mut file, "expect", expect.iter().map(expected).collect::<Table>());
+    put(&mut file, "lock", lock::write(&scenario.lock));
+    put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
+    put(&mut file, "network", network(scenario));
+    put(&mut file, "clocks", clocks(&scenario.hosts));
+    put(&mut file, "resource", resource(&scenario.resource));
+    put(&mut file, "clients", list(&scenario.clients, |client| self::client(client, scenario)));
+    put(&mut file, "faults", list(&scenario.faults, fault::write));
+    put(&mut file, "limits", limits(&scenario.limits));
+    file
+}
+
+pub(super) fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
+    table.insert(key.to_owned(), value.into());
+}
+
+fn list<T>(items: &[T], table: impl Fn(&T) -> Table) -> Vec<Value> {
+    items.iter().map(|item| table(item).into()).collect()
+}
+
+fn name(scenario: &Scenario, host: HostIndex) -> &str {
+    &scenario.hosts[host.0].name
+}
+
+fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
+    // How scripts are executed changes no run, and no file says it.
+    let NodesSetup { persistence, fsync_time, command_time, master, native_scripts: _ } = nodes;
+    let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
+    let mut table = Table::new();
+    put(&mut table, "names", names.collect::<Vec<_>>());
+    let persistence = match persistence {
+        Persistence::None => "none",
+        Persistence::Everysec => "everysec",
+        Persistence::Always => "always",
+    };
+    put(&mut table, "persistence", persistence);
+    put(&mut table, "fsync_time", law_value(fsync_time));
+    put(&mut table, "command_time", law_value(command_time));
+    if let Some(master) = master {
+        put(&mut table, "master", name(scenario, *master));
+    }
+    table
+}
+
+fn network(scenario: &Scenario) -> Table {
+    let usual = &scenario.link;
+    let mut table = Table::new();
+    put(&mut table, "delay", law_value(&usual.delay));
+    put(&mut table, "loss", usual.loss.to_string());
+    put(
+        &mut table,
+        "links",
+        list(&same_links(scenario), |links| {
+            let LinkSetup { delay, loss } = links.quality;
+            let mut table = Table::new();
+            put(&mut table, "from", names(&links.from, scenario));
+            put(&mut table, "to", names(&links.to, scenario));
+            if *delay != usual.delay {
+                put(&mut table, "delay", law_value(delay));
+            }
+            if *loss != usual.loss {
+                put(&mut table, "loss", loss.to_string());
+            }
+            table
+        }),
+    );
+    table
+}
+
+/// Directions of one quality: from each of some hosts to each of others.
+struct Links<'a> {
+    quality: &'a LinkSetup,
+    from: Vec<HostIndex>,
+    to: Vec<HostIndex>,
+}
+
+/// A file names many directions at once, and so does what is written: each table of a file is at most one here, whatever
+/// its hosts. Links are in order of their ends, as they are read.
+fn same_links(scenario: &Scenario) -> Vec<Links<'_>> {
+    let mut by_sender: Vec<Links<'_>> = Vec::new();
+    for (from, to, quality) in &scenario.links {
+        let same = |links: &&mut Links<'_>| links.from == [*from] && links.quality == quality;
+        match by_sender.iter_mut().rev().find(same) {
+            Some(links) => links.to.push(*to),
+            None => by_sender.push(Links { quality, from: vec![*from], to: vec![*to] }),
+        }
+    }
+    let mut all: Vec<Links<'_>> = Vec::new();
+    for links in by_sender {
+        let same = |other: &&mut Links<'_>| other.to == links.to && other.quality == links.quality;
+        match all.iter_mut().find(same) {
+            Some(other) => other.from.extend(links.from),
+            None => all.push(links),
+        }
+    }
+    all
+}
+
+fn names(hosts: &[HostIndex], scenario: &Scenario) -> Value {
+    match hosts {
+        [host] => name(scenario, *host).into(),
+        hosts => hosts.iter().map(|host| name(scenario, *host)).collect::<Vec<_>>().into(),
+    }
+}
+
+fn clocks(hosts: &[HostSetup]) -> Table {
+    let mut table = Table::new();
+    for host in hosts.iter().filter(|host| host.wall_offset_ns != 0 || host.drift.0 != 0) {
+        let mut clocks = Table::new();
+        put(&mut clocks, "offset", signed_text(host.wall_offset_ns));
+        put(&mut clocks, "drift", rate_text(host.drift));
+        put(&mut table, &host.name, clocks);
+    }
+    table
+}
+
+fn resource(resource: &ResourceSetup) -> Table {
+    let fencing = match resource.rules.fencing {
+        FencingCheck::Off => "off",
+        FencingCheck::RejectLower => "reject-lower",
+        FencingCheck::RejectLowerOrEqual => "reject-lower-or-equal",
+    };
+    let mut table = Table::new();
+    put(&mut table, "object", resource.object.as_str());
+    put(&mut table, "fencing", fencing);
+    put(&mut table, "fence_reads", resource.rules.fence_reads);
+    put(&mut table, "version_check", resource.rules.version_check);
+    table
+}
+
+fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
+    let ClientSetup { host, start, program, rounds, retry, give_up_after } = client;
+    let mut table = Table::new();
+    put(&mut table, "name", name(scenario, *host));
+    put(&mut table, "program", program.iter().map(step).collect::<Vec<_>>());
+    put(&mut table, "rounds", i64::from(*rounds));
+    put(&mut table, "retry", law_value(retry));
+    put(&mut table, "give_up_after", text(*give_up_after));
+    if let Some(start) = start {
+        put(&mut table, "start", start.to_string());
+    }
+    table
+}
+
+fn step(step: &Step) -> String {
+    match step {
+        Step::Acquire => "acquire".to_owned(),
+        Step::Try => "try".to_owned(),
+        Step::Read => "read".to_owned(),
+        Step::Work(law) => format!("work {}", law_value(law).as_str().unwrap_or_default()),
+        Step::Check => "check".to_owned(),
+        Step::Write => "write".to_owned(),
+        Step::Extend => "extend".to_owned(),
+        Step::Release => "release".to_owned(),
+    }
+}
+
+fn limits(limits: &Limits) -> Table {
+    let Limits { time, events, memory, obtain_within, obtain_free_within } = limits;
+    let mut table = Table::new();
+    put(&mut table, "time", text(*time));
+    put(&mut table, "events", i64::try_from(*events).unwrap_or(i64::MAX));
+    put(&mut table, "memory", words::bytes(*memory));
+    let bounds: [(&str, &Option<Duration>); 2] =
+        [("obtain_within", obtain_within), ("obtain_free_within", obtain_free_within)];
+    for (key, bound) in bounds {
+        if let Some(bound) = bound {
+            put(&mut table, key, text(*bound));
+        }
+    }
+    table
+}
