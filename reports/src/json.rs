@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict};
 use doublehold_scenarios::catalog::Entry;
+use doublehold_scenarios::plan::Replay;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
 use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
@@ -43,6 +44,9 @@ struct Run<'a> {
     /// Of a replay: whether the plan came to the same digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_run: Option<bool>,
+    /// Of the replay of a plan under other hash rules: whether it came to the same verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_verdicts: Option<bool>,
     events: u64,
     messages: u64,
     true_time_ns: u64,
@@ -112,6 +116,7 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),
+        same_verdicts: report.replays.as_ref().and_then(Replay::are_same_verdicts),
         events: report.events,
         messages: report.messages,
         true_time_ns: report.ended.0,

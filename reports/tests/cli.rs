@@ -347,7 +347,10 @@ fn nothing_is_nested_deeply_enough_to_overflow_the_stack() {
         vec!["run".to_owned(), folder.file("file.toml", format!("{SCENARIO}[{dots}]\n"))],
         vec!["run".to_owned(), folder.file("variant.toml", in_variant) + "/deep"],
         replay("outside.plan", format!("{plan}\n{dots} = 1\n")),
-        replay("inside.plan", plan.replacen("[expect]", &format!("x = {}\n[expect]", "[".repeat(50_000)), 1)),
+        replay(
+            "inside.plan",
+            plan.replacen("[scenario.expect]", &format!("x = {}\n[scenario.expect]", "[".repeat(50_000)), 1),
+        ),
     ];
     for arguments in cases {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -458,9 +461,9 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
     };
     assert_eq!((same(&plan), same(&other)), (Value::Bool(true), Value::Bool(false)));
     assert_eq!(json.get("same_run"), None, "a run is no replay");
-    let newer = folder.file("newer.plan", text.replace("plan = 1", "plan = 2"));
+    let newer = folder.file("newer.plan", text.replace("plan = 2", "plan = 3"));
     let refusal = refused(&["replay", &newer]);
-    assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 2"), "{refusal}");
+    assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 3"), "{refusal}");
     refused(&["replay", &folder.file("no.plan", "seed = 1")]);
     refused(&["replay", &folder.path("missing.plan")]);
     let refusal = refused(&["replay", folder.0.to_str().expect("UTF-8")]);

@@ -86,7 +86,7 @@ fn a_result_is_never_written_over_the_scenario_however_that_is_named() {
     // A file that happens to be called like a scenario of the catalogue is not that scenario.
     let same_name = doublehold(&["run", "quiet", "--plan", "quiet"]).current_dir(&folder.0).output();
     assert_eq!(same_name.expect("it starts").status.code(), Some(0));
-    assert!(read(folder.path("quiet")).starts_with("plan = 1"));
+    assert!(read(folder.path("quiet")).starts_with("plan = 2"));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_file_that_is_replaced_keeps_its_links_and_permissions() {
     let fresh = folder.path("fresh.plan");
     for path in [&link, &dangling, &fresh] {
         assert_eq!(run(&["run", "quiet", "--plan", path]).status.code(), Some(0));
-        assert!(read(path).starts_with("plan = 1"), "{path}");
+        assert!(read(path).starts_with("plan = 2"), "{path}");
     }
     for link in [&link, &dangling] {
         assert!(std::fs::symlink_metadata(link).expect("it is there").is_symlink(), "{link} is a file now");
@@ -164,7 +164,7 @@ fn results_can_be_written_to_streams() {
     let folder = Folder::new("streams");
     let piped = run(&["run", "quiet", "--plan", "/dev/stdout"]);
     let text = String::from_utf8(piped.stdout).expect("UTF-8");
-    assert!(text.starts_with("plan = 1") && text.contains("replay: "), "{text}");
+    assert!(text.starts_with("plan = 2") && text.contains("replay: "), "{text}");
 
     let out = folder.path("out");
     let redirected = Command::new("sh")

@@ -17,6 +17,8 @@ use crate::scenario::{Expected, Scenario};
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
 /// read, and again while it is, since some files have no length.
 pub const FILE_MAX_BYTES: u64 = 1 << 20;
+/// A plan writes out every default of a scenario, which may be larger than the file that it was read from.
+const PLAN_MAX_BYTES: u64 = 4 << 20;
 
 /// Stems and texts of the files in `catalog/`, in the order of their names; `build.rs` lists them.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
@@ -216,16 +218,21 @@ pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioEr
         let cause = if metadata.is_dir() { "it is a directory" } else { "it is no file" };
         return Err(refused(cause, which_file(what)));
     }
-    let too_large = || {
-        refused("it is larger than 1 MiB", &format!("a {what} is a page or two of TOML: name another file"))
+    let limit = match what {
+        FileKind::Scenario => FILE_MAX_BYTES,
+        FileKind::Plan => PLAN_MAX_BYTES,
     };
-    if metadata.len() > FILE_MAX_BYTES {
+    let too_large = || {
+        let cause = format!("it is larger than {} MiB", limit >> 20);
+        refused(&cause, &format!("a {what} is a page or two of TOML: name another file"))
+    };
+    if metadata.len() > limit {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
-    file.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_MAX_BYTES {
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
         return Err(too_large());
     }
     let text = String::from_utf8(bytes).map_err(|error| {

@@ -57,21 +57,21 @@ pub enum ScenarioError {
         /// The way out.
         hint: String,
     },
-    /// A plan of another version, which this program would not replay exactly.
+    /// A plan of a format that only later versions know.
     #[error(
-        "cannot replay plan `{file}`: it was written by {written_by}, and this is {this}\nhint: replay it with that version, or run `{scenario}` again with seed {seed}"
+        "cannot replay plan `{file}`: it was written by {written_by} as plan format {format}, and this program reads formats up to {reads}\nhint: replay it with that version, or make the run again: `{again}`"
     )]
-    OtherVersion {
+    LaterPlan {
         /// The file as it was named.
         file: String,
         /// What wrote it.
         written_by: String,
-        /// What reads it.
-        this: String,
-        /// The scenario in it.
-        scenario: String,
-        /// The seed in it.
-        seed: String,
+        /// Its format.
+        format: u64,
+        /// The latest format this program reads.
+        reads: u64,
+        /// The command that makes its run again, as far as the plan says.
+        again: String,
     },
 }
 

@@ -2,56 +2,105 @@
 //! applied, and what the run came to; nothing in it refers to the catalogue. What was set is kept beside it, since the
 //! story in the scenario was written without.
 //!
-//! A replay is only exact with the version of the program that wrote the plan, so a plan of another is refused.
+//! A plan names the hash rules that its run was made under: what a trace's digest is made of. Under the same rules a replay
+//! must come to the same digest, whatever version of the program runs it. Under others only verdicts can be compared, and
+//! a replay says so. The version of the program is in a plan for its reader.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use doublehold_history::Predicate;
+use doublehold_sim::TraceHash;
+use serde::Serialize;
 
 use crate::catalog::read_text;
-use crate::error::{FileKind, Place, ScenarioError};
-use crate::format::Source;
+use crate::error::{FileKind, ScenarioError};
+use crate::format::problem::Problem;
+use crate::format::section::{Field, Section, shorten};
+use crate::format::tree::Node;
+use crate::format::{Source, syntax};
+use crate::report::Report;
 use crate::scenario::Scenario;
 
-/// The version of the plan format.
-const FORMAT: u32 = 1;
-/// The version of the program, which a trace hash depends on.
+/// The version of the plan format. Plans of format 1, which carried their scenario as one text, are read as well.
+const FORMAT: u64 = 2;
+/// The version of the program.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+/// What this program makes a trace's digest of.
+const HASH_RULES: u32 = TraceHash::RULES;
+/// Plans of format 1 do not say; there were no other rules then.
+const HASH_RULES_OF_FORMAT_1: u32 = 1;
+
+const KEYS: &[&str] =
+    &["plan", "hash_rules", "program", "name", "seed", "trace_hash", "sets", "verdicts", "scenario"];
+const VERDICTS: [(&str, &str); 3] =
+    [("holds", "holds"), ("violated", "violated"), ("inconclusive", "inconclusive")];
+const HINT: &str =
+    "a plan is the file that `run --plan` writes: use it as it was written, or `run` a scenario file";
 
 /// One run, ready to be replayed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// What was run.
     pub scenario: Scenario,
     /// The seed of the run.
     pub seed: u64,
-    /// The digest of its trace, in hexadecimal: what a replay has to show again.
+    /// The rules that the digest of its trace was made under.
+    pub hash_rules: u32,
+    /// The digest of its trace, in hexadecimal: what a replay under the same rules has to show again.
     pub trace_hash: String,
+    /// What each predicate came to, in a word; of plans of format 1 nothing.
+    pub verdicts: BTreeMap<Predicate, &'static str>,
+    /// The version of the program that wrote it.
+    pub program: String,
 }
 
-/// A plan as typed. Seed and hash are texts: TOML's numbers have a sign.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Typed {
-    plan: u32,
-    program: String,
-    name: String,
+/// A plan's replay beside the run that the plan is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// The same run: the trace came to the plan's digest.
+    Same,
+    /// Another run: the trace should have come to this digest.
+    Another {
+        /// The plan's digest.
+        planned: String,
+    },
+    /// The plan's digest was made under other rules, so that the digests cannot be compared.
+    OtherRules {
+        /// The plan's rules.
+        made_under: u32,
+        /// What verdicts were compared: predicate, what it came to then, and now.
+        verdicts: Vec<(Predicate, &'static str, &'static str)>,
+    },
+}
+
+/// A plan as written. Seed and digest are texts: TOML's numbers have a sign.
+#[derive(Serialize)]
+struct Written<'a> {
+    plan: u64,
+    hash_rules: u32,
+    program: &'a str,
+    name: &'a str,
     seed: String,
-    trace_hash: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    sets: Vec<String>,
-    scenario: String,
-}
-
-/// What every version of the format has, to tell a plan of another version from a broken one.
-#[derive(Deserialize)]
-struct Versions {
-    plan: toml::Spanned<i64>,
-    program: Option<String>,
-    name: Option<String>,
-    #[serde(default)]
-    seed: Option<toml::Value>,
+    trace_hash: &'a str,
+    sets: &'a [String],
+    verdicts: BTreeMap<&'static str, &'static str>,
+    scenario: &'a Scenario,
 }
 
 impl Plan {
+    /// The plan of a run.
+    pub fn of(report: &Report) -> Plan {
+        Plan {
+            scenario: report.scenario.clone(),
+            seed: report.seed,
+            hash_rules: HASH_RULES,
+            trace_hash: report.trace_hash.to_string(),
+            verdicts: report.verdict_words(),
+            program: PROGRAM.to_owned(),
+        }
+    }
+
     /// The plan as the text of a file.
     ///
     /// # Errors
@@ -59,23 +108,24 @@ impl Plan {
     /// If it cannot be written as TOML, which no scenario that was read can bring about.
     ///
     /// ```
-    /// use doublehold_scenarios::{catalog, plan::Plan};
+    /// use doublehold_scenarios::{Engine, Keep, SimEngine, catalog, plan::Plan};
     ///
-    /// let scenario = catalog::load("lease-pause", &[])?;
-    /// let plan = Plan { scenario, seed: 7, trace_hash: "00000000000000ff".into() };
-    /// let again = Plan::parse("lease-pause.plan", &plan.to_toml().unwrap())?;
-    /// assert_eq!((again.seed, again.scenario.name.as_str()), (7, "lease-pause"));
+    /// let report = SimEngine.run(&catalog::load("lease-pause", &[])?, 7, Keep::History);
+    /// let plan = Plan::of(&report);
+    /// assert_eq!(Plan::parse("lease-pause.plan", &plan.to_toml().unwrap())?, plan);
     /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
     /// ```
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        toml::to_string(&Typed {
+        toml::to_string(&Written {
             plan: FORMAT,
-            program: PROGRAM.to_owned(),
-            name: self.scenario.name.clone(),
+            hash_rules: self.hash_rules,
+            program: &self.program,
+            name: &self.scenario.name,
             seed: self.seed.to_string(),
-            trace_hash: self.trace_hash.clone(),
-            sets: self.scenario.sets.clone(),
-            scenario: self.scenario.to_toml(),
+            trace_hash: &self.trace_hash,
+            sets: &self.scenario.sets,
+            verdicts: self.verdicts.iter().map(|(predicate, word)| (predicate.as_str(), *word)).collect(),
+            scenario: &self.scenario,
         })
     }
 
@@ -83,7 +133,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is no plan, is one of another version, or holds a scenario that is refused.
+    /// If the file cannot be read, is no plan, is one of a later format, or holds a scenario that is refused.
     pub fn read(path: &str) -> Result<Plan, ScenarioError> {
         Plan::parse(path, &read_text(path, FileKind::Plan)?)
     }
@@ -94,61 +144,160 @@ impl Plan {
     ///
     /// As [`Plan::read`].
     pub fn parse(file: &str, text: &str) -> Result<Plan, ScenarioError> {
-        refuse_other_version(file, text)?;
-        let typed: Typed = toml::from_str(text).map_err(|error| refused(file, text, &error))?;
-        let seed = typed.seed.parse().map_err(|_| ScenarioError::Refused {
-            what: FileKind::Plan,
-            file: crate::format::printable(file),
-            place: Place::Line(line_of_key(text, "seed")),
-            cause: format!("`seed` must be a whole number, not `{}`", crate::format::printable(&typed.seed)),
-            hint: "use the plan as it was written".to_owned(),
-        })?;
-        let source = Source {
-            name: typed.name,
-            file: format!("{}: scenario", crate::format::printable(file)),
-            in_plan: true,
-            text: typed.scenario,
-            ..Source::default()
-        };
-        let scenario = Scenario { sets: typed.sets, ..source.read()? };
-        Ok(Plan { scenario, seed, trace_hash: typed.trace_hash })
+        let tree = Node::parse(text).map_err(|problem| refused(file, problem))?;
+        refuse_later_format(file, &tree)?;
+        let plan = Field::named("", &tree).section(KEYS).map_err(|problem| refused(file, problem))?;
+        let scenario = scenario(file, &plan)?;
+        parse(&plan, scenario).map_err(|problem| refused(file, problem))
+    }
+
+    /// What a replay of this plan has shown.
+    pub fn replayed(&self, report: &Report) -> Replay {
+        if self.hash_rules != HASH_RULES {
+            let compare = |(predicate, was): (&Predicate, &&'static str)| {
+                (*predicate, *was, report.verdicts.get(*predicate).as_str())
+            };
+            let verdicts = self.verdicts.iter().map(compare).collect();
+            return Replay::OtherRules { made_under: self.hash_rules, verdicts };
+        }
+        match report.trace_hash.to_string() == self.trace_hash {
+            true => Replay::Same,
+            false => Replay::Another { planned: self.trace_hash.clone() },
+        }
     }
 }
 
-fn refuse_other_version(file: &str, text: &str) -> Result<(), ScenarioError> {
-    let versions: Versions = toml::from_str(text).map_err(|error| refused(file, text, &error))?;
-    let format = *versions.plan.get_ref();
-    let program = versions.program.unwrap_or_default();
-    if format == i64::from(FORMAT) && program == PROGRAM {
-        return Ok(());
+impl Replay {
+    /// Whether it was the same run; `None` if nobody can tell.
+    pub fn is_same_run(&self) -> Option<bool> {
+        match self {
+            Replay::Same => Some(true),
+            Replay::Another { .. } => Some(false),
+            Replay::OtherRules { .. } => None,
+        }
     }
-    let named = |program: &str, format: i64| format!("doublehold {program} (plan format {format})");
-    let seed = versions.seed.map_or("?".to_owned(), |seed| match seed {
-        toml::Value::String(text) => text,
-        other => other.to_string(),
-    });
-    Err(ScenarioError::OtherVersion {
-        file: crate::format::printable(file),
-        written_by: named(&crate::format::printable(&program), format),
-        this: named(PROGRAM, i64::from(FORMAT)),
-        scenario: crate::format::printable(&versions.name.unwrap_or("the scenario".to_owned())),
-        seed: crate::format::printable(&seed),
+
+    /// Whether it contradicts the plan: another run, or, where that cannot be told, other verdicts.
+    pub fn contradicts(&self) -> bool {
+        match self {
+            Replay::Same => false,
+            Replay::Another { .. } => true,
+            Replay::OtherRules { verdicts, .. } => verdicts.iter().any(|(_, was, is)| was != is),
+        }
+    }
+
+    /// Where runs cannot be compared: whether the verdicts are the plan's; `None` where runs can, or where the plan has none.
+    pub fn are_same_verdicts(&self) -> Option<bool> {
+        match self {
+            Replay::OtherRules { verdicts, .. } if !verdicts.is_empty() => Some(!self.contradicts()),
+            _ => None,
+        }
+    }
+
+    /// What a reader must know of the replay whose trace came to `hash`, as a sentence.
+    pub fn words(&self, hash: &str) -> String {
+        let (made_under, verdicts) = match self {
+            Replay::Same => return format!("same run: trace {hash}, as in the plan"),
+            Replay::Another { planned } => {
+                let planned = shorten(planned);
+                return format!("NOT THE SAME RUN: the plan came to trace {planned}, this replay to {hash}");
+            }
+            Replay::OtherRules { made_under, verdicts } => (made_under, verdicts),
+        };
+        let mut words = format!("made under hash rules {made_under}, this program has {HASH_RULES}: ");
+        if verdicts.is_empty() {
+            return words + "hashes cannot be compared, and the plan holds no verdicts to compare";
+        }
+        words += "verdicts are compared, hashes cannot be";
+        if !self.contradicts() {
+            return words + "; every verdict is as in the plan";
+        }
+        words.insert_str(0, "NOT AS IN THE PLAN: ");
+        for (predicate, was, is) in verdicts.iter().filter(|(_, was, is)| was != is) {
+            let _ = write!(words, "; {predicate} was {was} and is {is}");
+        }
+        words
+    }
+}
+
+/// The scenario of a plan: nested, or, as format 1 had it, as the text of a file.
+fn scenario(file: &str, plan: &Section<'_>) -> Result<Scenario, ScenarioError> {
+    let field = |key, example| plan.require(key, example).map_err(|problem| refused(file, problem));
+    let name = field("name", "\"lease-pause\"")?.text().map_err(|problem| refused(file, problem))?;
+    let scenario = field("scenario", "{ … }")?;
+    let source = Source { name: name.to_owned(), in_plan: true, ..Source::default() };
+    match scenario.text() {
+        Ok(text) => {
+            let file = format!("{}: scenario", shorten(file));
+            Source { file, text: text.to_owned(), ..source }.read()
+        }
+        Err(_) => Source { file: shorten(file), ..source }.read_tree(scenario.node()),
+    }
+}
+
+fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {
+    let rules = |field: Field<'_>| field.number(1, u64::from(u32::MAX)).map(|rules| rules as u32);
+    let text = |key, example| plan.require(key, example)?.text();
+    let sets = plan.get("sets").map_or(Ok(Vec::new()), |sets| sets.items("a list of changes"))?;
+    let sets = sets.iter().map(|set| set.text().map(str::to_owned)).collect::<Result<_, _>>()?;
+    Ok(Plan {
+        seed: seed(&plan.require("seed", "\"1\"")?)?,
+        hash_rules: plan.get("hash_rules").map_or(Ok(HASH_RULES_OF_FORMAT_1), rules)?,
+        trace_hash: text("trace_hash", "\"00ff00ff00ff00ff\"")?.to_owned(),
+        verdicts: verdicts(plan)?,
+        program: plan.get("program").map_or(Ok(""), |program| program.text())?.to_owned(),
+        scenario: Scenario { sets, ..scenario },
     })
 }
 
-fn refused(file: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
-    let (line, cause) = crate::format::syntax::place_and_cause(text, error);
-    ScenarioError::Refused {
-        what: FileKind::Plan,
-        file: crate::format::printable(file),
-        place: Place::Line(line),
-        cause,
-        hint:
-            "a plan is the file that `run --plan` writes: use it as it was written, or `run` a scenario file"
-                .to_owned(),
+fn seed(field: &Field<'_>) -> Result<u64, Problem> {
+    let text = field.text().map(str::parse);
+    match text.or_else(|_| field.number(0, u64::MAX).map(Ok)) {
+        Ok(Ok(seed)) => Ok(seed),
+        _ => Err(field.must_be("a whole number", "use the plan as it was written")),
     }
 }
 
-fn line_of_key(text: &str, key: &str) -> usize {
-    text.lines().position(|line| line.starts_with(key)).map_or(1, |index| index + 1)
+fn verdicts(plan: &Section<'_>) -> Result<BTreeMap<Predicate, &'static str>, Problem> {
+    let words = Predicate::ALL.map(Predicate::as_str);
+    let verdicts = plan.section("verdicts", &words)?;
+    let given = Predicate::ALL.into_iter().filter_map(|it| Some((it, verdicts.get(it.as_str())?)));
+    given.map(|(predicate, field)| Ok((predicate, field.choice(&VERDICTS)?))).collect()
+}
+
+/// A plan of a later format may hold anything, so its version is looked at before all else.
+fn refuse_later_format(file: &str, tree: &Node) -> Result<(), ScenarioError> {
+    let refused = |problem| refused(file, problem);
+    let plan = Field::named("", tree).section(&[]).map_err(refused)?;
+    let format = plan.require("plan", &FORMAT.to_string()).map_err(refused)?;
+    let format = format.number(1, i64::MAX as u64).map_err(refused)?;
+    if format <= FORMAT {
+        return Ok(());
+    }
+    let text = |key: &str| plan.get(key).and_then(|field| field.text().ok().map(shorten));
+    let program = text("program").map_or("a later doublehold".to_owned(), |it| format!("doublehold {it}"));
+    Err(ScenarioError::LaterPlan {
+        file: shorten(file),
+        written_by: program,
+        format,
+        reads: FORMAT,
+        again: again(&plan, text),
+    })
+}
+
+/// The command that makes a plan's run again.
+fn again(plan: &Section<'_>, text: impl Fn(&str) -> Option<String>) -> String {
+    let sets = plan.get("sets").map_or(Vec::new(), |sets| sets.one_or_many());
+    let sets: Vec<String> = sets.iter().filter_map(|set| set.text().ok().map(shorten)).collect();
+    let (name, seed) = (text("name").unwrap_or("NAME".to_owned()), text("seed").unwrap_or("N".to_owned()));
+    let command = ["doublehold", "run", &name, "--seed", &seed].into_iter();
+    let command = command.chain(sets.iter().flat_map(|set| ["--set", set]));
+    shlex::try_join(command).unwrap_or_default()
+}
+
+fn refused(file: &str, problem: Problem) -> ScenarioError {
+    // What is no plan at all is told what a plan is; what is wrong with one value has its own way out.
+    let no_plan = problem.hint == syntax::HINT || problem.hint.starts_with("add `");
+    let hint = if no_plan { HINT.to_owned() } else { problem.hint };
+    Source { file: shorten(file), in_plan: true, ..Source::default() }.refused(Problem { hint, ..problem })
 }

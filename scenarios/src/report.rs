@@ -8,6 +8,7 @@ use doublehold_history::{CallId, History, Predicate, TrueNs, Verdict, Verdicts};
 use doublehold_sim::{Outcome, Record, TraceHash};
 
 use crate::fault::Fault;
+use crate::plan::Replay;
 use crate::scenario::{Expected, HostIndex, Scenario};
 
 /// One run of one scenario.
@@ -39,8 +40,8 @@ pub struct Report {
     pub messages: u64,
     /// The digest of the whole trace.
     pub trace_hash: TraceHash,
-    /// What the digest must be, if this is the replay of a plan.
-    pub replays: Option<String>,
+    /// How it compares with the plan's run, if this is the replay of a plan.
+    pub replays: Option<Replay>,
     /// The trace itself, if it was asked for.
     pub trace: Option<Vec<Record>>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
@@ -130,9 +131,9 @@ impl Report {
         judgement
     }
 
-    /// Whether the replay of a plan is the run that the plan is of; `None` if this is no replay.
+    /// Whether the replay of a plan is the run that the plan is of; `None` if this is no replay, or nobody can tell.
     pub fn is_same_run(&self) -> Option<bool> {
-        self.replays.as_ref().map(|hash| *hash == self.trace_hash.to_string())
+        self.replays.as_ref().and_then(Replay::is_same_run)
     }
 
     /// The verdicts in words, by predicate.

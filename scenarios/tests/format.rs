@@ -5,7 +5,6 @@ use std::time::Duration;
 use doublehold_lockimpl::Value;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::error::ScenarioError;
-use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::when::{Mark, When};
 use doublehold_sim::{Fault, HostId, Occurrence, Pattern, PlannedFault, SimTime, Trigger};
@@ -336,19 +335,6 @@ fn a_file_of_the_users_own_runs_like_one_of_the_catalogue() {
         unknown.ends_with("line 1: there is no variant `redlok`\nhint: did you mean `redlock`?"),
         "{unknown}"
     );
-}
-
-fn plan_text() -> String {
-    let scenario = load("clock-jump/k4-two-jumps", &[("lock.ttl", "11s")]).unwrap();
-    Plan { scenario, seed: u64::MAX, trace_hash: "00ff00ff00ff00ff".to_owned() }.to_toml().unwrap()
-}
-
-#[test]
-fn a_plan_holds_all_that_a_replay_needs() {
-    let plan = Plan::parse("x.plan", &plan_text()).unwrap();
-    let scenario = load("clock-jump/k4-two-jumps", &[("lock.ttl", "11s")]).unwrap();
-    assert_eq!((plan.seed, plan.trace_hash.as_str()), (u64::MAX, "00ff00ff00ff00ff"));
-    assert_eq!(plan.scenario, scenario);
 }
 
 #[test]

@@ -22,25 +22,15 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let plan = Plan::read(&arguments.plan)?;
     let mut report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
-    let hash = report.trace_hash.to_string();
-    let same = hash == plan.trace_hash;
-    report.replays = Some(plan.trace_hash.clone());
-    report.notes.push(if same {
-        format!("same run: trace {hash}, as in the plan")
-    } else {
-        format!(
-            "NOT THE SAME RUN: the plan came to trace {}, this replay to {hash}",
-            crate::words::clean(&plan.trace_hash)
-        )
-    });
+    let replay = plan.replayed(&report);
+    let (contradicts, words) = (replay.contradicts(), replay.words(&report.trace_hash.to_string()));
+    report.notes.push(words.clone());
+    report.replays = Some(replay);
     let shown =
         super::show(&report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
-    if same {
+    if !contradicts {
         return Ok(shown);
     }
-    output::inform(&format!(
-        "NOT THE SAME RUN: the plan came to trace {}, this replay to {hash}\nhint: the plan or the program was changed since it was written",
-        crate::words::clean(&plan.trace_hash)
-    ));
+    output::inform(&format!("{words}\nhint: the plan or the program was changed since it was written"));
     Ok(Exit::Contradicted)
 }

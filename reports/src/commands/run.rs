@@ -130,12 +130,7 @@ impl OpenFiles {
             written.push(file.write(|output| report.history.write_jsonl(output))?);
         }
         if let Some(file) = self.plan {
-            let plan = Plan {
-                scenario: report.scenario.clone(),
-                seed: report.seed,
-                trace_hash: report.trace_hash.to_string(),
-            };
-            let text = plan.to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+            let text = Plan::of(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
             written.push(file.write(|output| output.write_all(text.as_bytes()))?);
         }
         written.into_iter().try_for_each(Written::keep)

@@ -19,8 +19,8 @@ mod lock;
 mod network;
 mod orders;
 mod possible;
-mod problem;
-mod section;
+pub(crate) mod problem;
+pub(crate) mod section;
 pub(crate) mod suggest;
 pub(crate) mod syntax;
 pub(crate) mod tree;
@@ -150,6 +150,11 @@ impl Source {
         Ok(scenario)
     }
 
+    /// Reads the scenario from a tree that is part of another file.
+    pub(crate) fn read_tree(&self, tree: &Node) -> std::result::Result<Scenario, ScenarioError> {
+        scenario(&self.name, tree, &self.locks).map_err(|problem| self.refused(problem))
+    }
+
     /// The names of the file's variants, in file order.
     ///
     /// # Errors
@@ -163,7 +168,7 @@ impl Source {
         names().map_err(|problem| self.refused(problem))
     }
 
-    fn refused(&self, problem: Problem) -> ScenarioError {
+    pub(crate) fn refused(&self, problem: Problem) -> ScenarioError {
         let place = match problem.origin {
             Origin::Line(line) => Place::Line(line),
             Origin::Set(number) => {

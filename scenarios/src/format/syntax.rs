@@ -12,6 +12,8 @@ use super::section::shorten;
 
 /// Tables and lists within each other. Beyond this nothing has a meaning, and what recurses over a tree needs a bound.
 pub(crate) const DEPTH_MAX: usize = 16;
+/// The way out of what is no TOML.
+pub(crate) const HINT: &str = "scenario files are TOML: `key = value` lines under `[table]` headings";
 const TOO_DEEP: &str = "this is nested more than 16 deep";
 
 /// The refusal of a text that is no TOML, or none of a depth that could mean anything.
@@ -25,8 +27,7 @@ pub(crate) fn refusal(text: &str, error: &Error) -> Problem {
     {
         return problem;
     }
-    let hint = "scenario files are TOML: `key = value` lines under `[table]` headings";
-    Problem::new(Origin::Line(line), cause, hint)
+    Problem::new(Origin::Line(line), cause, HINT)
 }
 
 /// The line of an error, and what it says, on one line.
