@@ -15,7 +15,7 @@ use crate::clock::{ClockKind, Readings};
 use crate::delay::DelayLaw;
 use crate::kernel::{Kernel, Process, Shared, State};
 use crate::net::{ConnectError, Incoming, SimStream};
-use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
+use crate::time::{BootTime, MonotonicTime, WallTime};
 use crate::timer::ClockReaches;
 use crate::trace::{Event, HostId};
 
@@ -147,13 +147,16 @@ impl Host {
 
     /// Waits until this host's monotonic clock shows `until`.
     pub async fn sleep_until(&self, until: MonotonicTime) {
-        self.clock_reaches(self.process.host, ClockKind::Monotonic, reading(until.0)).await;
+        self.clock_reaches(ClockKind::Monotonic, reading(until.0)).await;
     }
 
-    /// Waits until a clock of any host shows at least `reading`. Reading another machine's clock is for the world's
-    /// observer; a host's own code uses [`Host::sleep_until`].
-    pub async fn clock_reaches(&self, host: HostId, clock: ClockKind, reading: i64) {
-        ClockReaches::new(self.clone(), host, clock, reading).await;
+    /// Waits until this host's wall clock shows `until` or later, however it comes there.
+    pub async fn wall_reaches(&self, until: WallTime) {
+        self.clock_reaches(ClockKind::Wall, until.0).await;
+    }
+
+    async fn clock_reaches(&self, clock: ClockKind, reading: i64) {
+        ClockReaches::new(self.clone(), self.process.host, clock, reading).await;
     }
 
     /// Runs an operation against a deadline on the monotonic clock. The operation is polled before the timer: after a
@@ -260,34 +263,6 @@ impl Host {
             })
         })
         .await
-    }
-
-    /// True time. Only the world's observer may know it.
-    ///
-    /// # Panics
-    /// If any other host asks: its code would see what no real machine can.
-    pub fn true_time(&self) -> SimTime {
-        assert_eq!(self.process.host, HostId(0), "only the world's observer knows true time");
-        self.kernel.state.borrow().true_time()
-    }
-
-    /// What another host's clocks show. For the world's observer.
-    ///
-    /// # Panics
-    /// If any other host asks.
-    pub fn clocks_of(&self, host: HostId) -> Readings {
-        assert_eq!(self.process.host, HostId(0), "only the world's observer reads other machines' clocks");
-        let state = self.kernel.state.borrow();
-        state.host(host).clocks.read(state.now)
-    }
-
-    /// The code that watches the run has recorded so many bytes more, which count towards [`crate::Budget::memory`].
-    ///
-    /// # Panics
-    /// If a host other than the world's observer says so: code under test has its own memory.
-    pub fn keeps(&self, bytes: u64) {
-        assert_eq!(self.process.host, HostId(0), "only the world's observer records");
-        self.kernel.state.borrow_mut().watchers_keep += bytes;
     }
 
     pub(crate) fn main_finished(&self) {

@@ -21,7 +21,6 @@ use crate::kernel::{Kernel, Process, Shared, State};
 use crate::net::Listener;
 use crate::random::Stream;
 use crate::slots::Slots;
-use crate::time::SimTime;
 use crate::timer::{Timer, TimerKey};
 use crate::trace::{Event, HostId};
 
@@ -191,10 +190,5 @@ impl State {
             host.main_done = true;
             self.essential_left -= 1;
         }
-    }
-
-    /// True time, for the world's observer only.
-    pub(crate) fn true_time(&self) -> SimTime {
-        self.now
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! - [`World`]: hosts, links and faults put together, and what a run came to.
 //! - [`Host`]: what code on a host can do, and where a pause can strike.
+//! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
 //! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
@@ -45,6 +46,7 @@ mod host_state;
 mod kernel;
 mod memory;
 mod net;
+mod observer;
 mod random;
 mod slots;
 mod time;
@@ -59,6 +61,7 @@ pub use fault::{Fault, Occurrence, Pattern, PlannedFault, Struck, Trigger};
 pub use host::{DeadlinePassed, Host};
 pub use kernel::{Budget, Outcome};
 pub use net::{ConnectError, Incoming, LinkSpec, SimStream};
+pub use observer::WorldObserver;
 pub use random::{Probability, ProbabilityError, Seed, Stream};
 pub use time::{BootTime, MonotonicTime, SimTime, WallTime};
 pub use trace::{ConnectionId, End, Event, HostId, Record};

@@ -14,8 +14,9 @@ use crate::disk::Disk;
 use crate::fault::{Fault, PlannedFault, Struck};
 use crate::host::Host;
 use crate::host_state::{Boot, HostState, Power};
-use crate::kernel::{Budget, Kernel, Outcome, Process, Shared};
+use crate::kernel::{Budget, Kernel, Outcome, Shared};
 use crate::net::LinkSpec;
+use crate::observer::WorldObserver;
 use crate::random::{Seed, Stream};
 use crate::slots::Slots;
 use crate::time::{SimTime, WallTime};
@@ -205,9 +206,9 @@ impl World {
         state.plan(fault);
     }
 
-    /// The world's observer: host zero, with a perfect clock and beyond all faults. For code that watches the run.
-    pub fn observer(&self) -> Host {
-        Host::new(self.kernel.clone(), Process { host: HostId(0), incarnation: 0 })
+    /// The world's observer, for code that watches the run.
+    pub fn observer(&self) -> WorldObserver {
+        WorldObserver::new(self.kernel.clone())
     }
 
     /// Starts every process and runs until the essential ones are done or the budget is spent.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, Reading, TrueNs,
 };
-use doublehold_sim::{ConnectionId, Host, HostId};
+use doublehold_sim::{ConnectionId, Host, HostId, WorldObserver};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript, Stored};
 
 use super::attribution::Attribution;
@@ -31,13 +31,13 @@ const CLAIMANTS_READ: usize = 32;
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
 pub(crate) struct Recorder {
-    world: Host,
+    world: WorldObserver,
     record: Arc<Mutex<Record>>,
 }
 
 struct Record {
     /// Told how much is recorded.
-    world: Host,
+    world: WorldObserver,
     history: History,
     cast: Cast,
     lock_key: Vec<u8>,
@@ -67,7 +67,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorder {
-    pub(crate) fn new(world: Host, history: History, cast: Cast, lock_key: &str) -> Recorder {
+    pub(crate) fn new(world: WorldObserver, history: History, cast: Cast, lock_key: &str) -> Recorder {
         let record = Record {
             world: world.clone(),
             history,

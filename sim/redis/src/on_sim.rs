@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, DelayLaw, Host, HostId, SimStream};
+use doublehold_sim::{DelayLaw, Host, HostId, SimStream, WallTime};
 
 use crate::core::{Peer, WallMicros};
 use crate::machine::Machine;
@@ -91,8 +91,7 @@ impl Machine for SimMachine {
     }
 
     async fn wall_reaches(&self, when: WallMicros) {
-        let reading = when.0.saturating_mul(1000);
-        self.host.clock_reaches(self.host.id(), ClockKind::Wall, reading).await;
+        self.host.wall_reaches(WallTime(when.0.saturating_mul(1000))).await;
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use doublehold_sim::{
     Budget, DelayLaw, Fault, Host, HostId, HostSpec, LinkSpec, Occurrence, Outcome, Pattern, PlannedFault,
-    Probability, Run, Seed, SimStream, SimTime, Trigger, World,
+    Probability, Run, Seed, SimStream, SimTime, Trigger, World, WorldObserver,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -31,7 +31,7 @@ pub(crate) fn always() -> Probability {
 /// What the hosts said, and when in true time.
 #[derive(Clone)]
 pub(crate) struct Log {
-    observer: Host,
+    observer: WorldObserver,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
