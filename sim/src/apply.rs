@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::fault::{Fault, Struck};
-use crate::host_state::Power;
 use crate::kernel::{Coming, State};
+use crate::life::LifeNumber;
 use crate::net::link::Link;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -15,8 +15,8 @@ impl State {
         let planned = self.faults.entry(number).clone();
         self.faults.struck(number).from = Some(self.now);
         for fault in &planned.faults {
-            let stop = self.stop_hit_by(fault);
-            self.faults.remember_stop(number, stop);
+            let stopped = self.life_stopped_by(fault);
+            self.faults.remember_stopped(number, stopped);
             self.apply(fault);
         }
         if let Some(lasting) = planned.lasting {
@@ -45,10 +45,11 @@ impl State {
         self.faults.struck(number).until = Some(self.now);
         self.stops_to_end -= usize::from(self.faults.entry(number).faults.iter().any(Fault::stops_code));
         let done = self.faults.entry(number).faults.clone();
-        let stops = self.faults.stops(number).to_vec();
-        for (fault, stop) in done.iter().zip(stops).rev() {
+        let stopped = self.faults.stopped(number).to_vec();
+        for (fault, stopped) in done.iter().zip(stopped).rev() {
             // A death in between ended the stop. What stops the host now is another fault's.
-            if self.stop_hit_by(fault) != stop {
+            let has_died = stopped.is_some() && self.life_stopped_by(fault) != stopped;
+            if has_died {
                 continue;
             }
             if let Some(undo) = fault.undo() {
@@ -57,11 +58,11 @@ impl State {
         }
     }
 
-    /// Which of the host's lives a pause or a suspension stops.
-    fn stop_hit_by(&self, fault: &Fault) -> Option<u32> {
+    /// Which life a pause or a suspension would stop now; `None` for faults that stop nothing.
+    fn life_stopped_by(&self, fault: &Fault) -> Option<LifeNumber> {
         match *fault {
-            Fault::Pause { host } => Some(self.host(host).deaths),
-            Fault::Suspend { host } => Some(self.host(host).power_losses),
+            Fault::Pause { host } => Some(self.host(host).life.of_process()),
+            Fault::Suspend { host } => Some(self.host(host).life.of_machine()),
             _ => None,
         }
     }
@@ -75,7 +76,7 @@ impl State {
             Fault::ChangeRate { host, by } => self.change_clocks(host, |c| c.change_rate(now, by)),
             Fault::Freeze { host, clock } => self.change_clocks(host, |c| c.freeze(now, clock)),
             Fault::Thaw { host, clock } => self.change_clocks(host, |c| c.thaw(now, clock)),
-            Fault::Pause { host } => self.host_mut(host).pauses += 1,
+            Fault::Pause { host } => self.host_mut(host).life.pause(),
             Fault::Resume { host } => self.resume(host),
             Fault::Suspend { host } => self.suspend(host),
             Fault::Wake { host } => self.wake(host),
@@ -115,48 +116,35 @@ impl State {
     }
 
     fn resume(&mut self, host: HostId) {
-        let state = self.host_mut(host);
-        if state.pauses == 0 {
-            return; // a death in between ended the pause with everything else
-        }
-        state.pauses -= 1;
-        self.let_go(host);
+        self.host_mut(host).life.resume();
+        self.resume_tasks(host);
     }
 
     fn suspend(&mut self, host: HostId) {
-        self.host_mut(host).suspensions += 1;
+        self.host_mut(host).life.suspend();
         let now = self.now;
         self.change_clocks(host, |clocks| clocks.set_suspended(now, true));
     }
 
     fn wake(&mut self, host: HostId) {
-        let state = self.host_mut(host);
-        if state.suspensions == 0 {
-            return;
-        }
-        state.suspensions -= 1;
-        if state.suspensions > 0 {
+        if !self.host_mut(host).life.wake() {
             return;
         }
         let now = self.now;
         self.change_clocks(host, |clocks| clocks.set_suspended(now, false));
-        self.let_go(host);
+        self.resume_tasks(host);
         self.reconnect(host);
     }
 
     fn crash(&mut self, host: HostId) {
-        if self.host(host).up {
+        if self.host(host).life.is_up() {
             self.go_down(host);
         }
     }
 
     fn go_down(&mut self, host: HostId) {
-        let will_start = self.faults.will_start(host);
-        let state = self.host_mut(host);
-        state.pauses = 0;
-        state.deaths += 1;
-        if state.essential && !state.main_done && !will_start {
-            state.main_done = true;
+        let for_good = !self.faults.will_start(host);
+        if self.host_mut(host).life.die(for_good) {
             self.essential_left -= 1;
         }
         self.drop_connections(host);
@@ -164,30 +152,25 @@ impl State {
     }
 
     fn lose_power(&mut self, host: HostId, torn_tail: bool) {
-        self.host_mut(host).power = Power::Off;
+        self.host_mut(host).life.switch_off();
         self.go_down(host);
         self.abandon_fsyncs(host);
         let state = self.host_mut(host);
-        state.suspensions = 0;
-        state.power_losses += 1;
         state.disk.lose_power(torn_tail.then_some(&mut state.random));
     }
 
     fn start(&mut self, host: HostId) {
-        if self.host(host).up {
+        if self.host(host).life.is_up() {
             return;
         }
-        if self.host(host).power == Power::Off {
+        if !self.host(host).life.has_power() {
             let now = self.now;
             self.change_clocks(host, |clocks| clocks.power_on(now));
-            self.host_mut(host).power = Power::On;
         }
-        let state = self.host_mut(host);
-        if state.essential && state.main_done {
-            state.main_done = false;
+        if self.host_mut(host).life.start() {
             self.essential_left += 1;
         }
-        self.start_process(host);
+        self.boots.push(host); // the kernel calls the boot function as soon as the state is free
         self.reconnect(host);
     }
 

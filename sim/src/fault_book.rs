@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::fault::{Fault, PlannedFault, Struck, Trigger};
+use crate::life::LifeNumber;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
 
@@ -23,8 +24,8 @@ struct Entry {
     stage: usize,
     seen: u32,
     struck: Struck,
-    /// For each fault that stops a host, which of the host's lives it stopped.
-    stops: Vec<Option<u32>>,
+    /// For each fault, the life that it stopped, if it is one that stops a host.
+    stopped: Vec<Option<LifeNumber>>,
 }
 
 impl Entry {
@@ -82,7 +83,7 @@ impl FaultBook {
                 None
             }
         };
-        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default(), stops: Vec::new() });
+        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default(), stopped: Vec::new() });
         (self.planned.len() - 1, at)
     }
 
@@ -122,12 +123,12 @@ impl FaultBook {
         self.planned.iter().filter(|entry| entry.will_do(what)).count()
     }
 
-    pub(crate) fn remember_stop(&mut self, number: usize, stop: Option<u32>) {
-        self.planned[number].stops.push(stop);
+    pub(crate) fn remember_stopped(&mut self, number: usize, stopped: Option<LifeNumber>) {
+        self.planned[number].stopped.push(stopped);
     }
 
-    pub(crate) fn stops(&self, number: usize) -> &[Option<u32>] {
-        &self.planned[number].stops
+    pub(crate) fn stopped(&self, number: usize) -> &[Option<LifeNumber>] {
+        &self.planned[number].stopped
     }
 
     pub(crate) fn outcomes(&self) -> Vec<Struck> {

@@ -236,7 +236,7 @@ impl Host {
     fn on_host(&self, action: impl FnOnce(&mut State, HostId)) {
         let Process { host, incarnation } = self.process;
         self.kernel.enter(|state| {
-            if state.host(host).incarnation == incarnation {
+            if state.host(host).life.incarnation() == incarnation {
                 action(state, host);
             }
         });

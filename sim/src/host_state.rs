@@ -1,7 +1,6 @@
-//! What the kernel knows of one host: its clocks, its process, whether it is stopped, its disk.
+//! What the kernel knows of one host: its clocks, its process, its disk.
 //!
-//! A host runs one process at a time. It is *up*, or down after a crash or a power loss; while up it can be stopped
-//! by any number of overlapping pauses and suspensions. A stopped host's ready tasks are parked; a dead process's
+//! Whether the process lives and is stopped is in [`Life`]. A stopped host's ready tasks are parked; a dead process's
 //! tasks are dropped.
 
 use std::future::Future;
@@ -18,6 +17,7 @@ use crate::disk::Disk;
 use crate::fsync::PendingSync;
 use crate::host::Host;
 use crate::kernel::{Kernel, Process, Shared, State};
+use crate::life::Life;
 use crate::net::Listener;
 use crate::random::Stream;
 use crate::slots::Slots;
@@ -27,23 +27,6 @@ use crate::trace::{Event, HostId};
 /// Starts a host's process: called once at the start of the world and again at each restart.
 pub(crate) type Boot = Rc<dyn Fn(Host) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
 
-/// Whether a ready task may run now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    /// It may; a cancelled task of a dead process may too, which only drops it.
-    Run,
-    /// Its host is stopped.
-    Park,
-}
-
-/// Whether the machine behind a host answers the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Power {
-    On,
-    /// Switched off: the network gets silence.
-    Off,
-}
-
 pub(crate) struct HostState {
     pub(crate) name: String,
     pub(crate) clocks: Clocks,
@@ -51,20 +34,7 @@ pub(crate) struct HostState {
     pub(crate) disk: Disk,
     pub(crate) fsync_time: DelayLaw,
     pub(crate) boot: Option<Boot>,
-    pub(crate) essential: bool,
-    pub(crate) main_done: bool,
-    pub(crate) up: bool,
-    pub(crate) power: Power,
-    /// Counts processes: handles and tasks of an earlier one are dead.
-    pub(crate) incarnation: u32,
-    /// The boot function was called for this incarnation.
-    pub(crate) booted: bool,
-    /// How often the process, or the place where one would run, died: each ends the pauses before it.
-    pub(crate) deaths: u32,
-    /// How often the machine lost power: each ends the suspensions before it.
-    pub(crate) power_losses: u32,
-    pub(crate) pauses: u32,
-    pub(crate) suspensions: u32,
+    pub(crate) life: Life,
     /// Timers that wait on its clocks, whoever's they are.
     pub(crate) timers: Slots<Timer>,
     /// Its disk's fsyncs under way.
@@ -77,32 +47,17 @@ pub(crate) struct HostState {
     pub(crate) signal_waker: Option<Waker>,
 }
 
-impl HostState {
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.pauses > 0 || self.suspensions > 0
-    }
-
-    pub(crate) fn gate(&self, incarnation: u32) -> Gate {
-        if incarnation == self.incarnation && self.is_stopped() { Gate::Park } else { Gate::Run }
-    }
-
-    /// Whether the machine takes what the network brings.
-    pub(crate) fn is_reachable(&self) -> bool {
-        self.power == Power::On && self.suspensions == 0
-    }
-}
-
 impl Kernel {
     /// Starts the host's process. The state must not be borrowed: the boot function is user code.
     pub(crate) fn boot(self: &Rc<Self>, host: HostId) {
         let booted = {
             let mut state = self.state.borrow_mut();
-            let HostState { incarnation, up, ref mut booted, ref boot, .. } = *state.host_mut(host);
-            if !up || std::mem::replace(booted, true) {
+            let started = state.host_mut(host);
+            if !started.life.boot() {
                 return; // it died, or was started twice, before this call could be made
             }
-            let process = Process { host, incarnation };
-            let boot = boot.clone();
+            let process = Process { host, incarnation: started.life.incarnation() };
+            let boot = started.boot.clone();
             state.emit(Event::Booted { host });
             state.strike_due_faults();
             boot.map(|boot| (boot, process))
@@ -125,7 +80,7 @@ impl Kernel {
     ) {
         let mut state = self.state.borrow_mut();
         let host = state.host_mut(process.host);
-        if host.incarnation != process.incarnation {
+        if host.life.incarnation() != process.incarnation {
             drop(state); // the future's destructors may enter the kernel
             return;
         }
@@ -148,15 +103,13 @@ impl Kernel {
 impl State {
     fn forget_task(&mut self, process: Process, key: usize) -> Option<Task<(), Process>> {
         let host = self.host_mut(process.host);
-        (host.incarnation == process.incarnation).then(|| host.tasks.remove(key))
+        (host.life.incarnation() == process.incarnation).then(|| host.tasks.remove(key))
     }
 
     /// Ends the host's process: its tasks will be dropped, its listeners and timers with them.
     pub(crate) fn end_process(&mut self, host: HostId) {
         let state = self.host_mut(host);
-        state.up = false;
-        state.booted = false;
-        state.incarnation += 1;
+        state.life.end_process();
         state.late_timers.clear();
         state.listeners.clear();
         state.signal_waker = None;
@@ -166,16 +119,9 @@ impl State {
         parked.into_iter().for_each(Runnable::schedule);
     }
 
-    /// Marks the host's process as running; the kernel boots it once the state is free.
-    pub(crate) fn start_process(&mut self, host: HostId) {
-        let state = self.host_mut(host);
-        state.up = true;
-        self.boots.push(host);
-    }
-
-    /// Lets a host go on after its last pause or suspension ended.
-    pub(crate) fn let_go(&mut self, host: HostId) {
-        if self.host(host).is_stopped() {
+    /// A pause or a suspension ended: if it was the last, the host's tasks go on.
+    pub(crate) fn resume_tasks(&mut self, host: HostId) {
+        if self.host(host).life.is_stopped() {
             return;
         }
         let parked = std::mem::take(&mut self.host_mut(host).parked);
@@ -186,8 +132,7 @@ impl State {
     /// The main task of a process finished.
     pub(crate) fn main_finished(&mut self, process: Process) {
         let host = self.host_mut(process.host);
-        if host.incarnation == process.incarnation && host.essential && !host.main_done {
-            host.main_done = true;
+        if host.life.incarnation() == process.incarnation && host.life.main_finished() {
             self.essential_left -= 1;
         }
     }

@@ -20,7 +20,8 @@ use fragile::Fragile;
 
 use crate::fault_book::{FaultBook, Matched};
 use crate::fsync::SyncKey;
-use crate::host_state::{Gate, HostState};
+use crate::host_state::HostState;
+use crate::life::Gate;
 use crate::memory::MEASURED_EVERY;
 use crate::net::connection::{ConnectionKey, SegmentKey, Side};
 use crate::net::{LinkSpec, Network};
@@ -213,7 +214,7 @@ impl Kernel {
         }
         let runnable = ready.take(&mut state.schedule)?;
         let process = *runnable.metadata();
-        let gate = state.hosts[process.host.0 as usize].gate(process.incarnation);
+        let gate = state.hosts[process.host.0 as usize].life.gate(process.incarnation);
         if gate == Gate::Run && process.host != OBSERVER {
             state.emit(Event::Ran { host: process.host });
         }
@@ -409,14 +410,14 @@ impl State {
     pub(crate) fn holds_back(&mut self, process: Process, cx: &Context<'_>) -> bool {
         self.step_points += 1;
         let host = &self.hosts[process.host.0 as usize];
-        if process.incarnation != host.incarnation {
+        if process.incarnation != host.life.incarnation() {
             return true;
         }
         if self.spent().is_some() {
             self.cut_short = true;
             return true;
         }
-        if host.is_stopped() {
+        if host.life.is_stopped() {
             cx.waker().wake_by_ref();
             return true;
         }

@@ -11,7 +11,7 @@
 //! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
-//! - `kernel`: the event loop. `host_state`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
+//! - `kernel`: the event loop. `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
 //!   where faults change them.
 //! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
 //!   typed keys.
@@ -44,6 +44,7 @@ mod fsync;
 mod host;
 mod host_state;
 mod kernel;
+mod life;
 mod memory;
 mod net;
 mod observer;

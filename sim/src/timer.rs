@@ -174,7 +174,7 @@ impl State {
 
     pub(crate) fn timer_due(&mut self, key: TimerKey) {
         let owner = self.timer_mut(key).owner.host;
-        let is_stopped = self.host(owner).is_stopped();
+        let is_stopped = self.host(owner).life.is_stopped();
         let timer = self.timer_mut(key);
         if is_stopped {
             timer.progress = Progress::Late;

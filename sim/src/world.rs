@@ -13,8 +13,9 @@ use crate::delay::DelayLaw;
 use crate::disk::Disk;
 use crate::fault::{Fault, PlannedFault, Struck};
 use crate::host::Host;
-use crate::host_state::{Boot, HostState, Power};
+use crate::host_state::{Boot, HostState};
 use crate::kernel::{Budget, Kernel, Outcome, Shared};
+use crate::life::Life;
 use crate::net::LinkSpec;
 use crate::observer::WorldObserver;
 use crate::random::{Seed, Stream};
@@ -160,16 +161,7 @@ impl World {
             disk: Disk::default(),
             fsync_time: spec.fsync_time,
             boot,
-            essential: spec.essential,
-            main_done: false,
-            up: true,
-            power: Power::On,
-            incarnation: 0,
-            booted: false,
-            deaths: 0,
-            power_losses: 0,
-            pauses: 0,
-            suspensions: 0,
+            life: Life::new(spec.essential),
             timers: Slots::default(),
             syncs: Slots::default(),
             parked: Vec::new(),

@@ -268,7 +268,7 @@ impl State {
     pub(super) fn transmit(&mut self, key: ConnectionKey, side: Side, content: Content) {
         let segment = self.new_segment(key, side, content);
         let (from, _) = self.hosts_of(key, side);
-        if self.host(from).suspensions > 0 {
+        if self.host(from).life.is_suspended() {
             // Its process died meanwhile. A suspended machine sends nothing; its peers learn of it after it woke.
             return self.hold(segment);
         }
@@ -283,7 +283,7 @@ impl State {
         self.net.sent += 1;
         let (serial, first_sent) = (self.net.sent, self.now);
         let (sender, _) = self.hosts_of(key, side);
-        let is_essential = matches!(content, Content::Data(_)) && self.host(sender).essential;
+        let is_essential = matches!(content, Content::Data(_)) && self.host(sender).life.is_essential();
         let connection = &mut self.net.connections[key];
         connection.coming += 1;
         let end = &mut connection.ends[side as usize];
@@ -330,7 +330,7 @@ impl State {
         let (_, receiver) = self.hosts_of(key, from);
         self.net.essential_on_the_way -= usize::from(is_essential);
         self.end_of(key, from).on_the_way -= u32::from(is_stream);
-        if self.net.link_of(key, from).carried(departure) && self.host(receiver).is_reachable() {
+        if self.net.link_of(key, from).carried(departure) && self.host(receiver).life.is_reachable() {
             self.take_segment(key, from, segment);
         } else {
             self.hold(segment);

@@ -14,7 +14,6 @@
 use std::collections::BTreeSet;
 
 use super::connection::{ConnectionKey, Content, SegmentKey, Side};
-use crate::host_state::Power;
 use crate::kernel::State;
 use crate::trace::{End, Event, HostId};
 
@@ -70,7 +69,7 @@ impl State {
 
     /// The process of `host` dies: its machine closes its ports and sockets, if it has power to.
     pub(crate) fn drop_connections(&mut self, host: HostId) {
-        if self.host(host).power == Power::On {
+        if self.host(host).life.has_power() {
             let listeners = std::mem::take(&mut self.host_mut(host).listeners);
             listeners.into_iter().for_each(|listener| self.abandon(listener.waiting));
         }
@@ -95,11 +94,13 @@ impl State {
         let connection = &self.net.connections[key];
         let end = &connection.ends[side as usize];
         let asks = side == Side::Opener && !connection.request.established && end.ended.is_none();
-        match self.host(host).power {
-            Power::Off => self.forget_side(key, side),
+        if !self.host(host).life.has_power() {
+            self.forget_side(key, side);
+        } else if asks && end.open {
             // The answer to the request of a process that is gone would be answered by a reset.
-            Power::On if asks && end.open => self.reset_peer(key, side),
-            Power::On => self.release(key, side),
+            self.reset_peer(key, side);
+        } else {
+            self.release(key, side);
         }
     }
 

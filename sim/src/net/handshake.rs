@@ -70,7 +70,7 @@ impl State {
     pub(crate) fn request(&mut self, asker: Process, to: HostId, port: u16) -> ConnectionKey {
         self.net.opened += 1;
         let id = ConnectionId(self.net.opened);
-        let other = Process { host: to, incarnation: self.host(to).incarnation };
+        let other = Process { host: to, incarnation: self.host(to).life.incarnation() };
         let departure = Departure::default();
         let request = Request { port, asked: self.now, departure, queued: false, established: false };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
@@ -92,7 +92,7 @@ impl State {
             return self.drop_handshake(key);
         }
         let (asker, _) = self.hosts_of(key, Side::Opener);
-        let sends = self.host(asker).is_reachable();
+        let sends = self.host(asker).life.is_reachable();
         match self.arrival(key, Side::Opener).filter(|_| sends) {
             Some(arrival) => self.leave(key, Side::Opener, arrival, Coming::Request { key }),
             None => self.ask_again(key),
@@ -131,7 +131,7 @@ impl State {
     fn gets_through(&mut self, key: ConnectionKey, from: Side) -> bool {
         let (_, to) = self.hosts_of(key, from);
         let departure = self.net.connections[key].request.departure;
-        self.net.link_of(key, from).carried(departure) && self.host(to).is_reachable()
+        self.net.link_of(key, from).carried(departure) && self.host(to).life.is_reachable()
     }
 
     /// The request, or the answer to it, tells how long this side's transmissions take.
@@ -148,7 +148,7 @@ impl State {
         let (_, to) = self.hosts_of(key, Side::Opener);
         let port = self.net.connections[key].request.port;
         let host = self.host_mut(to);
-        let incarnation = host.incarnation;
+        let incarnation = host.life.incarnation();
         let Some(listener) = host.listeners.iter_mut().find(|l| l.port == port) else { return false };
         listener.waiting.push_back(key);
         listener.waker.take().into_iter().for_each(Waker::wake);

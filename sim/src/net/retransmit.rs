@@ -7,7 +7,6 @@
 use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
 use super::{USER_TIMEOUT, link};
 use crate::fault::Fault;
-use crate::host_state::Power;
 use crate::kernel::{Coming, State};
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
@@ -19,7 +18,7 @@ impl State {
         let (sender, receiver) = self.hosts_of(key, from);
         let is_repeated = match content {
             Content::Data(_) | Content::Fin => self.end_of(key, from).repeats,
-            Content::Reset => self.host(sender).suspensions > 0,
+            Content::Reset => self.host(sender).life.is_suspended(),
         };
         if !is_repeated {
             return self.lose(key, from, segment);
@@ -71,7 +70,7 @@ impl State {
         self.net.connections[key].coming -= 1;
         self.end_of(key, side).retransmit_at = None;
         let (sender, _) = self.hosts_of(key, side);
-        if self.host(sender).is_reachable() {
+        if self.host(sender).life.is_reachable() {
             for segment in std::mem::take(&mut self.end_of(key, side).held) {
                 self.transmit_segment(segment);
             }
@@ -90,7 +89,7 @@ impl State {
     pub(super) fn retransmit_if_free(&mut self, key: ConnectionKey, side: Side) {
         let (from, to) = self.hosts_of(key, side);
         let is_cut = self.net.link_of(key, side).cuts > 0;
-        if !is_cut && self.host(from).is_reachable() && self.host(to).is_reachable() {
+        if !is_cut && self.host(from).life.is_reachable() && self.host(to).life.is_reachable() {
             self.arm_retransmission(key, side, self.now);
         }
     }
@@ -110,9 +109,9 @@ impl State {
         let (from, to) = self.hosts_of(key, side);
         let cuts = self.net.known_link(from, to).map_or(0, |link| link.cuts) as usize;
         let comes_back = |host: HostId| {
-            let state = self.host(host);
-            let starts = state.power == Power::On || self.faults.to_come(&Fault::Start { host }) > 0;
-            starts && state.suspensions as usize <= self.faults.to_come(&Fault::Wake { host })
+            let life = &self.host(host).life;
+            let starts = life.has_power() || self.faults.to_come(&Fault::Start { host }) > 0;
+            starts && life.suspensions() as usize <= self.faults.to_come(&Fault::Wake { host })
         };
         cuts <= self.faults.to_come(&Fault::Heal { from, to }) && comes_back(from) && comes_back(to)
     }
@@ -176,7 +175,7 @@ impl State {
     /// still, so it starts over.
     pub(crate) fn user_timeout(&mut self, key: ConnectionKey, side: Side, serial: u64) {
         let (sender, _) = self.hosts_of(key, side);
-        if self.host(sender).suspensions > 0 {
+        if self.host(sender).life.is_suspended() {
             return self.schedule(self.now.after(USER_TIMEOUT), Coming::UserTimeout { key, side, serial });
         }
         self.net.connections[key].coming -= 1;

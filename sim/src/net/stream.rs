@@ -126,7 +126,7 @@ impl Drop for SimStream {
         let process = self.host.process();
         self.host.kernel().enter(|state| {
             // A dead process's sockets were closed by its machine, and their slots may already be another's.
-            if state.host(process.host).incarnation == process.incarnation {
+            if state.host(process.host).life.incarnation() == process.incarnation {
                 state.close(self.key, self.side);
             }
         });
@@ -143,7 +143,7 @@ impl Incoming {
     pub(crate) fn open(host: Host, port: u16) -> Incoming {
         host.kernel().enter(|state| {
             let state = state.host_mut(host.id());
-            if state.incarnation == host.process().incarnation {
+            if state.life.incarnation() == host.process().incarnation {
                 assert!(state.listeners.iter().all(|l| l.port != port), "port {port} is already open");
                 state.listeners.push(Listener { port, waiting: Default::default(), waker: None });
             }
@@ -179,7 +179,7 @@ impl Drop for Incoming {
         let (process, port) = (self.host.process(), self.port);
         self.host.kernel().enter(|state| {
             let host = state.host_mut(process.host);
-            if host.incarnation != process.incarnation {
+            if host.life.incarnation() != process.incarnation {
                 return;
             }
             let Some(at) = host.listeners.iter().position(|l| l.port == port) else { return };
