@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::fault::{Fault, Struck};
-use crate::kernel::{Coming, State};
+use crate::kernel::{Pending, State};
 use crate::life::LifeNumber;
 use crate::net::link::Link;
 use crate::time::SimTime;
@@ -21,7 +21,7 @@ impl State {
         }
         if let Some(lasting) = planned.lasting {
             self.stops_to_end += usize::from(planned.faults.iter().any(Fault::stops_code));
-            self.schedule(self.now.after(lasting), Coming::TakeBack { number: number as u32 });
+            self.schedule(self.now.after(lasting), Pending::Undo { number: number as u32 });
         }
     }
 
@@ -41,7 +41,7 @@ impl State {
     }
 
     /// A planned fault's time is over: what it did is undone, last first.
-    pub(crate) fn take_back(&mut self, number: usize) {
+    pub(crate) fn undo(&mut self, number: usize) {
         self.faults.struck(number).until = Some(self.now);
         self.stops_to_end -= usize::from(self.faults.entry(number).faults.iter().any(Fault::stops_code));
         let done = self.faults.entry(number).faults.clone();
@@ -205,7 +205,7 @@ impl State {
     pub(crate) fn plan(&mut self, planned: crate::fault::PlannedFault) {
         let (number, at) = self.faults.plan(planned);
         if let Some(at) = at {
-            self.schedule(at.max(SimTime::ZERO), Coming::Strike { number: number as u32 });
+            self.schedule(at.max(SimTime::ZERO), Pending::Strike { number: number as u32 });
         }
     }
 }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::host::Host;
-use crate::kernel::{Coming, Process, State};
+use crate::kernel::{Pending, Process, State};
 use crate::slots::Key;
 use crate::trace::{Event, HostId};
 
@@ -90,7 +90,7 @@ impl State {
         let covered = Some(covered);
         let sync = PendingSync { file, covered, done: false, waker: Some(waker) };
         let key = SyncKey { host: process.host, slot: host.syncs.insert(sync) };
-        self.schedule(self.now.after(takes), Coming::Synced { key });
+        self.schedule(self.now.after(takes), Pending::Synced { key });
         key
     }
 

@@ -288,11 +288,11 @@ pub(crate) struct State {
 pub(crate) struct Scheduled {
     /// The time in the upper half, the sequence number in the lower: one comparison for both.
     order: u128,
-    what: Coming,
+    what: Pending,
 }
 
 impl Scheduled {
-    fn new(at: SimTime, sequence: u64, what: Coming) -> Scheduled {
+    fn new(at: SimTime, sequence: u64, what: Pending) -> Scheduled {
         Scheduled { order: u128::from(at.0) << 64 | u128::from(sequence), what }
     }
 
@@ -323,7 +323,7 @@ impl Ord for Scheduled {
 
 /// What can be scheduled. Small and `Copy`: the heap moves these around all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Coming {
+pub(crate) enum Pending {
     /// A timer may be due; stale if its generation is not the timer's.
     Timer { key: TimerKey, generation: u32 },
     /// A segment reaches the receiver's machine.
@@ -342,8 +342,8 @@ pub(crate) enum Coming {
     Synced { key: SyncKey },
     /// A planned fault strikes.
     Strike { number: u32 },
-    /// A planned fault is taken back.
-    TakeBack { number: u32 },
+    /// A planned fault that lasts a while is undone.
+    Undo { number: u32 },
 }
 
 impl State {
@@ -400,7 +400,7 @@ impl State {
     }
 
     /// How many events are still to happen.
-    pub(crate) fn coming(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.heap.len()
     }
 
@@ -462,49 +462,59 @@ impl State {
         });
         self.faults.due = due;
         for (number, offset) in later {
-            self.schedule(self.now.after(offset), Coming::Strike { number: number as u32 });
+            self.schedule(self.now.after(offset), Pending::Strike { number: number as u32 });
         }
     }
 
-    pub(crate) fn schedule(&mut self, at: SimTime, what: Coming) {
+    pub(crate) fn schedule(&mut self, at: SimTime, what: Pending) {
         self.sequence += 1;
         self.heap.push(Scheduled::new(at, self.sequence, what));
     }
 
     /// Schedules for this instant, before everything else that is still to happen in it.
-    pub(crate) fn schedule_first(&mut self, what: Coming) {
+    pub(crate) fn schedule_first(&mut self, what: Pending) {
         self.first_sequence += 1;
         self.heap.push(Scheduled::new(self.now, self.first_sequence, what));
     }
 
     /// The next event that is not stale. Stale ones do not move time.
     fn next_event(&mut self) -> Option<Scheduled> {
-        while let Some(next) = self.heap.pop() {
-            match next.what {
-                Coming::Timer { key, generation } if !self.timer_is_live(key, generation) => {}
-                Coming::Retransmit { key, side } if !self.retransmission_is_live(key, side, next.at()) => {}
-                Coming::UserTimeout { key, side, serial }
-                    if !self.user_timeout_is_live(key, side, serial) => {}
-                _ => return Some(next),
+        loop {
+            let next = self.heap.pop()?;
+            if !self.discard_if_stale(&next) {
+                return Some(next);
             }
         }
-        None
+    }
+
+    /// Whether this event is about nothing any more. If so, it no longer keeps its connection's slot.
+    fn discard_if_stale(&mut self, event: &Scheduled) -> bool {
+        let (connection, is_live) = match event.what {
+            Pending::Timer { key, generation } => return !self.timer_is_live(key, generation),
+            Pending::Retransmit { key, side } => (key, self.retransmission_is_live(key, side, event.at())),
+            Pending::UserTimeout { key, side, serial } => (key, self.user_timeout_is_live(key, side, serial)),
+            _ => return false,
+        };
+        if !is_live {
+            self.event_over(connection);
+        }
+        !is_live
     }
 
     fn dispatch(&mut self, next: Scheduled) {
         debug_assert!(next.at() >= self.now, "time ran backwards");
         self.now = next.at();
         match next.what {
-            Coming::Timer { key, .. } => self.timer_due(key),
-            Coming::Segment { key } => self.segment_arrives(key),
-            Coming::Ask { key } => self.ask(key),
-            Coming::Request { key } => self.request_arrives(key),
-            Coming::Answer { key, accepted } => self.answer_arrives(key, accepted),
-            Coming::Retransmit { key, side } => self.retransmit(key, side),
-            Coming::UserTimeout { key, side, serial } => self.user_timeout(key, side, serial),
-            Coming::Synced { key } => self.fsync_done(key),
-            Coming::Strike { number } => self.strike(number as usize),
-            Coming::TakeBack { number } => self.take_back(number as usize),
+            Pending::Timer { key, .. } => self.timer_due(key),
+            Pending::Segment { key } => self.segment_arrives(key),
+            Pending::Ask { key } => self.ask(key),
+            Pending::Request { key } => self.request_arrives(key),
+            Pending::Answer { key, accepted } => self.answer_arrives(key, accepted),
+            Pending::Retransmit { key, side } => self.retransmit(key, side),
+            Pending::UserTimeout { key, side, serial } => self.user_timeout(key, side, serial),
+            Pending::Synced { key } => self.fsync_done(key),
+            Pending::Strike { number } => self.strike(number as usize),
+            Pending::Undo { number } => self.undo(number as usize),
         }
     }
 

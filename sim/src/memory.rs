@@ -34,7 +34,7 @@ impl State {
         self.watchers_keep
             + disks
             + RECORD * self.trace.count()
-            + SCHEDULED * self.coming() as u64
+            + SCHEDULED * self.pending() as u64
             + TIMER * timers as u64
             + TASK * tasks as u64
             + self.network_memory()

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::clock::ClockKind;
 use crate::host::Host;
-use crate::kernel::{Coming, OBSERVER, Process, State};
+use crate::kernel::{OBSERVER, Pending, Process, State};
 use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -146,7 +146,7 @@ impl State {
         timer.generation = generation;
         timer.armed_for = at;
         if let Some(at) = at {
-            self.schedule(at, Coming::Timer { key, generation });
+            self.schedule(at, Pending::Timer { key, generation });
         }
     }
 
@@ -191,7 +191,7 @@ impl State {
     /// due at this very instant.
     pub(crate) fn fire_late_timers(&mut self, host: HostId) {
         for (key, generation) in std::mem::take(&mut self.host_mut(host).late_timers) {
-            self.schedule_first(Coming::Timer { key, generation });
+            self.schedule_first(Pending::Timer { key, generation });
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::handshake::Request;
 use super::link::{Departure, LinkKey};
 use super::round_trip::RoundTrip;
-use crate::kernel::{Coming, Process, State};
+use crate::kernel::{Pending, Process, State};
 use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
@@ -45,8 +45,9 @@ pub(crate) struct Connection {
     /// What each side sends on.
     pub(crate) links: [LinkKey; 2],
     pub(crate) request: Request,
-    /// Coming events that name this connection's slot, which is free again only when there is none.
-    pub(crate) coming: u32,
+    /// How many pending events and segments name this slot, which is free again only when there is none. Counted by
+    /// `schedule_for` and `event_over`, `add_segment` and `remove_segment`; the handshake counts as one event.
+    pub(super) named_by: u32,
 }
 
 /// One side's socket and the direction in which it sends.
@@ -168,7 +169,7 @@ impl Segment {
     }
 }
 
-pub(super) enum Content {
+pub(crate) enum Content {
     Data(Vec<u8>),
     Fin,
     /// Sent once: a machine does not repeat it.
@@ -284,9 +285,7 @@ impl State {
         let (serial, first_sent) = (self.net.sent, self.now);
         let (sender, _) = self.hosts_of(key, side);
         let is_essential = matches!(content, Content::Data(_)) && self.host(sender).life.is_essential();
-        let connection = &mut self.net.connections[key];
-        connection.coming += 1;
-        let end = &mut connection.ends[side as usize];
+        let end = self.end_of(key, side);
         let number = end.next_number;
         end.next_number += u64::from(content.is_stream());
         let segment = Segment {
@@ -302,7 +301,7 @@ impl State {
             arrived: false,
             content,
         };
-        self.net.segments.insert(segment)
+        self.net.add_segment(segment)
     }
 
     /// One transmission leaves: it arrives after the link's delay, or is lost.
@@ -319,7 +318,7 @@ impl State {
         let is_essential = leaving.is_essential;
         self.end_of(connection, side).on_the_way += u32::from(is_stream);
         self.net.essential_on_the_way += usize::from(is_essential);
-        self.schedule(arrival.after(extra), Coming::Segment { key: segment });
+        self.schedule(arrival.after(extra), Pending::Segment { key: segment });
     }
 
     /// A segment reached the receiver's machine, or would have.
@@ -352,7 +351,7 @@ impl State {
         }
         if !content.is_stream() {
             self.end_of(key, from).reset_arrived = true;
-            return self.forget(key, segment);
+            return self.forget(segment);
         }
         let end = self.end_of(key, from);
         if number > end.next_delivery {
@@ -386,7 +385,7 @@ impl State {
         if content.is_stream() {
             self.break_stream(key, side, number);
         }
-        self.forget(key, segment);
+        self.forget(segment);
     }
 
     /// This side's stream has a gap for good: nothing from there on is ever delivered.
@@ -394,13 +393,12 @@ impl State {
         let end = self.end_of(key, from);
         end.gone_from = end.gone_from.min(gone_from);
         for (_, segment) in end.early.split_off(&gone_from) {
-            self.forget(key, segment);
+            self.forget(segment);
         }
     }
 
-    fn forget(&mut self, key: ConnectionKey, segment: SegmentKey) {
-        self.net.connections[key].coming -= 1;
-        if let Content::Data(bytes) = self.net.segments.remove(segment).content {
+    fn forget(&mut self, segment: SegmentKey) {
+        if let Content::Data(bytes) = self.net.remove_segment(segment) {
             self.recycle(bytes);
         }
     }
@@ -412,10 +410,9 @@ impl State {
 
     /// Puts the next segment in order into the receiver's socket.
     fn deliver(&mut self, key: ConnectionKey, from: Side, segment: SegmentKey) {
-        let content = self.net.segments.remove(segment).content;
+        let content = self.net.remove_segment(segment);
         let (sender, receiver) = self.hosts_of(key, from);
         let connection = &mut self.net.connections[key];
-        connection.coming -= 1;
         connection.ends[from as usize].next_delivery += 1;
         let id = connection.id;
         let end = &mut connection.ends[from.other() as usize];

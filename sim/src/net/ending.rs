@@ -163,7 +163,7 @@ impl State {
 
     pub(crate) fn free_if_over(&mut self, key: ConnectionKey) {
         let connection = &self.net.connections[key];
-        if connection.coming == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
+        if connection.named_by == 0 && connection.ends.iter().all(|end| !end.open && end.held.is_empty()) {
             self.net.remove_connection(key);
         }
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::connection::{Connection, ConnectionKey, Endpoint, Side};
 use super::link::{self, Departure};
-use crate::kernel::{Coming, Process, State};
+use crate::kernel::{Pending, Process, State};
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
 
@@ -75,7 +75,7 @@ impl State {
         let request = Request { port, asked: self.now, departure, queued: false, established: false };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
         let links = [self.net.link_key(asker.host, to), self.net.link_key(to, asker.host)];
-        let key = self.net.add_connection(Connection { id, ends, links, coming: 1, request });
+        let key = self.net.add_connection(Connection { id, ends, links, named_by: 1, request });
         self.emit(Event::Connecting { connection: id, from: asker.host, to });
         self.ask(key);
         key
@@ -94,7 +94,7 @@ impl State {
         let (asker, _) = self.hosts_of(key, Side::Opener);
         let sends = self.host(asker).life.is_reachable();
         match self.arrival(key, Side::Opener).filter(|_| sends) {
-            Some(arrival) => self.leave(key, Side::Opener, arrival, Coming::Request { key }),
+            Some(arrival) => self.leave(key, Side::Opener, arrival, Pending::Request { key }),
             None => self.ask_again(key),
         }
     }
@@ -103,7 +103,7 @@ impl State {
     fn ask_again(&mut self, key: ConnectionKey) {
         let asked = self.net.connections[key].request.asked;
         let again = link::retransmission(asked, REPEAT_AFTER, SimTime(self.now.0 + 1));
-        self.schedule(again, Coming::Ask { key });
+        self.schedule(again, Pending::Ask { key });
     }
 
     pub(crate) fn request_arrives(&mut self, key: ConnectionKey) {
@@ -116,12 +116,12 @@ impl State {
         self.time_handshake(key, Side::Opener);
         let accepted = self.queue_at_listener(key);
         match self.arrival(key, Side::Accepter) {
-            Some(arrival) => self.leave(key, Side::Accepter, arrival, Coming::Answer { key, accepted }),
+            Some(arrival) => self.leave(key, Side::Accepter, arrival, Pending::Answer { key, accepted }),
             None => self.ask_again(key),
         }
     }
 
-    fn leave(&mut self, key: ConnectionKey, from: Side, arrival: SimTime, what: Coming) {
+    fn leave(&mut self, key: ConnectionKey, from: Side, arrival: SimTime, what: Pending) {
         let departure = self.net.link_of(key, from).departure(self.now);
         self.net.connections[key].request.departure = departure;
         self.schedule(arrival, what);
@@ -196,8 +196,8 @@ impl State {
         self.emit(Event::Ended { connection: id, host, how });
     }
 
+    /// The handshake is over, well or not: no event of it is pending.
     fn drop_handshake(&mut self, key: ConnectionKey) {
-        self.net.connections[key].coming -= 1;
-        self.free_if_over(key);
+        self.event_over(key);
     }
 }

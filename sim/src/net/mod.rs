@@ -29,14 +29,14 @@ pub(crate) mod stream;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use connection::{Connection, ConnectionKey, Segment, Side};
+use connection::{Connection, ConnectionKey, Content, Segment, SegmentKey, Side};
 pub use handshake::ConnectError;
 pub(crate) use handshake::Listener;
 pub use link::LinkSpec;
 use link::{Link, LinkKey};
 pub use stream::{Incoming, SimStream};
 
-use crate::kernel::State;
+use crate::kernel::{Pending, State};
 use crate::slots::Slots;
 use crate::time::SimTime;
 use crate::trace::HostId;
@@ -106,6 +106,7 @@ impl Network {
     }
 
     /// The link on which this side of a connection sends.
+    #[inline]
     pub(crate) fn link_of(&mut self, key: ConnectionKey, side: Side) -> &mut Link {
         &mut self.links[self.connections[key].links[side as usize]]
     }
@@ -119,6 +120,19 @@ impl Network {
         key
     }
 
+    #[inline]
+    pub(crate) fn add_segment(&mut self, segment: Segment) -> SegmentKey {
+        self.connections[segment.connection].named_by += 1;
+        self.segments.insert(segment)
+    }
+
+    #[inline]
+    pub(crate) fn remove_segment(&mut self, key: SegmentKey) -> Content {
+        let Segment { connection, content, .. } = self.segments.remove(key);
+        self.connections[connection].named_by -= 1;
+        content
+    }
+
     pub(crate) fn remove_connection(&mut self, key: ConnectionKey) {
         for link in self.connections.remove(key).links {
             self.links[link].connections.remove(&key);
@@ -127,6 +141,18 @@ impl Network {
 }
 
 impl State {
+    /// Schedules an event that names a connection: `event_over` says that it no longer does.
+    pub(crate) fn schedule_for(&mut self, key: ConnectionKey, at: SimTime, what: Pending) {
+        self.net.connections[key].named_by += 1;
+        self.schedule(at, what);
+    }
+
+    /// An event that named this connection has happened, or never will.
+    pub(crate) fn event_over(&mut self, key: ConnectionKey) {
+        self.net.connections[key].named_by -= 1;
+        self.free_if_over(key);
+    }
+
     /// When what this side sends now reaches the other; `None` if it is lost on the way.
     fn arrival(&mut self, key: ConnectionKey, side: Side) -> Option<SimTime> {
         let link = &self.net.links[self.net.connections[key].links[side as usize]];

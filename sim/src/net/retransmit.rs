@@ -7,7 +7,7 @@
 use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
 use super::{USER_TIMEOUT, link};
 use crate::fault::Fault;
-use crate::kernel::{Coming, State};
+use crate::kernel::{Pending, State};
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
 
@@ -32,13 +32,9 @@ impl State {
     pub(super) fn keep(&mut self, segment: SegmentKey) {
         self.net.segments[segment].is_measure = false;
         let Segment { connection, from, serial, first_sent, .. } = self.net.segments[segment];
-        let kept_by = &mut self.net.connections[connection];
-        kept_by.ends[from as usize].held.push_back(segment);
-        kept_by.coming += 1;
-        self.schedule(
-            first_sent.after(USER_TIMEOUT).max(self.now),
-            Coming::UserTimeout { key: connection, side: from, serial },
-        );
+        self.end_of(connection, from).held.push_back(segment);
+        let gives_up = first_sent.after(USER_TIMEOUT).max(self.now);
+        self.schedule_for(connection, gives_up, Pending::UserTimeout { key: connection, side: from, serial });
     }
 
     /// Sets the timer of what one side holds for the first instant of its back-off at or after `not_before`.
@@ -49,25 +45,17 @@ impl State {
         let at = link::retransmission(first_sent, end.round_trip.timeout(), not_before);
         if end.retransmit_at.is_none_or(|earlier| earlier > at) {
             self.end_of(key, side).retransmit_at = Some(at);
-            self.net.connections[key].coming += 1;
-            self.schedule(at, Coming::Retransmit { key, side });
+            self.schedule_for(key, at, Pending::Retransmit { key, side });
         }
     }
 
-    /// Whether the timer is still set for `at`. If not, the event no longer holds on to the connection.
-    pub(crate) fn retransmission_is_live(&mut self, key: ConnectionKey, side: Side, at: SimTime) -> bool {
-        let connection = &mut self.net.connections[key];
-        let live = connection.ends[side as usize].retransmit_at == Some(at);
-        if !live {
-            connection.coming -= 1;
-            self.free_if_over(key);
-        }
-        live
+    /// Whether the timer is still set for `at`.
+    pub(crate) fn retransmission_is_live(&self, key: ConnectionKey, side: Side, at: SimTime) -> bool {
+        self.net.connections[key].ends[side as usize].retransmit_at == Some(at)
     }
 
     /// The timer ran out: everything held leaves again, unless the machine itself is suspended.
     pub(crate) fn retransmit(&mut self, key: ConnectionKey, side: Side) {
-        self.net.connections[key].coming -= 1;
         self.end_of(key, side).retransmit_at = None;
         let (sender, _) = self.hosts_of(key, side);
         if self.host(sender).life.is_reachable() {
@@ -75,7 +63,7 @@ impl State {
                 self.transmit_segment(segment);
             }
         }
-        self.free_if_over(key);
+        self.event_over(key);
     }
 
     /// The way from one host to another may be free again: what its connections hold leaves at the next retransmission.
@@ -144,9 +132,8 @@ impl State {
         self.net.sent += 1;
         let serial = self.net.sent;
         self.end_of(key, from).unacknowledged = Some(serial);
-        self.net.connections[key].coming += 1;
-        let what = Coming::UserTimeout { key, side: from, serial };
-        self.schedule(first_sent.after(USER_TIMEOUT).max(self.now), what);
+        let gives_up = first_sent.after(USER_TIMEOUT).max(self.now);
+        self.schedule_for(key, gives_up, Pending::UserTimeout { key, side: from, serial });
     }
 
     /// Both directions between two hosts are free: retransmissions arrive and get acknowledged.
@@ -159,16 +146,11 @@ impl State {
         }
     }
 
-    /// Whether the user timeout is still about something. If not, the event no longer holds on to the connection.
-    pub(crate) fn user_timeout_is_live(&mut self, key: ConnectionKey, side: Side, serial: u64) -> bool {
+    /// Whether the user timeout is still about something: a segment that is held, or an acknowledgement that is missing.
+    pub(crate) fn user_timeout_is_live(&self, key: ConnectionKey, side: Side, serial: u64) -> bool {
         let end = &self.net.connections[key].ends[side as usize];
-        let held = end.held.iter().any(|&segment| self.net.segments[segment].serial == serial);
-        let live = held || end.unacknowledged == Some(serial);
-        if !live {
-            self.net.connections[key].coming -= 1;
-            self.free_if_over(key);
-        }
-        live
+        let is_held = || end.held.iter().any(|&segment| self.net.segments[segment].serial == serial);
+        end.unacknowledged == Some(serial) || is_held()
     }
 
     /// The sender gives up: its side ends, and what it could not deliver is lost. A suspended machine's timers stand
@@ -176,13 +158,12 @@ impl State {
     pub(crate) fn user_timeout(&mut self, key: ConnectionKey, side: Side, serial: u64) {
         let (sender, _) = self.hosts_of(key, side);
         if self.host(sender).life.is_suspended() {
-            return self.schedule(self.now.after(USER_TIMEOUT), Coming::UserTimeout { key, side, serial });
+            return self.schedule(self.now.after(USER_TIMEOUT), Pending::UserTimeout { key, side, serial });
         }
-        self.net.connections[key].coming -= 1;
         self.stop_repeating(key, side);
         if self.end_of(key, side).open {
             self.end_connection(key, side, End::TimedOut);
         }
-        self.free_if_over(key);
+        self.event_over(key);
     }
 }
