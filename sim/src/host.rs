@@ -20,6 +20,32 @@ use crate::timer::ClockReaches;
 use crate::trace::{Event, HostId};
 
 /// A host, as its own code sees it.
+///
+/// ```
+/// use doublehold_sim::{Budget, DeadlinePassed, DelayLaw, HostSpec, LinkSpec, Outcome, Seed, World};
+/// use std::time::Duration;
+///
+/// let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
+/// world.add_host(HostSpec::new("host").essential(), |host| async move {
+///     // An operation against a deadline: here a sleep, more often an exchange over a connection.
+///     let deadline = host.monotonic().await.after(Duration::from_millis(50));
+///     let late = host.race(host.sleep(Duration::from_millis(80)), deadline).await;
+///     assert_eq!(late, Err(DeadlinePassed));
+///
+///     // Written at once, durable after an fsync.
+///     let mut token = [0; 20];
+///     host.random(&mut token);
+///     host.append("token", &token);
+///     host.fsync("token").await;
+///     assert_eq!(host.read_file("token"), token);
+///
+///     // A task of the same process, and a mark in the trace where a fault may strike.
+///     let other = host.clone();
+///     host.spawn(async move { other.mark("other task", None).await });
+///     host.sleep(Duration::from_millis(1)).await;
+/// });
+/// assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
+/// ```
 #[derive(Clone)]
 pub struct Host {
     kernel: Shared,

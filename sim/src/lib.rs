@@ -4,6 +4,29 @@
 //! connects, listens, writes files. Every run is a pure function of its seed and its planned faults, down to a hash
 //! over all events.
 //!
+//! A client reads its clock, is paused before its next step, and goes on as if no time had passed:
+//!
+//! ```
+//! use doublehold_sim::{
+//!     Budget, DelayLaw, Fault, HostSpec, LinkSpec, Occurrence, Pattern, PlannedFault, Seed, Trigger, World,
+//! };
+//! use std::time::Duration;
+//!
+//! let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
+//! let client = world.add_host(HostSpec::new("client").essential(), |host| async move {
+//!     let read = host.monotonic().await;
+//!     let now = host.clocks().monotonic;
+//!     assert_eq!(now, read.after(Duration::from_secs(10)));
+//! });
+//! let read = Occurrence { pattern: Pattern::ClockRead { host: client }, nth: 1 };
+//! world.plan(PlannedFault {
+//!     trigger: Trigger::On { occurrences: vec![read], offset: Duration::ZERO },
+//!     faults: vec![Fault::Pause { host: client }],
+//!     lasting: Some(Duration::from_secs(10)),
+//! });
+//! assert_eq!(world.run(Budget::default()).ended.to_string(), "10.000000000");
+//! ```
+//!
 //! # Map, in reading order
 //!
 //! - [`World`]: hosts, links and faults put together, and what a run came to.

@@ -25,31 +25,31 @@ pub struct ConnectionId(pub u64);
 pub enum Event {
     /// A host's process started.
     Booted {
-        /// The host.
+        /// Whose process.
         host: HostId,
     },
     /// One step of one of the host's tasks ran.
     Ran {
-        /// The host.
+        /// Whose task.
         host: HostId,
     },
     /// A host read one of its clocks at a step point.
     ClockRead {
-        /// The host.
+        /// Who read it.
         host: HostId,
-        /// The clock it read.
+        /// Which of its clocks.
         clock: ClockKind,
-        /// What it showed, in nanoseconds.
+        /// Nanoseconds, since what that clock counts from; a wall clock can show less than zero.
         reading: i64,
     },
     /// A sleep or timeout of the host came due.
     TimerFired {
-        /// The host.
+        /// Who waited.
         host: HostId,
     },
     /// A host asked for a connection.
     Connecting {
-        /// The connection.
+        /// Its number, from here on.
         connection: ConnectionId,
         /// Who asked.
         from: HostId,
@@ -58,58 +58,58 @@ pub enum Event {
     },
     /// The other machine took the connection.
     Accepted {
-        /// The connection.
+        /// The one that was asked for.
         connection: ConnectionId,
-        /// The machine that took it.
+        /// The machine that took it; its process may not have yet.
         host: HostId,
     },
     /// Bytes were handed to the network.
     Sent {
-        /// The connection.
+        /// Over which they go.
         connection: ConnectionId,
-        /// The sender.
+        /// Whose process sends.
         from: HostId,
-        /// The receiver.
+        /// Who is to get them.
         to: HostId,
-        /// How many bytes.
+        /// How many: at least one, at most what the receiver's buffer has room for.
         bytes: u32,
         /// A digest of the bytes, so that a run that sends other bytes is another run.
         digest: u64,
     },
     /// Bytes reached the receiver's machine.
     Delivered {
-        /// The connection.
+        /// Over which they came.
         connection: ConnectionId,
-        /// The sender.
+        /// Whose process sent them.
         from: HostId,
-        /// The receiver.
+        /// Whose machine has them; its process may not have read them yet.
         to: HostId,
-        /// How many bytes.
+        /// How many: those of one `Sent`.
         bytes: u32,
     },
     /// Bytes (or an end of stream) could not reach the receiver's machine and wait to be retransmitted.
     Held {
-        /// The connection.
+        /// Over which they were sent.
         connection: ConnectionId,
-        /// The sender.
+        /// Whose machine repeats them.
         from: HostId,
-        /// The receiver.
+        /// Whose machine they did not reach.
         to: HostId,
     },
     /// A connection ended for one host: refused, reset, timed out, or the other side finished sending.
     Ended {
-        /// The connection.
+        /// The one that ended; it may go on for the other host.
         connection: ConnectionId,
         /// The host that learned of it.
         host: HostId,
-        /// How it ended.
+        /// What it learned.
         how: End,
     },
     /// The host's disk made a file's bytes durable.
     Synced {
-        /// The host.
+        /// Whose disk.
         host: HostId,
-        /// How many bytes of the file are durable now.
+        /// How many bytes of the file, from its beginning, are durable now.
         durable: u64,
     },
     /// A fault was applied.
@@ -145,9 +145,9 @@ pub enum End {
 /// One line of a kept trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
-    /// When, in true time.
+    /// True time.
     pub at: SimTime,
-    /// What.
+    /// What happened then.
     #[serde(flatten)]
     pub event: Event,
 }
