@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::fault::{Fault, Struck};
-use crate::kernel::{Pending, State};
+use crate::kernel::State;
 use crate::life::LifeNumber;
 use crate::net::link::Link;
+use crate::queue::Pending;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
 

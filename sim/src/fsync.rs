@@ -8,7 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::host::Host;
-use crate::kernel::{Pending, Process, State};
+use crate::kernel::{Process, State};
+use crate::queue::Pending;
 use crate::slots::Key;
 use crate::trace::{Event, HostId};
 

@@ -8,8 +8,6 @@
 //! is borrowed only pushes onto the ready queue. Code under test runs only while neither is borrowed.
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::task::Context;
@@ -19,15 +17,13 @@ use async_task::Runnable;
 use fragile::Fragile;
 
 use crate::fault_book::{FaultBook, Matched};
-use crate::fsync::SyncKey;
 use crate::host_state::HostState;
 use crate::life::Gate;
 use crate::memory::MEASURED_EVERY;
-use crate::net::connection::{ConnectionKey, SegmentKey, Side};
 use crate::net::{LinkSpec, Network};
+use crate::queue::{EventQueue, Pending, ReadyQueue, Scheduled};
 use crate::random::{Seed, Stream};
 use crate::time::SimTime;
-use crate::timer::TimerKey;
 use crate::trace::{Event, HostId, Trace};
 
 /// How handles hold the kernel: checked to stay on one thread, because the futures of real client libraries must be
@@ -59,48 +55,7 @@ pub(crate) struct Process {
 
 pub(crate) struct Kernel {
     pub(crate) state: RefCell<State>,
-    pub(crate) ready: RefCell<Ready>,
-}
-
-/// The tasks that can take a step.
-#[derive(Default)]
-pub(crate) struct Ready {
-    /// The observer's go first, in the order in which they became ready, and leave no mark: who watches a run must not
-    /// change it.
-    observing: VecDeque<Runnable<Process>>,
-    ordinary: Vec<Runnable<Process>>,
-}
-
-impl Ready {
-    pub(crate) fn push(&mut self, runnable: Runnable<Process>) {
-        if runnable.metadata().host == OBSERVER {
-            self.observing.push_back(runnable);
-        } else {
-            self.ordinary.push(runnable);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.observing.is_empty() && self.ordinary.is_empty()
-    }
-
-    /// The next one, chosen by the schedule stream when there is a choice.
-    fn take(&mut self, schedule: &mut Stream) -> Option<Runnable<Process>> {
-        if let Some(first) = self.observing.pop_front() {
-            return Some(first);
-        }
-        let choice = match self.ordinary.len() {
-            0 => return None,
-            1 => 0,
-            several => schedule.below(several as u64),
-        };
-        Some(self.ordinary.swap_remove(choice as usize))
-    }
-
-    /// Any of them, for when no order matters any more.
-    fn pop(&mut self) -> Option<Runnable<Process>> {
-        self.ordinary.pop().or_else(|| self.observing.pop_front())
-    }
+    pub(crate) ready: RefCell<ReadyQueue>,
 }
 
 /// How far a run may go before it is stopped with a named outcome.
@@ -243,17 +198,10 @@ impl Kernel {
 /// The world's own host: beyond all faults, and no part of the trace.
 pub(crate) const OBSERVER: HostId = HostId(0);
 
-/// Ordinary events are numbered from here on, so that those below come first. No run has that many.
-const FIRST_ORDINARY: u64 = 1 << 63;
-
 /// Everything that changes in a run, except the ready queue.
 pub(crate) struct State {
     pub(crate) now: SimTime,
-    /// Breaks ties in time: events at one instant keep the order in which they were scheduled.
-    sequence: u64,
-    /// The same for events that come before all others of their instant.
-    first_sequence: u64,
-    heap: BinaryHeap<Scheduled>,
+    pub(crate) events: EventQueue,
     pub(crate) hosts: Vec<HostState>,
     /// Distinguishes armings, also of timers that share a slot one after the other.
     pub(crate) timer_generations: u32,
@@ -282,77 +230,11 @@ pub(crate) struct State {
     pub(crate) boots: Vec<HostId>,
 }
 
-/// An event that will happen. The greatest is the earliest, and of one instant the first that was scheduled: that is
-/// the one which a heap gives out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scheduled {
-    /// The time in the upper half, the sequence number in the lower: one comparison for both.
-    order: u128,
-    what: Pending,
-}
-
-impl Scheduled {
-    fn new(at: SimTime, sequence: u64, what: Pending) -> Scheduled {
-        Scheduled { order: u128::from(at.0) << 64 | u128::from(sequence), what }
-    }
-
-    fn at(&self) -> SimTime {
-        SimTime((self.order >> 64) as u64)
-    }
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Scheduled) -> bool {
-        self.order == other.order
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Scheduled) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Scheduled) -> Ordering {
-        other.order.cmp(&self.order)
-    }
-}
-
-/// What can be scheduled. Small and `Copy`: the heap moves these around all the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Pending {
-    /// A timer may be due; stale if its generation is not the timer's.
-    Timer { key: TimerKey, generation: u32 },
-    /// A segment reaches the receiver's machine.
-    Segment { key: SegmentKey },
-    /// A connection request leaves, for the first time or again.
-    Ask { key: ConnectionKey },
-    /// A connection request reaches the other machine.
-    Request { key: ConnectionKey },
-    /// The answer to a connection request reaches the asker.
-    Answer { key: ConnectionKey, accepted: bool },
-    /// What one end of a connection holds leaves again; stale if its timer is set for another time.
-    Retransmit { key: ConnectionKey, side: Side },
-    /// The sender of a held segment may have waited for its user timeout.
-    UserTimeout { key: ConnectionKey, side: Side, serial: u64 },
-    /// An fsync is done.
-    Synced { key: SyncKey },
-    /// A planned fault strikes.
-    Strike { number: u32 },
-    /// A planned fault that lasts a while is undone.
-    Undo { number: u32 },
-}
-
 impl State {
     fn new(seed: Seed, links: LinkSpec, keep_trace: bool) -> State {
         State {
             now: SimTime::ZERO,
-            sequence: FIRST_ORDINARY,
-            first_sequence: 0,
-            heap: BinaryHeap::new(),
+            events: EventQueue::default(),
             hosts: Vec::new(),
             timer_generations: 0,
             net: Network::new(links),
@@ -397,11 +279,6 @@ impl State {
             (false, true) => Some(Outcome::EventBudget),
             (false, false) => None,
         }
-    }
-
-    /// How many events are still to happen.
-    pub(crate) fn pending(&self) -> usize {
-        self.heap.len()
     }
 
     /// A task of this process is at a step point: whether it must wait there, because the host is stopped, the process
@@ -467,20 +344,13 @@ impl State {
     }
 
     pub(crate) fn schedule(&mut self, at: SimTime, what: Pending) {
-        self.sequence += 1;
-        self.heap.push(Scheduled::new(at, self.sequence, what));
-    }
-
-    /// Schedules for this instant, before everything else that is still to happen in it.
-    pub(crate) fn schedule_first(&mut self, what: Pending) {
-        self.first_sequence += 1;
-        self.heap.push(Scheduled::new(self.now, self.first_sequence, what));
+        self.events.push(at, what);
     }
 
     /// The next event that is not stale. Stale ones do not move time.
     fn next_event(&mut self) -> Option<Scheduled> {
         loop {
-            let next = self.heap.pop()?;
+            let next = self.events.pop()?;
             if !self.discard_if_stale(&next) {
                 return Some(next);
             }

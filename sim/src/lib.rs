@@ -34,8 +34,8 @@
 //! - [`WorldObserver`]: what only the code that watches a run can know.
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
-//! - `kernel`: the event loop. `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`:
-//!   where faults change them.
+//! - `kernel`: the event loop. `queue`: what will happen, and what can run.
+//! - `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`: where faults change them.
 //! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
 //!   typed keys.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
@@ -71,6 +71,7 @@ mod life;
 mod memory;
 mod net;
 mod observer;
+mod queue;
 mod random;
 mod slots;
 mod time;

@@ -34,7 +34,7 @@ impl State {
         self.watchers_keep
             + disks
             + RECORD * self.trace.count()
-            + SCHEDULED * self.pending() as u64
+            + SCHEDULED * self.events.len() as u64
             + TIMER * timers as u64
             + TASK * tasks as u64
             + self.network_memory()
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn what_is_counted_is_about_what_it_takes() {
         assert!(is_about(RECORD, size_of::<crate::trace::Record>()));
-        assert!(is_about(SCHEDULED, size_of::<crate::kernel::Scheduled>()));
+        assert!(is_about(SCHEDULED, size_of::<crate::queue::Scheduled>()));
         assert!(is_about(TIMER, size_of::<crate::timer::Timer>()));
         assert!(is_about(SEGMENT, size_of::<crate::net::connection::Segment>()));
         assert!(is_about(CONNECTION, size_of::<crate::net::connection::Connection>()));

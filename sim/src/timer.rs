@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 
 use crate::clock::ClockKind;
 use crate::host::Host;
-use crate::kernel::{OBSERVER, Pending, Process, State};
+use crate::kernel::{OBSERVER, Process, State};
+use crate::queue::Pending;
 use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -191,7 +192,7 @@ impl State {
     /// due at this very instant.
     pub(crate) fn fire_late_timers(&mut self, host: HostId) {
         for (key, generation) in std::mem::take(&mut self.host_mut(host).late_timers) {
-            self.schedule_first(Pending::Timer { key, generation });
+            self.events.push_first(self.now, Pending::Timer { key, generation });
         }
     }
 

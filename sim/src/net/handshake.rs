@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use super::connection::{Connection, ConnectionKey, Endpoint, Side};
 use super::link::{self, Departure};
-use crate::kernel::{Pending, Process, State};
+use crate::kernel::{Process, State};
+use crate::queue::Pending;
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
 

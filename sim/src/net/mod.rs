@@ -36,7 +36,8 @@ pub use link::LinkSpec;
 use link::{Link, LinkKey};
 pub use stream::{Incoming, SimStream};
 
-use crate::kernel::{Pending, State};
+use crate::kernel::State;
+use crate::queue::Pending;
 use crate::slots::Slots;
 use crate::time::SimTime;
 use crate::trace::HostId;

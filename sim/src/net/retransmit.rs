@@ -7,7 +7,8 @@
 use super::connection::{ConnectionKey, Content, Segment, SegmentKey, Side};
 use super::{USER_TIMEOUT, link};
 use crate::fault::Fault;
-use crate::kernel::{Pending, State};
+use crate::kernel::State;
+use crate::queue::Pending;
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
 
