@@ -8,16 +8,13 @@
 //! | | |
 //! |---|---|
 //! | how many connections the system allows | `files` |
-//! | the machine under a node | `machine` |
 //! | being asked to stop | `signals` |
 
 mod files;
-mod machine;
 mod signals;
 
 use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
-use doublehold_sim_redis::{BootError, Node, NodeConfig};
-use machine::TokioMachine;
+use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
 pub use signals::{Signals, Stop};
 use std::future::{Future, poll_fn};
 use std::io;

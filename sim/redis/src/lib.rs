@@ -2,10 +2,9 @@
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
 //! process), `server` (one client's connection), `persistence`, `config_file`, `replication`, and [`machine`], all that a
-//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it, as one [`process`] of those a
-//! machine can have. The core is pure:
-//! whoever calls it says what time it is and sends the replies, so the same server runs on a simulated host and on a real
-//! TCP port.
+//! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it, as one [`process`] of
+//! those a machine can have; `on_tokio`, behind the feature `tokio`, is a real machine. The core is pure: whoever calls it
+//! says what time it is and sends the replies, so the same server runs on a simulated host and on a real TCP port.
 //!
 //! # What is not there
 //!
@@ -41,6 +40,8 @@ pub mod core;
 pub mod machine;
 mod node;
 mod on_sim;
+#[cfg(feature = "tokio")]
+mod on_tokio;
 mod operator;
 mod persistence;
 mod pipe;
@@ -53,5 +54,7 @@ mod wait;
 pub use machine::Machine;
 pub use node::{BootError, Node, NodeConfig};
 pub use on_sim::{RunError, SimMachine};
+#[cfg(feature = "tokio")]
+pub use on_tokio::TokioMachine;
 pub use operator::{Operator, Order, UnknownOrder};
 pub use persistence::Persistence;

@@ -1,11 +1,18 @@
-//! A real machine under a node: its clocks, its network through tokio, and files in memory.
+//! A real machine under a node: its clocks, its network through tokio, and files in memory. The one place in this crate that
+//! may use them.
 //!
-//! Everything a node starts runs on the thread, and in the runtime, that the node was booted in.
+//! Everything a node starts runs on the thread, and in the runtime, that the node was booted in: one with time and I/O
+//! enabled.
 //!
 //! Not modelled: a disk. The files are gone when the program ends.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "on a real machine the clocks, the tasks and the randomness are the system's"
+)]
 
-use doublehold_sim_redis::Machine;
-use doublehold_sim_redis::core::WallMicros;
+use crate::core::WallMicros;
+use crate::machine::Machine;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
@@ -15,8 +22,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpStream;
 
 /// This machine: its clocks, its network through tokio, and files in memory.
-#[derive(Clone)]
-pub(super) struct TokioMachine {
+#[derive(Clone, Debug)]
+pub struct TokioMachine {
     began: Instant,
     /// Whether masters may be on other machines.
     remote_masters: bool,
@@ -24,7 +31,9 @@ pub(super) struct TokioMachine {
 }
 
 impl TokioMachine {
-    pub(super) fn new(remote_masters: bool) -> TokioMachine {
+    /// The machine this program runs on. Without `remote_masters` its nodes connect to masters on this machine only,
+    /// whatever a name means by then.
+    pub fn new(remote_masters: bool) -> TokioMachine {
         TokioMachine { began: Instant::now(), remote_masters, files: Arc::default() }
     }
 
