@@ -8,6 +8,7 @@ use super::limits::{OUT_OF_MEMORY, charge, charge_string};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
 use super::run::with_run;
+use memchr::memmem;
 use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 
 /// Steps of the pattern matcher that take as long as one Lua instruction.
@@ -123,7 +124,7 @@ fn find(lua: &Lua, args: &MultiValue, is_find: bool) -> mlua::Result<MultiValue>
     let plain =
         is_find && args.get(3).is_some_and(|plain| !matches!(plain, Value::Nil | Value::Boolean(false)));
     if plain {
-        let found = find_bytes(&text[init..], &wanted).map(|at| (init + at + 1, init + at + wanted.len()));
+        let found = memmem::find(&text[init..], &wanted).map(|at| (init + at + 1, init + at + wanted.len()));
         return Ok(match found {
             Some((first, last)) => MultiValue::from_iter([index_value(first), index_value(last)]),
             None => MultiValue::from_iter([Value::Nil]),
@@ -312,33 +313,6 @@ fn check_size(bytes: usize) -> mlua::Result<()> {
         return Err(mlua::Error::external(ScriptError::Thrown(OUT_OF_MEMORY.to_vec())));
     }
     Ok(())
-}
-
-/// Knuth, Morris and Pratt: linear whatever the two look like.
-fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    let mut fallback = vec![0; wanted.len()];
-    let mut matched = 0;
-    for index in 1..wanted.len() {
-        while matched > 0 && wanted[index] != wanted[matched] {
-            matched = fallback[matched - 1];
-        }
-        matched += usize::from(wanted[index] == wanted[matched]);
-        fallback[index] = matched;
-    }
-    if wanted.is_empty() {
-        return Some(0);
-    }
-    matched = 0;
-    for (index, byte) in text.iter().enumerate() {
-        while matched > 0 && *byte != wanted[matched] {
-            matched = fallback[matched - 1];
-        }
-        matched += usize::from(*byte == wanted[matched]);
-        if matched == wanted.len() {
-            return Some(index + 1 - wanted.len());
-        }
-    }
-    None
 }
 
 /// string.rep: refuses at once what would only run into the memory limit after a while.
