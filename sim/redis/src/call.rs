@@ -3,9 +3,10 @@
 //! A connection leaves its waker with the node once. After that a look costs two atomic reads, unless the node has closed or
 //! has something for some connection.
 
+use std::task::{Context, Poll, Waker};
+
 use crate::machine::Machine;
 use crate::node::Shared;
-use std::task::{Context, Poll, Waker};
 
 /// What a connection and the node know of each other, so that waiting for input does not lock the node each time.
 #[derive(Default)]

@@ -7,11 +7,13 @@
 //! Not modelled: a disk that reports errors in the middle of a run without losing power (a failed fsync ends the node),
 //! and more than one processor (a node does one thing at a time).
 
-use crate::core::WallMicros;
 use std::future::Future;
 use std::io;
 use std::time::Duration;
+
 use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::core::WallMicros;
 
 /// How often Redis' own timer looks at things that wait for the wall clock (`hz 10`).
 pub(crate) const TICK: Duration = Duration::from_millis(100);

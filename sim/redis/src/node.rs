@@ -6,13 +6,6 @@
 //!
 //! Not modelled: `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
 
-use crate::config_file;
-use crate::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
-use crate::machine::{Machine, TICK};
-use crate::persistence::{self, Aof, Persistence};
-use crate::replication::{self, Links, Patience};
-use crate::server;
-use crate::wait::{First, Wakers, first};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -20,7 +13,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
 use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::config_file;
+use crate::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
+use crate::machine::{Machine, TICK};
+use crate::persistence::{self, Aof, Persistence};
+use crate::replication::{self, Links, Patience};
+use crate::server;
+use crate::wait::{First, Wakers, first};
 
 /// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
 #[derive(Clone, Debug)]

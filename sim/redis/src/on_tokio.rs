@@ -11,15 +11,17 @@
     reason = "on a real machine the clocks, the tasks and the randomness are the system's"
 )]
 
-use crate::core::WallMicros;
-use crate::machine::Machine;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
+
 use tokio::net::TcpStream;
+
+use crate::core::WallMicros;
+use crate::machine::Machine;
 
 /// This machine: its clocks, its network through tokio, and files in memory.
 #[derive(Clone, Debug)]

@@ -13,15 +13,16 @@
 //! resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under every
 //! policy, where Redis under `everysec` would go on and refuse writes.
 
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
 use crate::core::{Core, Session, WallMicros};
 use crate::machine::Machine;
 use crate::node::{BootError, Shared};
 use crate::resp::RequestBuffer;
 use crate::wait::Wakers;
-use std::future::poll_fn;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
 
 /// The file's name on the node's disk.
 pub(crate) const AOF_FILE: &str = "appendonly.aof";

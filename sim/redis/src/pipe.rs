@@ -3,12 +3,14 @@
 //! Both are reused for the life of the connection. Reading and writing are polled, so that a caller can wait for either
 //! and for something else at once.
 
-use crate::resp::RequestBuffer;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
+
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+
+use crate::resp::RequestBuffer;
 
 /// What one read asks for at least. Lock clients send tens of bytes; a full buffer doubles.
 const READ_BYTES: usize = 1 << 10;

@@ -5,11 +5,13 @@
 //!
 //! Signals go to the machine: of its processes at most one should wait for them.
 
+use std::future::Future;
+
+use doublehold_sim::{Host, Incoming, SimStream};
+use tokio::sync::oneshot;
+
 use crate::core::Peer;
 use crate::wait::{First, first};
-use doublehold_sim::{Host, Incoming, SimStream};
-use std::future::Future;
-use tokio::sync::oneshot;
 
 /// A program on a simulated machine. Clones are handles to the same.
 pub trait Process: Clone + Send + 'static {

@@ -6,6 +6,15 @@
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and costs
 //! one buffer. Nothing is allocated or spawned per command.
 
+use std::future::{pending, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
 use crate::call::{Call, Known, poll_call, poll_leave};
 use crate::core::{Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
@@ -14,13 +23,6 @@ use crate::persistence::Persistence;
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
-use std::future::{pending, poll_fn};
-use std::io;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Replies are sent before the next pipelined request is executed once this much waits: a pipeline of large reads must
 /// not collect its replies in memory. Large enough that lock traffic never notices.

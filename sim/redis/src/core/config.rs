@@ -1,9 +1,10 @@
 //! What a node is told to be before it starts.
 
-use super::{Limits, MetLimit, Observer, ScriptLimit};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use super::{Limits, MetLimit, Observer, ScriptLimit};
 
 /// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
 #[derive(Clone)]

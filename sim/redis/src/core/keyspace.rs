@@ -1,7 +1,8 @@
 //! Databases: keys, values, lifetimes and who watches what. Knows nothing of clients, clocks or replies.
 
-use super::scan_order::ScanOrder;
 use std::collections::BTreeMap;
+
+use super::scan_order::ScanOrder;
 
 /// Redis keeps a hash as a list (insertion order) up to this many fields …
 const LIST_MAX_FIELDS: usize = 512;

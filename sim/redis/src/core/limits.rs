@@ -8,8 +8,9 @@
 //!
 //! Not modelled: eviction (the policy is always `noeviction`), and the limits of pub/sub clients, which do not exist.
 
-use crate::resp::integer;
 use std::time::Duration;
+
+use crate::resp::integer;
 
 /// `client-output-buffer-limit` of one class of clients. Zeroes: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,15 +31,17 @@ pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
 pub use stream::StreamError;
 
-use crate::resp::{Args, reply};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
 use clients::Client;
 use dispatch::Overrun;
 use keyspace::{Database, Value};
 use lua::Script;
 use propagation::Propagation;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::time::Duration;
+
+use crate::resp::{Args, reply};
 
 /// Redis' default number of databases.
 const DATABASES: usize = 16;

@@ -1,8 +1,9 @@
 //! What a checker or a fault trigger learns about a node, as it happens.
 
+use std::fmt;
+
 use super::StoppedScript;
 use super::keyspace::{Entry, Hash, Value};
-use std::fmt;
 
 /// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

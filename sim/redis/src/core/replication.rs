@@ -1,8 +1,9 @@
 //! Role, ids, offsets and links: written by the node, read by INFO, ROLE and the write checks.
 
-use super::hex;
 use std::fmt;
 use std::time::Duration;
+
+use super::hex;
 
 /// A replication id: 20 random bytes, printed as 40 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

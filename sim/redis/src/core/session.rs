@@ -1,9 +1,10 @@
 //! One connection, as the core sees it: selected database, protocol, transaction.
 
+use std::collections::BTreeSet;
+
 use super::command::CommandSpec;
 use super::{Origin, Peer, WallMicros};
 use crate::resp::{OwnedArgs, Protocol};
-use std::collections::BTreeSet;
 
 /// One connection's state. The id must be unique among the connections of one [`Core`](super::Core).
 #[derive(Debug, Default)]

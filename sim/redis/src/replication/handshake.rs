@@ -1,11 +1,12 @@
 //! The replica's side of the handshake: PING, REPLCONF, PSYNC, line by line, each within `repl-timeout` of silence.
 
+use std::future::{Future, poll_fn};
+use std::io;
+
 use crate::machine::Machine;
 use crate::node::Shared;
 use crate::pipe::Pipe;
 use crate::wait::{First, first};
-use std::future::{Future, poll_fn};
-use std::io;
 
 /// No reply of the handshake is longer; Redis reads such lines into a buffer of 256 bytes.
 const LINE_LIMIT_BYTES: usize = 1024;

@@ -2,18 +2,20 @@
 //!
 //! A replica that reads slowly holds the backlog open, up to `client-output-buffer-limit replica`; then its link is dropped.
 
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
 use super::{Links, Patience};
 use crate::core::{ReplicaState, Replication, ReplicationId, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State, random_id};
 use crate::pipe::Pipe;
 use crate::resp::reply;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 /// How much of the backlog is copied for one write.
 const PIECE_BYTES: usize = 64 << 10;

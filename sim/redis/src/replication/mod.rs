@@ -18,16 +18,18 @@ mod replica;
 
 pub(crate) use master::{ask_for_acknowledgements, serve_replica};
 
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use backlog::Backlog;
+use master::Attached;
+
 use crate::core::{LinkState, OutputLimit, Replication, ReplicationId, Role, Session};
 use crate::machine::Machine;
 use crate::node::{Shared, State, random_id};
 use crate::resp::reply;
 use crate::wait::Wakers;
-use backlog::Backlog;
-use master::Attached;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
 
 /// What a node remembers about its links, beside what the core reports.
 #[derive(Debug)]

@@ -3,6 +3,16 @@
 //! A replica's data moves only by its master's bytes, and its offset only by whole commands and transactions: a link that
 //! breaks in the middle of one leaves nothing of it behind.
 
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
 use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
 use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, hex};
@@ -11,14 +21,6 @@ use crate::node::{Shared, State};
 use crate::pipe::Pipe;
 use crate::resp::RequestBuffer;
 use crate::wait::first;
-use std::convert::Infallible;
-use std::future::{Future, poll_fn};
-use std::io;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 /// How often a replica acknowledges, and tries to connect again: once per run of Redis' replication timer.
 const PERIOD: Duration = Duration::from_secs(1);

@@ -4,8 +4,9 @@
 //! allocate once the buffer has grown to the connection's usual size. Like Redis, the parser does not look at the two
 //! bytes after a bulk string.
 
-use crate::resp::integer;
 use std::ops::Range;
+
+use crate::resp::integer;
 
 /// Redis' `PROTO_INLINE_MAX_SIZE`: longest line, be it an inline request or a length.
 const LINE_LIMIT: usize = 64 << 10;

@@ -3,12 +3,14 @@
 //! Every command of the table that may write is called here, on keys of every type, alone, in scripts and in transactions;
 //! after each the keyspace must be what the changes so far make of an empty one.
 
-use crate::support::{Node, words};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
 use doublehold_sim::{Seed, Stream};
 use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Session, Stored, StoredValue};
 use doublehold_sim_redis::resp::RequestBuffer;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+
+use crate::support::{Node, words};
 
 /// A key's value (a string has one field without a name) and when it expires.
 type Held = (BTreeMap<Option<String>, String>, Option<i64>);

@@ -1,7 +1,8 @@
 //! What CLIENT LIST shows of connections, and what is kept for them.
 
-use crate::support::{Node, words};
 use doublehold_sim_redis::core::Session;
+
+use crate::support::{Node, words};
 
 /// These fields of each connection that `command` lists, one connection a line.
 fn listed(node: &mut Node, client: &mut Session, command: &str, fields: &[&str]) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! Lifetimes: when a key is gone, who may say so, and what is propagated. The clock is the test's.
 
-use crate::support::{Node, check};
 use doublehold_sim_redis::core::Session;
+
+use crate::support::{Node, check};
 
 #[test]
 fn a_key_lives_through_its_last_millisecond_and_is_gone_after_it() {

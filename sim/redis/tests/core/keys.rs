@@ -1,9 +1,11 @@
 //! Keys that are renamed, copied, read with a new lifetime and gone through: what others see of it.
 
-use crate::support::{Node, change_text, check, words};
-use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Session};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+
+use doublehold_sim_redis::core::{CoreConfig, KeyChange, Observer, Origin, Session};
+
+use crate::support::{Node, change_text, check, words};
 
 /// What each command of `table` makes replicas and the file hear.
 fn propagates(node: &mut Node, client: &mut Session, table: &[(&str, &[&str])]) {

@@ -1,10 +1,12 @@
 //! What an observer is told.
 
-use crate::support::{Node, change_text};
+use std::sync::{Arc, Mutex};
+
 use doublehold_sim_redis::core::{
     CoreConfig, KeyChange, Observer, Origin, Peer, ScriptLimit, Session, StoppedScript,
 };
-use std::sync::{Arc, Mutex};
+
+use crate::support::{Node, change_text};
 
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);

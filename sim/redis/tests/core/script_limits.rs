@@ -1,13 +1,15 @@
 //! How far a script may go: what ends, what is stopped, and that neither depends on what ran on the thread before.
 
-use crate::support::Node;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use doublehold_sim_redis::core::{
     CoreConfig, Limits, MetLimit, Next, Observer, Origin, OutputLimit, ScriptClock, ScriptLimit,
     StoppedScript,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+
+use crate::support::Node;
 
 fn ask(node: &mut Node, script: &str) -> String {
     let mut client = node.client();

@@ -1,7 +1,8 @@
 //! Scripts that would crash the process that runs them: each gives the answer Redis gives, or an error that names the limit.
 
-use crate::support::Node;
 use doublehold_sim_redis::core::{CoreConfig, Next, ScriptClock, ScriptLimit};
+
+use crate::support::Node;
 
 /// Runs each script, on a stack as small as a thread of a runtime may have, and compares what its reply begins with.
 fn check(table: &'static [(&'static str, &'static str)]) {

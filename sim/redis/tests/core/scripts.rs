@@ -1,8 +1,10 @@
 //! Scripts: conversions, errors, the sandbox, and limits.
 
-use crate::support::Node;
-use doublehold_sim_redis::core::{CoreConfig, Next, ScriptLimit, Session};
 use std::time::Duration;
+
+use doublehold_sim_redis::core::{CoreConfig, Next, ScriptLimit, Session};
+
+use crate::support::Node;
 
 const COMPARE_AND_DELETE: &str =
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";

@@ -1,7 +1,8 @@
 //! What a master's stream and a file ask for: their numbers, checked or not, do not take the node down.
 
-use crate::support::{Node, words};
 use doublehold_sim_redis::core::Session;
+
+use crate::support::{Node, words};
 
 #[test]
 fn numbers_at_the_end_of_their_range_in_a_masters_stream_are_survived() {

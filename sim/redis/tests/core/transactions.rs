@@ -1,7 +1,8 @@
 //! MULTI, EXEC, WATCH: when a transaction happens, and what it leaves behind.
 
-use crate::support::{Node, check, words};
 use doublehold_sim_redis::core::CoreConfig;
+
+use crate::support::{Node, check, words};
 
 /// Watches `k` on one session, lets another do `meanwhile`, and says whether EXEC succeeded.
 fn survives(node: &mut Node, meanwhile: &[&str]) -> bool {

@@ -3,12 +3,14 @@
 //! Both get the same random commands; replies, what is propagated, what the observer and a client that monitors are told, and
 //! the data must be equal.
 
-use crate::support::Node;
+use std::sync::{Arc, Mutex};
+
 use doublehold_sim::{Seed, Stream};
 use doublehold_sim_redis::core::{
     CoreConfig, KeyChange, Limits, Observer, Origin, ScriptLimit, Session, StoppedScript,
 };
-use std::sync::{Arc, Mutex};
+
+use crate::support::Node;
 
 const SCRIPTS: [&str; 4] = [
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",

@@ -1,10 +1,11 @@
 //! Connections to one server, and what came back on them. Blocking sockets: the test is a plain loop.
 
-use super::resp::{Value, parse, reply_length};
-use super::script::{Bytes, Step, encoded};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
+
+use super::resp::{Value, parse, reply_length};
+use super::script::{Bytes, Step, encoded};
 
 /// How long a reply may take. Nothing that is generated blocks for more than some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(3);

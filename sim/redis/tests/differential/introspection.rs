@@ -1,13 +1,14 @@
 //! What the node says of each of its commands against what a real Redis says of the same: clients route by it, and
 //! redis-cli makes its hints of it.
 
+use std::collections::BTreeSet;
+
 use super::client::{Answer, Clients};
 use super::known::Known;
 use super::ours;
 use super::real::RealRedis;
 use super::resp::{Value, parse};
 use super::script::{Bytes, Step};
-use std::collections::BTreeSet;
 
 #[test]
 fn every_command_is_described_as_a_real_redis_describes_it() {

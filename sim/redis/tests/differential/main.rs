@@ -29,13 +29,14 @@ mod script;
 mod shrink;
 mod transcript;
 
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
 use client::Answer;
 use known::Known;
 use real::RealRedis;
 use run::{Difference, Outcome, Pair};
 use script::Step;
-use std::collections::BTreeSet;
-use std::io::Write as _;
 
 /// How many scripts may show a difference once only (the machine stood still for longer than a lifetime), or crash the
 /// real server.

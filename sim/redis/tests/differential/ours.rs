@@ -1,12 +1,13 @@
 //! Our node on a loopback TCP port, in a thread of its own, on the real clock: the same way in as the real server's.
 
-use doublehold_sim_redis::core::{Peer, WallMicros};
-use doublehold_sim_redis::{Machine, Node, NodeConfig};
 use std::future::Future;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use doublehold_sim_redis::core::{Peer, WallMicros};
+use doublehold_sim_redis::{Machine, Node, NodeConfig};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Starts a node without persistence and returns its port. It ends with the test's process.

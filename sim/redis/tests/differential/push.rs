@@ -2,12 +2,13 @@
 //!
 //! Compared are all bytes that each connection got, with the times and port numbers in them made the same.
 
-use super::ours;
-use super::real::RealRedis;
-use super::script::{Bytes, encoded, split_args};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use std::time::Duration;
+
+use super::ours;
+use super::real::RealRedis;
+use super::script::{Bytes, encoded, split_args};
 
 /// Commands by connection: `m` monitors, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the server's.
 /// Each command but the monitor's is sent when the reply to the one before is there.

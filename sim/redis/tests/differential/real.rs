@@ -1,13 +1,14 @@
 //! A real redis-server of the test's own: found on PATH, started on a free loopback port in a directory of its own, and
 //! killed when the test ends, also by a panic.
 
-use super::client::{Clients, End};
-use super::say;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+use super::client::{Clients, End};
+use super::say;
 
 /// A running redis-server; killed when dropped.
 pub(crate) struct RealRedis {

@@ -3,6 +3,8 @@
 //! To add a scene, write its `>` lines and record: `DOUBLEHOLD_RECORD_TRANSCRIPTS=1 cargo test -p doublehold-sim-redis
 //! --test differential transcripts` puts the real server's replies under them.
 
+use std::path::PathBuf;
+
 use super::client::{Answer, Clients, End};
 use super::known::Known;
 use super::real::RealRedis;
@@ -10,7 +12,6 @@ use super::run::{rest, start_afresh};
 use super::script::Step;
 use super::transcript::{Scene, answer_lines, parse, scene_text};
 use super::{ours, say};
-use std::path::PathBuf;
 
 #[test]
 fn transcripts_of_a_real_redis_replay_the_same() {

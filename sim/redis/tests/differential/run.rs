@@ -1,11 +1,12 @@
 //! Runs one script on both servers, step by step, until their answers differ.
 
+use std::io;
+use std::time::Duration;
+
 use super::client::{Answer, Clients};
 use super::known::Known;
 use super::real::RealRedis;
 use super::script::{Bytes, Step};
-use std::io;
-use std::time::Duration;
 
 /// What both servers are told between two scripts. Each answers OK.
 const FRESH_START: [&str; 4] = [

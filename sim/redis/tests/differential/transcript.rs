@@ -14,9 +14,10 @@
 //! `a`, `b` and `c` are connections; `<` lines are the reply's bytes up to each line break; `#` lines are comments. A
 //! round is SCAN or HSCAN until its cursor is 0 again, and its reply everything that came, sorted.
 
+use std::time::Duration;
+
 use super::client::{Answer, End};
 use super::script::{Bytes, Step, escaped, split_args, unescaped};
-use std::time::Duration;
 
 /// A scene: what is sent, and what a server answered to each.
 #[derive(Debug, Default)]

@@ -1,11 +1,13 @@
 //! CONFIG REWRITE: which role a node has after a restart.
 
-use crate::replication::replica_of;
-use crate::world::{Host, World, pass};
+use std::time::Duration;
+
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{BootError, Node, NodeConfig};
-use std::time::Duration;
 use tokio::time::Instant;
+
+use crate::replication::replica_of;
+use crate::world::{Host, World, pass};
 
 /// A configuration with a file, that follows `m` unless the file says otherwise.
 fn with_file() -> NodeConfig {

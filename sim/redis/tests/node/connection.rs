@@ -1,12 +1,14 @@
 //! One client's connection, and the end of a node.
 
-use crate::world::{World, pass, soon};
-use doublehold_sim_redis::core::{CoreConfig, Observer, Origin};
-use doublehold_sim_redis::{NodeConfig, Persistence};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use doublehold_sim_redis::core::{CoreConfig, Observer, Origin};
+use doublehold_sim_redis::{NodeConfig, Persistence};
 use tokio::time::Instant;
+
+use crate::world::{World, pass, soon};
 
 #[tokio::test(start_paused = true)]
 async fn pipelined_commands_are_answered_in_order() {

@@ -1,7 +1,8 @@
 //! Keys that go by themselves, and what waiting for them costs.
 
-use crate::world::{START_MS, World, pass};
 use doublehold_sim_redis::Persistence;
+
+use crate::world::{START_MS, World, pass};
 
 const DAY_MS: u64 = 86_400_000;
 

@@ -1,10 +1,11 @@
 //! What clients and masters can make a node hold: each limit, what happens at it, and who is left alone.
 
-use crate::replication::replica_of;
-use crate::world::{Client, Host, World, info, pass};
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Persistence};
 use tokio::time::Instant;
+
+use crate::replication::replica_of;
+use crate::world::{Client, Host, World, info, pass};
 
 const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 

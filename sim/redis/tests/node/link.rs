@@ -1,11 +1,12 @@
 //! The replication link byte by byte: the test plays the master of a real replica, or the replica of a real master.
 
-use crate::replication::replica_of;
-use crate::world::{Client, Host, World, pass};
 use doublehold_sim_redis::Persistence;
 use doublehold_sim_redis::core::ScriptLimit;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
+
+use crate::replication::replica_of;
+use crate::world::{Client, Host, World, pass};
 
 const ID: &str = "00112233445566778899aabbccddeeff00112233";
 const SET_A: &str = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";

@@ -1,9 +1,11 @@
 //! What a restarted node remembers, and when a reply may leave.
 
-use crate::world::{START_MS, World, pass};
-use doublehold_sim_redis::{BootError, Node, NodeConfig, Persistence};
 use std::time::Duration;
+
+use doublehold_sim_redis::{BootError, Node, NodeConfig, Persistence};
 use tokio::time::Instant;
+
+use crate::world::{START_MS, World, pass};
 
 const EVERY_AOF: [Persistence; 3] = [Persistence::AofNo, Persistence::AofEverysec, Persistence::AofAlways];
 

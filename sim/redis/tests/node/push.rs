@@ -1,9 +1,11 @@
 //! Connections that are sent what they did not ask for, and connections that others end.
 
+use std::time::Duration;
+
+use doublehold_sim_redis::Persistence;
+
 use crate::replication::group;
 use crate::world::{Client, START_MS, World, info, pass};
-use doublehold_sim_redis::Persistence;
-use std::time::Duration;
 
 async fn connected(client: &mut Client) -> String {
     let text = client.ask("INFO clients").await;

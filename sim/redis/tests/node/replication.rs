@@ -1,10 +1,12 @@
 //! A master and its replicas while nothing breaks: what is copied, what is refused, what WAIT promises.
 
-use crate::world::{Host, START_MS, World, info, pass};
+use std::time::Duration;
+
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Persistence};
-use std::time::Duration;
 use tokio::time::Instant;
+
+use crate::world::{Host, START_MS, World, info, pass};
 
 /// A configuration that follows `master`.
 pub(crate) fn replica_of(master: &str) -> NodeConfig {

@@ -3,9 +3,10 @@
 //! A replica that goes on keeps its append-only file's past; one that starts over has it replaced by the data set. So each
 //! write here sets the same key twice: `old` in the file tells the two apart.
 
+use doublehold_sim_redis::Persistence;
+
 use crate::replication::{group, replica_of};
 use crate::world::{Client, Host, info, pass};
-use doublehold_sim_redis::Persistence;
 
 async fn write_twice(client: &mut Client, key: &str) {
     assert_eq!(client.ask(&format!("SET {key} old")).await, "OK");

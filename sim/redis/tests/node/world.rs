@@ -5,13 +5,14 @@
     reason = "this world's clock is tokio's, paused, and no seed depends on it"
 )]
 
-use doublehold_sim_redis::core::{Peer, WallMicros};
-use doublehold_sim_redis::{Machine, Node, NodeConfig, Persistence};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+use doublehold_sim_redis::core::{Peer, WallMicros};
+use doublehold_sim_redis::{Machine, Node, NodeConfig, Persistence};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;

@@ -1,7 +1,8 @@
 //! INFO: the fields that clients and operators read. What a simulated process does not have (CPU, an allocator) is left out.
 
-use crate::core::{Core, LinkState, Role, WallMicros};
 use std::fmt::Write as _;
+
+use crate::core::{Core, LinkState, Role, WallMicros};
 
 /// The text for `sections` (lower case); none: all.
 pub(super) fn text(core: &Core, now: WallMicros, sections: &[Vec<u8>]) -> String {

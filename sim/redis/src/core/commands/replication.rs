@@ -1,10 +1,11 @@
 //! Replication as a client sees it: roles, WAIT, and the handshake of a replica. The links themselves are the node's.
 
+use std::time::Duration;
+
 use super::integer_or_reply;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::{LinkState, Next, Role};
 use crate::resp::{Args, integer, reply};
-use std::time::Duration;
 
 /// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).
 pub(crate) fn replicaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {

@@ -1,5 +1,7 @@
 //! EVAL, EVALSHA, SCRIPT.
 
+use std::sync::Arc;
+
 use super::integer_or_reply;
 use crate::core::command::CommandSpec;
 use crate::core::context::{Context, errors};
@@ -7,7 +9,6 @@ use crate::core::dispatch::OverrunState;
 use crate::core::lua::{self, Call, Declared, Script};
 use crate::core::{Core, Next, hex};
 use crate::resp::{Args, reply};
-use std::sync::Arc;
 
 const NO_SCRIPT: &[u8] = b"NOSCRIPT No matching script. Please use EVAL.";
 

@@ -1,11 +1,12 @@
 //! Commands about the server: INFO, CONFIG, TIME, SHUTDOWN.
 
+use std::time::Duration;
+
 use super::info;
 use super::pattern;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::{CoreConfig, Next};
 use crate::resp::{Args, Protocol, integer, reply};
-use std::time::Duration;
 
 /// The Redis whose behaviour this is.
 pub(crate) const VERSION: &str = "7.0.15";

@@ -1,7 +1,8 @@
 //! The `bit` library: 32-bit operations, as LuaBitOp defines them.
 
-use super::library::number_or_error;
 use mlua::{Lua, MultiValue, Table};
+
+use super::library::number_or_error;
 
 /// The library's table.
 pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {

@@ -3,9 +3,10 @@
 //! Through mlua an error is a text or an error of the host; of a table it would keep the address, which is another in each
 //! run. So the prelude catches what a callback throws, and what is no text waits in the registry until Lua has it back.
 
+use mlua::{Function, Lua, MultiValue, Table, Value};
+
 use super::host::ScriptError;
 use super::run::with_run;
-use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's own
 /// limit is 200 calls of any C function.

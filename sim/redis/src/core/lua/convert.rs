@@ -1,12 +1,13 @@
 //! Between RESP and Lua, both ways, with Redis' rules: no floats in replies, an array ends at its first nil, a missing
 //! value is `false`.
 
+use mlua::{Lua, LuaString, Table, Value};
+
 use super::host::ScriptError;
 use super::limits::OUT_OF_MEMORY;
 use super::script::Script;
 use crate::core::hex;
 use crate::resp::{Protocol, integer, reply};
-use mlua::{Lua, LuaString, Table, Value};
 
 /// Deepest nesting of a table that is turned into a reply.
 const MAX_DEPTH: usize = 200;

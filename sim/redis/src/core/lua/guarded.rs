@@ -1,12 +1,13 @@
 //! Lua's own functions that scripts get behind a guard: their work is charged before it is done, arguments that Lua 5.1
 //! does not survive are refused, and tables of the sandbox cannot be changed by them.
 
+use mlua::{Function, Lua, MultiValue, Table, Value};
+
 use super::callback::call_back;
 use super::convert::truncate;
 use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
 use super::library::number_or_error;
 use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
-use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// Most values that `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is on a C function's stack.
 const MAX_RESULTS: f64 = 7_900.0;

@@ -1,5 +1,7 @@
 //! What the prelude asks of the host: commands, and where errors come from.
 
+use mlua::{Function, Lua, MultiValue, Table, Value};
+
 use super::convert;
 use super::library::{self, text_argument};
 use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge};
@@ -8,7 +10,6 @@ use super::script::digest;
 use super::{callback, guarded};
 use crate::core::{commands, hex};
 use crate::resp::{Protocol, reply};
-use mlua::{Function, Lua, MultiValue, Table, Value};
 
 /// The prelude's chunk name: its functions are not a script's own.
 pub(super) const PRELUDE_NAME: &str = "=redis";

@@ -3,12 +3,14 @@
 //! Each thread has one that all scripts share, because making one takes some hundred microseconds. A script that needs
 //! much memory gets one of its own.
 
+use std::collections::BTreeMap;
+
+use mlua::chunk::ChunkMode;
+use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
+
 use super::limits;
 use super::script::Script;
 use super::{host, run};
-use mlua::chunk::ChunkMode;
-use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
-use std::collections::BTreeMap;
 
 /// Source bytes of compiled scripts that are kept; all are dropped when there are more, or too many.
 const CACHE_BYTES: usize = 1 << 20;

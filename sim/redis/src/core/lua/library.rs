@@ -1,6 +1,9 @@
 //! The parts of Lua's own libraries that need a limit, a fixed answer or Redis' behaviour: patterns that count their steps,
 //! strings that fit the memory, no addresses, a random generator that every script finds in the same state.
 
+use memchr::memmem;
+use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
+
 use super::callback;
 use super::convert;
 use super::host::{ScriptError, argument_error, throw_at_caller};
@@ -8,8 +11,6 @@ use super::limits::{OUT_OF_MEMORY, charge, charge_string};
 use super::pattern::{self, Capture, Match, Search};
 use super::random::Random;
 use super::run::with_run;
-use memchr::memmem;
-use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 
 /// Steps of the pattern matcher that take as long as one Lua instruction.
 const STEPS_PER_INSTRUCTION: u64 = 4;

@@ -7,11 +7,13 @@
 //!
 //! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once more).
 
+use std::time::Duration;
+
+use mlua::{HookTriggers, Lua, VmState};
+
 use super::host::{self, ScriptError};
 use super::run::with_run;
 use crate::core::{CoreConfig, ScriptClock, ScriptLimit};
-use mlua::{HookTriggers, Lua, VmState};
-use std::time::Duration;
 
 /// Instructions between two looks at the budget.
 const HOOK_INTERVAL: u32 = 200;

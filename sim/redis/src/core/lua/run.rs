@@ -4,6 +4,8 @@
 //! that needs more than a little of it is started again in a state of its own ([`super::calls`]), where everything is as it
 //! is for every run of this script.
 
+use std::cell::RefCell;
+
 use super::caller::Caller;
 use super::calls::Calls;
 use super::convert;
@@ -14,7 +16,6 @@ use super::script::Script;
 use crate::core::dispatch::{Overrun, OverrunState};
 use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros, hex};
 use crate::resp::{Args, OwnedArgs, Protocol, reply};
-use std::cell::RefCell;
 
 thread_local! {
     static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };

@@ -1,8 +1,9 @@
 //! A script's source and what its first line says about it.
 
+use sha1_smol::Sha1;
+
 use super::twins::Twin;
 use crate::core::context::errors;
-use sha1_smol::Sha1;
 
 /// A script in a node's cache.
 #[derive(Debug)]

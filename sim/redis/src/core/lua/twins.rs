@@ -8,6 +8,8 @@
 //!
 //! Not there: twins of scripts that a user or another library sends. They are the interpreter's.
 
+use std::sync::LazyLock;
+
 use super::caller::Caller;
 use super::convert;
 use super::limits::LIGHT_MEMORY;
@@ -16,7 +18,6 @@ use super::script::{Script, digest};
 use crate::core::keyspace::Value;
 use crate::core::{Core, ScriptLimit, Session, WallMicros};
 use crate::resp::{OwnedArgs, integer, reply};
-use std::sync::LazyLock;
 
 /// Most bytes of arguments, and of a value that is compared: what Lua would charge for them is next to nothing.
 const SMALL: usize = 4 << 10;

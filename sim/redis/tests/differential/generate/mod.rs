@@ -12,9 +12,10 @@ mod templates;
 mod wire;
 mod words;
 
+use std::time::Duration;
+
 use super::random::Random;
 use super::script::{Bytes, Step};
-use std::time::Duration;
 
 /// Longer than the shortest lifetimes, which are 2 and 3 ms. (One of 1 ms may be over before PEXPIRE looks: then Redis deletes
 /// the key at once.)

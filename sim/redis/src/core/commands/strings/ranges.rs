@@ -1,10 +1,11 @@
 //! Parts of strings: GETRANGE, SETRANGE, APPEND, and how long they are.
 
+use std::ops::Range;
+
 use crate::core::commands::integer_or_reply;
 use crate::core::context::{Context, errors};
 use crate::core::{Next, StreamError};
 use crate::resp::{Args, reply};
-use std::ops::Range;
 
 /// `proto-max-bulk-len`: no string grows beyond what one argument could hold.
 const STRING_LIMIT_BYTES: usize = 512 << 20;
