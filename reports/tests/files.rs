@@ -274,7 +274,7 @@ fn what_cannot_take_a_result_is_refused_and_never_waited_for() {
 fn a_pipe_takes_a_whole_result_however_slowly_and_late_it_is_read() {
     let folder = Folder::new("pipe");
     let (pipe, whole) = (fifo(&folder, "pipe"), folder.path("whole"));
-    assert_eq!(run(&["run", "token-release", "--trace", &whole]).status.code(), Some(0));
+    assert_eq!(run(&["run", "quiet/redlock", "--trace", &whole]).status.code(), Some(0));
     let whole = read(whole);
     assert!(whole.len() > 100_000, "{} bytes are no more than a pipe holds", whole.len());
     let late = {
@@ -288,7 +288,7 @@ fn a_pipe_takes_a_whole_result_however_slowly_and_late_it_is_read() {
             text
         })
     };
-    let output = answered(&mut doublehold(&["run", "token-release", "--trace", &pipe]));
+    let output = answered(&mut doublehold(&["run", "quiet/redlock", "--trace", &pipe]));
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(late.join().expect("it read") == whole, "the trace came whole");
 }
@@ -300,7 +300,7 @@ fn a_run_whose_reader_stops_reading_can_be_ended() {
     let pipe = fifo(&folder, "pipe");
     // Opened for both, so that it does not wait; nothing is ever read.
     let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("the pipe is there");
-    let mut run = doublehold(&["run", "token-release", "--trace", &pipe]).spawn().expect("the binary starts");
+    let mut run = doublehold(&["run", "quiet/redlock", "--trace", &pipe]).spawn().expect("the binary starts");
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert!(run.try_wait().expect("it is ours").is_none(), "it waits for its reader");
     let sent = Command::new("kill").args(["-s", "TERM", &run.id().to_string()]).status();
