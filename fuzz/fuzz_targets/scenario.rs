@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, Scenario, SimEngine};
+use doublehold_scenarios::{Engine, Scenario, SimEngine};
 use libfuzzer_sys::fuzz_target;
 
 /// Enough for a few rounds of any lock, and a few milliseconds at most.
@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
 
     scenario.limits.events = scenario.limits.events.min(EVENTS);
     scenario.limits.time = scenario.limits.time.min(Duration::from_secs(3600));
-    let run = || SimEngine.run(&scenario, 1, Keep::History).trace_hash;
+    let run = || SimEngine.run(&scenario, 1).trace_hash;
     assert_eq!(run(), run(), "the same plan shows the same run");
 });
 

@@ -15,9 +15,8 @@ use doublehold_history::{
     RunOutcome, TrueNs, judge,
 };
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report};
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{HostIndex, HostSetup, Role, Scenario};
-use doublehold_sim::{Outcome, TraceHash};
 
 const MS: u64 = 1_000_000;
 const LOCK: LockId = LockId(0);
@@ -76,10 +75,9 @@ fn report(clients: usize, grants: u64) -> Report {
     let ended = TrueNs(grants * 100 * MS + 100 * MS);
     history.push(ended, EventKind::RunEnded { outcome: RunOutcome::Completed });
     Report {
-        scenario,
+        scenario: scenario.into(),
         seed: 1,
         engine: "sim",
-        outcome: Outcome::Completed,
         verdicts: judge(&history),
         history,
         faults: Vec::new(),
@@ -90,7 +88,6 @@ fn report(clients: usize, grants: u64) -> Report {
         messages: 0,
         trace_hash: TraceHash(0),
         replays: None,
-        trace: None,
         notes: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use doublehold_scenarios::PrepareError;
 use doublehold_scenarios::error::ScenarioError;
 use thiserror::Error;
 
@@ -11,6 +12,9 @@ pub(crate) enum CliError {
     /// The scenario or plan cannot be used.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
     /// An argument that no parser could refuse by itself.
     #[error("{problem}\nhint: {hint}")]
     Usage {

@@ -6,7 +6,7 @@
 use doublehold::picture::cause;
 use doublehold_history::Predicate;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 #[test]
 fn every_scenario_shows_what_was_reviewed() {
@@ -14,9 +14,7 @@ fn every_scenario_shows_what_was_reviewed() {
     let shown: String = catalog::entries()
         .expect("the catalogue is well formed")
         .iter()
-        .map(|entry| {
-            shown(&SimEngine.run(&catalog::load(&entry.name, &[]).expect("listed"), 1, Keep::History))
-        })
+        .map(|entry| shown(&SimEngine.run(&catalog::load(&entry.name, &[]).expect("listed"), 1)))
         .collect();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(path, &shown).expect("the golden file can be written");

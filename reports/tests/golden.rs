@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold::style::Style;
@@ -15,10 +16,9 @@ use doublehold_history::{
 };
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{Expected, HostIndex};
 use doublehold_scenarios::when::When;
-use doublehold_sim::{Outcome, TraceHash};
 
 const C1: ClientId = ClientId(0);
 const C2: ClientId = ClientId(1);
@@ -57,10 +57,9 @@ impl Told {
         header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000), ..Bounds::default() };
         let history = History::new(header);
         Told(Report {
-            scenario,
+            scenario: Arc::new(scenario),
             seed: 7,
             engine: "sim",
-            outcome: Outcome::Completed,
             verdicts: judge(&history),
             history,
             faults: Vec::new(),
@@ -71,7 +70,6 @@ impl Told {
             messages: 321,
             trace_hash: TraceHash(0xfeed),
             replays: None,
-            trace: None,
             notes: Vec::new(),
         })
     }
@@ -378,7 +376,7 @@ fn json_tells_a_fault_that_never_struck_and_a_verdict_that_contradicts() {
         (&false.into(), &serde_json::Value::Null)
     );
     let mut contradicted = paused();
-    contradicted.scenario.expect.insert(Predicate::P2, Expected::Violated);
+    Arc::make_mut(&mut contradicted.scenario).expect.insert(Predicate::P2, Expected::Violated);
     let run: serde_json::Value =
         serde_json::from_str(&json::run(&contradicted, "").expect("JSON")).expect("JSON");
     assert_eq!((&run["as_expected"], &run["judgement"]), (&false.into(), &"contradicted".into()));

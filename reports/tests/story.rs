@@ -4,7 +4,7 @@ use doublehold::picture::picture;
 use doublehold::style::Style;
 use doublehold_history::{EventKind, Evidence};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
 
 /// The picture of a scenario's run, given as a file's text.
 fn drawn(text: &str) -> String {
@@ -15,7 +15,7 @@ fn run(text: &str) -> Report {
     let source =
         Source { name: "mine".into(), file: "mine.toml".into(), text: text.into(), ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
-    SimEngine.run(&scenario, 1, Keep::History)
+    SimEngine.run(&scenario, 1)
 }
 
 /// What is drawn in the lane with this label.
@@ -76,7 +76,7 @@ fn a_fault_of_links_is_drawn_once_however_many_hosts_it_strikes() {
 #[test]
 fn a_refusal_that_comes_after_the_lease_says_how_much_time_had_passed() {
     let scenario = catalog::load("gc-in-flight", &[]).expect("it is in the catalogue");
-    let drawn = picture(&SimEngine.run(&scenario, 1, Keep::History), &Style::UNICODE);
+    let drawn = picture(&SimEngine.run(&scenario, 1), &Style::UNICODE);
     let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains(

@@ -17,6 +17,8 @@ use crate::scenario::{HostIndex, Role};
 #[derive(Clone, Debug)]
 pub struct Cast {
     members: Vec<(String, Member)>,
+    clients: Vec<HostIndex>,
+    nodes: Vec<HostIndex>,
     by_name: BTreeMap<String, HostIndex>,
 }
 
@@ -39,16 +41,22 @@ pub struct UnknownHost(pub String);
 impl Cast {
     /// The cast of these hosts, in the order in which they are added to the world.
     pub fn new<'a>(hosts: impl IntoIterator<Item = (&'a str, Role)>) -> Cast {
-        let (mut clients, mut nodes) = ((0..).map(ClientId), (0..).map(NodeId));
-        let mut member = |role| match role {
-            Role::Client => Member::Client(clients.next().expect("there is always a next number")),
-            Role::Node => Member::Node(nodes.next().expect("there is always a next number")),
-            Role::Resource => Member::Resource,
-        };
-        let members: Vec<(String, Member)> =
-            hosts.into_iter().map(|(name, role)| (name.to_owned(), member(role))).collect();
-        let by_name = members.iter().enumerate().map(|(index, (name, _))| (name.clone(), HostIndex(index)));
-        Cast { by_name: by_name.collect(), members }
+        let mut cast =
+            Cast { members: Vec::new(), clients: Vec::new(), nodes: Vec::new(), by_name: BTreeMap::new() };
+        for ((name, role), host) in hosts.into_iter().zip((0..).map(HostIndex)) {
+            let next = |ids: &mut Vec<HostIndex>| {
+                ids.push(host);
+                ids.len() as u32 - 1
+            };
+            let member = match role {
+                Role::Client => Member::Client(ClientId(next(&mut cast.clients))),
+                Role::Node => Member::Node(NodeId(next(&mut cast.nodes))),
+                Role::Resource => Member::Resource,
+            };
+            cast.members.push((name.to_owned(), member));
+            cast.by_name.insert(name.to_owned(), host);
+        }
+        cast
     }
 
     /// The scenario's host of that name.
@@ -92,8 +100,25 @@ impl Cast {
 
     /// The nodes, in the scenario's order.
     pub fn nodes(&self) -> impl Iterator<Item = HostIndex> {
-        let all = self.members.iter().enumerate();
-        all.filter(|(_, (_, member))| matches!(member, Member::Node(_))).map(|(index, _)| HostIndex(index))
+        self.nodes.iter().copied()
+    }
+
+    /// The host of a client of the history.
+    ///
+    /// # Panics
+    ///
+    /// If the history is another scenario's.
+    pub fn client(&self, client: ClientId) -> HostIndex {
+        self.clients[client.0 as usize]
+    }
+
+    /// The host of a node of the history.
+    ///
+    /// # Panics
+    ///
+    /// If the history is another scenario's.
+    pub fn node(&self, node: NodeId) -> HostIndex {
+        self.nodes[node.0 as usize]
     }
 
     /// All nodes but these, in the scenario's order.

@@ -2,7 +2,8 @@
 //!
 //! A scenario is a TOML file: a claim of the debate about Redis locks, hosts and their clocks, a lock with its switches,
 //! a program for each client, faults that wait for events, and what is expected of each predicate. It is read once
-//! *as typed* and turned into a [`Scenario`] *as meant*; an [`Engine`] runs it from a seed and gives a [`Report`].
+//! *as typed* and turned into a [`Scenario`] *as meant*; an [`Engine`] prepares it once and runs it from a seed, which
+//! gives a [`Report`].
 //!
 //! # Map, in reading order
 //!
@@ -10,16 +11,17 @@
 //!   produces or consumes it. [`cast`]: which of its hosts is which number in a world and in a history.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
 //! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong, and back to text.
-//! - [`SimEngine`]: a scenario as a world of the simulation kernel. Client programs, resource and recorder are beside it.
-//!   [`LeanEngine`]: the same for many runs, through a connection of ours in place of redis-rs'.
+//! - [`Engine`] and [`Prepared`]: what executes runs. [`SimEngine`]: a scenario as a world of the simulation kernel. Client
+//!   programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many runs, through a
+//!   connection of ours in place of redis-rs'.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //!
 //! ```
 //! use doublehold_history::Predicate;
-//! use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+//! use doublehold_scenarios::{Engine, SimEngine, catalog};
 //!
 //! let scenario = catalog::load("clock-jump", &[])?;
-//! let report = SimEngine.run(&scenario, 7, Keep::History);
+//! let report = SimEngine.run(&scenario, 7);
 //! assert_eq!(report.verdicts.get(Predicate::P2).as_str(), "violated");
 //! # Ok::<(), doublehold_scenarios::ScenarioError>(())
 //! ```
@@ -39,5 +41,5 @@ pub mod when;
 
 pub use error::ScenarioError;
 pub use report::Report;
-pub use run::{Engine, Keep, LeanConnection, LeanEngine, SimEngine};
+pub use run::{Engine, LeanConnection, LeanEngine, PrepareError, Prepared, PreparedSim, SimEngine};
 pub use scenario::Scenario;

@@ -92,7 +92,7 @@ impl Plan {
     /// The plan of a run.
     pub fn of(report: &Report) -> Plan {
         Plan {
-            scenario: report.scenario.clone(),
+            scenario: Scenario::clone(&report.scenario),
             seed: report.seed,
             hash_rules: HASH_RULES,
             trace_hash: report.trace_hash.to_string(),

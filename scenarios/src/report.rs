@@ -3,9 +3,10 @@
 //! Pure data. Verdicts come from the history alone; the lanes beside it (faults, keys on nodes) are there to be drawn.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
-use doublehold_history::{CallId, History, Predicate, TrueNs, Verdict, Verdicts};
-use doublehold_sim::{Outcome, Record, TraceHash};
+use doublehold_history::{CallId, History, Predicate, RunOutcome, TrueNs, Verdict, Verdicts};
 
 use crate::fault::Fault;
 use crate::plan::Replay;
@@ -15,14 +16,12 @@ use crate::scenario::{Expected, HostIndex, Scenario};
 #[derive(Clone, Debug)]
 pub struct Report {
     /// What was run.
-    pub scenario: Scenario,
+    pub scenario: Arc<Scenario>,
     /// The seed.
     pub seed: u64,
     /// What executed it: `sim`.
     pub engine: &'static str,
-    /// How the run ended.
-    pub outcome: Outcome,
-    /// What clients and resource did.
+    /// What clients and resource did, and how the run ended.
     pub history: History,
     /// What each predicate came to.
     pub verdicts: Verdicts,
@@ -34,7 +33,7 @@ pub struct Report {
     pub votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// True time at the end.
     pub ended: TrueNs,
-    /// Kernel events.
+    /// How much happened, in the engine's events.
     pub events: u64,
     /// How many times bytes were handed to the network.
     pub messages: u64,
@@ -42,10 +41,39 @@ pub struct Report {
     pub trace_hash: TraceHash,
     /// How it compares with the plan's run, if this is the replay of a plan.
     pub replays: Option<Replay>,
-    /// The trace itself, if it was asked for.
-    pub trace: Option<Vec<Record>>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
     pub notes: Vec<String>,
+}
+
+/// What a run came to, for those who make many: its verdicts and no account of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The seed.
+    pub seed: u64,
+    /// How the run ended.
+    pub outcome: RunOutcome,
+    /// What each predicate came to.
+    pub verdicts: Verdicts,
+    /// Whether that is what the scenario expects.
+    pub judgement: Judgement,
+    /// True time at the end.
+    pub ended: TrueNs,
+    /// How much happened, in the engine's events.
+    pub events: u64,
+    /// How many times bytes were handed to the network.
+    pub messages: u64,
+    /// The digest of the whole trace.
+    pub trace_hash: TraceHash,
+}
+
+/// The digest of everything that happened in a run, as an engine accounts for it: two runs that are the same have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceHash(pub u64);
+
+impl fmt::Display for TraceHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 /// A fault and whether it struck.
@@ -113,14 +141,18 @@ pub enum Judgement {
     Inconclusive,
 }
 
-impl Report {
-    /// Compares the verdicts with the scenario's expectation.
-    pub fn judgement(&self) -> Judgement {
+impl Judgement {
+    /// Compares verdicts with what was expected of a run that ended like this.
+    pub fn of(
+        expect: &BTreeMap<Predicate, Expected>,
+        outcome: Option<RunOutcome>,
+        verdicts: &Verdicts,
+    ) -> Judgement {
         // A run that was cut short and of which nothing was expected has shown nothing.
-        let cut_short = self.scenario.expect.is_empty() && self.outcome != Outcome::Completed;
+        let cut_short = expect.is_empty() && outcome != Some(RunOutcome::Completed);
         let mut judgement = if cut_short { Judgement::Inconclusive } else { Judgement::AsExpected };
-        for (&predicate, &expected) in &self.scenario.expect {
-            match (self.verdicts.get(predicate), expected) {
+        for (&predicate, &expected) in expect {
+            match (verdicts.get(predicate), expected) {
                 (Verdict::Holds, Expected::Holds) | (Verdict::Violated(_), Expected::Violated) => {}
                 (Verdict::Inconclusive(_), _) => judgement = Judgement::Inconclusive,
                 (Verdict::Holds, Expected::Violated) | (Verdict::Violated(_), Expected::Holds) => {
@@ -129,6 +161,13 @@ impl Report {
             }
         }
         judgement
+    }
+}
+
+impl Report {
+    /// Compares the verdicts with the scenario's expectation.
+    pub fn judgement(&self) -> Judgement {
+        Judgement::of(&self.scenario.expect, self.history.outcome(), &self.verdicts)
     }
 
     /// Whether the replay of a plan is the run that the plan is of; `None` if this is no replay, or nobody can tell.

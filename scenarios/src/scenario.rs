@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use doublehold_history::{Predicate, ResourceRules};
 use doublehold_lockimpl::{Descriptor, Switches};
-use doublehold_sim::{DelayLaw, Probability, RatePpb};
 use serde::{Serialize, Serializer};
 
 use crate::cast::Cast;
@@ -19,6 +18,9 @@ use crate::error::ScenarioError;
 use crate::fault::Fault;
 use crate::format::{self, Source};
 use crate::when::When;
+
+/// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
+pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
 /// A scenario, ready to be run from a seed.
 ///

@@ -1,7 +1,7 @@
 //! WR names the call that sent a command, whatever its client does when the command is executed.
 
 use doublehold_history::{CallId, EventKind, Predicate};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
+use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
 
 /// c1's first release is a DEL that arrives late, when c1 asks for its second grant or has it.
 fn late_del(ttl: &str, delay: &str, more: &str) -> Report {
@@ -20,7 +20,7 @@ fn late_del(ttl: &str, delay: &str, more: &str) -> Report {
         "#
     );
     let source = Source { name: "late".into(), file: "late.toml".into(), text, ..Source::default() };
-    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, Keep::History)
+    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
 }
 
 /// Who changed whose key, in order.

@@ -9,7 +9,7 @@ use doublehold_history::{CallId, EventKind, Predicate, TrueNs};
 use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::{Judgement, KeyOrigin, KeySpan, Report};
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
 
@@ -36,7 +36,7 @@ fn every_entry_shows_what_it_expects_from_fifty_seeds() {
 }
 
 fn failure(scenario: &Scenario, seed: u64) -> Option<String> {
-    let report = SimEngine.run(scenario, seed, Keep::History);
+    let report = SimEngine.run(scenario, seed);
     let silent = report.faults.iter().find(|fault| fault.from.is_none());
     let lasting = report.faults.iter().find(|it| it.fault.lasting.is_some() && it.until.is_none());
     if report.judgement() == Judgement::AsExpected && silent.is_none() && lasting.is_none() {
@@ -63,7 +63,7 @@ fn a_node_that_stays_away_for_a_lease_comes_back_and_its_vote_decides() {
     for entry in delayed {
         let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
         for seed in SEEDS.take(10) {
-            let report = SimEngine.run(&scenario, seed, Keep::History);
+            let report = SimEngine.run(&scenario, seed);
             let back = report.faults.iter().find(|it| it.fault.effect.kind().nature == Nature::Death);
             let back = back
                 .and_then(|fault| fault.until)
@@ -135,7 +135,7 @@ fn a_scenario_whose_fault_never_strikes_proves_nothing() {
     // The pause waits for a hundredth grant that never comes, so the safe verdicts are vacuous.
     let never = [("faults.0.at".to_owned(), "\"the 100th c1's grant\"".to_owned())];
     let scenario = catalog::load("gc-in-flight", &never).expect("the event could happen");
-    let report = SimEngine.run(&scenario, 1, Keep::History);
+    let report = SimEngine.run(&scenario, 1);
     assert_eq!(report.judgement(), Judgement::Inconclusive);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
 }

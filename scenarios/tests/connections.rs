@@ -2,7 +2,7 @@
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine};
+use doublehold_scenarios::{Engine, Report, SimEngine};
 
 const NOBODY_ELSE: &str = r#"
     claim = "one client and one node"
@@ -12,7 +12,7 @@ const NOBODY_ELSE: &str = r#"
 
 fn run(text: &str) -> Report {
     let source = Source { name: "x".into(), file: "x.toml".into(), text: text.into(), ..Source::default() };
-    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, Keep::History)
+    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
 }
 
 fn verdict(report: &Report, predicate: Predicate) -> &'static str {

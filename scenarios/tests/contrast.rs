@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use doublehold_history::Predicate::{self, P1, P2, P3, P4, WR};
 use doublehold_history::Verdicts;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 
@@ -270,7 +270,7 @@ const CONTRASTS: &[Contrast] = &[
 fn verdicts(entry: &str, sets: &[(&str, &str)], seed: u64) -> Verdicts {
     let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = catalog::load(entry, &sets).unwrap_or_else(|error| panic!("{error}"));
-    SimEngine.run(&scenario, seed, Keep::History).verdicts
+    SimEngine.run(&scenario, seed).verdicts
 }
 
 #[test]

@@ -7,16 +7,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
+use doublehold_scenarios::report::TraceHash;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
-use doublehold_sim::{Event, TraceHash};
+use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use doublehold_sim::Event;
 
 fn load(name: &str) -> Scenario {
     catalog::load(name, &[]).expect("the catalogue has it")
 }
 
 fn hash(name: &str, seed: u64) -> TraceHash {
-    SimEngine.run(&load(name), seed, Keep::History).trace_hash
+    SimEngine.run(&load(name), seed).trace_hash
 }
 
 #[test]
@@ -39,9 +40,9 @@ fn a_run_is_the_same_alone_after_a_hundred_others_and_on_another_thread() {
 
 #[test]
 fn keeping_the_trace_changes_nothing() {
-    let report = SimEngine.run(&load("clock-jump"), 7, Keep::Trace);
+    let (report, trace) = SimEngine.prepare(&load("clock-jump")).expect("it can be run").run_traced(7);
     assert_eq!(report.trace_hash, hash("clock-jump", 7));
-    assert_eq!(report.trace.map(|trace| trace.len() as u64), Some(report.events));
+    assert_eq!(trace.len() as u64, report.events);
 }
 
 #[test]
@@ -65,11 +66,11 @@ fn with_names(text: String, scenario: &Scenario) -> String {
 }
 
 fn compare(name: &str, seed: u64) {
-    let report = SimEngine.run(&load(name), seed, Keep::Trace);
+    let (report, trace) = SimEngine.prepare(&load(name)).expect("it can be run").run_traced(seed);
     let mut actual =
         format!("{name} --seed {seed}: trace hash {}, {} events\n", report.trace_hash, report.events);
     // Which task took a step says little to a reader; the hash covers it.
-    let events = report.trace.iter().flatten().filter(|record| !matches!(record.event, Event::Ran { .. }));
+    let events = trace.iter().filter(|record| !matches!(record.event, Event::Ran { .. }));
     for record in events.take(HEAD) {
         let event = with_names(format!("{:?}", record.event), &report.scenario);
         writeln!(actual, "{} {event}", record.at).expect("a string takes everything");

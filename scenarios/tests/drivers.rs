@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, LeanEngine, SimEngine, catalog};
+use doublehold_scenarios::{Engine, LeanEngine, Report, SimEngine, catalog};
 
 /// What differs between the two, over these seeds of every catalogue entry.
 fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
@@ -28,9 +28,8 @@ fn differences(seeds: std::ops::RangeInclusive<u64>) -> Vec<String> {
 }
 
 fn difference(scenario: &Scenario, seed: u64) -> Option<String> {
-    let [theirs, ours] =
-        [SimEngine.run(scenario, seed, Keep::History), LeanEngine.run(scenario, seed, Keep::History)];
-    let what = |report: &doublehold_scenarios::report::Report| (report.verdict_words(), report.outcome);
+    let [theirs, ours] = [SimEngine.run(scenario, seed), LeanEngine.run(scenario, seed)];
+    let what = |report: &Report| (report.verdict_words(), report.history.outcome());
     (what(&theirs) != what(&ours)).then(|| {
         format!("{} --seed {seed}: redis-rs {:?}, lean {:?}", scenario.name, what(&theirs), what(&ours))
     })
@@ -71,7 +70,7 @@ fn late_replies_on_kept_connections_are_nobodys_through_either_driver() {
 fn a_run_through_lean_connections_depends_on_nothing_but_its_seed() {
     let hash = |seed| {
         let scenario = catalog::load("failover-before-replication", &[]).expect("the catalogue has it");
-        LeanEngine.run(&scenario, seed, Keep::History).trace_hash
+        LeanEngine.run(&scenario, seed).trace_hash
     };
     let elsewhere = thread::spawn(move || [hash(1), hash(2)]).join().expect("no run panics");
     assert_eq!([hash(1), hash(2)], elsewhere);

@@ -2,7 +2,7 @@
 
 use doublehold_history::{Event, EventKind, Predicate};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine};
+use doublehold_scenarios::{Engine, Report, SimEngine};
 
 /// M with the replicas R1 and R2, and a client on either side of whatever comes between them. The first client's work
 /// ends long after the second one asks.
@@ -28,7 +28,7 @@ fn report(group: &str, faults: &str, seed: u64) -> Report {
     let text = format!("faults = {faults}\n{group}");
     let source = Source { name: "group".into(), file: "group.toml".into(), text, ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
-    SimEngine.run(&scenario, seed, Keep::History)
+    SimEngine.run(&scenario, seed)
 }
 
 /// The verdicts on P1, P2 and LV, the same for every one of some seeds.

@@ -8,7 +8,7 @@ use std::path::Path;
 use doublehold_lockimpl::{Descriptor, Nodes, Switch, Value, descriptors};
 use doublehold_scenarios::format::{Key, vocabulary};
 use doublehold_scenarios::report::Judgement;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 #[test]
 fn the_example_of_the_format_page_is_a_scenario() {
@@ -21,7 +21,7 @@ fn the_example_of_the_format_page_is_a_scenario() {
     for name in [path.to_owned(), format!("{path}/again")] {
         let scenario = catalog::load(&name, &[]).unwrap_or_else(|error| panic!("{error}"));
         for seed in 1..=10 {
-            let judgement = SimEngine.run(&scenario, seed, Keep::History).judgement();
+            let judgement = SimEngine.run(&scenario, seed).judgement();
             assert_eq!(judgement, Judgement::AsExpected, "{name}, seed {seed}");
         }
     }

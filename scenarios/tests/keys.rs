@@ -2,12 +2,12 @@
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::report::{KeyOrigin, KeySpan};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
+use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
 
 fn run(text: &str) -> Report {
     let source =
         Source { name: "keys".into(), file: "keys.toml".into(), text: text.into(), ..Source::default() };
-    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, Keep::History)
+    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
 }
 
 /// Node and origin of each key, in the order in which they began.

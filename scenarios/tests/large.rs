@@ -1,11 +1,11 @@
 //! Scenarios with many hosts and many holders: what they cost grows with what happens in them.
 
 use doublehold_history::{EventKind, Evidence, Predicate, Verdict};
-use doublehold_scenarios::{Engine, Keep, LeanEngine, Report, format::Source};
+use doublehold_scenarios::{Engine, LeanEngine, Report, format::Source};
 
 fn run(text: String) -> Report {
     let source = Source { name: "large".into(), file: "large.toml".into(), text, ..Source::default() };
-    LeanEngine.run(&source.read().expect("it is well formed"), 1, Keep::History)
+    LeanEngine.run(&source.read().expect("it is well formed"), 1)
 }
 
 fn clients(count: usize, program: &str, rounds: u32) -> String {

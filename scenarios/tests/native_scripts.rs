@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
 
@@ -32,7 +32,7 @@ fn every_run_of_the_catalogue_is_the_same_with_lua() {
 fn difference(name: &str, native: &Scenario, seed: u64) -> Option<String> {
     let mut lua = native.clone();
     lua.nodes.native_scripts = false;
-    let [native, lua] = [native, &lua].map(|scenario| SimEngine.run(scenario, seed, Keep::History));
+    let [native, lua] = [native, &lua].map(|scenario| SimEngine.run(scenario, seed));
     let (ours, theirs) = ((native.trace_hash, native.history), (lua.trace_hash, lua.history));
     (ours != theirs).then(|| format!("{name} --seed {seed}: {} without Lua, {} with it", ours.0, theirs.0))
 }

@@ -2,14 +2,14 @@
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::{Plan, Replay};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn run(name: &str, sets: &[(&str, &str)], seed: u64) -> Report {
     let sets: Vec<_> = sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
     let scenario = catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"));
-    SimEngine.run(&scenario, seed, Keep::History)
+    SimEngine.run(&scenario, seed)
 }
 
 fn two_jumps() -> Report {
@@ -33,11 +33,11 @@ fn a_plan_holds_all_that_a_replay_needs() {
     let report = two_jumps();
     let plan = Plan::parse("x.plan", &text()).unwrap();
     assert_eq!(plan, Plan::of(&report));
-    assert_eq!((plan.seed, &plan.scenario), (u64::MAX, &report.scenario));
+    assert_eq!((plan.seed, &plan.scenario), (u64::MAX, &*report.scenario));
     assert_eq!(plan.verdicts[&Predicate::P1], report.verdicts.get(Predicate::P1).as_str());
-    let replay = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
+    let replay = SimEngine.run(&plan.scenario, plan.seed);
     assert_eq!(plan.replayed(&replay), Replay::Same);
-    let other = SimEngine.run(&plan.scenario, 1, Keep::History);
+    let other = SimEngine.run(&plan.scenario, 1);
     assert_eq!(plan.replayed(&other), Replay::Another { planned: report.trace_hash.to_string() });
 }
 
@@ -91,7 +91,7 @@ fn a_plan_of_the_first_format_is_still_read() {
     };
     for version in [VERSION, "0.0.9"] {
         let plan = Plan::parse("old.plan", &plan(version)).unwrap();
-        assert_eq!((&plan.scenario, plan.seed, plan.hash_rules), (&report.scenario, 7, 1));
+        assert_eq!((&plan.scenario, plan.seed, plan.hash_rules), (&*report.scenario, 7, 1));
         let replay = plan.replayed(&report);
         assert_eq!(
             (replay.is_same_run(), replay.are_same_verdicts(), replay.contradicts()),

@@ -2,7 +2,7 @@
 //! their process.
 
 use doublehold_history::{EventKind, Predicate};
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, format::Source};
+use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
 
 fn run(text: &str) -> Report {
     let source = Source {
@@ -11,7 +11,7 @@ fn run(text: &str) -> Report {
         text: text.into(),
         ..Source::default()
     };
-    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, Keep::History)
+    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
 }
 
 fn one_client(program: &str, more: &str) -> Report {

@@ -1,15 +1,14 @@
 //! What the runner makes of clients that die, come back, or leave something behind on the network.
 
-use doublehold_history::{EventKind, Predicate};
+use doublehold_history::{EventKind, Predicate, RunOutcome};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Keep, Report, SimEngine, catalog};
-use doublehold_sim::Outcome;
+use doublehold_scenarios::{Engine, Prepared, PreparedSim, Report, SimEngine, catalog};
 
 fn run(name: &str, sets: &[(&str, &str)]) -> Report {
     let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"));
-    SimEngine.run(&scenario, 1, Keep::History)
+    SimEngine.run(&scenario, 1)
 }
 
 #[test]
@@ -44,12 +43,12 @@ fn a_restarted_client_begins_again_without_waiting_for_its_start() {
 #[test]
 fn a_run_that_is_cut_short_proves_nothing() {
     let report = run("quiet", &[("limits.time", "1s")]);
-    assert_eq!(report.outcome, Outcome::TimeBudget);
+    assert_eq!(report.history.outcome(), Some(RunOutcome::TimeBudget));
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
 }
 
 /// A client that asks over and over for a lock that another holds for a hundred days.
-fn a_long_wait(limits: &str, keep: Keep) -> Report {
+fn a_long_wait(limits: &str) -> PreparedSim {
     let text = format!(
         r#"
         claim = "a long wait"
@@ -68,13 +67,14 @@ fn a_long_wait(limits: &str, keep: Keep) -> Report {
         "#
     );
     let source = Source { name: "wait".into(), file: "wait.toml".into(), text, ..Source::default() };
-    SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1, keep)
+    let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
+    SimEngine.prepare(&scenario).expect("it was read from a file")
 }
 
 #[test]
 fn a_run_that_records_more_than_it_may_keep_ends_and_names_its_limit() {
-    let report = a_long_wait(r#"memory = "4MiB""#, Keep::History);
-    assert_eq!(report.outcome, Outcome::MemoryBudget);
+    let report = a_long_wait(r#"memory = "4MiB""#).run(1);
+    assert_eq!(report.history.outcome(), Some(RunOutcome::MemoryBudget));
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
     let events = report.events;
     assert_eq!(
@@ -87,9 +87,10 @@ fn a_run_that_records_more_than_it_may_keep_ends_and_names_its_limit() {
 
 #[test]
 fn a_run_meets_its_memory_limit_at_the_same_event_whether_its_trace_is_kept_or_not() {
-    let [without, with] = [Keep::History, Keep::Trace].map(|keep| a_long_wait(r#"memory = "4MiB""#, keep));
+    let wait = a_long_wait(r#"memory = "4MiB""#);
+    let (without, (with, _)) = (wait.judge(1), wait.run_traced(1));
     assert_eq!((without.events, without.trace_hash), (with.events, with.trace_hash));
-    let twice = a_long_wait(r#"memory = "8MiB""#, Keep::History);
+    let twice = a_long_wait(r#"memory = "8MiB""#).judge(1);
     assert!((19..21).contains(&(twice.events * 10 / without.events)), "{} events", twice.events);
 }
 
@@ -136,7 +137,7 @@ fn a_host_may_have_any_name_that_the_format_allows() {
     for name in ["world", "observer", "W", "a-b_1"] {
         let sets = [("nodes.names", format!("[\"{name}\"]")), ("clients.0.name", format!("{name}-2"))];
         let sets: Vec<_> = sets.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        assert_eq!(run("quiet/single", &sets).outcome, Outcome::Completed, "{name}");
+        assert_eq!(run("quiet/single", &sets).history.outcome(), Some(RunOutcome::Completed), "{name}");
     }
 }
 
@@ -175,7 +176,7 @@ fn a_client_that_is_told_what_it_does_not_understand_says_so() {
     // No file can say this: an order is for nodes. A client that ignored it would wait for its start and show nothing.
     let mut scenario = catalog::load("lease-pause", &[]).unwrap();
     scenario.faults = vec![Fault::promote("c2")];
-    let report = SimEngine.run(&scenario, 1, Keep::History);
+    let report = SimEngine.run(&scenario, 1);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
     assert_eq!(report.notes, ["c2 waits for its start and was told `promote rewrite A`"]);
 }

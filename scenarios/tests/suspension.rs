@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
 /// When a reply of which nothing was acknowledged is sent for the seventh time, after it was sent first: 200 ms × (2⁶ − 1).
@@ -22,7 +22,7 @@ fn double_holds(asleep: Duration) -> usize {
     let scenario =
         catalog::load("suspend-in-flight/node-timeouts", &[set]).unwrap_or_else(|it| panic!("{it}"));
     let violated = |seed: &u64| {
-        let report = SimEngine.run(&scenario, *seed, Keep::History);
+        let report = SimEngine.run(&scenario, *seed);
         let [p1, p2] = [Predicate::P1, Predicate::P2].map(|it| report.verdicts.get(it).as_str());
         assert_eq!(
             p1, p2,
@@ -60,7 +60,7 @@ fn the_clock_that_runs_through_a_suspension_needs_no_luck() {
             let set = ("lock.clock".to_owned(), clock.to_owned());
             let scenario = catalog::load(&name, &[set]).unwrap_or_else(|it| panic!("{it}"));
             for seed in SEEDS {
-                let report = SimEngine.run(&scenario, seed, Keep::History);
+                let report = SimEngine.run(&scenario, seed);
                 assert_eq!(
                     report.verdicts.get(Predicate::P2).as_str(),
                     expected,

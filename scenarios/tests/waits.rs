@@ -1,7 +1,7 @@
 //! The two bounds of a scenario, from the file to the sentence: one for every wait, one for a lock nobody claims.
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, Keep, SimEngine, format::Source};
+use doublehold_scenarios::{Engine, SimEngine, format::Source};
 
 /// c1 holds for ninety seconds by extending its lease; c2 asks for 60 s and gives up.
 fn verdict(limits: &str) -> (&'static str, Vec<String>) {
@@ -20,7 +20,7 @@ fn verdict(limits: &str) -> (&'static str, Vec<String>) {
     );
     let source = Source { name: "waits".into(), file: "waits.toml".into(), text, ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
-    let report = SimEngine.run(&scenario, 1, Keep::History);
+    let report = SimEngine.run(&scenario, 1);
     let verdict = report.verdicts.get(Predicate::LV);
     let header = report.history.header();
     (verdict.as_str(), verdict.evidence().iter().map(|it| it.in_words(header)).collect())

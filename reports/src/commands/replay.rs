@@ -2,7 +2,7 @@
 
 use clap::Args;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::{Engine, Keep, SimEngine};
+use doublehold_scenarios::{Engine, SimEngine};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let plan = Plan::read(&arguments.plan)?;
-    let mut report = SimEngine.run(&plan.scenario, plan.seed, Keep::History);
+    let mut report = SimEngine.run(&plan.scenario, plan.seed);
     let replay = plan.replayed(&report);
     let (contradicts, words) = (replay.contradicts(), replay.words(&report.trace_hash.to_string()));
     report.notes.push(words.clone());

@@ -6,7 +6,8 @@ use clap::Args;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Keep, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use serde::Serialize;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -50,9 +51,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
-    let keep = if files.trace.is_some() { Keep::Trace } else { Keep::History };
-    let report = SimEngine.run(&scenario, arguments.seed, keep);
-    files.fill(&report)?;
+    let prepared = SimEngine.prepare(&scenario)?;
+    let (report, trace) = match files.trace {
+        Some(_) => prepared.run_traced(arguments.seed),
+        None => (prepared.run(arguments.seed), Vec::new()),
+    };
+    files.fill(&report, &trace)?;
     super::show(&report, &arguments.replay_line(), arguments.show)
 }
 
@@ -121,10 +125,10 @@ impl OpenFiles {
     }
 
     /// Writes all results, and puts them in their places when none has failed.
-    fn fill(self, report: &Report) -> Result<(), CliError> {
+    fn fill(self, report: &Report, trace: &[impl Serialize]) -> Result<(), CliError> {
         let mut written = Vec::new();
         if let Some(file) = self.trace {
-            written.push(file.write(|output| json::write_trace(report, output))?);
+            written.push(file.write(|output| json::write_trace(report, trace, output))?);
         }
         if let Some(file) = self.history {
             written.push(file.write(|output| report.history.write_jsonl(output))?);

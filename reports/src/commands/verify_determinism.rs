@@ -8,8 +8,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -32,7 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
-    let found = verify(&SimEngine, &scenario, arguments.seeds, &others)?;
+    let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
     let name = crate::words::clean(&scenario.name);
     match found {
         None => {
@@ -97,12 +96,11 @@ type Way<'a> = &'a dyn Fn() -> Result<String, CliError>;
 
 /// Compares seeds 1 to `seeds`; stops at the first difference.
 fn verify(
-    engine: &(impl Engine + Sync),
-    scenario: &Scenario,
+    prepared: &impl Prepared,
     seeds: u64,
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<Difference>, CliError> {
-    let hash = |seed| engine.run(scenario, seed, Keep::History).trace_hash.to_string();
+    let hash = |seed| prepared.judge(seed).trace_hash.to_string();
     let mut progress = Progress::new(seeds);
     let first: Vec<(u64, String)> = (1..=seeds).map(|seed| (seed, hash(seed))).collect();
     for (seed, here) in first.iter().rev() {
@@ -115,7 +113,7 @@ fn verify(
         for (place, way) in ways {
             let there = way()?;
             if there != *here {
-                let event = first_event(engine, scenario, *seed, place, elsewhere)?;
+                let event = first_event(prepared, *seed, place, elsewhere)?;
                 let hashes = [here.clone(), there];
                 return Ok(Some(Difference { seed: *seed, place, hashes, event }));
             }
@@ -133,16 +131,16 @@ fn on_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// Runs a seed twice more with its trace kept, and finds the first event that differs.
 fn first_event(
-    engine: &(impl Engine + Sync),
-    scenario: &Scenario,
+    prepared: &impl Prepared,
     seed: u64,
     place: &'static str,
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<(usize, [String; 2])>, CliError> {
     let trace = || -> Result<Vec<String>, CliError> {
         let mut bytes = Vec::new();
-        let report = engine.run(scenario, seed, Keep::Trace);
-        json::write_trace(&report, &mut bytes).map_err(|error| CliError::Format(error.to_string()))?;
+        let (report, trace) = prepared.run_traced(seed);
+        json::write_trace(&report, &trace, &mut bytes)
+            .map_err(|error| CliError::Format(error.to_string()))?;
         Ok(bytes.lines().map_while(Result::ok).collect())
     };
     let here = trace()?;
@@ -249,30 +247,45 @@ mod tests {
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};
 
-    use doublehold_scenarios::report::Report;
-    use doublehold_sim::{SimTime, TraceHash};
+    use doublehold_scenarios::PreparedSim;
+    use doublehold_scenarios::report::{Report, Summary, TraceHash};
+    use doublehold_scenarios::scenario::Scenario;
+    use doublehold_sim::{Record, SimTime};
 
     use super::*;
 
-    /// An engine with a leak: runs that `leaks` says so of come out differently from the third event on.
+    /// A preparation with a leak: runs that `leaks` says so of come out differently from the third event on.
     struct Leaky<L> {
+        prepared: PreparedSim,
         leaks: L,
     }
 
-    impl<L: Fn() -> bool> Engine for Leaky<L> {
-        fn name(&self) -> &'static str {
-            "leaky"
+    impl<L: Fn() -> bool> Leaky<L> {
+        fn hash(&self, hash: TraceHash) -> (TraceHash, bool) {
+            let leaks = (self.leaks)();
+            (TraceHash(if leaks { !hash.0 } else { hash.0 }), leaks)
+        }
+    }
+
+    impl<L: Fn() -> bool + Send + Sync> Prepared for Leaky<L> {
+        type Record = Record;
+
+        fn judge(&self, seed: u64) -> Summary {
+            let summary = self.prepared.judge(seed);
+            Summary { trace_hash: self.hash(summary.trace_hash).0, ..summary }
         }
 
-        fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report {
-            let mut report = SimEngine.run(scenario, seed, keep);
-            if (self.leaks)() {
-                report.trace_hash = TraceHash(!report.trace_hash.0);
-                if let Some(trace) = &mut report.trace {
-                    trace[2].at = SimTime(77);
-                }
+        fn run(&self, seed: u64) -> Report {
+            self.run_traced(seed).0
+        }
+
+        fn run_traced(&self, seed: u64) -> (Report, Vec<Record>) {
+            let (report, mut trace) = self.prepared.run_traced(seed);
+            let (trace_hash, leaks) = self.hash(report.trace_hash);
+            if leaks {
+                trace[2].at = SimTime(77);
             }
-            report
+            (Report { trace_hash, ..report }, trace)
         }
     }
 
@@ -283,7 +296,7 @@ mod tests {
 
     impl Elsewhere for There {
         fn hash(&self, seed: u64) -> Result<String, CliError> {
-            let hash = SimEngine.run(&scenario(), seed, Keep::History).trace_hash.0;
+            let hash = SimEngine.run(&scenario(), seed).trace_hash.0;
             Ok(TraceHash(if self.leaks { !hash } else { hash }).to_string())
         }
 
@@ -292,12 +305,16 @@ mod tests {
         }
     }
 
-    pub(super) fn scenario() -> Scenario {
+    fn scenario() -> Scenario {
         catalog::load("lease-pause", &[]).expect("a scenario of the catalogue")
     }
 
-    fn found(leaks: impl Fn() -> bool + Sync, there: &There) -> Option<Difference> {
-        verify(&Leaky { leaks }, &scenario(), 3, there).expect("nothing can fail here")
+    pub(super) fn prepared() -> PreparedSim {
+        SimEngine.prepare(&scenario()).expect("it can be run")
+    }
+
+    fn found(leaks: impl Fn() -> bool + Send + Sync, there: &There) -> Option<Difference> {
+        verify(&Leaky { prepared: prepared(), leaks }, 3, there).expect("nothing can fail here")
     }
 
     #[test]

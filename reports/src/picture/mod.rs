@@ -44,10 +44,10 @@ use crate::words::{columns, instant, to_ascii, wrap};
 ///
 /// ```
 /// use doublehold::{picture::picture, style::Style};
-/// use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+/// use doublehold_scenarios::{Engine, SimEngine, catalog};
 ///
 /// let scenario = catalog::load("lease-pause", &[])?;
-/// let report = SimEngine.run(&scenario, 7, Keep::History);
+/// let report = SimEngine.run(&scenario, 7);
 /// let drawn = picture(&report, &Style::ASCII);
 /// assert!(drawn.contains("c1 pauses for 20 s, at c1's check"));
 /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())

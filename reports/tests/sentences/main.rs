@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use doublehold::picture::{cause, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use regex_lite::Regex;
 
 use rules::RULES;
@@ -245,8 +245,9 @@ impl Checker {
     }
 
     fn check(&mut self, scenario: &Scenario, seed: u64) {
-        let report = SimEngine.run(scenario, seed, Keep::Trace);
-        let seen = Seen::new(&report);
+        let prepared = SimEngine.prepare(scenario).expect("it can be run");
+        let (report, trace) = prepared.run_traced(seed);
+        let seen = Seen::new(&report, &trace);
         self.check_evidence(&seen);
         self.check_cause(&seen);
         let lanes = lanes::wrong(&seen).into_iter();

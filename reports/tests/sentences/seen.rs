@@ -29,8 +29,7 @@ pub(crate) struct Claim {
 }
 
 impl<'a> Seen<'a> {
-    pub(crate) fn new(report: &'a Report) -> Seen<'a> {
-        let trace = report.trace.as_deref().expect("the run kept its trace");
+    pub(crate) fn new(report: &'a Report, trace: &'a [Record]) -> Seen<'a> {
         Seen { report, trace, claims: claims(report), cast: report.scenario.cast() }
     }
 

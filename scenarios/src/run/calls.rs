@@ -16,26 +16,27 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use doublehold_history::CallId;
-use doublehold_sim::{HostId, SimStream};
+use doublehold_history::{CallId, ClientId};
+use doublehold_sim::SimStream;
 use doublehold_sim_redis::resp::RequestBuffer;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::attribution::ConnectionNumber;
 use super::recorder::Recorder;
 
 /// A connection whose requests carry the call they were made in.
 #[derive(Clone)]
 pub(crate) struct CallConnection {
     driver: MultiplexedConnection,
-    client: HostId,
+    client: ClientId,
     recorder: Recorder,
 }
 
 impl CallConnection {
     /// `driver` writes to a [`CallStream`].
-    pub(crate) fn new(driver: MultiplexedConnection, client: HostId, recorder: Recorder) -> CallConnection {
+    pub(crate) fn new(driver: MultiplexedConnection, client: ClientId, recorder: Recorder) -> CallConnection {
         CallConnection { driver, client, recorder }
     }
 
@@ -164,7 +165,7 @@ impl CallStream {
             self.requests.push_back(written);
         })?;
         self.known += bytes.len();
-        self.recorder.sent(self.network.connection(), &calls);
+        self.recorder.sent(ConnectionNumber(self.network.connection().0), &calls);
         Ok(())
     }
 

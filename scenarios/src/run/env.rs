@@ -4,25 +4,26 @@
 //! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between
 //! the two halves of what tells the recorder which lock call sent what; or, for many runs, a lean connection.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use doublehold_history::CallId;
+use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
     BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, Task, WallTime, connection_config,
     connection_info,
 };
-use doublehold_sim::{Host, HostId, SimStream};
+use doublehold_sim::{Host, SimStream};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
 use super::Driver;
 use super::calls::{CallConnection, CallStream};
+use super::clocks;
 use super::lean::LeanConnection;
 use super::recorder::Recorder;
+use crate::cast::Cast;
 
 /// The port every simulated node listens on.
 pub(crate) const REDIS_PORT: u16 = 6379;
@@ -30,20 +31,23 @@ pub(crate) const REDIS_PORT: u16 = 6379;
 /// What a lock on a simulated client sees of the world.
 #[derive(Clone)]
 pub(crate) struct SimEnv {
-    host: Host,
-    nodes: Arc<BTreeMap<String, HostId>>,
+    pub(super) host: Host,
+    client: ClientId,
+    cast: Arc<Cast>,
     recorder: Recorder,
     driver: Driver,
 }
 
 impl SimEnv {
+    /// The environment of a client on its host; `cast` says which host each name means.
     pub(crate) fn new(
         host: Host,
-        nodes: Arc<BTreeMap<String, HostId>>,
+        client: ClientId,
+        cast: Arc<Cast>,
         recorder: Recorder,
         driver: Driver,
     ) -> SimEnv {
-        SimEnv { host, nodes, recorder, driver }
+        SimEnv { host, client, cast, recorder, driver }
     }
 }
 
@@ -87,19 +91,19 @@ impl Env for SimEnv {
     type Stream = SimStream;
 
     async fn wall(&self) -> WallTime {
-        WallTime(self.host.wall().await.0)
+        clocks::wall(self.host.wall().await)
     }
 
     async fn monotonic(&self) -> MonotonicTime {
-        MonotonicTime(self.host.monotonic().await.0)
+        clocks::monotonic(self.host.monotonic().await)
     }
 
     async fn boot(&self) -> BootTime {
-        BootTime(self.host.boot().await.0)
+        clocks::boot(self.host.boot().await)
     }
 
     async fn sleep_until(&self, at: MonotonicTime) {
-        self.host.sleep_until(doublehold_sim::MonotonicTime(at.0)).await;
+        self.host.sleep_until(clocks::awaited(at)).await;
     }
 
     async fn race<F>(&self, operation: F, deadline: MonotonicTime) -> Result<F::Output, DeadlinePassed>
@@ -107,8 +111,7 @@ impl Env for SimEnv {
         F: Future + Send,
         F::Output: Send,
     {
-        let deadline = doublehold_sim::MonotonicTime(deadline.0);
-        self.host.race(operation, deadline).await.map_err(|_| DeadlinePassed)
+        self.host.race(operation, clocks::awaited(deadline)).await.map_err(|_| DeadlinePassed)
     }
 
     fn random(&self, bytes: &mut [u8]) {
@@ -116,19 +119,19 @@ impl Env for SimEnv {
     }
 
     fn marks(&self, value: &[u8]) {
-        self.recorder.marks(self.host.id(), value);
+        self.recorder.marks(self.client, value);
     }
 
     fn votes(&self, nodes: &[&NodeName]) {
-        let known = nodes.iter().filter_map(|node| self.nodes.get(node.as_str()).copied());
-        self.recorder.voted(self.host.id(), known);
+        let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
+        self.recorder.voted(self.client, known.collect());
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
         let (handle, task) = Task::new(task);
-        let call = self.recorder.call_of(self.host.id());
+        let call = self.recorder.call_of(self.client);
         self.host.spawn(InCall {
-            client: self.host.id(),
+            client: self.client,
             call,
             recorder: self.recorder.clone(),
             task: Box::pin(task),
@@ -137,31 +140,33 @@ impl Env for SimEnv {
     }
 
     async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
-        let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{host}`"));
-        let to = *self.nodes.get(host).ok_or_else(unknown)?;
+        let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
         self.host.connect(to, port).await.map_err(io::Error::from)
     }
 
     async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
-        let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{node}`"));
-        let to = *self.nodes.get(node.as_str()).ok_or_else(unknown)?;
-        let stream = self.host.connect(to, REDIS_PORT).await.map_err(io::Error::from)?;
+        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
-            return Ok(Connection::Lean(LeanConnection::recorded(stream, self.host.clone(), recorder)));
+            return Ok(Connection::Lean(LeanConnection::recorded(
+                stream,
+                self.host.clone(),
+                self.client,
+                recorder,
+            )));
         }
         let stream = CallStream::new(stream, recorder.clone());
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(driver);
-        Ok(Connection::RedisRs(CallConnection::new(connection, self.host.id(), recorder)))
+        Ok(Connection::RedisRs(CallConnection::new(connection, self.client, recorder)))
     }
 }
 
 /// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's program
 /// has got to meanwhile.
 struct InCall<F> {
-    client: HostId,
+    client: ClientId,
     call: Option<CallId>,
     recorder: Recorder,
     task: Pin<Box<F>>,

@@ -1,13 +1,16 @@
-//! Running a scenario: an engine carries it out and reports what it came to.
+//! Running a scenario: an engine prepares it once, and runs it from as many seeds as are wanted.
 //!
 //! Everything above an engine (verdicts, expectations, pictures) is the same whatever executed the run, so that a
 //! second engine can be a second opinion.
 
 mod attribution;
 mod calls;
+mod check;
+mod clocks;
 mod env;
 mod kept;
 mod lean;
+mod on_sim;
 mod program;
 mod recorder;
 mod resource;
@@ -15,24 +18,20 @@ mod resource;
 mod scripts;
 mod signal;
 mod sim;
+mod stage;
 #[cfg(test)]
 mod tests;
+mod world;
 
+pub use check::PrepareError;
 pub use lean::LeanConnection;
 pub(crate) use signal::Signal;
-pub use sim::{LeanEngine, SimEngine};
+pub use sim::{LeanEngine, PreparedSim, SimEngine};
 
-use crate::report::Report;
+use serde::Serialize;
+
+use crate::report::{Report, Summary};
 use crate::scenario::Scenario;
-
-/// What to keep of a run besides its history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Nothing: the trace is hashed and forgotten.
-    History,
-    /// Every event of the trace.
-    Trace,
-}
 
 /// What carries a lock's requests to the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +44,54 @@ pub(crate) enum Driver {
 
 /// Something that can execute scenarios.
 pub trait Engine {
+    /// A scenario it is ready to run.
+    type Prepared: Prepared;
+
     /// Its name in reports.
     fn name(&self) -> &'static str;
 
-    /// Runs a scenario from a seed. The same scenario and seed give the same report, whatever ran before and on
-    /// whatever thread.
-    fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report;
+    /// Does once what is the same in every run of a scenario.
+    ///
+    /// # Errors
+    ///
+    /// If the scenario cannot be run. One that was read from a file can.
+    fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError>;
+
+    /// Prepares a scenario and runs it from one seed.
+    ///
+    /// # Panics
+    ///
+    /// If the scenario cannot be run, see [`Engine::prepare`].
+    fn run(&self, scenario: &Scenario, seed: u64) -> Report {
+        match self.prepare(scenario) {
+            Ok(prepared) => prepared.run(seed),
+            Err(error) => panic!("the scenario `{}` cannot be run: {error}", scenario.name),
+        }
+    }
+}
+
+/// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever order and
+/// on whatever thread; several threads may share one preparation.
+///
+/// ```
+/// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+///
+/// let quiet = SimEngine.prepare(&catalog::load("quiet", &[])?)?;
+/// for seed in 1..=3 {
+///     assert_eq!(quiet.judge(seed).trace_hash, quiet.run(seed).trace_hash);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Prepared: Send + Sync {
+    /// One event of the engine's own account of a run.
+    type Record: Serialize;
+
+    /// Runs from a seed, and keeps the verdicts only.
+    fn judge(&self, seed: u64) -> Summary;
+
+    /// Runs from a seed, and reports what happened.
+    fn run(&self, seed: u64) -> Report;
+
+    /// Runs from a seed, and keeps every event as well.
+    fn run_traced(&self, seed: u64) -> (Report, Vec<Self::Record>);
 }

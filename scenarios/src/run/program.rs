@@ -8,70 +8,76 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use doublehold_history::{self as history, CallId, Content, EventKind, ReleaseOutcome};
-use doublehold_lockimpl::{
-    Acquired, BoxLock, Deadline, Env, Extended, Grant, Lock, NodeName, Registry, Released,
-};
-use doublehold_sim::{DelayLaw, Host, HostId};
+use doublehold_history::{CallId, ClientId, Content, EventKind, ReleaseOutcome};
+use doublehold_lockimpl::{Acquired, BoxLock, Extended, Grant, Lock, LockKind, NodeName, Released};
 
-use super::env::SimEnv;
+use super::clocks;
 use super::recorder::{LOCK, Recorder};
 use super::resource::{OBJECT, ResourceLink};
-use super::signal::Signal;
-use crate::scenario::{ClientSetup, LockSetup, Step};
+use super::stage::Stage;
+use crate::scenario::{ClientSetup, DelayLaw, LockSetup, Step};
 
-/// What a client's process needs to know.
-pub(crate) struct Program {
+/// What a client does: the same in every run of a scenario.
+pub(crate) struct Program<S: Stage> {
+    pub(crate) client: ClientId,
+    /// Its host's name, for messages.
+    pub(crate) name: String,
     pub(crate) plan: ClientSetup,
     pub(crate) lock: LockSetup,
-    /// The locks there are.
-    pub(crate) locks: Arc<Registry<SimEnv>>,
+    /// What builds its lock.
+    pub(crate) kind: Arc<dyn LockKind<S>>,
     pub(crate) nodes: Vec<NodeName>,
-    pub(crate) resource: HostId,
-    pub(crate) recorder: Recorder,
-    /// Whether the start signal came: a restarted process does not wait for it again.
-    pub(crate) started: AtomicBool,
+    /// The name of the resource's host.
+    pub(crate) resource: String,
 }
 
-impl Program {
-    /// Runs the program on a host, from the start signal to the last round.
-    pub(crate) async fn run(self: Arc<Self>, host: Host, env: SimEnv) {
-        if host.restarts() > 0 {
-            self.recorder.note(host.id(), |client| EventKind::Restarted { client });
+/// A client's program in one run, through all the processes of its host.
+pub(crate) struct Job<S: Stage> {
+    program: Arc<Program<S>>,
+    recorder: Recorder,
+    /// Whether the start signal came: a restarted process does not wait for it again.
+    started: AtomicBool,
+}
+
+impl<S: Stage> Job<S> {
+    pub(crate) fn new(program: Arc<Program<S>>, recorder: Recorder) -> Job<S> {
+        Job { program, recorder, started: AtomicBool::new(false) }
+    }
+
+    /// Runs the program as one process of its host, from the start signal to the last round.
+    pub(crate) async fn run(self: Arc<Self>, stage: S) {
+        let client = self.program.client;
+        if stage.restarts() > 0 {
+            self.recorder.note(client, |client| EventKind::Restarted { client });
         }
-        let mut life = Life { recorder: self.recorder.clone(), client: host.id(), finished: false };
-        self.rounds(host, env).await;
+        let mut life = Life { recorder: self.recorder.clone(), client, finished: false };
+        self.rounds(stage).await;
         life.finished = true;
     }
 
-    async fn rounds(&self, host: Host, env: SimEnv) {
+    async fn rounds(&self, stage: S) {
+        let Program { name, plan, lock, kind, nodes, resource, .. } = &*self.program;
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
-        let Ok(resource) = ResourceLink::open(&host, self.resource).await else {
-            return self.recorder.inconclusive(format!("{} could not reach the resource", host.name()));
+        let Ok(resource) = ResourceLink::open(&stage, resource).await else {
+            return self.recorder.inconclusive(format!("{name} could not reach the resource"));
         };
-        let LockSetup { algorithm, switches, .. } = &self.lock;
-        let lock = match self.locks.build(algorithm, env.clone(), self.nodes.clone(), switches) {
+        let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => lock,
             Err(error) => {
-                return self
-                    .recorder
-                    .inconclusive(format!("{} could not build its lock: {error}", host.name()));
+                return self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
             }
         };
-        if self.plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
-            let told = host.signal().await;
-            if told.parse() != Ok(Signal::Start) {
-                let why = format!("{} waits for its start and was told `{told}`", host.name());
+        if plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
+            if let Err(told) = stage.start().await {
+                let why = format!("{name} waits for its start and was told `{told}`");
                 return self.recorder.inconclusive(why);
             }
             self.started.store(true, Ordering::Relaxed);
         }
-        let mut client = Client { program: self, host, env, lock, resource };
-        for _ in 0..self.plan.rounds {
+        let mut client = Client { program: &self.program, recorder: &self.recorder, stage, lock, resource };
+        for _ in 0..plan.rounds {
             if client.round().await.is_err() {
-                return self
-                    .recorder
-                    .inconclusive(format!("{} lost the resource and gave up", client.host.name()));
+                return self.recorder.inconclusive(format!("{name} lost the resource and gave up"));
             }
         }
     }
@@ -81,7 +87,7 @@ impl Program {
 /// is left to believe in it.
 struct Life {
     recorder: Recorder,
-    client: HostId,
+    client: ClientId,
     finished: bool,
 }
 
@@ -94,12 +100,12 @@ impl Drop for Life {
 }
 
 /// A client at work.
-struct Client<'a> {
-    program: &'a Program,
-    host: Host,
-    env: SimEnv,
+struct Client<'a, S: Stage> {
+    program: &'a Program<S>,
+    recorder: &'a Recorder,
+    stage: S,
     lock: BoxLock,
-    resource: ResourceLink,
+    resource: ResourceLink<S>,
 }
 
 /// The resource is out of reach: the program cannot go on.
@@ -118,7 +124,7 @@ struct Held {
     read: Option<Content>,
 }
 
-impl Client<'_> {
+impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
         let mut turn = Turn::default();
         let mut stopped = false;
@@ -143,12 +149,12 @@ impl Client<'_> {
 
     /// Asks for the lock, again and again if `insist`. Whether it was granted.
     async fn acquire(&mut self, turn: &mut Turn, insist: bool) -> bool {
-        let patience_ends = self.host.clocks().monotonic.after(self.program.plan.give_up_after);
+        let patience_ends = self.stage.now().saturating_add(self.program.plan.give_up_after);
         loop {
             self.mark("acquire").await;
-            let grant = self.program.recorder.begin(self.host.id());
+            let grant = self.recorder.begin(self.program.client);
             let acquired = self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await;
-            self.program.recorder.leave(self.host.id());
+            self.recorder.leave(self.program.client);
             match acquired {
                 Acquired::Granted(lease) => {
                     self.granted(grant, &lease).await;
@@ -167,7 +173,7 @@ impl Client<'_> {
                 }
             }
             self.mark("refusal").await;
-            if !insist || self.host.clocks().monotonic >= patience_ends {
+            if !insist || self.stage.now() >= patience_ends {
                 self.note(|client| EventKind::GaveUp { client, call: grant });
                 return false;
             }
@@ -176,9 +182,9 @@ impl Client<'_> {
     }
 
     async fn granted(&self, grant: CallId, lease: &Grant) {
-        let deadline = lease.deadline.map(in_history);
+        let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
-        let reading = self.program.recorder.reading(self.host.id());
+        let reading = self.recorder.reading(self.program.client);
         self.note(|client| EventKind::Granted {
             client,
             grant,
@@ -189,7 +195,7 @@ impl Client<'_> {
             reading,
         });
         if let Some(deadline) = deadline {
-            self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
+            self.recorder.watch_deadline(self.program.client, grant, deadline);
         }
         self.mark("grant").await;
     }
@@ -209,7 +215,7 @@ impl Client<'_> {
     async fn check(&self, turn: &mut Turn) -> bool {
         let Some(Held { grant, lease, .. }) = &turn.held else { return false };
         if let Some(deadline) = lease.deadline
-            && deadline.has_passed(&self.env).await
+            && deadline.has_passed(&self.stage).await
         {
             self.note(|client| EventKind::ExpiryNoticed { client, grant: *grant });
             self.mark("expiry").await;
@@ -232,15 +238,15 @@ impl Client<'_> {
     async fn extend(&mut self, turn: &mut Turn) {
         let Some(Held { grant, lease, .. }) = &mut turn.held else { return };
         let grant = *grant;
-        self.program.recorder.enter(self.host.id(), grant);
+        self.recorder.enter(self.program.client, grant);
         let extended = self.lock.extend(lease, self.program.lock.ttl).await;
-        self.program.recorder.leave(self.host.id());
+        self.recorder.leave(self.program.client);
         let why = match extended {
             Extended::Extended { deadline } => {
-                let deadline = deadline.map(in_history);
+                let deadline = deadline.map(clocks::deadline);
                 self.note(|client| EventKind::Extended { client, grant, deadline });
                 if let Some(deadline) = deadline {
-                    self.program.recorder.watch_deadline(self.host.id(), grant, deadline);
+                    self.recorder.watch_deadline(self.program.client, grant, deadline);
                 }
                 return self.mark("extend").await;
             }
@@ -257,9 +263,9 @@ impl Client<'_> {
         let Some(Held { grant, lease, .. }) = turn.held.take() else { return };
         self.note(|client| EventKind::ReleaseCalled { client, grant });
         self.mark("release").await;
-        self.program.recorder.enter(self.host.id(), grant);
+        self.recorder.enter(self.program.client, grant);
         let released = self.lock.release(&lease).await;
-        self.program.recorder.leave(self.host.id());
+        self.recorder.leave(self.program.client);
         let outcome = match released {
             Released::Released => ReleaseOutcome::Released,
             Released::NotOwner => ReleaseOutcome::NotOwner,
@@ -269,30 +275,15 @@ impl Client<'_> {
     }
 
     async fn sleep(&self, law: &DelayLaw) {
-        let pause = self.host.draw(law);
-        self.env.sleep_until(self.monotonic_after(pause)).await;
-    }
-
-    fn monotonic_after(&self, pause: std::time::Duration) -> doublehold_lockimpl::MonotonicTime {
-        doublehold_lockimpl::MonotonicTime(self.host.clocks().monotonic.after(pause).0)
+        let pause = self.stage.draw(law);
+        self.stage.sleep_until(self.stage.now().saturating_add(pause)).await;
     }
 
     async fn mark(&self, label: &'static str) {
-        self.host.mark(label, None).await;
+        self.stage.mark(label).await;
     }
 
-    fn note(&self, what: impl FnOnce(history::ClientId) -> EventKind) {
-        self.program.recorder.note(self.host.id(), what);
+    fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
+        self.recorder.note(self.program.client, what);
     }
-}
-
-fn in_history(deadline: Deadline) -> history::Deadline {
-    use history::ClockKind;
-    let whole = |nanoseconds: u64| i64::try_from(nanoseconds).unwrap_or(i64::MAX);
-    let (clock, reading_ns) = match deadline {
-        Deadline::Wall(at) => (ClockKind::Wall, at.0),
-        Deadline::Monotonic(at) => (ClockKind::Monotonic, whole(at.0)),
-        Deadline::Boot(at) => (ClockKind::Boot, whole(at.0)),
-    };
-    history::Deadline { clock, reading_ns }
 }

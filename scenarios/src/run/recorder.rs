@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, Reading, TrueNs,
+    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, NodeId, Reading, TrueNs,
 };
-use doublehold_sim::{ConnectionId, Host, HostId, WorldObserver};
-use doublehold_sim_redis::core::{KeyChange, Observer, Origin, StoppedScript, Stored};
+use doublehold_sim_redis::core::{KeyChange, Stored};
 
-use super::attribution::Attribution;
+use super::attribution::{Attribution, ConnectionNumber};
 use super::kept;
-use crate::cast::{Cast, Member};
+use super::stage::Witness;
+use crate::cast::Cast;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
@@ -31,31 +31,43 @@ const CLAIMANTS_READ: usize = 32;
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
 pub(crate) struct Recorder {
-    world: WorldObserver,
+    witness: Arc<dyn Witness>,
+    cast: Arc<Cast>,
     record: Arc<Mutex<Record>>,
 }
 
 struct Record {
     /// Told how much is recorded.
-    world: WorldObserver,
+    witness: Arc<dyn Witness>,
     history: History,
-    cast: Cast,
+    cast: Arc<Cast>,
     lock_key: Vec<u8>,
     next_grant: u64,
     attribution: Attribution,
     /// Grants that claim the lock, with their holder, in the order granted: their clocks are evidence.
-    claims: Vec<(CallId, HostId)>,
+    claims: Vec<(CallId, ClientId)>,
     /// The latest deadline of each grant: an older one passing means nothing.
     deadlines: BTreeMap<CallId, Deadline>,
     keys: Vec<KeySpan>,
     /// The nodes whose yes each grant was given on, where several were asked.
     votes: BTreeMap<CallId, Vec<HostIndex>>,
     /// The open span of each node that holds the key.
-    held: BTreeMap<HostId, usize>,
+    held: BTreeMap<NodeId, usize>,
     /// When each span's key expires by its node's clock, in milliseconds, as last set.
     expiries: BTreeMap<usize, i64>,
     notes: Vec<String>,
     closed: bool,
+}
+
+/// A client's request, as the node that executes it sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Whose host it came from, if that is a client's.
+    pub(crate) client: Option<ClientId>,
+    /// The connection it came on.
+    pub(crate) connection: ConnectionNumber,
+    /// Which request of the connection it is, counted from 0.
+    pub(crate) request: u64,
 }
 
 /// What was recorded of a run.
@@ -67,11 +79,16 @@ pub(crate) struct Recorded {
 }
 
 impl Recorder {
-    pub(crate) fn new(world: WorldObserver, history: History, cast: Cast, lock_key: &str) -> Recorder {
+    pub(crate) fn new(
+        witness: Arc<dyn Witness>,
+        history: History,
+        cast: Arc<Cast>,
+        lock_key: &str,
+    ) -> Recorder {
         let record = Record {
-            world: world.clone(),
+            witness: witness.clone(),
             history,
-            cast,
+            cast: cast.clone(),
             lock_key: lock_key.as_bytes().to_vec(),
             next_grant: 1,
             attribution: Attribution::default(),
@@ -84,37 +101,37 @@ impl Recorder {
             notes: Vec::new(),
             closed: false,
         };
-        Recorder { world, record: Arc::new(Mutex::new(record)) }
+        Recorder { witness, cast, record: Arc::new(Mutex::new(record)) }
     }
 
     /// A client is about to call acquire: the call's id. The call lasts until [`Recorder::leave`].
-    pub(crate) fn begin(&self, client: HostId) -> CallId {
+    pub(crate) fn begin(&self, client: ClientId) -> CallId {
         let mut record = self.lock();
         let grant = CallId(record.next_grant);
         record.next_grant += 1;
         record.attribution.enter(client, grant);
-        let started = EventKind::AcquireStarted { client: record.client(client), call: grant, lock: LOCK };
+        let started = EventKind::AcquireStarted { client, call: grant, lock: LOCK };
         record.push(self.now(), started);
         grant
     }
 
     /// A client is about to call the lock for a grant it has: until [`Recorder::leave`].
-    pub(crate) fn enter(&self, client: HostId, grant: CallId) {
+    pub(crate) fn enter(&self, client: ClientId, grant: CallId) {
         self.lock().attribution.enter(client, grant);
     }
 
     /// The client's call to the lock has returned.
-    pub(crate) fn leave(&self, client: HostId) {
+    pub(crate) fn leave(&self, client: ClientId) {
         self.lock().attribution.leave(client);
     }
 
     /// The call to the lock that a client is in.
-    pub(crate) fn call_of(&self, client: HostId) -> Option<CallId> {
+    pub(crate) fn call_of(&self, client: ClientId) -> Option<CallId> {
         self.lock().attribution.call_of(client)
     }
 
     /// Puts a client into a call, or into none. The call it was in.
-    pub(crate) fn set_call(&self, client: HostId, call: Option<CallId>) -> Option<CallId> {
+    pub(crate) fn set_call(&self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
         let mut record = self.lock();
         let before = record.attribution.call_of(client);
         match call {
@@ -125,20 +142,20 @@ impl Recorder {
     }
 
     /// Requests were written to a connection, each by this call.
-    pub(crate) fn sent(&self, connection: ConnectionId, calls: &[Option<CallId>]) {
-        self.world.keeps(kept::requests(calls.len()));
+    pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
+        self.witness.keeps(kept::requests(calls.len()));
         self.lock().attribution.sent(connection, calls);
     }
 
     /// A lock says that keys with this value are those of the call its client is in.
-    pub(crate) fn marks(&self, client: HostId, value: &[u8]) {
+    pub(crate) fn marks(&self, client: ClientId, value: &[u8]) {
         self.lock().attribution.mark(client, value);
     }
 
     /// Writes what `what` makes of the client's id.
-    pub(crate) fn note(&self, client: HostId, what: impl FnOnce(ClientId) -> EventKind) {
+    pub(crate) fn note(&self, client: ClientId, what: impl FnOnce(ClientId) -> EventKind) {
         let mut record = self.lock();
-        let what = what(record.client(client));
+        let what = what(client);
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
             record.claims.push((grant, client));
@@ -153,40 +170,38 @@ impl Recorder {
     }
 
     /// The client's process is gone, with whatever it held.
-    pub(crate) fn died(&self, client: HostId) {
+    pub(crate) fn died(&self, client: ClientId) {
         let mut record = self.lock();
         self.read_claimants(&mut record, client);
         record.claims.retain(|(_, holder)| *holder != client);
         record.attribution.leave(client);
-        let died = EventKind::Died { client: record.client(client) };
+        let died = EventKind::Died { client };
         record.push(self.now(), died);
     }
 
     /// A lock says which nodes' yes it counted in the call its client is in.
-    pub(crate) fn voted(&self, client: HostId, nodes: impl Iterator<Item = HostId>) {
+    pub(crate) fn voted(&self, client: ClientId, nodes: Vec<HostIndex>) {
         let mut record = self.lock();
         if let Some(grant) = record.attribution.call_of(client) {
-            let nodes = nodes.filter_map(|node| record.cast.of_world(node)).collect();
             record.votes.insert(grant, nodes);
         }
     }
 
     /// Watches a grant's deadline on its client's clock, also while the client is stopped.
-    pub(crate) fn watch_deadline(&self, client: HostId, grant: CallId, deadline: Deadline) {
+    pub(crate) fn watch_deadline(&self, client: ClientId, grant: CallId, deadline: Deadline) {
         self.lock().deadlines.insert(grant, deadline);
-        let (recorder, world) = (self.clone(), self.world.clone());
-        self.world.spawn(async move {
-            world.clock_reaches(client, clock_of(deadline.clock), deadline.reading_ns).await;
+        let (recorder, host) = (self.clone(), self.cast.client(client));
+        let passes = move || {
             let mut record = recorder.lock();
             // After the release nobody believes in the grant any more, and its deadline means nothing.
-            if record.deadlines.get(&grant) == Some(&deadline)
-                && record.claims.iter().any(|(claimed, _)| *claimed == grant)
-            {
+            let claimed = record.claims.iter().any(|(claimed, _)| *claimed == grant);
+            if claimed && record.deadlines.get(&grant) == Some(&deadline) {
                 recorder.read_claimants(&mut record, client);
-                let passed = EventKind::DeadlinePassed { client: record.client(client), grant };
+                let passed = EventKind::DeadlinePassed { client, grant };
                 record.push(recorder.now(), passed);
             }
-        });
+        };
+        self.witness.when(host, deadline.clock, deadline.reading_ns, Box::new(passes));
     }
 
     /// Something without which the run shows nothing: what holds becomes inconclusive.
@@ -197,7 +212,7 @@ impl Recorder {
     }
 
     /// Whether the client still claims a lock.
-    pub(crate) fn claims(&self, client: HostId) -> bool {
+    pub(crate) fn claims(&self, client: ClientId) -> bool {
         self.lock().claims.iter().any(|(_, holder)| *holder == client)
     }
 
@@ -207,19 +222,18 @@ impl Recorder {
     }
 
     /// The node's process is gone, and its keys with it.
-    pub(crate) fn forgotten(&self, node: HostId) {
+    pub(crate) fn forgotten(&self, node: NodeId) {
         let now = self.now();
         self.lock().end_key(node, now, KeyEnd::Forgotten);
     }
 
-    /// What the clients' clocks show.
-    pub(crate) fn reading(&self, client: HostId) -> Reading {
-        let clocks = self.world.clocks_of(client);
-        Reading { wall_ns: clocks.wall.0, monotonic_ns: clocks.monotonic.0, boot_ns: clocks.boot.0 }
+    /// What a client's clocks show.
+    pub(crate) fn reading(&self, client: ClientId) -> Reading {
+        self.witness.reading(self.cast.client(client))
     }
 
-    pub(crate) fn now(&self) -> TrueNs {
-        TrueNs(self.world.true_time().0)
+    fn now(&self) -> TrueNs {
+        self.witness.now()
     }
 
     /// Ends the record. Whatever is written after this (tasks being dropped) is not part of the run.
@@ -240,14 +254,52 @@ impl Recorder {
     ///
     /// Of as many as a reader compares: a boundary would otherwise cost as much as there are claims, and the history of
     /// a thousand who hold at once two million readings. The evidence listed first is of those granted first.
-    fn read_claimants(&self, record: &mut Record, client: HostId) {
+    fn read_claimants(&self, record: &mut Record, client: ClientId) {
         let first = record.claims.iter().take(CLAIMANTS_READ).map(|(_, holder)| *holder);
-        let mut holders: Vec<HostId> = first.chain([client]).collect();
+        let mut holders: Vec<ClientId> = first.chain([client]).collect();
         holders.sort_unstable();
         holders.dedup();
         for holder in holders {
-            let what = EventKind::Clocks { client: record.client(holder), reading: self.reading(holder) };
-            record.push(self.now(), what);
+            let reading = self.witness.reading(self.cast.client(holder));
+            record.push(self.now(), EventKind::Clocks { client: holder, reading });
+        }
+    }
+
+    /// A node changed a key: on behalf of this request, if a client's command did it.
+    pub(crate) fn changed(
+        &self,
+        node: NodeId,
+        origin: KeyOrigin,
+        sent: Option<Sent>,
+        change: &KeyChange<'_>,
+    ) {
+        let now = self.now();
+        let mut record = self.lock();
+        let (before, after) = (text(change.before), text(change.after));
+        if change.key != record.lock_key || before.or(after).is_none() {
+            return;
+        }
+        let span = match (before, after) {
+            (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
+            (before, Some(token)) => {
+                if before.is_some() {
+                    record.end_key(node, now, KeyEnd::Overwritten);
+                }
+                record.begin_key(node, now, token, origin)
+            }
+            (_, None) => {
+                let expired = change.command == "EXPIRED";
+                record.end_key(node, now, if expired { KeyEnd::Expired } else { KeyEnd::Deleted });
+                None
+            }
+        };
+        if let Some(what) = record.touched(node, sent, change) {
+            record.push(now, what);
+        }
+        if let Some((span, expires_at_ms)) = span.zip(change.after.and_then(|after| after.expires_at_ms)) {
+            record.expiries.insert(span, expires_at_ms);
+            drop(record);
+            self.watch_expiry(node, span, expires_at_ms);
         }
     }
 
@@ -256,64 +308,51 @@ impl Recorder {
     }
 
     /// Records the key's end when its time is up by the node's clock, if it still holds this token then.
-    fn watch_expiry(&self, node: HostId, span: usize, expires_at_ms: i64) {
-        let (recorder, world) = (self.clone(), self.world.clone());
-        self.world.spawn(async move {
-            // Gone when `now > when`, and Redis counts whole milliseconds.
-            let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
-            world.clock_reaches(node, doublehold_sim::ClockKind::Wall, gone_at).await;
+    fn watch_expiry(&self, node: NodeId, span: usize, expires_at_ms: i64) {
+        let (recorder, host) = (self.clone(), self.cast.node(node));
+        // Gone when `now > when`, and Redis counts whole milliseconds.
+        let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
+        let expires = move || {
             let now = recorder.now();
             let mut record = recorder.lock();
             if record.held.get(&node) == Some(&span) && record.expiries.get(&span) == Some(&expires_at_ms) {
                 record.end_key(node, now, KeyEnd::Expired);
             }
-        });
+        };
+        self.witness.when(host, ClockKind::Wall, gone_at, Box::new(expires));
     }
 }
 
 impl Record {
-    /// The client that a host is. Only clients call locks.
-    fn client(&self, host: HostId) -> ClientId {
-        match self.cast.member_of_world(host) {
-            Some(Member::Client(client)) => client,
-            other => unreachable!("{host:?} is no client but {other:?}"),
-        }
-    }
-
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
-            self.world.keeps(kept::bytes(&what));
+            self.witness.keeps(kept::bytes(&what));
             self.history.push(at, what);
         }
     }
 
-    fn begin_key(&mut self, node: HostId, at: TrueNs, token: &[u8], origin: Origin) -> Option<usize> {
+    fn begin_key(&mut self, node: NodeId, at: TrueNs, token: &[u8], origin: KeyOrigin) -> Option<usize> {
         let (client, grant) = self.attribution.owner(token)?;
-        let (node_index, client) = (self.cast.of_world(node)?, self.cast.of_world(client)?);
-        let origin = key_origin(origin);
-        self.world.keeps(kept::KEY);
-        self.keys.push(KeySpan { node: node_index, grant, client, origin, from: at, until: None });
+        self.witness.keeps(kept::KEY);
+        let (on, client) = (self.cast.node(node), self.cast.client(client));
+        self.keys.push(KeySpan { node: on, grant, client, origin, from: at, until: None });
         self.held.insert(node, self.keys.len() - 1);
         Some(self.keys.len() - 1)
     }
 
-    fn end_key(&mut self, node: HostId, at: TrueNs, how: KeyEnd) {
+    fn end_key(&mut self, node: NodeId, at: TrueNs, how: KeyEnd) {
         if let Some(span) = self.held.remove(&node) {
             self.keys[span].until = Some((at, how));
         }
     }
 
     /// What a client's command did to a key that was there, if that is anybody's business.
-    fn touched(&self, node: HostId, origin: Origin, change: &KeyChange<'_>) -> Option<EventKind> {
-        let (Origin::Client { peer, request }, Some(before)) = (origin, text(change.before)) else {
+    fn touched(&self, node: NodeId, sent: Option<Sent>, change: &KeyChange<'_>) -> Option<EventKind> {
+        let (Some(Sent { client, connection, request }), Some(before)) = (sent, text(change.before)) else {
             return None;
         };
         let after = text(change.after);
-        let sender = self.attribution.sender(ConnectionId(peer.connection), request);
-        let client = match self.cast.member_of_world(HostId(peer.host)) {
-            Some(Member::Client(client)) => Some(client),
-            _ => None,
-        };
+        let sender = self.attribution.sender(connection, request);
         let is_known = |value: &[u8]| self.attribution.owner(value).is_some();
         let owner = self.attribution.owner(before).filter(|_| after.is_none_or(is_known));
         let op = match after {
@@ -322,7 +361,6 @@ impl Record {
             // Another grant's claim took its place, which is neither.
             Some(_) => None,
         };
-        let Some(Member::Node(node)) = self.cast.member_of_world(node) else { return None };
         let lock = LOCK;
         let why = match (client.zip(sender), owner) {
             (Some((client, by)), Some((_, held))) => {
@@ -342,14 +380,6 @@ fn text(stored: Option<Stored<'_>>) -> Option<&[u8]> {
     stored.and_then(|stored| stored.as_string())
 }
 
-fn key_origin(origin: Origin) -> KeyOrigin {
-    match origin {
-        Origin::Client { .. } | Origin::Node => KeyOrigin::Executed,
-        Origin::Master => KeyOrigin::Replicated,
-        Origin::File => KeyOrigin::Loaded,
-    }
-}
-
 /// Which grant starts to be claimed, and which ends, by this event.
 fn boundary(what: &EventKind) -> (Option<CallId>, Option<CallId>) {
     match what {
@@ -358,73 +388,5 @@ fn boundary(what: &EventKind) -> (Option<CallId>, Option<CallId>) {
             (None, Some(*grant))
         }
         _ => (None, None),
-    }
-}
-
-fn clock_of(clock: ClockKind) -> doublehold_sim::ClockKind {
-    match clock {
-        ClockKind::Wall => doublehold_sim::ClockKind::Wall,
-        ClockKind::Monotonic => doublehold_sim::ClockKind::Monotonic,
-        ClockKind::Boot => doublehold_sim::ClockKind::Boot,
-    }
-}
-
-/// One node's link to the recorder and to the trace, where faults wait for commands.
-pub(crate) struct NodeObserver {
-    node: Host,
-    recorder: Recorder,
-}
-
-impl NodeObserver {
-    pub(crate) fn new(node: Host, recorder: Recorder) -> NodeObserver {
-        NodeObserver { node, recorder }
-    }
-}
-
-impl Observer for NodeObserver {
-    /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
-    fn executed(&self, origin: Origin, command: &'static str) {
-        if let Origin::Client { peer, .. } = origin {
-            self.node.note(command, Some(HostId(peer.host)));
-        }
-    }
-
-    fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
-        let (node, now) = (self.node.id(), self.recorder.now());
-        let mut record = self.recorder.lock();
-        let (before, after) = (text(change.before), text(change.after));
-        if change.key != record.lock_key || before.or(after).is_none() {
-            return;
-        }
-        let span = match (before, after) {
-            (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
-            (before, Some(token)) => {
-                if before.is_some() {
-                    record.end_key(node, now, KeyEnd::Overwritten);
-                }
-                record.begin_key(node, now, token, origin)
-            }
-            (_, None) => {
-                let expired = change.command == "EXPIRED";
-                record.end_key(node, now, if expired { KeyEnd::Expired } else { KeyEnd::Deleted });
-                None
-            }
-        };
-        if let Some(what) = record.touched(node, origin, change) {
-            record.push(now, what);
-        }
-        if let Some((span, expires_at_ms)) = span.zip(change.after.and_then(|after| after.expires_at_ms)) {
-            record.expiries.insert(span, expires_at_ms);
-            drop(record);
-            self.recorder.watch_expiry(node, span, expires_at_ms);
-        }
-    }
-
-    fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
-        let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
-        self.node.note("script stopped", client);
-        // A Redis would go on. What this node would do from here on is no evidence of anything.
-        self.recorder.inconclusive(format!("{script} on {}", self.node.name()));
-        self.node.halt();
     }
 }

@@ -17,15 +17,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use doublehold_history::{
-    CallId, Content, EventKind, ObjectId, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest,
+    CallId, ClientId, Content, EventKind, ObjectId, ReadRequest, Refusal, Resource, ResourceRules,
+    WriteRequest,
 };
-use doublehold_sim::{Host, HostId, SimStream};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::recorder::{LOCK, Recorder};
+use super::stage::Stage;
 
 /// The port the resource listens on.
-const PORT: u16 = 80;
+pub(crate) const PORT: u16 = 80;
 /// The one object of a scenario.
 pub(crate) const OBJECT: ObjectId = ObjectId(0);
 
@@ -39,21 +40,13 @@ impl Store {
     }
 }
 
-/// Serves the object for as long as the process lives.
-pub(crate) async fn serve(host: Host, store: Store, recorder: Recorder) {
-    let mut incoming = host.listen(PORT);
-    loop {
-        let stream = incoming.accept().await;
-        let (store, recorder) = (store.clone(), recorder.clone());
-        host.spawn(async move {
-            // A connection ends when its client is gone; what it asked for until then was done.
-            let _ended = serve_one(stream, &store, &recorder).await;
-        });
-    }
-}
-
-async fn serve_one(mut stream: SimStream, store: &Store, recorder: &Recorder) -> io::Result<()> {
-    let client = stream.peer();
+/// Serves one client's connection until it ends. What was asked for until then was done.
+pub(crate) async fn serve(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    client: ClientId,
+    store: &Store,
+    recorder: &Recorder,
+) -> io::Result<()> {
     loop {
         let mut frame = [0; Request::SIZE];
         stream.read_exact(&mut frame).await?;
@@ -65,7 +58,7 @@ async fn serve_one(mut stream: SimStream, store: &Store, recorder: &Recorder) ->
     }
 }
 
-fn carry_out(request: &Request, resource: &mut Resource, client: HostId, recorder: &Recorder) -> Answer {
+fn carry_out(request: &Request, resource: &mut Resource, client: ClientId, recorder: &Recorder) -> Answer {
     let Request { grant, fencing, ref action } = *request;
     match *action {
         Action::Read => match resource.read(ReadRequest { lock: LOCK, object: OBJECT, fencing }) {
@@ -104,17 +97,18 @@ fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
 }
 
 /// A client's way to the resource.
-pub(crate) struct ResourceLink {
-    host: Host,
-    resource: HostId,
-    stream: SimStream,
+pub(crate) struct ResourceLink<S: Stage> {
+    stage: S,
+    /// The name of its host.
+    resource: String,
+    stream: S::Stream,
 }
 
-impl ResourceLink {
+impl<S: Stage> ResourceLink<S> {
     /// Connects. Fails when the resource cannot be reached.
-    pub(crate) async fn open(host: &Host, resource: HostId) -> io::Result<ResourceLink> {
-        let stream = host.connect(resource, PORT).await?;
-        Ok(ResourceLink { host: host.clone(), resource, stream })
+    pub(crate) async fn open(stage: &S, resource: &str) -> io::Result<ResourceLink<S>> {
+        let stream = stage.stream(resource, PORT).await?;
+        Ok(ResourceLink { stage: stage.clone(), resource: resource.to_owned(), stream })
     }
 
     /// Reads the object; `None` if the resource refuses.
@@ -140,7 +134,7 @@ impl ResourceLink {
 
     async fn ask(&mut self, request: &Request) -> io::Result<Option<Content>> {
         if self.is_over().await {
-            self.stream = self.host.connect(self.resource, PORT).await?;
+            self.stream = self.stage.stream(&self.resource, PORT).await?;
         }
         self.stream.write_all(&request.encode()).await?;
         let mut frame = [0; Answer::SIZE];

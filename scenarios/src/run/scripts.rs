@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_history::{Bounds, EventKind, Header, History};
+use doublehold_history::{Bounds, EventKind, Header, History, NodeId};
 use doublehold_sim::{Budget, DelayLaw, Host, HostSpec, LinkSpec, Outcome, Seed, World};
 use doublehold_sim_redis::core::{CoreConfig, ScriptLimit};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::env::REDIS_PORT;
-use super::recorder::{NodeObserver, Recorder};
+use super::on_sim::{NodeObserver, SimWitness};
+use super::recorder::Recorder;
 use crate::cast::Cast;
 use crate::scenario::Role;
 
@@ -28,8 +29,8 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         objects: vec![],
         bounds: Bounds::default(),
     };
-    let cast = Cast::new([("A", Role::Node), ("c1", Role::Client)]);
-    let recorder = Recorder::new(world.observer(), History::new(header), cast, "stock");
+    let witness = Arc::new(SimWitness::new(world.observer(), cast()));
+    let recorder = Recorder::new(witness, History::new(header), cast(), "stock");
     let for_node = recorder.clone();
     let node = world.add_host(HostSpec::new("A"), move |host| serve(host, for_node.clone()));
     world.add_host(HostSpec::new("c1").essential(), move |host| async move {
@@ -47,12 +48,16 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
     (run.outcome, doubts.collect())
 }
 
+fn cast() -> Arc<Cast> {
+    Arc::new(Cast::new([("A", Role::Node), ("c1", Role::Client)]))
+}
+
 async fn serve(host: Host, recorder: Recorder) {
     let machine = SimMachine::new(host.clone(), Arc::default(), DelayLaw::Fixed(Duration::ZERO));
     let core = CoreConfig {
         script_limit: ScriptLimit::Instructions(100_000),
         script_memory_limit: 8 << 20,
-        observer: Some(Arc::new(NodeObserver::new(host, recorder))),
+        observer: Some(Arc::new(NodeObserver::new(host, NodeId(0), cast(), recorder))),
         ..CoreConfig::default()
     };
     let config = NodeConfig { core, ..NodeConfig::default() };

@@ -18,11 +18,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::Driver;
 use super::env::{Connection, REDIS_PORT, SimEnv};
-use super::recorder::{NodeObserver, Recorder};
+use super::on_sim::{NodeObserver, SimWitness};
+use super::recorder::Recorder;
 use crate::cast::Cast;
 use crate::scenario::Role;
 
-pub(super) const CLIENT: HostId = HostId(2);
+pub(super) const CLIENT: ClientId = ClientId(0);
 const ECHO_PORT: u16 = 7;
 
 /// A client at work: the test's code.
@@ -60,19 +61,21 @@ where
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
     let mut header = Header::new("calls", 1, &["c1"], &["stock"]);
     header.nodes = vec!["A".to_owned()];
-    let cast = Cast::new([("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)]);
-    let names = Arc::new(cast.names());
-    let recorder = Recorder::new(world.observer(), History::new(header), cast, "stock");
+    let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)];
+    let cast = Arc::new(Cast::new(cast));
+    let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
+    let recorder = Recorder::new(witness, History::new(header), cast.clone(), "stock");
+    let hosts = cast.clone();
     let observed = recorder.clone();
     world.add_host(HostSpec::new("A"), move |host: Host| {
         let machine = SimMachine::new(host.clone(), Arc::default(), DelayLaw::Fixed(Duration::ZERO));
         let mut config = NodeConfig::default();
-        config.core.observer = Some(Arc::new(NodeObserver::new(host, observed.clone())));
+        config.core.observer = Some(Arc::new(NodeObserver::new(host, NodeId(0), cast.clone(), observed.clone())));
         async move { machine.run(REDIS_PORT, config, Operator::default()).await.expect("it has no file to load") }
     });
     let recorded = recorder.clone();
     world.add_host(HostSpec::new("c1").essential(), move |host: Host| {
-        let env = SimEnv::new(host.clone(), names.clone(), recorded.clone(), driver);
+        let env = SimEnv::new(host.clone(), CLIENT, hosts.clone(), recorded.clone(), driver);
         work(Client { host, env, recorder: recorded.clone() })
     });
     world.add_host(HostSpec::new("echo"), echo);
@@ -325,7 +328,7 @@ fn a_lock_reaches_a_host_that_runs_no_redis() {
         assert_eq!(&reply, b"create /lock-");
         let nobody =
             client.env.stream("zookeeper", 2181).await.map(|_| ()).expect_err("there is no such host");
-        assert_eq!(nobody.to_string(), "no host is named `zookeeper`");
+        assert_eq!(nobody.to_string(), "the scenario has no host `zookeeper`");
         assert!(client.env.stream("echo", 2181).await.is_err(), "nothing listens there");
     });
 }

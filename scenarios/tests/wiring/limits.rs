@@ -1,7 +1,6 @@
 //! `[limits]`.
 
-use doublehold_history::Predicate;
-use doublehold_sim::Outcome;
+use doublehold_history::{Predicate, RunOutcome};
 
 use crate::row::{Row, TWO, check};
 use crate::seen::MS;
@@ -30,8 +29,8 @@ pub(crate) fn rows() -> Vec<Row> {
             with: &[("limits.time", "700ms")],
             turns: &[(Predicate::P1, "holds", "inconclusive")],
             shows: |without, with| {
-                without.report.outcome == Outcome::Completed
-                    && with.report.outcome == Outcome::TimeBudget
+                without.outcome() == RunOutcome::Completed
+                    && with.outcome() == RunOutcome::TimeBudget
                     && with.ended() == 700 * MS
             },
             ..Row::on(TWO)
@@ -43,7 +42,7 @@ pub(crate) fn rows() -> Vec<Row> {
             with: &[("limits.events", "100")],
             turns: &[(Predicate::P1, "holds", "inconclusive")],
             shows: |_, with| {
-                with.report.outcome == Outcome::EventBudget && (70..=110).contains(&with.report.events)
+                with.outcome() == RunOutcome::EventBudget && (70..=110).contains(&with.report.events)
             },
             ..Row::on(TWO)
         },
@@ -53,8 +52,8 @@ pub(crate) fn rows() -> Vec<Row> {
             with: &[("limits.memory", "1MiB")],
             turns: &[(Predicate::P1, "holds", "inconclusive")],
             shows: |without, with| {
-                without.report.outcome == Outcome::Completed
-                    && with.report.outcome == Outcome::MemoryBudget
+                without.outcome() == RunOutcome::Completed
+                    && with.outcome() == RunOutcome::MemoryBudget
                     && with.report.notes.iter().any(|note| note.contains("`limits.memory`, which is 1 MiB"))
             },
             ..Row::on(IMPATIENT)

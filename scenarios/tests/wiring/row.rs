@@ -6,7 +6,7 @@ use std::panic::catch_unwind;
 use doublehold_history::Predicate;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, Keep, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, SimEngine};
 
 use crate::seen::Seen;
 
@@ -91,7 +91,7 @@ pub(crate) fn read(text: &str, sets: &[(&str, &str)]) -> Result<Scenario, String
 /// Runs a scenario with changes, and keeps everything of it.
 pub(crate) fn run(text: &str, sets: &[(&str, &str)], seed: u64) -> Seen {
     let scenario = read(text, sets).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
-    Seen::new(SimEngine.run(&scenario, seed, Keep::Trace))
+    Seen::new(SimEngine.prepare(&scenario).expect("it was read from a file").run_traced(seed))
 }
 
 /// One client, one node, nothing left to chance.

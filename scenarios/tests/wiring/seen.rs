@@ -1,6 +1,6 @@
 //! A run and the questions rows ask of it. Times are nanoseconds of true time.
 
-use doublehold_history::{ClientId, Deadline, EventKind, Predicate, Reading};
+use doublehold_history::{ClientId, Deadline, EventKind, Predicate, Reading, RunOutcome};
 use doublehold_scenarios::Report;
 use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::HostIndex;
@@ -12,6 +12,7 @@ pub(crate) const SEC: u64 = 1_000 * MS;
 /// See the module.
 pub(crate) struct Seen {
     pub(crate) report: Report,
+    trace: Vec<Record>,
 }
 
 /// A grant as its client got it.
@@ -24,12 +25,16 @@ pub(crate) struct Granted {
 }
 
 impl Seen {
-    pub(crate) fn new(report: Report) -> Seen {
-        Seen { report }
+    pub(crate) fn new((report, trace): (Report, Vec<Record>)) -> Seen {
+        Seen { report, trace }
     }
 
     pub(crate) fn verdict(&self, predicate: Predicate) -> &'static str {
         self.report.verdicts.get(predicate).as_str()
+    }
+
+    pub(crate) fn outcome(&self) -> RunOutcome {
+        self.report.history.outcome().expect("the run has ended")
     }
 
     pub(crate) fn ended(&self) -> u64 {
@@ -98,7 +103,7 @@ impl Seen {
 
     /// The trace's events, with their times.
     pub(crate) fn trace(&self) -> impl Iterator<Item = (u64, &Event)> {
-        self.report.trace.iter().flatten().map(|Record { at, event }| (at.0, event))
+        self.trace.iter().map(|Record { at, event }| (at.0, event))
     }
 
     /// When a host's code noted something.

@@ -102,7 +102,7 @@ fn bounded_while_free() -> bool {
 
 /// What a history is headed with: clients, locks, objects.
 fn header(sets: &[(&str, &str)]) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let Seen { report } = run(ONE, sets, 1);
+    let Seen { report, .. } = run(ONE, sets, 1);
     let header = report.history.header();
     (header.clients.clone(), header.locks.clone(), header.objects.clone())
 }

@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 
-use doublehold_scenarios::report::Report;
-use doublehold_sim::TraceHash;
+use doublehold_scenarios::PreparedSim;
+use doublehold_scenarios::report::{Report, Summary, TraceHash};
+use doublehold_sim::Record;
 use doublehold_sim_redis::core::{Core, CoreConfig, Peer, ReplicationId, Session, WallMicros};
 use doublehold_sim_redis::resp::OwnedArgs;
 use mlua::Lua;
 
-use super::tests::scenario;
+use super::tests::prepared;
 use super::*;
 
 /// Shows what scripts before it have left in a shared table.
@@ -19,20 +20,26 @@ const MEETS_ITS_LIMIT: &str = "local all, n = {}, 0 \
      pcall(function() while true do n = n + 1 all[n] = string.rep('x', 900) .. n end end) \
      all = nil return n";
 
-/// An engine whose trace also tells what a script answered.
+/// A preparation whose trace also tells what a script answered.
 struct Scripted {
+    prepared: PreparedSim,
     answer: fn() -> String,
 }
 
-impl Engine for Scripted {
-    fn name(&self) -> &'static str {
-        "scripted"
+impl Prepared for Scripted {
+    type Record = Record;
+
+    fn judge(&self, seed: u64) -> Summary {
+        let summary = self.prepared.judge(seed);
+        Summary { trace_hash: TraceHash(hash_with(summary.trace_hash, &(self.answer)())), ..summary }
     }
 
-    fn run(&self, scenario: &Scenario, seed: u64, keep: Keep) -> Report {
-        let mut report = SimEngine.run(scenario, seed, keep);
-        report.trace_hash = TraceHash(hash_with(report.trace_hash, &(self.answer)()));
-        report
+    fn run(&self, seed: u64) -> Report {
+        self.prepared.run(seed)
+    }
+
+    fn run_traced(&self, seed: u64) -> (Report, Vec<Record>) {
+        self.prepared.run_traced(seed)
     }
 }
 
@@ -41,7 +48,7 @@ struct Fresh<'a>(&'a Scripted);
 
 impl Elsewhere for Fresh<'_> {
     fn hash(&self, seed: u64) -> Result<String, CliError> {
-        Ok(on_another_thread(|| self.0.run(&scenario(), seed, Keep::History).trace_hash.to_string()))
+        Ok(on_another_thread(|| self.0.judge(seed).trace_hash.to_string()))
     }
 
     fn trace(&self, _seed: u64) -> Result<Vec<String>, CliError> {
@@ -54,8 +61,8 @@ fn hash_with(hash: TraceHash, answer: &str) -> u64 {
 }
 
 fn found_in(answer: fn() -> String) -> Option<&'static str> {
-    let engine = Scripted { answer };
-    let found = verify(&engine, &scenario(), 3, &Fresh(&engine)).expect("nothing can fail here");
+    let scripted = Scripted { prepared: prepared(), answer };
+    let found = verify(&scripted, 3, &Fresh(&scripted)).expect("nothing can fail here");
     found.map(|difference| difference.place)
 }
 

@@ -27,45 +27,51 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use doublehold_history::CallId;
-use doublehold_sim::{ConnectionId, Host, SimStream};
+use doublehold_history::{CallId, ClientId};
+use doublehold_sim::{Host, SimStream};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
 
 use self::wire::{Expected, Several, Wire, broken_pipe};
+use super::attribution::ConnectionNumber;
 use super::recorder::Recorder;
 
 /// A connection without a driver. Clones share it.
 #[derive(Clone)]
 pub struct LeanConnection {
     host: Host,
-    /// Told which lock call each request is of.
-    recorder: Option<Recorder>,
-    connection: ConnectionId,
+    /// Told which lock call of which client each request is of.
+    recorder: Option<(ClientId, Recorder)>,
+    connection: ConnectionNumber,
     shared: Arc<Shared>,
 }
 
 impl LeanConnection {
     /// Speaks RESP2 to a node over `stream`, which is one of `host`'s.
     pub fn new(stream: SimStream, host: Host) -> LeanConnection {
-        let connection = stream.connection();
+        let connection = ConnectionNumber(stream.connection().0);
         let shared = Arc::new(Shared(Mutex::new(Wire::new(stream))));
         LeanConnection { host, recorder: None, connection, shared }
     }
 
     /// The same, for the requests of a lock: `recorder` is told of each.
-    pub(crate) fn recorded(stream: SimStream, host: Host, recorder: Recorder) -> LeanConnection {
-        LeanConnection { recorder: Some(recorder), ..LeanConnection::new(stream, host) }
+    pub(crate) fn recorded(
+        stream: SimStream,
+        host: Host,
+        client: ClientId,
+        recorder: Recorder,
+    ) -> LeanConnection {
+        LeanConnection { recorder: Some((client, recorder)), ..LeanConnection::new(stream, host) }
     }
 
     /// Whose call it is does not depend on when it is polled.
     fn request<'a>(&'a self, what: What<'a>) -> Request<'a> {
-        let call = self.recorder.as_ref().and_then(|recorder| recorder.call_of(self.host.id()));
+        let call = self.recorder.as_ref().and_then(|(client, recorder)| recorder.call_of(*client));
         Request { on: self, what, call, progress: Progress::Unsent }
     }
 
     fn tell(&self, calls: &[Option<CallId>]) {
-        if let Some(recorder) = &self.recorder {
+        if let Some((_, recorder)) = &self.recorder {
             recorder.sent(self.connection, calls);
         }
     }
