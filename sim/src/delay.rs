@@ -75,7 +75,8 @@ fn log_normal(median: Duration, sigma_milli: u32, stream: &mut Stream) -> Durati
     Duration::from_nanos(times_two_to(nanos(median), exponent_q32))
 }
 
-/// `value × 2^(exponent / 2^32)`, saturating: whole powers by shifting, the fraction bit by bit with 2^(1/2), 2^(1/4), …
+/// `value × 2^(exponent / 2^32)`, saturating: whole powers by shifting, the fraction bit by bit with
+/// 2^(1/2), 2^(1/4), …
 fn times_two_to(value: u64, exponent_q32: i128) -> u64 {
     let whole = exponent_q32 >> 32;
     let fraction = exponent_q32 as u32;

@@ -133,8 +133,8 @@ impl Host {
         self.on_host(|state, host| state.emit(Event::Mark { host, label, about }));
     }
 
-    /// Ends the run with [`Outcome::Halted`](crate::Outcome::Halted): this host has come to a point from which on it would
-    /// not do what it stands for. No code takes another step.
+    /// Ends the run with [`Outcome::Halted`](crate::Outcome::Halted): this host has come to a point from which on it
+    /// would not do what it stands for. No code takes another step.
     pub fn halt(&self) {
         self.on_host(|state, _| state.halted = true);
     }

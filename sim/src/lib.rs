@@ -35,7 +35,8 @@
 //! - [`Fault`], [`Trigger`]: what can be done to the world, and when.
 //! - [`Clocks`]: wall, monotonic and boot time as arithmetic over true time.
 //! - `kernel`: the event loop. `queue`: what will happen, and what can run.
-//! - `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`: where faults change them.
+//! - `host_state`, `life`, `timer`, `fsync`, `net`, `disk`: one concern of a host each. `apply`: where faults change
+//!   them.
 //! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
 //!   typed keys.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.

@@ -1,9 +1,9 @@
 //! How much a run has recorded and has yet to deal with, in counted bytes.
 //!
 //! Counted by what things are, not by what an allocator gave for them, so that a limit is met at the same event in any
-//! build and on any machine: the trace (also when it is not kept, because a run must end alike with and without it), what
-//! the code that watches the run says it keeps ([`crate::WorldObserver::keeps`]), disks, connections with what is in them and on
-//! its way, and events, timers and tasks that still wait.
+//! build and on any machine: the trace (also when it is not kept, because a run must end alike with and without it),
+//! what the code that watches the run says it keeps ([`crate::WorldObserver::keeps`]), disks, connections with what is
+//! in them and on its way, and events, timers and tasks that still wait.
 //!
 //! Not counted: what code under test holds in its own variables. Measured with scenarios, a process takes about as much
 //! as is counted if the trace is kept, and a fifth to three quarters of it otherwise.

@@ -5,8 +5,8 @@
 //! reset takes what still waits to be retransmitted with it, as on Linux. What is for a socket that nobody holds is
 //! answered by a reset, each segment by its own.
 //!
-//! What a machine still delivers for a dead process is not disturbed by one that starts there meanwhile, which has sockets
-//! of its own. A suspension holds it, and a power loss takes it.
+//! What a machine still delivers for a dead process is not disturbed by one that starts there meanwhile, which has
+//! sockets of its own. A suspension holds it, and a power loss takes it.
 //!
 //! A reset is no part of the stream: nothing repeats a lost one, and it waits for no lost segment. It does not overtake
 //! what is on its way before it, so data that arrives before it can still be read.

@@ -1,9 +1,9 @@
 //! One direction between two hosts: delay law, loss, cuts. Pure data and arithmetic.
 //!
 //! A transmission gets through if its link was free the whole time from its departure to its arrival. Where on the way
-//! a cut is, no scenario says; had one instant counted alone, a cut shorter than the delay would miss a message that was
-//! sent into it (if the arrival counts) or one that arrives in it (if the departure does), and a fault that strikes right
-//! before a message would differ from one that strikes right after it at the same instant.
+//! a cut is, no scenario says; had one instant counted alone, a cut shorter than the delay would miss a message that
+//! was sent into it (if the arrival counts) or one that arrives in it (if the departure does), and a fault that strikes
+//! right before a message would differ from one that strikes right after it at the same instant.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,8 +20,8 @@ use crate::time::{SimTime, nanos};
 pub struct LinkSpec {
     /// One-way delay.
     pub delay: DelayLaw,
-    /// Chance that one transmission is lost, and so comes a retransmission timeout later: 200 ms, or more where the round
-    /// trip is long.
+    /// Chance that one transmission is lost, and so comes a retransmission timeout later: 200 ms, or more where the
+    /// round trip is long.
     pub loss: Probability,
 }
 

@@ -9,14 +9,14 @@
 //! - [`stream`]: what code on a host holds: [`SimStream`] and [`Incoming`].
 //!
 //! The model is TCP's, at the level where locks can tell the difference. Order is kept inside one connection and not
-//! across connections. No process recalls what it sent: a client that gives up on a request does not undo it, nor does one
-//! that dies. A lost transmission is a delay (the retransmission back-off), and what cannot be delivered is held and
-//! retransmitted until it can, until a reset or the sender's user timeout ends the connection, or until the sender's
-//! machine loses power.
+//! across connections. No process recalls what it sent: a client that gives up on a request does not undo it, nor does
+//! one that dies. A lost transmission is a delay (the retransmission back-off), and what cannot be delivered is held
+//! and retransmitted until it can, until a reset or the sender's user timeout ends the connection, or until the
+//! sender's machine loses power.
 //!
 //! Not modelled: bandwidth and congestion, repeating before the timeout (fast retransmission, tail loss probes), window
-//! updates taking time, corruption, address changes, and keep-alive probes (an idle half-open connection stays half-open),
-//! probes of a full window, and the handshake's third step.
+//! updates taking time, corruption, address changes, and keep-alive probes (an idle half-open connection stays
+//! half-open), probes of a full window, and the handshake's third step.
 
 pub(crate) mod connection;
 pub(crate) mod ending;

@@ -147,7 +147,8 @@ impl State {
         }
     }
 
-    /// Whether the user timeout is still about something: a segment that is held, or an acknowledgement that is missing.
+    /// Whether the user timeout is still about something: a segment that is held, or an acknowledgement that is
+    /// missing.
     pub(crate) fn user_timeout_is_live(&self, key: ConnectionKey, side: Side, serial: u64) -> bool {
         let end = &self.net.connections[key].ends[side as usize];
         let is_held = || end.held.iter().any(|&segment| self.net.segments[segment].serial == serial);

@@ -1,12 +1,12 @@
 //! How long a sender waits for an acknowledgement before it sends again: TCP's estimate of the round trip (RFC 6298).
 //!
-//! Each end measures what it sends and how long an answer would take, which is what an acknowledgement does: the delay of
-//! a segment, and the latest delay the other way. What was sent twice, or was delayed by a fault of its own, is no
+//! Each end measures what it sends and how long an answer would take, which is what an acknowledgement does: the delay
+//! of a segment, and the latest delay the other way. What was sent twice, or was delayed by a fault of its own, is no
 //! measure. Integer arithmetic, with the weights of the RFC.
 //!
-//! The least timeout is Linux's 200 ms (which Linux adds to the round trip; here it is the whole, so that the instants of
-//! the back-off are round numbers). A retransmission that is not necessary, because an acknowledgement is late, changes
-//! nothing but load and is not modelled.
+//! The least timeout is Linux's 200 ms (which Linux adds to the round trip; here it is the whole, so that the instants
+//! of the back-off are round numbers). A retransmission that is not necessary, because an acknowledgement is late,
+//! changes nothing but load and is not modelled.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What a world leaves behind, how it grows, and what it refuses: seen from inside, because nothing of it shows outside.
+//! What a world leaves behind, how it grows, and what it refuses: seen from inside, because nothing of it shows
+//! outside.
 
 use std::rc::Rc;
 

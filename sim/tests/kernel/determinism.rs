@@ -206,7 +206,10 @@ proptest! {
     /// No plan makes the kernel panic, every plan repeats, and no event of its trace breaks a promise: whatever strikes
     /// whom, when, and on top of what.
     #[test]
-    fn every_plan_of_faults_repeats_and_keeps_the_promises(seed: u64, plan in prop::collection::vec(any_planned_fault(), 0..12)) {
+    fn every_plan_of_faults_repeats_and_keeps_the_promises(
+        seed: u64,
+        plan in prop::collection::vec(any_planned_fault(), 0..12),
+    ) {
         let (run, trace) = busy_with(seed, true, plan.clone());
         prop_assert_eq!(&busy_with(seed, false, plan).0, &run);
         prop_assert!(trace.is_sorted_by_key(|record| record.at));

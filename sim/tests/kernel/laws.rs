@@ -33,8 +33,8 @@ fn a_stream_never_changes_its_numbers() {
     assert_eq!(bytes[8..], GOLDEN[0][1].to_le_bytes()[..3]);
 }
 
-/// First two numbers and one below 1,000. Computed apart from this program, in another language, from the definitions of
-/// FNV-1a, SplitMix64, Xoshiro256++ and Lemire's method.
+/// First two numbers and one below 1,000. Computed apart from this program, in another language, from the definitions
+/// of FNV-1a, SplitMix64, Xoshiro256++ and Lemire's method.
 const GOLDEN: [[u64; 3]; 4] = [
     [10_104_515_247_919_026_337, 5_201_018_583_911_801_462, 424],
     [5_834_986_211_525_134_471, 10_441_912_255_317_177_428, 63],

@@ -125,7 +125,8 @@ fn a_cut_holds_and_after_it_heals_the_next_retransmission_arrives() {
 
 #[test]
 fn a_cut_holds_what_is_on_its_way_at_any_moment_while_it_lasts() {
-    // Links of 50 ms: connected at 100 ms, sent at 200 ms, there at 250 ms, and otherwise by the retransmission at 500 ms.
+    // Links of 50 ms: connected at 100 ms, sent at 200 ms, there at 250 ms, and otherwise by the retransmission at 500
+    // ms.
     const MS: u64 = 1_000_000;
     for (from, until, arrives) in [
         (150 * MS, 200 * MS - 1, 250), // over before it leaves
