@@ -56,7 +56,7 @@ pub trait Machine: Clone + Send + Sync + 'static {
     /// Opens a connection.
     ///
     /// # Errors
-    /// When the other end refuses or the machine gives up. It may also take for ever: the node has its own time limit.
+    /// When the other end refuses or the machine gives up. It may also never end: the node has its own time limit.
     fn connect(&self, host: &str, port: u16) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 
     /// Fills `buf` from the machine's randomness.

@@ -25,7 +25,7 @@ pub trait Process: Clone + Send + 'static {
     fn closed(&self) -> impl Future<Output = ()> + Send;
 
     /// Does what the machine's signals say. Ends only at one that it does not understand: a program without orders of its
-    /// own waits for ever.
+    /// own never ends.
     fn obey(self) -> impl Future<Output = Self::Unknown> + Send;
 }
 

@@ -124,7 +124,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             let go_on = match stop {
                 Stop::OutputFull => true,
                 Stop::NeedInput => self.fill().await && self.may_hold(),
-                Stop::Ask(next) => self.carry_out(next).await,
+                Stop::Ask(next) => self.perform(next).await,
             };
             if !go_on {
                 return;
@@ -190,18 +190,20 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         self.output_limit = limits.output;
         self.pipe.input.set_limit(usize::try_from(limits.query_buffer).unwrap_or(usize::MAX));
         while self.pipe.out.len() < OUT_LIMIT_BYTES {
-            let args = match std::mem::take(&mut self.retry) {
-                true => self.pipe.input.last_args(),
-                false => match self.pipe.input.next_request() {
-                    Ok(Some(args)) => args,
-                    Ok(None) => return Pause::End(Stop::NeedInput),
-                    Err(error) => {
-                        if self.session.is_answered() {
-                            error.reply(&mut self.pipe.out);
-                        }
-                        return Pause::End(Stop::Ask(Next::Close));
+            let request = if std::mem::take(&mut self.retry) {
+                Ok(Some(self.pipe.input.last_args()))
+            } else {
+                self.pipe.input.next_request()
+            };
+            let args = match request {
+                Ok(Some(args)) => args,
+                Ok(None) => return Pause::End(Stop::NeedInput),
+                Err(error) => {
+                    if self.session.is_answered() {
+                        error.reply(&mut self.pipe.out);
                     }
-                },
+                    return Pause::End(Stop::Ask(Next::Close));
+                }
             };
             let time = args.get(0).and_then(|name| machine.command_time(name));
             let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
@@ -292,7 +294,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     }
 
     /// Does what the core cannot do by itself; false when the connection is over.
-    async fn carry_out(&mut self, next: Next) -> bool {
+    async fn perform(&mut self, next: Next) -> bool {
         match next {
             Next::Reply | Next::ReplicaOf(_) => true,
             Next::Close => false,

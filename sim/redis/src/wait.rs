@@ -2,6 +2,9 @@
 //!
 //! Whoever waits leaves a waker beside the state it waits for, under the same lock, and looks again when woken. The order
 //! in which things are polled is written down here and never drawn.
+//!
+//! Not `tokio::sync::Notify`: it wakes outside of the lock, so that who registers late must look twice, and it keeps a list
+//! of its own for each thing to wait for. These are a vector each.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

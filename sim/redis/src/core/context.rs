@@ -59,7 +59,7 @@ impl Context<'_> {
 
     /// Whether `key` has expired for this session. Masters delete it on the way (and propagate the DEL).
     pub(crate) fn expire_if_needed(&mut self, key: &[u8]) -> bool {
-        // What a master or an AOF says is obeyed by the letter: the DEL will come from there.
+        // What a master or an AOF says is done as it stands: the DEL will come from there.
         if self.session.kind == SessionKind::Master {
             return false;
         }
@@ -282,9 +282,8 @@ impl Context<'_> {
         if self.in_script() { output.min(config.script_memory_limit) } else { output }
     }
 
-    /// Whether the reply that begins at `start` has become longer than it may. It is taken back then: a few bytes of
-    /// request can ask for gigabytes, and the client is closed anyway (a script gets an error, a master
-    /// nothing).
+    /// Whether the reply that begins at `start` has become longer than it may. An error takes its place then: a few bytes
+    /// of request can ask for gigabytes, and the client is closed anyway (a script gets the error, a master nothing).
     pub(crate) fn is_too_long(&mut self, out: &mut Vec<u8>, start: usize) -> bool {
         if out.len() - start <= self.reply_limit() {
             return false;

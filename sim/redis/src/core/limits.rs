@@ -29,7 +29,7 @@ impl OutputLimit {
         self.hard > 0 && bytes > self.hard
     }
 
-    /// For how long this much may wait to be sent, if not for ever.
+    /// For how long this much may wait to be sent, if there is a limit.
     pub fn patience(&self, bytes: u64) -> Option<Duration> {
         (self.soft > 0 && bytes > self.soft).then_some(self.soft_time)
     }

@@ -1,6 +1,6 @@
 //! What a command does: data, expiry, scripts, transactions, replies and what is propagated to replicas and the AOF.
 //!
-//! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and carries out what
+//! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and does what
 //! [`Next`] asks for. One `Core` is one Redis process's memory; a restart is a new `Core`.
 
 mod clients;
@@ -295,7 +295,7 @@ impl Core {
     }
 
     /// Makes the next propagated write start with a SELECT: a new replica does not know which database is selected.
-    pub fn propagate_select_again(&mut self) {
+    pub(crate) fn propagate_select_again(&mut self) {
         self.propagation.select_again();
     }
 

@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// The address given at [`new`](Self::new).
-    pub fn addr(&self) -> &str {
+    pub(crate) fn addr(&self) -> &str {
         &self.addr
     }
 
@@ -123,17 +123,17 @@ impl Session {
     }
 
     /// The port it announced with `REPLCONF listening-port`.
-    pub fn listening_port(&self) -> Option<u16> {
+    pub(crate) fn listening_port(&self) -> Option<u16> {
         self.listening_port
     }
 
     /// The address it announced with `REPLCONF ip-address`.
-    pub fn announced_ip(&self) -> Option<&str> {
+    pub(crate) fn announced_ip(&self) -> Option<&str> {
         self.announced_ip.as_deref()
     }
 
     /// The database that is selected (a master's stream goes on in it after a reconnection).
-    pub fn selected_db(&self) -> usize {
+    pub(crate) fn selected_db(&self) -> usize {
         self.db
     }
 

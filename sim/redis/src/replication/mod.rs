@@ -4,8 +4,8 @@
 //! history), `master` (the sending end), `replica` (the receiving end) and its `handshake`.
 //!
 //! The protocol is Redis': PING, REPLCONF, PSYNC, then the stream of commands one way and REPLCONF ACK the other. A node
-//! keeps the id it followed before its promotion, so that its sisters and its old master can go on with the part of the
-//! history they share (PSYNC2).
+//! keeps the id it followed before its promotion, so that the other replicas and its old master can go on with the part
+//! of the history they share (PSYNC2).
 //!
 //! Not modelled: the payload of a full resynchronisation is the data set as commands where Redis sends an RDB file, and it
 //! is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), FAILOVER, AUTH of

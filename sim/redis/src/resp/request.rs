@@ -3,6 +3,9 @@
 //! A [`RequestBuffer`] belongs to one connection. Arguments are slices of its bytes: parsing a multibulk request does not
 //! allocate once the buffer has grown to the connection's usual size. Like Redis, the parser does not look at the two
 //! bytes after a bulk string.
+//!
+//! Not the crate `redis-protocol`: it reads frames. What a server must do as Redis does is not in it: inline requests, the
+//! limits of a line, of the number of arguments and of their length, and the words of each protocol error.
 
 use std::ops::Range;
 
@@ -263,13 +266,13 @@ impl RequestBuffer {
     }
 
     /// The arguments of the last request once more (to execute a held request again).
-    pub fn last_args(&self) -> Args<'_> {
+    pub(crate) fn last_args(&self) -> Args<'_> {
         Args::new(if self.last.is_inline { &self.inline } else { &self.bytes }, &self.spans)
     }
 
     /// Takes `wanted` raw bytes off the front once they have all arrived: a replica's `$len` payload, which has no CRLF
     /// after it. Only between requests.
-    pub fn take_raw(&mut self, wanted: usize) -> Option<Vec<u8>> {
+    pub(crate) fn take_raw(&mut self, wanted: usize) -> Option<Vec<u8>> {
         let end = self.start.checked_add(wanted)?;
         let taken = self.bytes.get(self.start..end)?.to_vec();
         (self.start, self.position) = (end, end);
@@ -280,7 +283,7 @@ impl RequestBuffer {
 
     /// Takes one line (without its line end) off the front once it has arrived: a reply in a replica's handshake. Only
     /// between requests.
-    pub fn take_line(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn take_line(&mut self) -> Option<Vec<u8>> {
         let pending = self.bytes.get(self.start..)?;
         let length = pending.iter().position(|&byte| byte == b'\n')?;
         let mut line = self.take_raw(length + 1)?;

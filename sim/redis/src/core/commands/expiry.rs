@@ -43,7 +43,7 @@ struct Conditions {
 
 impl Conditions {
     fn allow(self, current: Option<i64>, when: i64) -> bool {
-        // A key without a lifetime lives for ever: nothing is later, everything is sooner.
+        // A key without a lifetime never expires: nothing is later, everything is sooner.
         let not_later = current.is_none_or(|current| when <= current);
         let not_sooner = current.is_some_and(|current| when >= current);
         !(self.only_if_none && current.is_some()

@@ -201,7 +201,7 @@ fn tell(core: &Core, session: &Session, script: &Script, limit: MetLimit) {
     }
 }
 
-/// From here on the node behaves as a Redis whose script runs for ever.
+/// From here on the node behaves as a Redis whose script never ends.
 fn overrun(core: &mut Core, session: &Session, now: WallMicros, run: &Run, kill_error: Vec<u8>) {
     let threshold = core.config.busy_reply_threshold.as_micros();
     let busy_from = WallMicros(now.0.saturating_add(i64::try_from(threshold).unwrap_or(i64::MAX)));

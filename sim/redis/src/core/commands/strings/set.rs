@@ -1,4 +1,4 @@
-//! SET and its elders, and GETEX: what gives strings a lifetime.
+//! SET, the commands that it replaces (SETNX, SETEX, PSETEX), and GETEX: what gives strings a lifetime.
 
 use crate::core::Next;
 use crate::core::commands::{expiry, integer_or_reply};
