@@ -6,7 +6,7 @@
 use std::task::{Context, Poll, Waker};
 
 use crate::machine::Machine;
-use crate::node::Shared;
+use crate::shared::Shared;
 
 /// What a connection and the node know of each other, so that waiting for input does not lock the node each time.
 #[derive(Default)]

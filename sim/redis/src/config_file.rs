@@ -7,9 +7,9 @@
 //! Not modelled: any setting but the role (what CONFIG SET changed is forgotten), and the moment in which the new file is
 //! whole and not yet renamed.
 
+use crate::config::BootError;
 use crate::core::{Core, Role};
 use crate::machine::Machine;
-use crate::node::BootError;
 
 /// The file's name on the node's disk.
 pub(crate) const NAME: &str = "redis.conf";

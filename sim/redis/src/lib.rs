@@ -1,7 +1,7 @@
 //! One Redis 7 server: a pure command core and an async connection loop over any byte stream.
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
-//! process), `server` (one client's connection), `persistence`, `config_file`, `replication`, and [`machine`], all that a
+//! process), `shared` (what its tasks share), `server` (one client's connection), `persistence`, `config_file`, `replication`, and [`machine`], all that a
 //! node needs of what it runs on. `on_sim` runs it on a simulated host, with an `operator` beside it, as one [`process`] of
 //! those a machine can have; `on_tokio`, behind the feature `tokio`, is a real machine. The core is pure: whoever calls it
 //! says what time it is and sends the replies, so the same server runs on a simulated host and on a real TCP port.
@@ -35,6 +35,7 @@
 #![doc = include_str!("../SCRIPTS.md")]
 
 mod call;
+mod config;
 mod config_file;
 pub mod core;
 pub mod machine;
@@ -49,10 +50,12 @@ pub mod process;
 mod replication;
 pub mod resp;
 mod server;
+mod shared;
 mod wait;
 
+pub use config::{BootError, NodeConfig};
 pub use machine::Machine;
-pub use node::{BootError, Node, NodeConfig};
+pub use node::Node;
 pub use on_sim::{RunError, SimMachine};
 #[cfg(feature = "tokio")]
 pub use on_tokio::TokioMachine;

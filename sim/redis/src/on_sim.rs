@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Host, HostId, SimStream, WallTime};
 
+use crate::config::{BootError, NodeConfig};
 use crate::core::{Peer, WallMicros};
 use crate::machine::Machine;
-use crate::node::{BootError, Node, NodeConfig};
+use crate::node::Node;
 use crate::operator::{Desk, Operator, UnknownOrder};
 use crate::process::{self, Process};
 

@@ -18,10 +18,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::config::BootError;
 use crate::core::{Core, Session, WallMicros};
 use crate::machine::Machine;
-use crate::node::{BootError, Shared};
 use crate::resp::RequestBuffer;
+use crate::shared::Shared;
 use crate::wait::Wakers;
 
 /// The file's name on the node's disk.

@@ -18,11 +18,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::call::{Call, Known, poll_call, poll_leave};
 use crate::core::{Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
-use crate::node::{Shared, State};
 use crate::persistence::Persistence;
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
+use crate::shared::{Shared, State};
 
 /// Replies are sent before the next pipelined request is executed once this much waits: a pipeline of large reads must
 /// not collect its replies in memory. Large enough that lock traffic never notices.

@@ -4,8 +4,8 @@ use std::future::{Future, poll_fn};
 use std::io;
 
 use crate::machine::Machine;
-use crate::node::Shared;
 use crate::pipe::Pipe;
+use crate::shared::Shared;
 use crate::wait::{First, first};
 
 /// No reply of the handshake is longer; Redis reads such lines into a buffer of 256 bytes.

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::{Links, Patience};
 use crate::core::{ReplicaState, Replication, ReplicationId, Session};
 use crate::machine::Machine;
-use crate::node::{Shared, State, random_id};
 use crate::pipe::Pipe;
 use crate::resp::reply;
+use crate::shared::{Shared, State, random_id};
 
 /// How much of the backlog is copied for one write.
 const PIECE_BYTES: usize = 64 << 10;

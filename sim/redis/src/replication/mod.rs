@@ -27,8 +27,8 @@ use master::Attached;
 
 use crate::core::{LinkState, OutputLimit, Replication, ReplicationId, Role, Session};
 use crate::machine::Machine;
-use crate::node::{Shared, State, random_id};
 use crate::resp::reply;
+use crate::shared::{Shared, State, random_id};
 use crate::wait::Wakers;
 
 /// What a node remembers about its links, beside what the core reports.

@@ -17,9 +17,9 @@ use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
 use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, hex};
 use crate::machine::Machine;
-use crate::node::{Shared, State};
 use crate::pipe::Pipe;
 use crate::resp::RequestBuffer;
+use crate::shared::{Shared, State};
 use crate::wait::first;
 
 /// How often a replica acknowledges, and tries to connect again: once per run of Redis' replication timer.

@@ -1,0 +1,64 @@
+//! What a node is told before it starts, and why it does not.
+
+use std::io;
+use std::time::Duration;
+
+use crate::core::CoreConfig;
+use crate::persistence::Persistence;
+
+/// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`. With `config_file` the
+    /// node keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not
+    /// `replica_of`.
+    pub core: CoreConfig,
+    /// What is kept on disk.
+    pub persistence: Persistence,
+    /// `replicaof`: the master's address, if the node starts as a replica.
+    pub replica_of: Option<(String, u16)>,
+    /// `repl-backlog-size`: bytes of history kept for replicas that come back.
+    pub repl_backlog_bytes: usize,
+    /// `repl-ping-replica-period`: how often a master with replicas writes a PING into the stream.
+    pub repl_ping_period: Duration,
+    /// `repl-timeout`: a replication link that is silent for longer is dropped, by either end.
+    pub repl_timeout: Duration,
+}
+
+impl Default for NodeConfig {
+    fn default() -> NodeConfig {
+        NodeConfig {
+            core: CoreConfig::default(),
+            persistence: Persistence::None,
+            replica_of: None,
+            repl_backlog_bytes: 1 << 20,
+            repl_ping_period: Duration::from_secs(10),
+            repl_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Why a node did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BootError {
+    /// The disk did not give the file back.
+    #[error("cannot read `appendonly.aof`: {0}")]
+    ReadAof(#[source] io::Error),
+    /// The disk did not give the configuration file back.
+    #[error("cannot read `redis.conf`: {0}")]
+    ReadConfig(#[source] io::Error),
+    /// The configuration file holds what CONFIG REWRITE never writes.
+    #[error("bad line in `redis.conf`: `{0}`; remove the file, then start again")]
+    BadConfig(String),
+    /// The file holds something that no crash leaves behind.
+    #[error(
+        "bad file format in `appendonly.aof` at byte {offset}: {cause}; cut the file there or remove it, then start again"
+    )]
+    BadAof {
+        /// Where the first command begins that cannot be read.
+        offset: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
