@@ -1,6 +1,6 @@
 //! What a command works with: the core, the session that sent it, and the time it happens at.
 
-use super::command::{self, CommandSpec};
+use super::command::{CommandSpec, LookupError};
 use super::keyspace::{Entry, Hash, Value};
 use super::observer::{Field, Stored};
 use super::session::SessionKind;
@@ -315,17 +315,17 @@ pub(crate) fn arity_error(spec: &CommandSpec) -> Vec<u8> {
 }
 
 /// The error for a name that is not in the table.
-pub(crate) fn unknown_command(why: &command::LookupError, args: &Args<'_>, out: &mut Vec<u8>) {
+pub(crate) fn unknown_command(why: &LookupError, args: &Args<'_>, out: &mut Vec<u8>) {
     let mut text = Vec::new();
     match why {
-        command::LookupError::UnknownSubcommand => {
+        LookupError::UnknownSubcommand => {
             text.extend_from_slice(b"ERR unknown subcommand '");
             text.extend(printf_s(args.at(1), 128));
             text.extend_from_slice(b"'. Try ");
             text.extend(c_string(args.at(0)).iter().map(u8::to_ascii_uppercase));
             text.extend_from_slice(b" HELP.");
         }
-        command::LookupError::UnknownCommand => {
+        LookupError::UnknownCommand => {
             text.extend_from_slice(b"ERR unknown command '");
             text.extend(printf_s(args.at(0), 128));
             text.extend_from_slice(b"', with args beginning with: ");

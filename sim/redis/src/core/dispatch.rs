@@ -2,9 +2,9 @@
 //! a script is overrunning.
 
 use super::command::{
-    self, ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, READ_ONLY, STALE_OK, WRITE,
+    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, READ_ONLY, STALE_OK, WRITE,
 };
-use super::commands::scripting;
+use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
 use super::keyspace::{Entry, Watch};
 use super::observer::Stored;
@@ -98,7 +98,7 @@ impl Core {
         {
             return next;
         }
-        let found = command::lookup(args);
+        let found = commands::lookup(args);
         session.last_command = found.as_ref().ok().copied();
         let spec = match found {
             Ok(spec) => spec,

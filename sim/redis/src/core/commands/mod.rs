@@ -7,6 +7,7 @@ pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod introspection;
 pub(crate) mod keys;
+mod lookup;
 pub(crate) mod monitor;
 pub(crate) mod pattern;
 pub(crate) mod rename;
@@ -15,7 +16,11 @@ pub(crate) mod scan;
 pub(crate) mod scripting;
 pub(crate) mod server;
 pub(crate) mod strings;
+mod table;
 pub(crate) mod transactions;
+
+pub(crate) use lookup::{lookup, lookup_full_name, lookup_words};
+pub(crate) use table::COMMANDS;
 
 use super::context::errors;
 use crate::resp::{integer, reply};

@@ -229,7 +229,8 @@ impl Argument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::command::{COMMANDS, CommandSpec};
+    use crate::core::command::CommandSpec;
+    use crate::core::commands::COMMANDS;
 
     fn every_command() -> impl Iterator<Item = &'static CommandSpec> {
         COMMANDS.iter().flat_map(|spec| std::iter::once(spec).chain(spec.subcommands))

@@ -1,9 +1,9 @@
 //! A script as its node's client: what it may do, and one command of it.
 
-use crate::core::command::{self, LookupError, NO_SCRIPT, STALE_OK, WRITE};
+use crate::core::command::{LookupError, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::{Context, errors};
 use crate::core::session::SessionKind;
-use crate::core::{Core, Next, Session, WallMicros};
+use crate::core::{Core, Next, Session, WallMicros, commands};
 use crate::resp::Args;
 
 /// The script's own connection.
@@ -44,7 +44,7 @@ impl Caller {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), &'static [u8]> {
-        let spec = match command::lookup(args) {
+        let spec = match commands::lookup(args) {
             Ok(spec) => spec,
             Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
                 return Err(b"ERR Unknown Redis command called from script");

@@ -2,7 +2,8 @@
 
 use super::Map;
 use crate::core::Next;
-use crate::core::command::{self, COMMANDS, CommandSpec};
+use crate::core::command::CommandSpec;
+use crate::core::commands::{self, COMMANDS};
 use crate::core::context::Context;
 use crate::core::docs::{self, Argument, Doc, Kind, Section};
 use crate::resp::{Args, Protocol, reply};
@@ -13,7 +14,7 @@ pub(crate) fn command_docs(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     let specs: Vec<&CommandSpec> = if args.len() == 2 {
         COMMANDS.iter().collect()
     } else {
-        args.iter().skip(2).filter_map(command::lookup_full_name).collect()
+        args.iter().skip(2).filter_map(commands::lookup_full_name).collect()
     };
     let start = out.len();
     reply::map(out, protocol, specs.len());

@@ -2,7 +2,8 @@
 
 use super::{Map, reply_words};
 use crate::core::Next;
-use crate::core::command::{self, ADMIN, COMMANDS, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
+use crate::core::command::{ADMIN, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
+use crate::core::commands::{self, COMMANDS};
 use crate::core::context::Context;
 use crate::core::docs::{self, Doc, Find, Keys, Section};
 use crate::resp::{Args, Protocol, reply};
@@ -48,7 +49,7 @@ pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     let start = out.len();
     reply::array(out, args.len() - 2);
     for name in args.iter().skip(2) {
-        match command::lookup_full_name(name) {
+        match commands::lookup_full_name(name) {
             Some(spec) => reply_info(spec, protocol, out),
             None => reply::null(out, protocol),
         }

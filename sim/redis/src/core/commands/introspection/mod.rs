@@ -10,7 +10,8 @@ pub(crate) use info::{command, command_info};
 
 use super::pattern;
 use crate::core::Next;
-use crate::core::command::{self, COMMANDS, CommandSpec, NO_MANDATORY_KEYS};
+use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
+use crate::core::commands::{self, COMMANDS};
 use crate::core::context::{Context, errors};
 use crate::core::docs::{Find, Keys, of};
 use crate::resp::{Args, Protocol, reply};
@@ -109,7 +110,7 @@ fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
 /// COMMAND GETKEYS command …
 pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let words: Vec<&[u8]> = args.iter().skip(2).collect();
-    let Ok(spec) = command::lookup_words(args.at(2), args.get(3)) else {
+    let Ok(spec) = commands::lookup_words(args.at(2), args.get(3)) else {
         reply::error(out, b"ERR Invalid command specified");
         return Next::Reply;
     };

@@ -3,13 +3,13 @@
 //! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
 
 use super::{
+    clients, connection, expiry, hashes, introspection, keys, monitor, rename, replication, scan, scripting,
+    server, strings, transactions,
+};
+use crate::core::command::{
     ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MOVABLE_KEYS, NO_ASYNC_LOADING,
     NO_AUTH, NO_MANDATORY_KEYS, NO_MULTI, NO_SCRIPT, NOT_QUEUED, READ_ONLY, SKIP_MONITOR, SKIP_SLOWLOG,
     STALE_OK, WRITE,
-};
-use crate::core::commands::{
-    clients, connection, expiry, hashes, introspection, keys, monitor, rename, replication, scan, scripting,
-    server, strings, transactions,
 };
 
 const fn command(
