@@ -1,7 +1,7 @@
 //! How the node calls a connection that waits: for input, for its turn to send, for a script.
 //!
-//! A connection leaves its waker with the node once. After that a look costs two atomic reads, unless the node has closed or
-//! has something for some connection.
+//! A connection leaves its waker with the node once. After that a look costs two atomic reads, unless the node has
+//! closed or has something for some connection.
 
 use std::task::{Context, Poll, Waker};
 
@@ -25,8 +25,8 @@ pub(crate) enum Call {
     Push,
 }
 
-/// Ready when the node has closed, or has something for this connection. A task's waker rarely changes, so the node is asked
-/// only when it did, or when there are news.
+/// Ready when the node has closed, or has something for this connection. A task's waker rarely changes, so the node is
+/// asked only when it did, or when there are news.
 pub(crate) fn poll_call<M: Machine>(
     shared: &Shared<M>,
     session: u64,

@@ -1,11 +1,11 @@
 //! The configuration file on a node's disk: what CONFIG REWRITE keeps, and a new process reads before anything else.
 //!
-//! Redis writes a new file, fsyncs it and renames it over the old one while it does nothing else, then answers; so does a
-//! node. The file always has a line for the port, so that one that was never written (an empty one, to a machine) is not
-//! taken for that of a master.
+//! Redis writes a new file, fsyncs it and renames it over the old one while it does nothing else, then answers; so does
+//! a node. The file always has a line for the port, so that one that was never written (an empty one, to a machine) is
+//! not taken for that of a master.
 //!
-//! Not modelled: any setting but the role (what CONFIG SET changed is forgotten), and the moment in which the new file is
-//! whole and not yet renamed.
+//! Not modelled: any setting but the role (what CONFIG SET changed is forgotten), and the moment in which the new file
+//! is whole and not yet renamed.
 
 use crate::config::BootError;
 use crate::core::{Core, Role};

@@ -2,10 +2,10 @@
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
 //! process), `shared` (what its tasks share), `server` (one client's connection), `persistence`, `config_file`,
-//! `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a simulated host, with an
-//! `operator` beside it, as one [`process`] of those a machine can have; `on_tokio`, behind the feature `tokio`, is a real
-//! machine. The core is pure: whoever calls it says what time it is and sends the replies, so the same server runs on a
-//! simulated host and on a real TCP port.
+//! `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a simulated host, with
+//! an `operator` beside it, as one [`process`] of those a machine can have; `on_tokio`, behind the feature `tokio`, is
+//! a real machine. The core is pure: whoever calls it says what time it is and sends the replies, so the same server
+//! runs on a simulated host and on a real TCP port.
 //!
 //! # What is not there
 //!
@@ -30,8 +30,8 @@
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
 //! | subcommands | `CLIENT CACHING` `CLIENT GETREDIR` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
-//! Locks that wait for a message (Redisson's, Spring's in its pub/sub mode) lack `PUBLISH` and `SUBSCRIBE`, fair ones `ZADD`
-//! and its kin. `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
+//! Locks that wait for a message (Redisson's, Spring's in its pub/sub mode) lack `PUBLISH` and `SUBSCRIBE`, fair ones
+//! `ZADD` and its kin. `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 //!
 #![doc = include_str!("../SCRIPTS.md")]
 

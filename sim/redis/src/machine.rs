@@ -1,8 +1,8 @@
 //! What a node needs from the machine it runs on: clocks, randomness, tasks, connections and a disk.
 //!
 //! A simulated host implements it, and so does tokio on a real machine; the node cannot tell which. Everything a fault
-//! can touch goes through here: a node that is paused, whose clock jumps or whose power fails knows only what its machine
-//! tells it.
+//! can touch goes through here: a node that is paused, whose clock jumps or whose power fails knows only what its
+//! machine tells it.
 //!
 //! Not modelled: a disk that reports errors in the middle of a run without losing power (a failed fsync ends the node),
 //! and more than one processor (a node does one thing at a time).
@@ -20,8 +20,8 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// The machine under a node.
 ///
-/// Clones are handles to the same machine. When the machine's process crashes, its tasks are dropped where they stand and
-/// its connections end; [`Node::boot`](crate::Node::boot) on the same machine is the next process.
+/// Clones are handles to the same machine. When the machine's process crashes, its tasks are dropped where they stand
+/// and its connections end; [`Node::boot`](crate::Node::boot) on the same machine is the next process.
 pub trait Machine: Clone + Send + Sync + 'static {
     /// An ordered byte stream to another host.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;

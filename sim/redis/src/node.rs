@@ -1,8 +1,8 @@
 //! One Redis process: the command core, its file, its replication links and its background work on one machine.
 //!
-//! [`Node::boot`] is the process' start and may be called again on the same machine after a crash; [`Node::serve`] is one
-//! client's connection. Nothing here runs while nothing is due: an idle node has no timer but its next key's expiry and,
-//! with replicas or a master, the replication heartbeat.
+//! [`Node::boot`] is the process' start and may be called again on the same machine after a crash; [`Node::serve`] is
+//! one client's connection. Nothing here runs while nothing is due: an idle node has no timer but its next key's expiry
+//! and, with replicas or a master, the replication heartbeat.
 //!
 //! Not modelled: `timeout`, AUTH and TLS, and Redis' other background work (rehashing, defragmentation).
 
@@ -38,8 +38,8 @@ impl<M: Machine> Node<M> {
     /// machine's wall clock, and starts the background work.
     ///
     /// # Errors
-    /// When a file cannot be read, `redis.conf` holds what CONFIG REWRITE never writes, or the append-only file is damaged
-    /// in a way that no crash causes.
+    /// When a file cannot be read, `redis.conf` holds what CONFIG REWRITE never writes, or the append-only file is
+    /// damaged in a way that no crash causes.
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
         config.core.append_only = config.persistence != Persistence::None;
         config.core.append_fsync = config.persistence.append_fsync();
@@ -74,8 +74,9 @@ impl<M: Machine> Node<M> {
         poll_fn(|cx| self.shared.poll_closed(cx)).await;
     }
 
-    /// Ends the process in order: connections are answered what has arrived of them and closed, then the node closes. Stop
-    /// accepting connections before. A client that does not read its replies can hold this up for as long as it likes.
+    /// Ends the process in order: connections are answered what has arrived of them and closed, then the node closes.
+    /// Stop accepting connections before. A client that does not read its replies can hold this up for as long as it
+    /// likes.
     pub fn drain(&self) {
         self.shared.drain();
     }

@@ -1,7 +1,8 @@
 //! A node on a simulated host: the machine under it, and its process from boot to shutdown.
 //!
-//! The process serves every connection; beside it, on the same machine, an [`Operator`] does what it is ordered. Both are
-//! started again by the kernel after a crash, on the disk the crash left. What else a machine may run is in `process`.
+//! The process serves every connection; beside it, on the same machine, an [`Operator`] does what it is ordered. Both
+//! are started again by the kernel after a crash, on the disk the crash left. What else a machine may run is in
+//! `process`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -45,8 +46,8 @@ impl SimMachine {
         SimMachine { host, names, command_time }
     }
 
-    /// Runs a node on this machine until it shuts down, and the machine's operator with it: `operator` is the same at each
-    /// start of the machine.
+    /// Runs a node on this machine until it shuts down, and the machine's operator with it: `operator` is the same at
+    /// each start of the machine.
     ///
     /// # Errors
     /// When the node cannot boot from what the disk holds, or gets a signal that is no [`Order`](crate::Order).

@@ -1,5 +1,5 @@
-//! A real machine under a node: its clocks, its network through tokio, and files in memory. The one place in this crate that
-//! may use them.
+//! A real machine under a node: its clocks, its network through tokio, and files in memory. The one place in this crate
+//! that may use them.
 //!
 //! Everything a node starts runs on the thread, and in the runtime, that the node was booted in: one with time and I/O
 //! enabled.

@@ -4,15 +4,15 @@
 //! to be told gets its REPLICAOF over the network, from here: a cut holds it, a node that is down refuses it, and it is
 //! tried again every second until it is done, as Sentinel does with an old master that comes back.
 //!
-//! What is still to be done outlives the node's process: it is taken up again when the process starts the next time, and
-//! waits while it is down. A node that has become a replica meanwhile has no right to tell others to follow it, so what it
-//! still had to tell is dropped.
+//! What is still to be done outlives the node's process: it is taken up again when the process starts the next time,
+//! and waits while it is down. A node that has become a replica meanwhile has no right to tell others to follow it, so
+//! what it still had to tell is dropped.
 //!
-//! Sentinel has each node keep its new role (`CONFIG REWRITE`), so that it is the same after a restart. A `REPLICAOF` that
-//! is only typed is forgotten with the process. An order says which.
+//! Sentinel has each node keep its new role (`CONFIG REWRITE`), so that it is the same after a restart. A `REPLICAOF`
+//! that is only typed is forgotten with the process. An order says which.
 //!
-//! Not modelled: agreeing on a failover, configuration epochs (of two promotions on the two sides of a cut the order that
-//! arrives last counts), looking after a node once it was told, and closing the clients of a demoted node.
+//! Not modelled: agreeing on a failover, configuration epochs (of two promotions on the two sides of a cut the order
+//! that arrives last counts), looking after a node once it was told, and closing the clients of a demoted node.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -223,8 +223,8 @@ impl Desk {
         standing.untold.get(name).copied()
     }
 
-    /// One try, if the order still stands once there is a connection: that can take its time. What was sent before the try
-    /// was given up may still arrive: the next one repeats it, which does no harm.
+    /// One try, if the order still stands once there is a connection: that can take its time. What was sent before the
+    /// try was given up may still arrive: the next one repeats it, which does no harm.
     async fn typed_into(&self, node: HostId, commands: &[String], stands: impl Fn() -> bool) -> bool {
         let until = self.host.clocks().monotonic.after(TRY_LIMIT);
         let typed = self.host.race(self.type_into(node, commands, stands), until).await;

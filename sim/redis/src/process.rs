@@ -1,7 +1,8 @@
 //! What a simulated machine runs: a program that serves a port and hears signals.
 //!
-//! A Redis node with its operator is one. A machine may run several, each on its port, as servers do: nothing here knows of
-//! nodes. All of them end with the machine's process; the disk's files are theirs together, so no two should use one name.
+//! A Redis node with its operator is one. A machine may run several, each on its port, as servers do: nothing here
+//! knows of nodes. All of them end with the machine's process; the disk's files are theirs together, so no two should
+//! use one name.
 //!
 //! Signals go to the machine: of its processes at most one should wait for them.
 
@@ -24,8 +25,8 @@ pub trait Process: Clone + Send + 'static {
     /// Ends when the program has ended by itself.
     fn closed(&self) -> impl Future<Output = ()> + Send;
 
-    /// Does what the machine's signals say. Ends only at one that it does not understand: a program without orders of its
-    /// own never ends.
+    /// Does what the machine's signals say. Ends only at one that it does not understand: a program without orders of
+    /// its own never ends.
     fn obey(self) -> impl Future<Output = Self::Unknown> + Send;
 }
 

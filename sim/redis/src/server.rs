@@ -3,8 +3,8 @@
 //! What the node pushes (MONITOR) leaves the same way, behind the replies so far. Who reads too slowly is closed, as
 //! `client-output-buffer-limit normal` says.
 //!
-//! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and costs
-//! one buffer. Nothing is allocated or spawned per command.
+//! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
+//! costs one buffer. Nothing is allocated or spawned per command.
 
 use std::future::{pending, poll_fn};
 use std::io;
@@ -375,7 +375,8 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         .await
     }
 
-    /// Ready when a blocked client's connection ends. Meanwhile reads what it sends, up to a limit, and sends what is pushed.
+    /// Ready when a blocked client's connection ends. Meanwhile reads what it sends, up to a limit, and sends what is
+    /// pushed.
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.pipe.input.tail().len() < BLOCKED_INPUT_BYTES {
             match self.pipe.poll_fill(cx) {

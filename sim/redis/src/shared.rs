@@ -168,8 +168,8 @@ impl<M: Machine> Shared<M> {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// A connection ended, perhaps the last one of a node that drains. Replicas stay until then: they are to have what was
-    /// answered last.
+    /// A connection ended, perhaps the last one of a node that drains. Replicas stay until then: they are to have what
+    /// was answered last.
     pub(crate) fn close_if_drained(&self) {
         let state = self.lock();
         let clients = state.core.connected_clients().saturating_sub(state.links.replicas() as u64);

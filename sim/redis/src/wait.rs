@@ -1,10 +1,10 @@
 //! Waiting for the node's own state, and for the first of two things.
 //!
-//! Whoever waits leaves a waker beside the state it waits for, under the same lock, and looks again when woken. The order
-//! in which things are polled is written down here and never drawn.
+//! Whoever waits leaves a waker beside the state it waits for, under the same lock, and looks again when woken. The
+//! order in which things are polled is written down here and never drawn.
 //!
-//! Not `tokio::sync::Notify`: it wakes outside of the lock, so that who registers late must look twice, and it keeps a list
-//! of its own for each thing to wait for. These are a vector each.
+//! Not `tokio::sync::Notify`: it wakes outside of the lock, so that who registers late must look twice, and it keeps a
+//! list of its own for each thing to wait for. These are a vector each.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

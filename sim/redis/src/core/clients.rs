@@ -1,4 +1,5 @@
-//! What a node knows of all its connections, for CLIENT LIST and CLIENT KILL: brought up to date after each of their commands.
+//! What a node knows of all its connections, for CLIENT LIST and CLIENT KILL: brought up to date after each of their
+//! commands.
 //!
 //! Not modelled: sizes of buffers, file descriptors, and whether a client is blocked right now.
 

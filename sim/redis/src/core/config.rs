@@ -56,8 +56,8 @@ impl Default for CoreConfig {
             limits: Limits::default(),
             remote_masters: true,
             busy_reply_threshold: Duration::from_secs(5),
-            // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a second
-            // ends here too.
+            // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a
+            // second ends here too.
             script_limit: ScriptLimit::Instructions(200_000_000),
             native_scripts: true,
             script_memory_limit: 128 << 20,

@@ -46,8 +46,8 @@ impl Context<'_> {
         self.session.protocol
     }
 
-    /// Notes work that neither the command's arguments nor its reply show: bytes that were copied, or could have been in
-    /// the time. A script pays for it.
+    /// Notes work that neither the command's arguments nor its reply show: bytes that were copied, or could have been
+    /// in the time. A script pays for it.
     pub(crate) fn worked(&mut self, bytes: u64) {
         self.core.work = self.core.work.saturating_add(bytes);
     }
@@ -136,8 +136,8 @@ impl Context<'_> {
         self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
     }
 
-    /// Writes into the string at `key` from `offset` on, or into an empty one that it then has, and tells how long it is
-    /// now. Zeros fill what lies between; the lifetime stays. Tells watchers and the observer. Does not propagate.
+    /// Writes into the string at `key` from `offset` on, or into an empty one that it then has, and tells how long it
+    /// is now. Zeros fill what lies between; the lifetime stays. Tells watchers and the observer. Does not propagate.
     pub(crate) fn write_string(&mut self, key: &[u8], offset: usize, value: &[u8]) -> usize {
         self.expire_if_needed(key);
         let db = self.session.db;
@@ -200,9 +200,9 @@ impl Context<'_> {
         self.worked(shown);
     }
 
-    /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers and the
-    /// observer. `touched` are the arguments that name the fields it may change. A hash that is left empty is gone. `Err`:
-    /// something else is there.
+    /// Runs `change` on the hash that a command's first argument names, creating it if need be, and tells watchers and
+    /// the observer. `touched` are the arguments that name the fields it may change. A hash that is left empty is gone.
+    /// `Err`: something else is there.
     pub(crate) fn change_hash<R>(
         &mut self,
         args: &Args<'_>,
@@ -282,8 +282,9 @@ impl Context<'_> {
         if self.in_script() { output.min(config.script_memory_limit) } else { output }
     }
 
-    /// Whether the reply that begins at `start` has become longer than it may. An error takes its place then: a few bytes
-    /// of request can ask for gigabytes, and the client is closed anyway (a script gets the error, a master nothing).
+    /// Whether the reply that begins at `start` has become longer than it may. An error takes its place then: a few
+    /// bytes of request can ask for gigabytes, and the client is closed anyway (a script gets the error, a master
+    /// nothing).
     pub(crate) fn is_too_long(&mut self, out: &mut Vec<u8>, start: usize) -> bool {
         if out.len() - start <= self.reply_limit() {
             return false;

@@ -1,5 +1,5 @@
-//! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does while
-//! a script is overrunning.
+//! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does
+//! while a script is overrunning.
 
 use super::command::{
     ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, READ_ONLY, STALE_OK, WRITE,

@@ -1,10 +1,10 @@
 //! Limits on what clients and masters can make a node hold: `maxclients`, `maxmemory` and the buffer limits, as
 //! redis.conf writes them and CONFIG GET and SET show them.
 //!
-//! `maxmemory` is compared with keys, values and scripts, each as long as it is, `maxmemory-clients` with the buffers of
-//! connections that hold much. Redis compares the former with all that its allocator gave out, buffers included. Within a
-//! transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one EXEC can
-//! take as much as its queue asks for.
+//! `maxmemory` is compared with keys, values and scripts, each as long as it is, `maxmemory-clients` with the buffers
+//! of connections that hold much. Redis compares the former with all that its allocator gave out, buffers included.
+//! Within a transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one
+//! EXEC can take as much as its queue asks for.
 //!
 //! Not modelled: eviction (the policy is always `noeviction`), and the limits of pub/sub clients, which do not exist.
 
@@ -50,8 +50,8 @@ pub struct Limits {
     /// holds most.) 0: no limit.
     pub max_memory_clients: u64,
     /// `client-query-buffer-limit`: a connection with more than this of an unfinished request, or of a queued
-    /// transaction, is closed. Redis' default is 1 GiB, which is the most here; a simulation keeps hundreds of connections
-    /// in one process.
+    /// transaction, is closed. Redis' default is 1 GiB, which is the most here; a simulation keeps hundreds of
+    /// connections in one process.
     pub query_buffer: u64,
     /// `client-output-buffer-limit normal`.
     pub output: OutputLimit,
@@ -144,7 +144,8 @@ impl Limits {
     }
 }
 
-/// An amount of memory as redis.conf writes it: `100`, `64kb`, `256mb`, `1gb`, or with `k`, `m`, `g` for powers of 1000.
+/// An amount of memory as redis.conf writes it: `100`, `64kb`, `256mb`, `1gb`, or with `k`, `m`, `g` for powers of
+/// 1000.
 fn memory(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {

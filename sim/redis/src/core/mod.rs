@@ -81,16 +81,17 @@ pub enum Next {
         /// The first offset the replica is missing, -1 when it has none.
         offset: i64,
     },
-    /// REPLICAOF: the reply is in `out`, [`Core::replication`] already has the new role; the node must start or stop its
-    /// replica task and drop its own replicas' links where Redis does.
+    /// REPLICAOF: the reply is in `out`, [`Core::replication`] already has the new role; the node must start or stop
+    /// its replica task and drop its own replicas' links where Redis does.
     ReplicaOf(Option<(String, u16)>),
     /// SHUTDOWN: close everything without a reply, saving first if told to.
     Shutdown {
         /// Whether the data set is to be saved first.
         save: bool,
     },
-    /// A script passed its instruction limit and counts as still running; nothing is in `out`. Call `execute` again with
-    /// the same request when the script has ended ([`Core::script_is_overrunning`] turns false) or at [`Core::held_until`].
+    /// A script passed its instruction limit and counts as still running; nothing is in `out`. Call `execute` again
+    /// with the same request when the script has ended ([`Core::script_is_overrunning`] turns false) or at
+    /// [`Core::held_until`].
     Held,
 }
 
@@ -187,11 +188,12 @@ impl Core {
         self.dispatch(session, now, args, out)
     }
 
-    /// Applies one command of the master's stream or of an AOF: allowed on a replica, never propagated (a chained replica
-    /// hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL comes.
+    /// Applies one command of the master's stream or of an AOF: allowed on a replica, never propagated (a chained
+    /// replica hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL
+    /// comes.
     ///
-    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means it
-    /// is done.
+    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means
+    /// it is done.
     ///
     /// # Errors
     /// When it asks for what would take the node down. The stream or the file must not be followed any further.
@@ -244,8 +246,8 @@ impl Core {
         self.databases.iter().filter_map(Database::next_expiry).min()
     }
 
-    /// Appends what was written since the last call as RESP commands (what AOF and replicas get) to `into`; false if that
-    /// is nothing. [`Replication::offset`] has already moved by these bytes, if it is counting.
+    /// Appends what was written since the last call as RESP commands (what AOF and replicas get) to `into`; false if
+    /// that is nothing. [`Replication::offset`] has already moved by these bytes, if it is counting.
     ///
     /// Nothing is recorded while there is neither an AOF ([`CoreConfig::append_only`]) nor a replica so far
     /// ([`Replication::counting`]).
@@ -258,8 +260,8 @@ impl Core {
         std::mem::take(&mut self.config_rewrite_due)
     }
 
-    /// Whether a reply since the last call outgrew `client-output-buffer-limit normal`; it was not written then, and the
-    /// connection must be closed.
+    /// Whether a reply since the last call outgrew `client-output-buffer-limit normal`; it was not written then, and
+    /// the connection must be closed.
     pub fn take_output_overflow(&mut self) -> bool {
         std::mem::take(&mut self.output_overflowed)
     }
@@ -299,8 +301,8 @@ impl Core {
         self.propagation.select_again();
     }
 
-    /// Appends commands that rebuild the data set (a full resynchronisation, an AOF rewrite). Keys that have expired but
-    /// were not deleted yet are included, as in Redis: whoever loads decides by their own clock.
+    /// Appends commands that rebuild the data set (a full resynchronisation, an AOF rewrite). Keys that have expired
+    /// but were not deleted yet are included, as in Redis: whoever loads decides by their own clock.
     pub fn dump(&self, into: &mut Vec<u8>) {
         for (number, database) in self.databases.iter().enumerate().filter(|(_, database)| database.len() > 0)
         {

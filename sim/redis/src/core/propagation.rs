@@ -1,7 +1,7 @@
 //! What goes to replicas and to the AOF: the effects of writes, in order.
 //!
-//! The writes of one request are a unit; if it has more than one, it is wrapped in MULTI/EXEC so that a replica or an AOF
-//! applies all of it or nothing.
+//! The writes of one request are a unit; if it has more than one, it is wrapped in MULTI/EXEC so that a replica or an
+//! AOF applies all of it or nothing.
 
 use crate::resp::{integer, reply};
 

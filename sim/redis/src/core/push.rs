@@ -1,10 +1,12 @@
 //! What the node sends to connections that did not ask for it, and connections that it ends.
 //!
 //! The core only notes: what is pushed to a session lies in its outbox until the node takes it ([`Core::take_pushed`]),
-//! and a session that was killed is one of [`Core::is_killed`] until it ends. [`Core::take_news`] says whom either concerns.
+//! and a session that was killed is one of [`Core::is_killed`] until it ends. [`Core::take_news`] says whom either
+//! concerns.
 //!
-//! A push and the replies to a session's own commands keep their order if the node takes the outbox before it executes the
-//! session's next command; what is pushed to a session by its own command goes straight behind that command's reply.
+//! A push and the replies to a session's own commands keep their order if the node takes the outbox before it executes
+//! the session's next command; what is pushed to a session by its own command goes straight behind that command's
+//! reply.
 
 use super::Core;
 
@@ -31,8 +33,8 @@ impl Core {
         }
     }
 
-    /// Pushes to a session, unless it is gone or wants no replies. One whose outbox outgrows `client-output-buffer-limit`
-    /// is killed.
+    /// Pushes to a session, unless it is gone or wants no replies. One whose outbox outgrows
+    /// `client-output-buffer-limit` is killed.
     pub(crate) fn push(&mut self, session: u64, bytes: &[u8]) {
         let limit = self.config.limits.output;
         let Some(client) = self.clients.get_mut(&session).filter(|client| client.is_answered) else { return };

@@ -78,8 +78,8 @@ pub struct Replication {
     pub second_id: Option<ReplicationId>,
     /// First offset that `second_id` does not cover; -1 without one.
     pub second_offset: i64,
-    /// Bytes of history so far. The core moves it with every propagated write while `counting`; the node moves it for what
-    /// it writes into the stream itself (PING, GETACK) and for what it receives as a replica.
+    /// Bytes of history so far. The core moves it with every propagated write while `counting`; the node moves it for
+    /// what it writes into the stream itself (PING, GETACK) and for what it receives as a replica.
     pub offset: u64,
     /// Whether propagated bytes move the offset. Redis counts from the first replica on: the backlog exists.
     pub counting: bool,

@@ -9,8 +9,9 @@ use std::time::Duration;
 pub enum ScriptLimit {
     /// After so many Lua instructions, or other work that takes as long: the same in every run, on every machine.
     Instructions(u64),
-    /// After `busy-reply-threshold` on this clock, as a real server's operator would see it. A script that takes longer does
-    /// not go on beside the requests that are told BUSY, as it does in Redis: it has stopped, and counts as running.
+    /// After `busy-reply-threshold` on this clock, as a real server's operator would see it. A script that takes longer
+    /// does not go on beside the requests that are told BUSY, as it does in Redis: it has stopped, and counts as
+    /// running.
     Time(ScriptClock),
 }
 

@@ -1,6 +1,7 @@
 //! The sending end: answers PSYNC, streams the history to a replica, takes its acknowledgements.
 //!
-//! A replica that reads slowly holds the backlog open, up to `client-output-buffer-limit replica`; then its link is dropped.
+//! A replica that reads slowly holds the backlog open, up to `client-output-buffer-limit replica`; then its link is
+//! dropped.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

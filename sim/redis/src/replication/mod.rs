@@ -3,13 +3,14 @@
 //! Reading order: this file (what a node remembers about its links, and what a change of role does), `backlog` (the
 //! history), `master` (the sending end), `replica` (the receiving end) and its `handshake`.
 //!
-//! The protocol is Redis': PING, REPLCONF, PSYNC, then the stream of commands one way and REPLCONF ACK the other. A node
-//! keeps the id it followed before its promotion, so that the other replicas and its old master can go on with the part
-//! of the history they share (PSYNC2).
+//! The protocol is Redis': PING, REPLCONF, PSYNC, then the stream of commands one way and REPLCONF ACK the other. A
+//! node keeps the id it followed before its promotion, so that the other replicas and its old master can go on with the
+//! part of the history they share (PSYNC2).
 //!
-//! Not modelled: the payload of a full resynchronisation is the data set as commands where Redis sends an RDB file, and it
-//! is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), FAILOVER, AUTH of
-//! replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the monotonic clock (Redis: wall).
+//! Not modelled: the payload of a full resynchronisation is the data set as commands where Redis sends an RDB file, and
+//! it is taken in an instant, with neither fork nor `repl-diskless-sync-delay`; SYNC (the old protocol), FAILOVER, AUTH
+//! of replicas, `replica-announce-ip`, `repl-backlog-ttl`. Time limits are measured on the monotonic clock (Redis:
+//! wall).
 
 mod backlog;
 mod handshake;
@@ -173,8 +174,8 @@ fn start_following<M: Machine>(shared: &Arc<Shared<M>>, state: &mut State, targe
     shared.spawn(replica::keep_following(Arc::clone(shared), generation));
 }
 
-/// A master becomes a replica. Its own history is what it asks its new master to go on with: if that master has followed
-/// it to the end, nothing is transferred.
+/// A master becomes a replica. Its own history is what it asks its new master to go on with: if that master has
+/// followed it to the end, nothing is transferred.
 fn demote(state: &mut State) {
     let State { core, links, .. } = state;
     let replication = core.replication_mut();

@@ -1,7 +1,7 @@
 //! The receiving end: follows a master, starts over or goes on, applies its stream and acknowledges it.
 //!
-//! A replica's data moves only by its master's bytes, and its offset only by whole commands and transactions: a link that
-//! breaks in the middle of one leaves nothing of it behind.
+//! A replica's data moves only by its master's bytes, and its offset only by whole commands and transactions: a link
+//! that breaks in the middle of one leaves nothing of it behind.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};

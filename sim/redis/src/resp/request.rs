@@ -1,11 +1,11 @@
 //! Requests from a byte stream: multibulk (`*2\r\n$4\r\nECHO…`) and inline (`ECHO hi\r\n`), with Redis' limits.
 //!
-//! A [`RequestBuffer`] belongs to one connection. Arguments are slices of its bytes: parsing a multibulk request does not
-//! allocate once the buffer has grown to the connection's usual size. Like Redis, the parser does not look at the two
-//! bytes after a bulk string.
+//! A [`RequestBuffer`] belongs to one connection. Arguments are slices of its bytes: parsing a multibulk request does
+//! not allocate once the buffer has grown to the connection's usual size. Like Redis, the parser does not look at the
+//! two bytes after a bulk string.
 //!
-//! Not the crate `redis-protocol`: it reads frames. What a server must do as Redis does is not in it: inline requests, the
-//! limits of a line, of the number of arguments and of their length, and the words of each protocol error.
+//! Not the crate `redis-protocol`: it reads frames. What a server must do as Redis does is not in it: inline requests,
+//! the limits of a line, of the number of arguments and of their length, and the words of each protocol error.
 
 use std::ops::Range;
 

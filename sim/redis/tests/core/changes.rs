@@ -1,7 +1,7 @@
 //! An observer hears of every change of every key: what it was told adds up to what is there.
 //!
-//! Every command of the table that may write is called here, on keys of every type, alone, in scripts and in transactions;
-//! after each the keyspace must be what the changes so far make of an empty one.
+//! Every command of the table that may write is called here, on keys of every type, alone, in scripts and in
+//! transactions; after each the keyspace must be what the changes so far make of an empty one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

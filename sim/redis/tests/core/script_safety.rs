@@ -1,4 +1,5 @@
-//! Scripts that would crash the process that runs them: each gives the answer Redis gives, or an error that names the limit.
+//! Scripts that would crash the process that runs them: each gives the answer Redis gives, or an error that names the
+//! limit.
 
 use doublehold_sim_redis::core::{CoreConfig, Next, ScriptClock, ScriptLimit};
 
@@ -84,7 +85,8 @@ fn callbacks_that_call_back_end_before_the_stack_does() {
 #[test]
 fn the_parser_meets_no_collector_and_no_bytecode() {
     check(&[
-        // The chunk's name is held by nobody while Lua parses (CVE-2025-49844): with much garbage, a collection would begin.
+        // The chunk's name is held by nobody while Lua parses (CVE-2025-49844): with much garbage, a collection would
+        // begin.
         (
             "for i = 1, 200 do local f = loadstring('local a = {} ' .. string.rep('a[#a + 1] = \"' .. i .. '\" ', 500), 'chunk' .. i) f() end return 1",
             ":1|",

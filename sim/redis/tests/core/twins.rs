@@ -1,7 +1,7 @@
 //! A node that runs well-known scripts without Lua, and one that does not: nobody can tell them apart.
 //!
-//! Both get the same random commands; replies, what is propagated, what the observer and a client that monitors are told, and
-//! the data must be equal.
+//! Both get the same random commands; replies, what is propagated, what the observer and a client that monitors are
+//! told, and the data must be equal.
 
 use std::sync::{Arc, Mutex};
 

@@ -10,8 +10,8 @@ use super::ours;
 use super::real::RealRedis;
 use super::script::{Bytes, encoded, split_args};
 
-/// Commands by connection: `m` monitors, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the server's.
-/// Each command but the monitor's is sent when the reply to the one before is there.
+/// Commands by connection: `m` monitors, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the
+/// server's. Each command but the monitor's is sent when the reply to the one before is there.
 const CONVERSATIONS: &[&[&str]] = &[
     &[
         "m MONITOR",

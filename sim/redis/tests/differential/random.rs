@@ -5,7 +5,8 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of script number `index` of a run: independent of the scripts before it, so that one can be run alone.
+    /// The stream of script number `index` of a run: independent of the scripts before it, so that one can be run
+    /// alone.
     pub(crate) fn of_script(seed: u64, index: u64) -> Random {
         let mut random = Random(seed);
         let mixed = random.next();

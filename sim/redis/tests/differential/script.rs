@@ -1,7 +1,7 @@
 //! What is sent to both servers: steps on up to three connections, one after the other.
 //!
-//! The text form is that of the transcripts (`a> SET k v`, `pause 10ms`, `b raw> "*1\r\n"`), so that a script found by the
-//! differential test can be pasted into one.
+//! The text form is that of the transcripts (`a> SET k v`, `pause 10ms`, `b raw> "*1\r\n"`), so that a script found by
+//! the differential test can be pasted into one.
 
 use std::fmt;
 use std::time::Duration;

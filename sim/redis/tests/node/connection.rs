@@ -136,7 +136,8 @@ async fn a_request_held_by_a_script_is_executed_when_the_script_is_killed() {
     let (mut looping, mut held, mut killer) = (host.client().await, host.client().await, host.client().await);
     looping.send("EVAL \"while true do end\" 0").await;
     pass(4_999).await;
-    // The killer arrives first and is held like everybody; at 5 s it is let through, before the other is told BUSY or after.
+    // The killer arrives first and is held like everybody; at 5 s it is let through, before the other is told BUSY or
+    // after.
     killer.send("SCRIPT KILL").await;
     pass(1).await;
     held.send("SET k v").await;

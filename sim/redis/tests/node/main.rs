@@ -1,6 +1,7 @@
 //! A node around the core: connections, the append-only file, replication, in a small world on tokio's paused clock.
 //!
-//! The world is not the simulator's kernel: it shows that a node needs nothing but [`Machine`](doublehold_sim_redis::Machine).
+//! The world is not the simulator's kernel: it shows that a node needs nothing but
+//! [`Machine`](doublehold_sim_redis::Machine).
 
 mod config_file;
 mod connection;

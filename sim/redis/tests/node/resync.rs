@@ -1,7 +1,7 @@
 //! Links that break, masters that die, roles that change: who goes on with whose history.
 //!
-//! A replica that goes on keeps its append-only file's past; one that starts over has it replaced by the data set. So each
-//! write here sets the same key twice: `old` in the file tells the two apart.
+//! A replica that goes on keeps its append-only file's past; one that starts over has it replaced by the data set. So
+//! each write here sets the same key twice: `old` in the file tells the two apart.
 
 use doublehold_sim_redis::Persistence;
 

@@ -56,8 +56,8 @@ fn line(ctx: &Context<'_>, id: u64, client: &Client) -> String {
     if id == ctx.session.id { line(&client.during(ctx.session, ctx.now)) } else { line(client) }
 }
 
-/// CLIENT KILL address, or CLIENT KILL with filters that a connection must all match: how many there were. Who kills itself
-/// still gets the reply.
+/// CLIENT KILL address, or CLIENT KILL with filters that a connection must all match: how many there were. Who kills
+/// itself still gets the reply.
 pub(crate) fn client_kill(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let is_old_form = args.len() == 3;
     let filters = match is_old_form {

@@ -83,8 +83,8 @@ fn set_lifetime(
     Next::Reply
 }
 
-/// Whether a lifetime that ends then has ended before it begins: the key is deleted at once, and replicas are told so. A
-/// master's own word or an AOF is taken literally.
+/// Whether a lifetime that ends then has ended before it begins: the key is deleted at once, and replicas are told so.
+/// A master's own word or an AOF is taken literally.
 pub(super) fn is_over(ctx: &Context<'_>, when: i64) -> bool {
     let obeys = ctx.session.kind == SessionKind::Master || ctx.core.replication.is_replica();
     when <= ctx.now_ms() && !obeys

@@ -1,4 +1,5 @@
-//! INFO: the fields that clients and operators read. What a simulated process does not have (CPU, an allocator) is left out.
+//! INFO: the fields that clients and operators read. What a simulated process does not have (CPU, an allocator) is left
+//! out.
 
 use std::fmt::Write as _;
 

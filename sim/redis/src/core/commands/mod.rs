@@ -1,4 +1,5 @@
-//! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates, replies.
+//! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates,
+//! replies.
 
 pub(crate) mod clients;
 pub(crate) mod connection;

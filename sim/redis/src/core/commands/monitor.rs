@@ -1,7 +1,7 @@
 //! MONITOR: a connection that is shown every command the node executes.
 //!
-//! As in Redis a command is shown once it was executed, a script before its own commands, and what administers the server
-//! not at all.
+//! As in Redis a command is shown once it was executed, a script before its own commands, and what administers the
+//! server not at all.
 
 use crate::core::command::{ADMIN, CommandSpec, SKIP_MONITOR};
 use crate::core::context::Context;

@@ -1,7 +1,7 @@
 //! Glob patterns of KEYS and CONFIG GET.
 //!
-//! Two stars need no recursion: when what follows a star fails, only the last star may take one byte more. That keeps the
-//! cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit.
+//! Two stars need no recursion: when what follows a star fails, only the last star may take one byte more. That keeps
+//! the cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit.
 
 /// What a step costs, in bytes that could be copied meanwhile.
 pub(crate) const STEP_BYTES: u64 = 4;

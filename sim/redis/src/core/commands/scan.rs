@@ -51,8 +51,8 @@ pub(crate) fn scan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     Next::Reply
 }
 
-/// HSCAN key cursor [MATCH pattern] [COUNT count]: a small hash comes whole, as in Redis. A large one is put in order anew for
-/// each call: locks have none.
+/// HSCAN key cursor [MATCH pattern] [COUNT count]: a small hash comes whole, as in Redis. A large one is put in order
+/// anew for each call: locks have none.
 pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let Some(cursor) = cursor_or_reply(args.at(2), out) else { return Next::Reply };
     let hash = match ctx.hash(args) {

@@ -103,8 +103,8 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
 /// What a cached script takes besides its text, about.
 const SCRIPT_BYTES: usize = 160;
 
-/// The script in the cache, put there first if it compiles. Redis keeps every script it is sent, whatever memory is left; a
-/// full node runs it all the same, so that a lock can be released, and does not keep it.
+/// The script in the cache, put there first if it compiles. Redis keeps every script it is sent, whatever memory is
+/// left; a full node runs it all the same, so that a lock can be released, and does not keep it.
 fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     let sha = lua::digest(source);
     if let Some(script) = ctx.core.scripts.get(&sha) {

@@ -1,8 +1,8 @@
 //! What commands are for, which arguments they take and where their keys are: the tables behind COMMAND DOCS, COMMAND
 //! INFO and COMMAND GETKEYS.
 //!
-//! Names, groups, versions and the shape of arguments are Redis 7.0.15's, as clients build hints and routing on them; the
-//! sentences are our own. Not kept: histories, and notes about keys.
+//! Names, groups, versions and the shape of arguments are Redis 7.0.15's, as clients build hints and routing on them;
+//! the sentences are our own. Not kept: histories, and notes about keys.
 
 mod connection;
 mod generic;

@@ -1,15 +1,16 @@
 //! Calls from the host back into Lua: not too deep, and with errors that arrive as they were thrown.
 //!
-//! Through mlua an error is a text or an error of the host; of a table it would keep the address, which is another in each
-//! run. So the prelude catches what a callback throws, and what is no text waits in the registry until Lua has it back.
+//! Through mlua an error is a text or an error of the host; of a table it would keep the address, which is another in
+//! each run. So the prelude catches what a callback throws, and what is no text waits in the registry until Lua has it
+//! back.
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
 use super::host::ScriptError;
 use super::run::with_run;
 
-/// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's own
-/// limit is 200 calls of any C function.
+/// How deep the host's functions may call back into Lua: half a megabyte of a thread's stack in a debug build. Lua's
+/// own limit is 200 calls of any C function.
 const MAX_NESTED: u32 = 40;
 
 /// Where the registry keeps the prelude's `catching(f, …)`, its `index(t, k)`, and what was thrown.

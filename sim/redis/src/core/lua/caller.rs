@@ -36,8 +36,8 @@ impl Caller {
         }
     }
 
-    /// Runs one command; its reply, which may be an error, is appended to `out`. `Err`: the error that Redis raises before
-    /// the command runs.
+    /// Runs one command; its reply, which may be an error, is appended to `out`. `Err`: the error that Redis raises
+    /// before the command runs.
     pub(super) fn execute(
         &mut self,
         core: &mut Core,

@@ -1,8 +1,8 @@
 //! What a script's commands answered, to be answered again.
 //!
 //! A script that outgrows the thread's shared state starts again in a state of its own. Its commands have been executed
-//! by then and are not executed twice: they get the replies they got. All else a script can see (its arguments, the time,
-//! random numbers) is the same again, so it comes to the same point, and from there on its commands are executed.
+//! by then and are not executed twice: they get the replies they got. All else a script can see (its arguments, the
+//! time, random numbers) is the same again, so it comes to the same point, and from there on its commands are executed.
 
 /// The replies so far, and how many of them were given out again.
 #[derive(Debug, Default)]

@@ -95,8 +95,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes what a script returned, whole, or why that cannot be done. `script` is the protocol it chose with redis.setresp,
-/// `client` the connection's.
+/// Writes what a script returned, whole, or why that cannot be done. `script` is the protocol it chose with
+/// redis.setresp, `client` the connection's.
 pub(super) fn reply(value: &Value, script: Protocol, client: Protocol, limit: usize, out: &mut Vec<u8>) {
     let start = out.len();
     let mut writer = Writer { script, client, longest: start.saturating_add(limit), left: limit / 64, out };
@@ -110,8 +110,8 @@ pub(super) fn reply(value: &Value, script: Protocol, client: Protocol, limit: us
 struct Writer<'a> {
     script: Protocol,
     client: Protocol,
-    /// How long `out` may get, and how many values it may still get: a few tables that hold each other twice are a reply
-    /// without an end.
+    /// How long `out` may get, and how many values it may still get: a few tables that hold each other twice are a
+    /// reply without an end.
     longest: usize,
     left: usize,
     out: &'a mut Vec<u8>,
@@ -216,8 +216,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A key of a table that is read in Lua's order. That of tables and functions is the order of their addresses, which
-    /// are others in the next run.
+    /// A key of a table that is read in Lua's order. That of tables and functions is the order of their addresses,
+    /// which are others in the next run.
     fn key(&mut self, key: &Value, depth: usize) -> Written {
         match key {
             Value::String(_) | Value::Integer(_) | Value::Number(_) | Value::Boolean(_) => {

@@ -9,7 +9,8 @@ use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
 use super::library::number_or_error;
 use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
 
-/// Most values that `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is on a C function's stack.
+/// Most values that `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is on a C function's
+/// stack.
 const MAX_RESULTS: f64 = 7_900.0;
 
 /// What a call will cost beyond its instruction; or why it is refused.
@@ -155,7 +156,8 @@ fn is_readonly(table: &Table) -> bool {
     matches!(mark, Some(Ok(true)))
 }
 
-/// What Lua's library functions say of their arguments: they put the place of the call in front, and here did not know it.
+/// What Lua's library functions say of their arguments: they put the place of the call in front, and here did not know
+/// it.
 const COMPLAINTS: [&str; 8] = [
     "wrong number of arguments",
     "invalid value (",
@@ -167,7 +169,8 @@ const COMPLAINTS: [&str; 8] = [
     "invalid format",
 ];
 
-/// An error text of a library function that the host has called, with the place and the name that the script called it by.
+/// An error text of a library function that the host has called, with the place and the name that the script called it
+/// by.
 pub(super) fn complaint(lua: &Lua, text: &str) -> Option<mlua::Error> {
     if let Some(rest) = text.strip_prefix("bad argument #") {
         let (index, rest) = rest.split_once(" to '")?;

@@ -1,5 +1,5 @@
-//! The parts of Lua's own libraries that need a limit, a fixed answer or Redis' behaviour: patterns that count their steps,
-//! strings that fit the memory, no addresses, a random generator that every script finds in the same state.
+//! The parts of Lua's own libraries that need a limit, a fixed answer or Redis' behaviour: patterns that count their
+//! steps, strings that fit the memory, no addresses, a random generator that every script finds in the same state.
 
 use memchr::memmem;
 use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};

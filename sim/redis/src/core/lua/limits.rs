@@ -1,11 +1,12 @@
 //! What a script may use: instructions or time, memory, and depth.
 //!
-//! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua itself;
-//! work that host and library functions do in their place is charged by what they are given, and a command's by what it
-//! looks at and copies besides ([`Context::worked`](crate::core::context::Context::worked)); what a state's allocator
-//! says decides only in a state that was made for this one script ([`OwnMemory`]).
+//! Nothing that decides here depends on what ran before, because a run must not. Instructions are counted by Lua
+//! itself; work that host and library functions do in their place is charged by what they are given, and a command's by
+//! what it looks at and copies besides ([`Context::worked`](crate::core::context::Context::worked)); what a state's
+//! allocator says decides only in a state that was made for this one script ([`OwnMemory`]).
 //!
-//! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once more).
+//! Not counted: what one instruction costs on a long string that Lua's own `..` made (a comparison, making it once
+//! more).
 
 use std::time::Duration;
 
@@ -19,9 +20,9 @@ use crate::core::{CoreConfig, ScriptClock, ScriptLimit};
 const HOOK_INTERVAL: u32 = 200;
 /// What a script may allocate in its thread's shared state. Who needs more gets a state of its own.
 pub(super) const LIGHT_MEMORY: usize = 2 << 20;
-/// What a script allocates in a state of its own before its garbage is collected and its allocations are charged. Further
-/// above [`LIGHT_MEMORY`] than anything that a shared state may already hold, so that it makes no difference in which of the
-/// two a script near that limit runs.
+/// What a script allocates in a state of its own before its garbage is collected and its allocations are charged.
+/// Further above [`LIGHT_MEMORY`] than anything that a shared state may already hold, so that it makes no difference in
+/// which of the two a script near that limit runs.
 const COLLECT_FROM: usize = 8 << 20;
 /// Bytes that are copied, hashed or cleared in the time of one instruction.
 pub(super) const BYTES_PER_INSTRUCTION: u64 = 64;
@@ -121,8 +122,8 @@ impl Limits {
         self.own.is_some()
     }
 
-    /// Takes from the budget; true if it is used up. Nothing can stop a library function half-way, so one that would take
-    /// about a second by itself has used up any time.
+    /// Takes from the budget; true if it is used up. Nothing can stop a library function half-way, so one that would
+    /// take about a second by itself has used up any time.
     fn spend(&mut self, instructions: u64) -> bool {
         match &mut self.budget {
             Budget::Instructions { left, .. } => {
@@ -160,8 +161,8 @@ impl Limits {
     }
 }
 
-/// Sets the hook that looks at the budget, for the script that starts now: where it begins to count must not depend on the
-/// script before.
+/// Sets the hook that looks at the budget, for the script that starts now: where it begins to count must not depend on
+/// the script before.
 pub(super) fn watch(lua: &Lua) -> mlua::Result<()> {
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INTERVAL), |lua, _| {
         let (cost, collect) = with_run(|run| run.limits.look(lua.used_memory())).unwrap_or_default();
@@ -174,8 +175,8 @@ pub(super) fn watch(lua: &Lua) -> mlua::Result<()> {
     })
 }
 
-/// Collects garbage here and only here: Lua's collector does not run by itself. So it never runs while Lua parses, or at an
-/// instruction that depends on what ran before, which weak tables would show.
+/// Collects garbage here and only here: Lua's collector does not run by itself. So it never runs while Lua parses, or
+/// at an instruction that depends on what ran before, which weak tables would show.
 pub(super) fn collect_garbage(lua: &Lua) -> mlua::Result<()> {
     lua.gc_collect()?;
     // A full collection starts the collector again.

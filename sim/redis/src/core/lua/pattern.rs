@@ -1,7 +1,7 @@
 //! Lua 5.1's string patterns, matched with a budget.
 //!
-//! Lua's own matcher recurses as deep as the pattern is long and may take time exponential in it; neither can be stopped by
-//! an instruction hook. This one counts steps and depth.
+//! Lua's own matcher recurses as deep as the pattern is long and may take time exponential in it; neither can be
+//! stopped by an instruction hook. This one counts steps and depth.
 
 /// Lua's `LUA_MAXCAPTURES`.
 const MAX_CAPTURES: usize = 32;

@@ -1,7 +1,7 @@
 //! Redis' `math.random`: drand48's generator, so that a script draws the same numbers on every machine.
 //!
-//! Every script starts from the same state: what one draws never depends on the ones before. (Redis 7 lets the state run
-//! on from script to script.)
+//! Every script starts from the same state: what one draws never depends on the ones before. (Redis 7 lets the state
+//! run on from script to script.)
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const INCREMENT: u64 = 0xB;

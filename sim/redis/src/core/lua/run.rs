@@ -1,8 +1,8 @@
 //! Compiling and running a script: what one run has, and in which Lua state it runs.
 //!
-//! A script starts in its thread's shared state. How much memory that has left depends on what ran there before, so a script
-//! that needs more than a little of it is started again in a state of its own ([`super::calls`]), where everything is as it
-//! is for every run of this script.
+//! A script starts in its thread's shared state. How much memory that has left depends on what ran there before, so a
+//! script that needs more than a little of it is started again in a state of its own ([`super::calls`]), where
+//! everything is as it is for every run of this script.
 
 use std::cell::RefCell;
 

@@ -1,10 +1,10 @@
 //! Well-known scripts of locks, each with its twin in Rust: what the Lua does, without Lua.
 //!
-//! A twin is chosen by its script's SHA1 and nothing else. It calls the same commands with the same arguments, in the same
-//! order and through the same door ([`Caller`]), so data, replication, the file, the observer and the replies are those of
-//! the script, errors included. Where the script's limits or the size of what it handles could matter, and where an argument
-//! is missing, Lua runs ([`Twin::can_stand_in`]). Two tests compare: every scenario of the catalogue with and without twins,
-//! and these scripts against a real Redis.
+//! A twin is chosen by its script's SHA1 and nothing else. It calls the same commands with the same arguments, in the
+//! same order and through the same door ([`Caller`]), so data, replication, the file, the observer and the replies are
+//! those of the script, errors included. Where the script's limits or the size of what it handles could matter, and
+//! where an argument is missing, Lua runs ([`Twin::can_stand_in`]). Two tests compare: every scenario of the catalogue
+//! with and without twins, and these scripts against a real Redis.
 //!
 //! Not there: twins of scripts that a user or another library sends. They are the interpreter's.
 

@@ -1,14 +1,14 @@
-//! The Lua scripts that lock libraries send, word for word where their packages give them, since what breaks a library is
-//! often the spelling: two kinds of quotes, a tail call, a number that was a text.
+//! The Lua scripts that lock libraries send, word for word where their packages give them, since what breaks a library
+//! is often the spelling: two kinds of quotes, a tail call, a number that was a text.
 //!
 //! Quoted from the packages as published, each under its own licence:
-//! redis-py 5.2.1 (MIT, © 2022-2023 Redis, inc.), redlock-py 1.0.8 (MIT, © SPS Commerce), aioredlock 0.7.3 (MIT, © 2016 Joan
-//! Vilà Cuñat), node-redlock 5.0.0-beta.2 (MIT, © 2015 Mike Marcacci), pottery 3.0.1 (Apache 2.0, © 2015-2025 Rajiv Bakulesh
-//! Shah).
+//! redis-py 5.2.1 (MIT, © 2022-2023 Redis, inc.), redlock-py 1.0.8 (MIT, © SPS Commerce), aioredlock 0.7.3 (MIT, © 2016
+//! Joan Vilà Cuñat), node-redlock 5.0.0-beta.2 (MIT, © 2015 Mike Marcacci), pottery 3.0.1 (Apache 2.0, © 2015-2025
+//! Rajiv Bakulesh Shah).
 //!
-//! Written for this test, to send the commands which those libraries send: redsync, bsm/redislock, Redisson, RedLock.net,
-//! redlock-rb, Spring's lock registry and ShedLock; and our own locks'. Not among them: what wakes waiters by PUBLISH, which the node does not
-//! have, and Redisson's fair lock, which needs lists and sorted sets.
+//! Written for this test, to send the commands which those libraries send: redsync, bsm/redislock, Redisson,
+//! RedLock.net, redlock-rb, Spring's lock registry and ShedLock; and our own locks'. Not among them: what wakes waiters
+//! by PUBLISH, which the node does not have, and Redisson's fair lock, which needs lists and sorted sets.
 
 use super::Generator;
 use crate::script::Bytes;

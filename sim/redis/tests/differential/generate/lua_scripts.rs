@@ -1,5 +1,5 @@
-//! Lua scripts that are better written down than generated: data only. Most return or raise one thing that Redis treats in
-//! a way of its own.
+//! Lua scripts that are better written down than generated: data only. Most return or raise one thing that Redis treats
+//! in a way of its own.
 
 /// Scripts as lock libraries have them, and others that are better written down than generated.
 ///

@@ -17,8 +17,8 @@ use std::time::Duration;
 use super::random::Random;
 use super::script::{Bytes, Step};
 
-/// Longer than the shortest lifetimes, which are 2 and 3 ms. (One of 1 ms may be over before PEXPIRE looks: then Redis deletes
-/// the key at once.)
+/// Longer than the shortest lifetimes, which are 2 and 3 ms. (One of 1 ms may be over before PEXPIRE looks: then Redis
+/// deletes the key at once.)
 const PAUSE: Duration = Duration::from_millis(6);
 /// How often a script ends in bytes that are no request, in percent.
 const ENDS_BADLY: usize = 15;

@@ -1,8 +1,8 @@
 //! The words scripts are made of. A template is a command with `$words` that `generate` fills in:
 //! `$k` a key, `$v` a value, `$f` a hash field, `$n` a number, `$lt` and `$plt` a lifetime of its own in seconds and
 //! milliseconds, `$short` one that is over after a pause, `$at` and `$pat` a moment far away, `$odd` a strange number,
-//! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string, `$lua`
-//! what follows EVAL, `$command` a command's name, `$junk` anything.
+//! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string,
+//! `$lua` what follows EVAL, `$command` a command's name, `$junk` anything.
 
 use super::{Family, Flavour};
 

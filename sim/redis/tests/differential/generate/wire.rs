@@ -99,8 +99,8 @@ impl Generator {
         pieces
     }
 
-    /// More than the 64 KiB a line may have. Little more, so that the server has read it all when it closes: a connection
-    /// that is closed with bytes unread is reset, and the error may be lost on its way.
+    /// More than the 64 KiB a line may have. Little more, so that the server has read it all when it closes: a
+    /// connection that is closed with bytes unread is reset, and the error may be lost on its way.
     fn oversized(&mut self) -> Bytes {
         let head: &[u8] = self.random.pick(&[b"".as_slice(), b"*", b"*1\r\n$", b"ECHO "]);
         let fill = if head.first() == Some(&b'*') { b'1' } else { b'a' };
