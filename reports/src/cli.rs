@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
 
 use crate::commands;
@@ -23,27 +24,32 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   doublehold list                                      every scenario, and the claim it tests
+  doublehold list clock-jump                           one of them, with its variants
   doublehold run clock-jump                            a clock jumps, and two clients hold one lock
+  doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
   doublehold replay lp.plan                            and run it again, exactly
+  doublehold judge history.jsonl                       the verdicts on what a system of yours recorded
 
 Exit status:
   0    as expected
-  1    a verdict contradicts the expectation, or a run that should be the same is not
+  1    a verdict contradicts the expectation, a run that should be the same is not, or a history is judged violated
   2    bad usage, a file that is refused, or I/O
   3    inconclusive
   101  a bug in doublehold";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the scenarios of the catalogue
+    /// List the scenarios of the catalogue, or one scenario and its variants
     List(commands::list::Arguments),
     /// Run a scenario and show who held the lock when
     Run(commands::run::Arguments),
     /// Run a plan again and compare with what it came to
     Replay(commands::replay::Arguments),
+    /// Judge a history, whoever recorded it
+    Judge(commands::judge::Arguments),
     /// Run seeds four ways and compare the traces, event by event
     VerifyDeterminism(commands::verify_determinism::Arguments),
     /// Serve simulated Redis nodes on loopback TCP ports, in real time
@@ -59,6 +65,10 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(refusal) => {
+            if let Some(meant) = no_command(&refusal) {
+                output::inform(&format!("error: {meant}"));
+                return ExitCode::from(BAD_USAGE);
+            }
             // Help goes to standard output. If nobody reads that, there is nobody to tell.
             let _ignored = refusal.print();
             return ExitCode::from(if refusal.use_stderr() { BAD_USAGE } else { 0 });
@@ -73,11 +83,20 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What was meant by a word in the place of a command that is none.
+fn no_command(refusal: &clap::Error) -> Option<CliError> {
+    match refusal.get(ContextKind::InvalidSubcommand)? {
+        ContextValue::String(word) => commands::meant::no_command(word),
+        _ => None,
+    }
+}
+
 fn execute(command: Command) -> Result<Exit, CliError> {
     match command {
-        Command::List(arguments) => commands::list::execute(arguments),
+        Command::List(arguments) => commands::list::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Judge(arguments) => commands::judge::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
     }

@@ -15,6 +15,16 @@ pub(crate) enum CliError {
     /// The scenario cannot be run.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
+    /// The history cannot be judged.
+    #[error(
+        "cannot read history `{file}`: {cause}\nhint: name a file that `run --history` wrote; scenarios/history/HISTORY.md describes each line"
+    )]
+    History {
+        /// The file as it was named.
+        file: String,
+        /// What is wrong, and where.
+        cause: String,
+    },
     /// An argument that no parser could refuse by itself.
     #[error("{problem}\nhint: {hint}")]
     Usage {

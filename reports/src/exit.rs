@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-/// How a command ended. A panic is status 101, which Rust does by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a command ended, the worst last. A panic is status 101, which Rust does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Everything came out as expected.
     AsExpected,
-    /// A verdict contradicts the expectation, or a run that should be the same is not.
-    Contradicted,
     /// Not decided.
     Inconclusive,
+    /// A verdict contradicts the expectation, or a run that should be the same is not.
+    Contradicted,
 }
 
 impl From<Exit> for ExitCode {

@@ -1,17 +1,20 @@
 //! Runs, lists and traces as JSON, for other programs.
 //!
-//! Field names are part of the interface: they may be added to, and are not changed. Times are true time in
-//! nanoseconds and end in `_ns`; names of hosts stand where the program has numbers.
+//! Field names are part of the interface: they may be added to, and are not changed; `reports/JSON.md` explains each. Times are
+//! true time in nanoseconds and end in `_ns`; names of hosts stand where the program has numbers. Seeds and digests use all
+//! of their 64 bits and are texts: many readers of JSON keep 53.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict};
+use doublehold_history::{Evidence, Header, History, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::plan::Replay;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
 use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
+
+use crate::picture::cause;
 
 /// How many sentences of evidence are given for one predicate.
 const MAX_WORDS: usize = 20;
@@ -29,7 +32,7 @@ struct Run<'a> {
     /// What was set beside the file, which claim and story were written without.
     sets: &'a [String],
     story_may_not_fit: bool,
-    seed: u64,
+    seed: String,
     engine: &'a str,
     as_expected: bool,
     judgement: &'static str,
@@ -39,6 +42,8 @@ struct Run<'a> {
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     faults: Vec<Fault<'a>>,
+    /// Why the first violation came about, if the run shows it.
+    why: Option<String>,
     notes: &'a [String],
     trace_hash: String,
     /// Of a replay: whether the plan came to the same digest.
@@ -89,9 +94,22 @@ struct Fault<'a> {
 ///
 /// None in practice: everything in a report can be written as JSON.
 pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
+    pretty(&as_run(report, replay))
+}
+
+/// Several runs as one JSON array, each with the command that shows it again.
+///
+/// # Errors
+///
+/// None in practice, as with [`run`].
+pub fn runs(runs: &[(&Report, &str)]) -> serde_json::Result<String> {
+    pretty(&runs.iter().map(|(report, replay)| as_run(report, replay)).collect::<Vec<_>>())
+}
+
+fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
     let scenario = &report.scenario;
     let judgement = report.judgement();
-    pretty(&Run {
+    Run {
         scenario: &scenario.name,
         id: &scenario.id,
         claim: &scenario.claim,
@@ -99,20 +117,17 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
         story: &scenario.story,
         sets: &scenario.sets,
         story_may_not_fit: !scenario.sets.is_empty(),
-        seed: report.seed,
+        seed: report.seed.to_string(),
         engine: report.engine,
         as_expected: judgement == Judgement::AsExpected,
         judgement: judgement_word(judgement),
         outcome: outcome_word(report.history.outcome()),
-        verdicts: report
-            .verdicts
-            .iter()
-            .map(|(predicate, verdict)| (predicate.as_str(), verdict.as_str()))
-            .collect(),
+        verdicts: verdict_words(&report.verdicts),
         expect: expectation(&scenario.expect),
-        evidence: evidence(report),
-        overlaps: overlaps(report),
+        evidence: evidence(&report.verdicts, report.history.header()),
+        overlaps: overlaps(&report.verdicts, report.history.header()),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
+        why: cause(report),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),
@@ -121,6 +136,48 @@ pub fn run(report: &Report, replay: &str) -> serde_json::Result<String> {
         messages: report.messages,
         true_time_ns: report.ended.0,
         replay,
+    }
+}
+
+fn verdict_words(verdicts: &Verdicts) -> BTreeMap<&'static str, &'static str> {
+    verdicts.iter().map(|(predicate, verdict)| (predicate.as_str(), verdict.as_str())).collect()
+}
+
+/// The whole of `judge --format json`.
+#[derive(Serialize)]
+struct Judged<'a> {
+    scenario: &'a str,
+    seed: String,
+    judgement: &'static str,
+    outcome: &'static str,
+    verdicts: BTreeMap<&'static str, &'static str>,
+    evidence: BTreeMap<&'static str, Because>,
+    overlaps: Vec<Overlap>,
+    events: usize,
+    true_time_ns: u64,
+}
+
+/// The verdicts on a history as one JSON object.
+///
+/// # Errors
+///
+/// None in practice, as with [`run`].
+pub fn history(history: &History, verdicts: &Verdicts) -> serde_json::Result<String> {
+    let header = history.header();
+    pretty(&Judged {
+        scenario: &header.scenario,
+        seed: header.seed.to_string(),
+        judgement: match verdicts.judgement(history) {
+            doublehold_history::Judgement::Holds => "holds",
+            doublehold_history::Judgement::Violated => "violated",
+            doublehold_history::Judgement::Inconclusive => "inconclusive",
+        },
+        outcome: outcome_word(history.outcome()),
+        verdicts: verdict_words(verdicts),
+        evidence: evidence(verdicts, header),
+        overlaps: overlaps(verdicts, header),
+        events: history.events().len(),
+        true_time_ns: history.end().0,
     })
 }
 
@@ -148,25 +205,20 @@ fn expectation(expect: &BTreeMap<Predicate, Expected>) -> BTreeMap<&'static str,
     expect.iter().map(|(predicate, expected)| (predicate.as_str(), expected.as_str())).collect()
 }
 
-fn evidence(report: &Report) -> BTreeMap<&'static str, Because> {
+fn evidence(verdicts: &Verdicts, header: &Header) -> BTreeMap<&'static str, Because> {
     let because = |verdict: &Verdict| match verdict {
         Verdict::Holds => None,
         Verdict::Violated(evidence) => {
-            let words = evidence.iter().take(MAX_WORDS).map(|it| it.in_words(report.history.header()));
+            let words = evidence.iter().take(MAX_WORDS).map(|it| it.in_words(header));
             Some(Because { count: evidence.len(), words: words.collect() })
         }
         Verdict::Inconclusive(why) => Some(Because { count: 0, words: vec![why.clone()] }),
     };
-    report
-        .verdicts
-        .iter()
-        .filter_map(|(predicate, verdict)| Some((predicate.as_str(), because(verdict)?)))
-        .collect()
+    verdicts.iter().filter_map(|(predicate, verdict)| Some((predicate.as_str(), because(verdict)?))).collect()
 }
 
-fn overlaps(report: &Report) -> Vec<Overlap> {
-    let header = report.history.header();
-    let evidence = report.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence());
+fn overlaps(verdicts: &Verdicts, header: &Header) -> Vec<Overlap> {
+    let evidence = verdicts.iter().flat_map(|(_, verdict)| verdict.evidence());
     evidence
         .filter_map(|evidence| match evidence {
             Evidence::Overlap(it) => Some(Overlap {
@@ -200,6 +252,7 @@ fn fault<'a>(fault: &'a FaultReport, scenario: &'a Scenario) -> Fault<'a> {
 struct Listed<'a> {
     name: &'a str,
     claim: &'a str,
+    source: &'a str,
     story: &'a str,
     expect: BTreeMap<&'static str, &'static str>,
 }
@@ -213,6 +266,7 @@ pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
     let listed = entries.iter().map(|entry| Listed {
         name: &entry.name,
         claim: &entry.claim,
+        source: &entry.source,
         story: &entry.story,
         expect: expectation(&entry.expect),
     });
@@ -228,7 +282,7 @@ fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
 struct TraceHeader<'a> {
     trace: u32,
     scenario: &'a str,
-    seed: u64,
+    seed: String,
     trace_hash: String,
     /// By number; number zero is the world's own observer.
     hosts: Vec<&'a str>,
@@ -244,7 +298,7 @@ pub fn write_trace(report: &Report, trace: &[impl Serialize], mut output: impl W
     let header = TraceHeader {
         trace: 1,
         scenario: &report.scenario.name,
-        seed: report.seed,
+        seed: report.seed.to_string(),
         trace_hash: report.trace_hash.to_string(),
         hosts: hosts.collect(),
     };

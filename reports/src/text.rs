@@ -3,11 +3,16 @@
 //! For a reader who knows the debate about locks and has never seen this tool. Pure: text out of data; the last line
 //! is always the one to paste.
 
-use doublehold_history::{Evidence, Predicate, RunOutcome, Verdict, duration};
+use std::collections::BTreeMap;
+
+use doublehold_history::{
+    Evidence, Header, History, Judgement as HistoryJudgement, Predicate, RunOutcome, Verdict, Verdicts,
+    duration,
+};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 
-use crate::picture::picture;
+use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
 use crate::words::{clean, to_ascii, wrap};
 
@@ -20,11 +25,39 @@ pub fn run(report: &Report, replay: &str, style: &Style) -> String {
     text.push('\n');
     text.push_str(&picture(report, style));
     text.push('\n');
-    text.push_str(&verdicts(report, style));
+    let header = report.history.header();
+    let judged = Judged { verdicts: &report.verdicts, header, expect: Some(&report.scenario.expect) };
+    text.push_str(&verdicts(&judged, style));
     text.push('\n');
     text.push_str(&notes(report, style));
     text.push_str(&conclusion(report, style));
     text.push_str(&format!("replay: {}\n", clean(replay)));
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// Everything `judge` prints of a history that somebody recorded.
+pub fn history(history: &History, verdicts_of_it: &Verdicts, style: &Style) -> String {
+    let header = history.header();
+    let title = format!(
+        "{}: a history of {} clients and {} events, {} of true time",
+        clean(&header.scenario),
+        header.clients.len(),
+        history.events().len(),
+        duration(history.end().0),
+    );
+    let mut text = wrap(&title, "", "  ", style.width);
+    text.push('\n');
+    text.push_str(&picture_of_history(history, verdicts_of_it, style));
+    text.push('\n');
+    text.push_str(&verdicts(&Judged { verdicts: verdicts_of_it, header, expect: None }, style));
+    let (sentence, paint) = match verdicts_of_it.judgement(history) {
+        HistoryJudgement::Holds => ("nothing is violated", Paint::Good),
+        HistoryJudgement::Violated => ("VIOLATED: the events above prove it", Paint::Bad),
+        HistoryJudgement::Inconclusive => {
+            ("INCONCLUSIVE: nothing is violated, and not all of it was decided", Paint::Unsure)
+        }
+    };
+    text.push_str(&format!("\n{}\n", style.paint(sentence, paint)));
     if style.unicode { text } else { to_ascii(&text) }
 }
 
@@ -86,17 +119,26 @@ fn how_it_ended(report: &Report) -> &'static str {
     }
 }
 
-fn verdicts(report: &Report, style: &Style) -> String {
+/// What the table of verdicts is made from.
+struct Judged<'a> {
+    verdicts: &'a Verdicts,
+    header: &'a Header,
+    /// What was to come out; `None` if nobody can have expected anything.
+    expect: Option<&'a BTreeMap<Predicate, Expected>>,
+}
+
+fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
     let meaning = if has_room(style) { "violated means" } else { "" };
     let rule = if style.width < Style::MIN_WIDTH { "    " } else { "rule                " };
-    let head = format!("  {rule}{:<14}{:<20}{meaning}", "came out", "expected");
+    let expected = if judged.expect.is_some() { format!("{:<20}", "expected") } else { String::new() };
+    let head = format!("  {rule}{:<14}{expected}{meaning}", "came out");
     let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
     let mut previous = None;
-    for (predicate, verdict) in report.verdicts.iter() {
-        text.push_str(&verdict_line(report, predicate, verdict, style));
+    for (predicate, verdict) in judged.verdicts.iter() {
+        text.push_str(&verdict_line(judged, predicate, verdict, style));
         // One reason for doubt often covers all six: it is given once.
         if !matches!(verdict, Verdict::Inconclusive(_)) || previous != Some(verdict) {
-            text.push_str(&evidence(report, verdict, style));
+            text.push_str(&evidence(judged.header, verdict, style));
         }
         previous = Some(verdict);
     }
@@ -108,8 +150,8 @@ fn has_room(style: &Style) -> bool {
     style.width >= Style::DEFAULT_WIDTH
 }
 
-fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style: &Style) -> String {
-    let expected = report.scenario.expect.get(&predicate);
+fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, style: &Style) -> String {
+    let expected = judged.expect.and_then(|expect| expect.get(&predicate));
     let (compared, compared_paint) = match (expected, verdict) {
         (None, _) => ("not stated".to_owned(), Paint::Dim),
         (Some(expected), Verdict::Inconclusive(_)) => {
@@ -132,12 +174,26 @@ fn verdict_line(report: &Report, predicate: Predicate, verdict: &Verdict, style:
         format!("{predicate}  {:<16}", predicate.name())
     };
     let came_out = format!("{:<14}", verdict.as_str());
-    let compared = format!("{compared:<20}");
-    let (came_out, compared) = (style.paint(&came_out, paint), style.paint(&compared, compared_paint));
+    let compared = style.paint(&format!("{compared:<20}"), compared_paint);
+    let came_out = style.paint(&came_out, paint);
+    let compared = if judged.expect.is_some() { compared } else { String::new() };
     let meaning =
         if has_room(style) { style.paint(short_meaning(predicate), Paint::Dim) } else { String::new() };
     let line = format!("  {name}{came_out}{compared}{meaning}");
     line.trim_end().to_owned() + "\n"
+}
+
+/// `P1 P3 violated; P2 WR hold`.
+#[cfg(feature = "cli")]
+pub(crate) fn verdicts_in_short(report: &Report) -> String {
+    let named = |wanted: &str, verb: &str| {
+        let of = report.verdicts.iter().filter(|(_, verdict)| verdict.as_str() == wanted);
+        let names: Vec<&str> = of.map(|(predicate, _)| predicate.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{} {verb}", names.join(" ")))
+    };
+    let parts =
+        [named("violated", "violated"), named("holds", "hold"), named("inconclusive", "inconclusive")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// What a violation means, in the few words a table has room for.
@@ -152,14 +208,14 @@ fn short_meaning(predicate: Predicate) -> &'static str {
     }
 }
 
-fn evidence(report: &Report, verdict: &Verdict, style: &Style) -> String {
+fn evidence(header: &Header, verdict: &Verdict, style: &Style) -> String {
     let line = |words: &str| wrap(words, "        ", "        ", style.width);
     match verdict {
         Verdict::Holds => String::new(),
         Verdict::Inconclusive(why) => line(why),
         Verdict::Violated(evidence) => {
             let shown = evidence.iter().take(MAX_EVIDENCE);
-            let mut text: String = shown.map(|it| line(&it.in_words(report.history.header()))).collect();
+            let mut text: String = shown.map(|it| line(&it.in_words(header))).collect();
             if evidence.len() > MAX_EVIDENCE {
                 let more = evidence.len() - MAX_EVIDENCE;
                 let at_least = if evidence.iter().any(|it| matches!(it, Evidence::Omitted { .. })) {

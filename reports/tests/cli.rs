@@ -149,7 +149,7 @@ fn the_seed_is_one_unless_given_and_is_always_printed() {
     let json: Value =
         serde_json::from_str(&succeeds(0, &["run", "lease-pause", "--seed", &largest, "--format", "json"]))
             .expect("JSON");
-    assert_eq!(json["seed"], u64::MAX);
+    assert_eq!(json["seed"], largest, "a text: many readers of JSON keep 53 bits");
 }
 
 #[test]
@@ -211,6 +211,143 @@ fn what_a_scenario_says_cannot_turn_or_hide_what_is_printed() {
     }
     let said = refused(&["run", "quiet", "--set", &"x\u{202e}".repeat(20_000)]);
     assert!(said.len() < 500 && !said.contains('\u{202e}'), "{} bytes", said.len());
+}
+
+#[test]
+fn what_is_given_to_the_wrong_command_is_pointed_to_the_right_one() {
+    let folder = Folder::new("meant");
+    let [plan, history, plan_toml] = ["run.plan", "history.jsonl", "plan.toml"].map(|name| folder.path(name));
+    succeeds(0, &["run", "quiet", "--plan", &plan, "--history", &history]);
+    std::fs::copy(&plan, &plan_toml).expect("a copy");
+    let mine = folder.file("mine.toml", SCENARIO);
+    let is = |name: &str, what: &str, way: &str| {
+        format!("error: `{name}` is a {what}\nhint: {way} it: `doublehold {way} {name}`\n")
+    };
+    let cases: Vec<(Vec<&str>, String)> = vec![
+        (vec!["clock-jump"], is("clock-jump", "scenario, not a command", "run")),
+        (vec![&mine], is(&mine, "scenario, not a command", "run")),
+        (vec![&plan], is(&plan, "plan, not a command", "replay")),
+        (vec![&history], is(&history, "history, not a command", "judge")),
+        (vec!["run", &plan], is(&plan, "plan, not a scenario", "replay")),
+        (vec!["run", &plan_toml], is(&plan_toml, "plan, not a scenario", "replay")),
+        (vec!["run", &history], is(&history, "history, not a scenario", "judge")),
+        (vec!["run", "--all-variants", &plan], is(&plan, "plan, not a scenario", "replay")),
+        (vec!["list", &history], is(&history, "history, not a scenario", "judge")),
+        (vec!["verify-determinism", &plan], is(&plan, "plan, not a scenario", "replay")),
+        (vec!["replay", "clock-jump"], is("clock-jump", "scenario, not a plan", "run")),
+        (vec!["replay", &mine], is(&mine, "scenario, not a plan", "run")),
+        (vec!["replay", &history], is(&history, "history, not a plan", "judge")),
+        (vec!["judge", "clock-jump"], is("clock-jump", "scenario, not a history", "run")),
+        (vec!["judge", &plan], is(&plan, "plan, not a history", "replay")),
+    ];
+    for (arguments, says) in &cases {
+        assert_eq!(refused(arguments), *says, "{arguments:?}");
+    }
+    let hints = [
+        ("clock-jump.toml", "`clock-jump` is in the catalogue: name it without `.toml`"),
+        ("k4-one-jump", "did you mean `clock-jump/k4-one-jump`?"),
+        ("p.plan", "a plan is for `doublehold replay`"),
+    ];
+    for (name, says) in hints {
+        let refusal = refused(&["run", name]);
+        assert!(refusal.contains(&format!("hint: {says}")), "{refusal}");
+    }
+    assert!(refused(&["no-such-command"]).contains("unrecognized subcommand"));
+}
+
+#[test]
+fn a_history_from_anywhere_is_judged_as_the_run_it_is_of() {
+    let folder = Folder::new("judge");
+    let history = folder.path("history.jsonl");
+    let run: Value = serde_json::from_str(&succeeds(
+        0,
+        &["run", "lease-pause", "--history", &history, "--format", "json"],
+    ))
+    .expect("JSON");
+    let judged: Value =
+        serde_json::from_str(&succeeds(1, &["judge", &history, "--format", "json"])).expect("JSON");
+    for field in ["scenario", "seed", "verdicts", "evidence", "overlaps", "outcome", "true_time_ns"] {
+        assert_eq!(judged[field], run[field], "{field}");
+    }
+    assert_eq!(judged["judgement"], "violated");
+    let text = succeeds(1, &["judge", &history]);
+    for says in ["c1 and c2 both hold", "while c1 still believes in its own grant: double hold", "VIOLATED"] {
+        assert!(text.contains(says), "{text}");
+    }
+    assert!(!text.contains("--history FILE"), "{text}");
+
+    let lines = std::fs::read_to_string(&history).expect("a history");
+    let (header, _) = lines.split_once('\n').expect("a header");
+    let unbounded = header.replace("30000000000", "null");
+    let ended = r#"{"at":9,"type":"run_ended","outcome":"completed"}"#;
+    succeeds(0, &["judge", &folder.file("quiet.jsonl", format!("{unbounded}\n{ended}\n"))]);
+    let text = succeeds(3, &["judge", &folder.file("cut.jsonl", header)]);
+    assert!(text.contains("cut short") && text.contains("INCONCLUSIVE"), "{text}");
+    let bad = [
+        (folder.path("missing.jsonl"), "No such file"),
+        (folder.0.to_str().expect("UTF-8").to_owned(), "it is a directory"),
+        (folder.file("empty.jsonl", ""), "the history is empty"),
+        (folder.file("bad.jsonl", format!("{header}\n{{\"at\":1}}\n")), "line 2"),
+        (folder.file("old.jsonl", header.replace("\"version\":3", "\"version\":2")), "version 2"),
+    ];
+    for (file, says) in &bad {
+        let refusal = refused(&["judge", file]);
+        assert!(refusal.starts_with("error: cannot read history `") && refusal.contains(says), "{refusal}");
+        assert!(refusal.contains("\nhint: "), "{refusal}");
+    }
+}
+
+#[test]
+fn a_file_is_listed_with_its_variants() {
+    let folder = Folder::new("list-file");
+    let variant = "[[variants]]\nname = \"short\"\nclaim = \"Another claim\"\nset = { \"lock.ttl\" = \"3s\" }\nexpect = { P2 = \"holds\" }\n";
+    let mine = folder.file("mine.toml", format!("{SCENARIO}{variant}"));
+    let text = succeeds(0, &["list", &mine]);
+    for says in [
+        "mine\n      Two clients take turns\n      shows P1 hold\n",
+        "  mine/short\n      Another claim\n      shows P1 P2 hold\n",
+    ] {
+        assert!(text.contains(says), "{text}");
+    }
+    let json: Value = serde_json::from_str(&succeeds(0, &["list", &mine, "--format", "json"])).expect("JSON");
+    assert_eq!((&json[0]["name"], &json[1]["expect"]["P2"]), (&"mine".into(), &"holds".into()));
+    assert!(refused(&["list", "clock-jumb"]).contains("did you mean `clock-jump`?"));
+}
+
+#[test]
+fn all_variants_are_run_a_line_for_each_and_the_worst_decides_the_status() {
+    let text = succeeds(0, &["run", "clock-jump", "--all-variants"]);
+    assert_eq!(text.lines().count(), 6, "{text}");
+    assert!(text.contains("clock-jump/k4-one-jump     as expected: P1 P2 P3 P4 WR LV hold\n"), "{text}");
+    let folder = Folder::new("variants");
+    let variant = |name: &str, set: &str| format!("[[variants]]\nname = \"{name}\"\n{set}\n");
+    let worse = [
+        variant("never", "set = { \"faults.0.at\" = \"the 9th c1's write\" }"),
+        variant("wrong", "expect = { P1 = \"violated\" }"),
+    ];
+    let undecided = folder.file("undecided.toml", format!("{SCENARIO}{}", worse[0]));
+    let text = succeeds(3, &["run", &undecided, "--all-variants"]);
+    assert!(text.contains("undecided/never  INCONCLUSIVE: ") && text.contains("/never --seed 1\n"), "{text}");
+    let both = folder.file("both.toml", format!("{SCENARIO}{}", worse.concat()));
+    let text = succeeds(1, &["run", &both, "--all-variants", "--seed", "2"]);
+    let replay = format!("    replay: doublehold run {both}/wrong --seed 2\n");
+    assert!(text.contains("NOT AS EXPECTED") && text.contains(&replay), "{text}");
+    let output = output(&["run", &both, "--all-variants", "--format", "json"]);
+    let json: Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    let judgements: Vec<&str> = json
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|it| it["judgement"].as_str().expect("a word"))
+        .collect();
+    assert_eq!(
+        (output.status.code(), judgements),
+        (Some(1), vec!["as-expected", "inconclusive", "contradicted"])
+    );
+    assert!(
+        refused(&["run", &both, "--all-variants", "--plan", &folder.path("p.plan")])
+            .contains("cannot be used with")
+    );
 }
 
 #[test]

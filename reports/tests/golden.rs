@@ -340,7 +340,7 @@ fn json_has_the_promised_fields() {
         serde_json::from_str(&json::run(&paused(), "doublehold run story --seed 7").expect("JSON"))
             .expect("JSON");
     assert_eq!(run["scenario"], "story");
-    assert_eq!(run["seed"], 7);
+    assert_eq!(run["seed"], "7");
     assert_eq!(run["engine"], "sim");
     assert_eq!(run["as_expected"], true);
     assert_eq!(

@@ -73,7 +73,9 @@ pub enum Event {
         to: HostId,
         /// How many: at least one, at most what the receiver's buffer has room for.
         bytes: u32,
-        /// A digest of the bytes, so that a run that sends other bytes is another run.
+        /// A digest of the bytes, so that a run that sends other bytes is another run. In hexadecimal when written: it uses all
+        /// of its 64 bits, and many readers of JSON keep 53.
+        #[serde(serialize_with = "in_hexadecimal")]
         digest: u64,
     },
     /// Bytes reached the receiver's machine.
@@ -192,4 +194,8 @@ impl Trace {
     pub(crate) fn take_kept(&mut self) -> Vec<Record> {
         self.kept.take().unwrap_or_default()
     }
+}
+
+fn in_hexadecimal<S: serde::Serializer>(digest: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{digest:016x}"))
 }

@@ -1,14 +1,19 @@
 //! One file for each subcommand: its arguments as typed, and what it does.
 
+pub(crate) mod judge;
 pub(crate) mod list;
+pub(crate) mod meant;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod verify_determinism;
 
+use doublehold_scenarios::catalog;
 use doublehold_scenarios::format::printable;
 use doublehold_scenarios::report::{Judgement, Report};
+use doublehold_scenarios::scenario::Scenario;
 
+use self::meant::Kind;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::show::{Format, Show};
@@ -20,11 +25,20 @@ fn show(report: &Report, replay: &str, how: Show) -> Result<Exit, CliError> {
         Format::Text => text::run(report, replay, &how.style()),
         Format::Json => json::run(report, replay)?,
     })?;
-    Ok(match report.judgement() {
+    Ok(exit(report))
+}
+
+fn exit(report: &Report) -> Exit {
+    match report.judgement() {
         Judgement::AsExpected => Exit::AsExpected,
         Judgement::Contradicted => Exit::Contradicted,
         Judgement::Inconclusive => Exit::Inconclusive,
-    })
+    }
+}
+
+/// The scenario under a name; what is there instead, if it is no scenario.
+fn scenario(name: &str, sets: &[(String, String)]) -> Result<Scenario, CliError> {
+    catalog::load(name, sets).map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))
 }
 
 /// A change to a scenario, `key=value`, in its two parts.

@@ -4,6 +4,7 @@ use clap::Args;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, SimEngine};
 
+use super::meant::{self, Kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::show::Show;
@@ -20,7 +21,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let plan = Plan::read(&arguments.plan)?;
+    let plan = Plan::read(&arguments.plan)
+        .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
     let mut report = SimEngine.run(&plan.scenario, plan.seed);
     let replay = plan.replayed(&report);
     let (contradicts, words) = (replay.contradicts(), replay.words(&report.trace_hash.to_string()));

@@ -2,6 +2,8 @@
 //!
 //! Files are opened before the run, so that a bad path fails at once, and filled after it.
 
+mod variants;
+
 use clap::Args;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
@@ -27,6 +29,9 @@ pub(crate) struct Arguments {
     /// Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Run the scenario and each of its variants, a line for each; the exit status is the worst
+    #[arg(long, conflicts_with_all = ["trace", "history", "plan"])]
+    all_variants: bool,
     #[command(flatten)]
     show: Show,
     #[command(flatten)]
@@ -48,7 +53,10 @@ struct Files {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
+    if arguments.all_variants {
+        return variants::execute(arguments);
+    }
+    let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
     let prepared = SimEngine.prepare(&scenario)?;
@@ -57,14 +65,14 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         None => (prepared.run(arguments.seed), Vec::new()),
     };
     files.fill(&report, &trace)?;
-    super::show(&report, &arguments.replay_line(), arguments.show)
+    super::show(&report, &arguments.replay_line(&arguments.scenario), arguments.show)
 }
 
 impl Arguments {
     /// The command that shows the same run again.
-    fn replay_line(&self) -> String {
+    fn replay_line(&self, scenario: &str) -> String {
         let seed = self.seed.to_string();
-        let mut line = vec!["doublehold", "run", &self.scenario, "--seed", &seed];
+        let mut line = vec!["doublehold", "run", scenario, "--seed", &seed];
         line.extend(self.set.iter().flat_map(|set| ["--set", set]));
         shell::line(line)
     }

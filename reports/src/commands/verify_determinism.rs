@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, SimEngine};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = catalog::load(&arguments.scenario, &super::sets(&arguments.set)?)?;
+    let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
     let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
     let name = crate::words::clean(&scenario.name);
@@ -247,9 +247,9 @@ mod tests {
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};
 
-    use doublehold_scenarios::PreparedSim;
     use doublehold_scenarios::report::{Report, Summary, TraceHash};
     use doublehold_scenarios::scenario::Scenario;
+    use doublehold_scenarios::{PreparedSim, catalog};
     use doublehold_sim::{Record, SimTime};
 
     use super::*;

@@ -18,7 +18,7 @@ use crate::words::{clean, list};
 /// The sentence for the first predicate that is violated, in the order in which they are reported.
 pub(super) fn sentence(facts: &Facts<'_>) -> Option<String> {
     let mut violated = facts
-        .report
+        .run
         .verdicts
         .iter()
         .filter_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)));
@@ -123,7 +123,7 @@ fn promoted_without_it(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Opti
     let [node] = granting.as_slice() else { return None };
     let had = facts.keys_of(first.grant).iter().any(|key| key.node == *node);
     let mut faults = facts
-        .report
+        .run
         .faults
         .iter()
         .filter(|it| matches!(it.fault.effect, Effect::Promote { .. }) && it.hosts.contains(node));
@@ -147,7 +147,7 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
         return None;
     }
     let of_grant =
-        || facts.report.history.events().iter().filter(|event| event.what.call() == Some(holder.grant));
+        || facts.run.history.events().iter().filter(|event| event.what.call() == Some(holder.grant));
     let sent =
         of_grant().find(|event| matches!(event.what, EventKind::WriteSent { .. })).map(|event| event.at);
     let arrived = of_grant()
@@ -161,8 +161,7 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
 }
 
 fn late_write(facts: &Facts<'_>, write: &StaleWrite) -> Option<String> {
-    let of_grant =
-        facts.report.history.events().iter().filter(|event| event.what.call() == Some(write.grant));
+    let of_grant = facts.run.history.events().iter().filter(|event| event.what.call() == Some(write.grant));
     let mut sent =
         of_grant.filter(|event| matches!(event.what, EventKind::WriteSent { .. }) && event.at <= write.at);
     let sent = sent.next_back().filter(|sent| sent.at < write.later_granted_at)?;
@@ -174,12 +173,12 @@ fn late_write(facts: &Facts<'_>, write: &StaleWrite) -> Option<String> {
 fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
     if !it.by_granted {
         let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));
-        let node = clean(&facts.report.history.header().node(it.node));
+        let node = clean(&facts.run.history.header().node(it.node));
         return Some(format!(
             "{name} cleaned up after an attempt that was not granted, and deleted {holder}'s key on {node}"
         ));
     }
-    let node = facts.report.history.header().node(it.node);
+    let node = facts.run.history.header().node(it.node);
     let own = facts.keys_of(it.by).iter().filter(|key| facts.host(key.node) == clean(&node));
     let gone = own.filter_map(|key| expired(key)).any(|at| at <= it.at);
     let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));
@@ -194,8 +193,8 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
 /// Somebody waited for a key that a dead client left behind.
 fn left_behind(facts: &Facts<'_>, from: TrueNs, to: TrueNs) -> Option<String> {
     let stayed = |key: &&KeySpan| key.from <= from && key.until.is_none_or(|(until, _)| to <= until);
-    let keys: Vec<&KeySpan> = facts.report.keys.iter().filter(stayed).collect();
-    let events = facts.report.history.events().iter();
+    let keys: Vec<&KeySpan> = facts.run.keys.iter().filter(stayed).collect();
+    let events = facts.run.history.events().iter();
     let dead = |host: HostIndex| {
         events.clone().any(|event| match event.what {
             EventKind::Died { client } => facts.host_of(client) == Some(host) && event.at <= to,
@@ -210,7 +209,7 @@ fn left_behind(facts: &Facts<'_>, from: TrueNs, to: TrueNs) -> Option<String> {
 
 /// By how much a node's clock was stepped while it held a key that then expired before its time.
 fn step(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> Option<String> {
-    let of_node = facts.report.faults.iter().filter(|fault| fault.hosts.contains(&key.node));
+    let of_node = facts.run.faults.iter().filter(|fault| fault.hosts.contains(&key.node));
     let within = of_node.filter(|fault| fault.from.is_some_and(|at| key.from <= at && at <= until));
     let mut steps = within.filter_map(|it| match it.fault.effect {
         Effect::ClockStep { by_ns, .. } => Some(by_ns),
@@ -223,12 +222,12 @@ fn step(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> Option<String> {
 /// Whether a key was there for about as long as it was to be: clocks that drift may be a tenth off.
 fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     let lived = u128::from(until.since(key.from));
-    lived + lived / 10 >= facts.report.scenario.lock.ttl.as_nanos()
+    facts.run.lease.is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
 }
 
 /// The fault that took a node's memory at an instant.
 fn death<'a>(facts: &Facts<'a>, node: HostIndex, at: TrueNs) -> Option<&'a FaultReport> {
-    facts.report.faults.iter().find(|fault| {
+    facts.run.faults.iter().find(|fault| {
         let kills = fault.fault.effect.kind().nature == Nature::Death;
         kills && fault.hosts.contains(&node) && fault.from == Some(at)
     })
@@ -236,7 +235,7 @@ fn death<'a>(facts: &Facts<'a>, node: HostIndex, at: TrueNs) -> Option<&'a Fault
 
 /// Who deleted a key of somebody else's grant.
 fn released_by(facts: &Facts<'_>, key: &KeySpan, at: TrueNs) -> Option<String> {
-    facts.report.history.events().iter().find_map(|event| match event.what {
+    facts.run.history.events().iter().find_map(|event| match event.what {
         EventKind::KeyTouched { client, by, held, op: KeyOp::Release, .. }
             if event.at == at && held == key.grant && by != held =>
         {

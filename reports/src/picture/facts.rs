@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{CallId, Claim, ClientId, Evidence, Overlap, Predicate, StaleWrite, TrueNs, claims};
-use doublehold_scenarios::report::{KeyOrigin, KeySpan, Report};
+use doublehold_history::{
+    CallId, Claim, ClientId, Evidence, LockId, Overlap, Predicate, StaleWrite, TrueNs, Verdicts, claims,
+};
+use doublehold_scenarios::report::{KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;
+use super::timeline::Timeline;
 use crate::words::clean;
 
-/// A report with its claims and evidence at hand. Whatever is asked for each grant is found by a search: a run may have a
+/// A run with its claims and evidence at hand. Whatever is asked for each grant is found by a search: a run may have a
 /// hundred thousand.
 pub(super) struct Facts<'a> {
-    pub(super) report: &'a Report,
+    pub(super) run: Timeline<'a>,
     /// Every claim, in the order of the grants.
     pub(super) claims: Vec<Claim>,
     pub(super) faults: FaultTimes<'a>,
@@ -43,29 +46,29 @@ pub(super) struct Facts<'a> {
 const MAX_EVIDENCE: usize = 200;
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(report: &'a Report) -> Facts<'a> {
-        let (claims, scenario) = (claims(&report.history), &report.scenario);
-        let names = scenario.clients.iter().map(|client| scenario.hosts[client.host.0].name.as_str());
+    pub(super) fn new(run: Timeline<'a>) -> Facts<'a> {
+        let claims = claims(run.history);
+        let names = run.clients.iter().map(|client| run.hosts.get(client.0).map_or("", |(name, _)| *name));
         let mut facts = Facts {
-            report,
-            faults: FaultTimes::new(&report.faults),
+            faults: FaultTimes::new(run.faults),
             signs: ClientSigns::new(names),
             claim_of: claims.iter().enumerate().map(|(index, claim)| (claim.grant, index)).collect(),
             claims,
             involved: BTreeSet::new(),
-            deciding: deciding(report),
+            deciding: deciding(run.verdicts),
             overlaps_of: BTreeMap::new(),
             stale: BTreeMap::new(),
             long_waits: BTreeMap::new(),
             keys_of: BTreeMap::new(),
             keys_on: BTreeMap::new(),
-            places: scenario.clients.iter().enumerate().map(|(place, client)| (client.host, place)).collect(),
-            several_nodes: scenario.hosts.iter().filter(|host| host.role == Role::Node).count() > 1,
+            places: run.clients.iter().enumerate().map(|(place, host)| (*host, place)).collect(),
+            several_nodes: run.hosts.iter().filter(|(_, role)| *role == Role::Node).count() > 1,
+            run,
         };
-        for (predicate, verdict) in report.verdicts.iter() {
+        for (predicate, verdict) in facts.run.verdicts.iter() {
             verdict.evidence().iter().take(MAX_EVIDENCE).for_each(|evidence| facts.note(predicate, evidence));
         }
-        for key in &report.keys {
+        for key in facts.run.keys {
             facts.keys_of.entry(key.grant).or_default().push(key);
             facts.keys_on.entry(key.node).or_default().push(key);
         }
@@ -95,7 +98,7 @@ impl<'a> Facts<'a> {
 
     /// The overlaps that prove P1 or P2 violated.
     pub(super) fn overlaps(&self, predicate: Predicate) -> impl Iterator<Item = &'a Overlap> {
-        let evidence = self.report.verdicts.get(predicate).evidence().iter().take(MAX_EVIDENCE);
+        let evidence = self.run.verdicts.get(predicate).evidence().iter().take(MAX_EVIDENCE);
         evidence.filter_map(|evidence| match evidence {
             Evidence::Overlap(overlap) => Some(overlap),
             _ => None,
@@ -170,7 +173,8 @@ impl<'a> Facts<'a> {
     /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its key.
     /// A replica that has it from its master, or a node that has it from its file, granted nothing.
     pub(super) fn nodes_of(&self, grant: CallId) -> Vec<HostIndex> {
-        if let Some(voted) = self.report.votes.get(&grant).filter(|voted| !voted.is_empty()) {
+        let voted = self.run.votes.and_then(|votes| votes.get(&grant)).filter(|voted| !voted.is_empty());
+        if let Some(voted) = voted {
             return voted.clone();
         }
         let set = self.keys_of(grant).iter().filter(|key| key.origin == KeyOrigin::Executed);
@@ -181,7 +185,7 @@ impl<'a> Facts<'a> {
     /// A client's host.
     pub(super) fn host_of(&self, client: ClientId) -> Option<HostIndex> {
         let index = usize::try_from(client.0).ok()?;
-        self.report.scenario.clients.get(index).map(|client| client.host)
+        self.run.clients.get(index).copied()
     }
 
     /// A client's place in the scenario, by its host.
@@ -190,12 +194,12 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn client(&self, client: ClientId) -> String {
-        clean(&self.report.history.header().client(client))
+        clean(&self.run.history.header().client(client))
     }
 
     pub(super) fn host(&self, host: HostIndex) -> String {
-        let plan = self.report.scenario.hosts.get(host.0);
-        plan.map_or_else(|| format!("host {}", host.0), |plan| clean(&plan.name))
+        let known = self.run.hosts.get(host.0);
+        known.map_or_else(|| format!("host {}", host.0), |(name, _)| clean(name))
     }
 
     /// The label of a client's lane: its sign comes first where the name does not show it.
@@ -208,20 +212,20 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The name of the lock under test.
-    pub(super) fn lock(&self) -> String {
-        clean(&self.report.scenario.lock.name)
+    /// A lock's name.
+    pub(super) fn lock(&self, lock: LockId) -> String {
+        clean(&self.run.history.header().lock(lock))
     }
 }
 
 /// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is room for
 /// beside other events.
-fn deciding(report: &Report) -> BTreeSet<CallId> {
+fn deciding(verdicts: &Verdicts) -> BTreeSet<CallId> {
     const PIECES: usize = 3;
     const ROOM: usize = 14;
     let mut deciding = BTreeSet::new();
     for piece in 0..PIECES {
-        let evidence = report.verdicts.iter().filter_map(|(_, verdict)| verdict.evidence().get(piece));
+        let evidence = verdicts.iter().filter_map(|(_, verdict)| verdict.evidence().get(piece));
         for grant in evidence.flat_map(grants_in) {
             if deciding.len() < ROOM {
                 deciding.insert(grant);

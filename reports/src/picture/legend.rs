@@ -117,6 +117,6 @@ const BINDER: &str = "\u{e000}";
 
 /// `1 the node holds alice's key`.
 fn key_of(place: usize, facts: &Facts<'_>) -> String {
-    let client = facts.report.scenario.clients.get(place).map(|client| facts.host(client.host));
+    let client = facts.run.clients.get(place).map(|client| facts.host(*client));
     format!("{} the node holds {}'s key", facts.signs.of(place), client.unwrap_or_default())
 }

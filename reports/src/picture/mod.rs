@@ -25,8 +25,9 @@ mod legend;
 mod ruler;
 mod signs;
 mod story;
+mod timeline;
 
-use doublehold_history::TrueNs;
+use doublehold_history::{History, TrueNs, Verdicts};
 use doublehold_scenarios::report::Report;
 
 use self::axis::Axis;
@@ -34,6 +35,7 @@ use self::canvas::Canvas;
 use self::facts::Facts;
 use self::lanes::Lanes;
 use self::story::Story;
+use self::timeline::Timeline;
 use crate::style::{Paint, Style};
 use crate::words::{columns, instant, to_ascii, wrap};
 
@@ -53,13 +55,22 @@ use crate::words::{columns, instant, to_ascii, wrap};
 /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
 /// ```
 pub fn picture(report: &Report, style: &Style) -> String {
-    let facts = Facts::new(report);
+    draw(Timeline::of_run(report), style)
+}
+
+/// As far as a history allows: the clients' lanes, a legend, and the numbered events.
+pub fn picture_of_history(history: &History, verdicts: &Verdicts, style: &Style) -> String {
+    draw(Timeline::of_history(history, verdicts), style)
+}
+
+fn draw(run: Timeline<'_>, style: &Style) -> String {
+    let facts = Facts::new(run);
     let story = story::select(&facts);
     let mut text =
         if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(&facts, &story, style) };
     text.push('\n');
     text.push_str(&why(&facts, style));
-    text.push_str(&numbered_events(&story, style));
+    text.push_str(&numbered_events(&facts, &story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
 
@@ -80,15 +91,15 @@ fn lanes(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
     ruler::numbers(&mut canvas, &axis, story, style);
     let used = lanes.draw(&mut canvas, &axis, story, style);
-    ruler::time(&mut canvas, &axis, story, facts.report.ended, style);
+    ruler::time(&mut canvas, &axis, story, facts.run.ended, style);
     canvas.render(label_width, style) + &legend::legend(&used, facts, style)
 }
 
 /// How wide the labels of the lanes are: as the longest name, within reason.
 fn label_width(facts: &Facts<'_>) -> usize {
-    let hosts = facts.report.scenario.hosts.iter().map(|host| columns(&host.name));
-    let clients = facts.report.scenario.clients.iter().map(|client| columns(&facts.label(client.host)));
-    hosts.chain(clients).max().unwrap_or(0).clamp(2, 12)
+    let hosts = facts.run.hosts.iter().map(|(name, _)| columns(name));
+    let clients = facts.run.clients.iter().map(|client| columns(&facts.label(*client)));
+    hosts.chain(clients).max().unwrap_or(0).clamp(columns("time"), 12)
 }
 
 /// A sentence of a story, and when it happened.
@@ -103,13 +114,13 @@ pub struct Sentence {
 /// Every sentence that could stand under the picture of a run, in order of time; the picture has room for the most
 /// important ones.
 pub fn sentences(report: &Report) -> Vec<Sentence> {
-    let events = story::all_events(&Facts::new(report)).into_iter();
+    let events = story::all_events(&Facts::new(Timeline::of_run(report))).into_iter();
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
 /// Why the first violation came about, in one sentence; `None` where nothing is violated or the run does not show it.
 pub fn cause(report: &Report) -> Option<String> {
-    cause::sentence(&Facts::new(report))
+    cause::sentence(&Facts::new(Timeline::of_run(report)))
 }
 
 /// The sentence that comes before all others.
@@ -120,7 +131,7 @@ fn why(facts: &Facts<'_>, style: &Style) -> String {
 }
 
 /// The list of events, each with its number and its true time.
-fn numbered_events(story: &Story, style: &Style) -> String {
+fn numbered_events(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     let times: Vec<String> = story.events.iter().map(|event| instant(event.at)).collect();
     let width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
     let mut text = String::new();
@@ -132,12 +143,12 @@ fn numbered_events(story: &Story, style: &Style) -> String {
         let lines = wrapped.lines().map(|line| style.paint(line, paint) + "\n");
         text.extend(lines);
     }
-    text.push_str(&style.paint(&others(story), Paint::Dim));
+    text.push_str(&style.paint(&others(facts, story), Paint::Dim));
     text
 }
 
 /// What the list leaves out; nothing if it has everything.
-fn others(story: &Story) -> String {
+fn others(facts: &Facts<'_>, story: &Story) -> String {
     let events = |count: usize| if count == 1 { "event" } else { "events" };
     let more = match (story.omitted, story.lesser) {
         (0, 0) => return String::new(),
@@ -145,5 +156,6 @@ fn others(story: &Story) -> String {
         (more, 0) => format!("{more} more {}", events(more)),
         (more, lesser) => format!("{more} more {}, and {lesser} lesser {}", events(more), events(lesser)),
     };
-    format!("  … and {more}; --history FILE writes all down\n")
+    let where_to = if facts.run.lease.is_some() { "; --history FILE writes all down" } else { "" };
+    format!("  … and {more}{where_to}\n")
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::anomaly::data_anomaly;
 use crate::claims::{Claim, claims};
 use crate::event::{EventKind, RunOutcome};
-use crate::history::History;
+use crate::history::{Bounds, History};
 use crate::liveness::liveness_of;
 use crate::overlap::{claim_overlap_of, valid_overlap_of};
 use crate::stale_effect::stale_effect;
@@ -32,6 +32,35 @@ impl Verdicts {
     /// All six, in the order of [`Predicate::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Predicate, &Verdict)> {
         self.0.iter().map(|(&predicate, verdict)| (predicate, verdict))
+    }
+}
+
+/// What the verdicts on a history of which nothing was expected come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// No predicate is violated, and all were decided.
+    Holds,
+    /// At least one predicate is violated.
+    Violated,
+    /// No predicate is violated, and not all were decided.
+    Inconclusive,
+}
+
+impl Verdicts {
+    /// All six in one word. LV does not count where no bound is stated: a history from a system that promises none would
+    /// otherwise never hold.
+    pub fn judgement(&self, history: &History) -> Judgement {
+        let unbounded = history.header().bounds == Bounds::default();
+        let mut judgement = Judgement::Holds;
+        for (predicate, verdict) in self.iter() {
+            match verdict {
+                Verdict::Violated(_) => return Judgement::Violated,
+                Verdict::Inconclusive(_) if predicate == Predicate::LV && unbounded => {}
+                Verdict::Inconclusive(_) => judgement = Judgement::Inconclusive,
+                Verdict::Holds => {}
+            }
+        }
+        judgement
     }
 }
 

@@ -24,20 +24,19 @@ pub(super) struct ClientLane {
 
 /// Every client's lane, in the scenario's order.
 pub(super) fn gather(facts: &Facts<'_>) -> Vec<ClientLane> {
-    let mut lanes: Vec<Gathering> =
-        facts.report.scenario.clients.iter().map(|client| Gathering::new(client.host)).collect();
+    let mut lanes: Vec<Gathering> = facts.run.clients.iter().map(|host| Gathering::new(*host)).collect();
     let place = |client: ClientId| usize::try_from(client.0).unwrap_or(usize::MAX);
     for claim in &facts.claims {
         if let Some(lane) = lanes.get_mut(place(claim.client)) {
             lane.lane.claims.push(claim.clone());
         }
     }
-    for event in facts.report.history.events() {
+    for event in facts.run.history.events() {
         if let Some(lane) = event.what.client().and_then(|client| lanes.get_mut(place(client))) {
             lane.see(event.at, &event.what, facts);
         }
     }
-    lanes.into_iter().map(|lane| lane.finish(facts.report.ended)).collect()
+    lanes.into_iter().map(|lane| lane.finish(facts.run.ended)).collect()
 }
 
 /// A lane as far as the history has been read.

@@ -42,7 +42,7 @@ pub(super) fn strike(facts: &Facts<'_>, host: HostIndex) -> bool {
 
 fn struck<'a>(facts: &Facts<'a>, host: HostIndex) -> impl Iterator<Item = (TrueNs, &'a FaultReport)> {
     let faults =
-        facts.report.faults.iter().filter(move |fault| !is_of_link(fault) && fault.hosts.contains(&host));
+        facts.run.faults.iter().filter(move |fault| !is_of_link(fault) && fault.hosts.contains(&host));
     faults.filter_map(|fault| Some((fault.from?, fault)))
 }
 
@@ -68,8 +68,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, host: HostIndex) {
 fn stretch(from: TrueNs, fault: &FaultReport, pen: &Pen<'_>, facts: &Facts<'_>) -> Stretch {
     let lasts = fault.until != Some(from) && lasts_by_kind(fault);
     let column = pen.column(from);
-    let to =
-        if lasts { pen.column(fault.until.unwrap_or(facts.report.ended)).max(column + 1) } else { column };
+    let to = if lasts { pen.column(fault.until.unwrap_or(facts.run.ended)).max(column + 1) } else { column };
     let sign = if lasts { Sign::Fault } else { Sign::Struck };
     Stretch { from: column, to, word: fault.fault.effect.kind().state, sign }
 }
@@ -82,7 +81,7 @@ fn lasts_by_kind(fault: &FaultReport) -> bool {
 
 fn draw_one(pen: &mut Pen<'_>, stretch: &Stretch, facts: &Facts<'_>) {
     pen.fill_columns(stretch.from, stretch.to, stretch.sign, Paint::Fault);
-    let (after, width) = (stretch.to.max(stretch.from + 1), pen.column(facts.report.ended) + 1);
+    let (after, width) = (stretch.to.max(stretch.from + 1), pen.column(facts.run.ended) + 1);
     let word_at = match (stretch.holds_word(), after + columns(stretch.word) <= width) {
         (true, _) => stretch.from + (stretch.to - stretch.from - columns(stretch.word)) / 2,
         (false, true) => after,

@@ -20,7 +20,7 @@ pub(super) fn is_of_link(fault: &FaultReport) -> bool {
 fn kinds(facts: &Facts<'_>) -> Vec<Kind> {
     let mut kinds = Effect::kinds();
     kinds.retain(|kind| {
-        facts.report.faults.iter().any(|fault| is_of_link(fault) && fault.fault.effect.kind() == *kind)
+        facts.run.faults.iter().any(|fault| is_of_link(fault) && fault.fault.effect.kind() == *kind)
     });
     kinds.sort_by_key(|kind| kind.nature == Nature::Message);
     kinds
@@ -45,7 +45,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
             let sign = if shade.to > shade.from { Sign::Link } else { Sign::Struck };
             pen.fill_columns(shade.from, shade.to, sign, Paint::Fault);
         }
-        let end = pen.column(facts.report.ended) + 1;
+        let end = pen.column(facts.run.ended) + 1;
         for shade in &shades {
             label_shade(pen, shade, kind, end);
         }
@@ -53,13 +53,13 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
 }
 
 fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: Kind) -> Vec<Shade<'a>> {
-    let struck = facts.report.faults.iter().filter(|fault| fault.fault.effect.kind() == kind);
+    let struck = facts.run.faults.iter().filter(|fault| fault.fault.effect.kind() == kind);
     let mut stretches: Vec<(usize, usize, &FaultReport)> = struck
         .filter_map(|fault| {
             let from = fault.from?;
             let lasts = kind.nature != Nature::Message && fault.until != Some(from);
             let column = pen.column(from);
-            let until = fault.until.unwrap_or(facts.report.ended);
+            let until = fault.until.unwrap_or(facts.run.ended);
             Some((column, if lasts { pen.column(until).max(column + 1) } else { column }, fault))
         })
         .collect();

@@ -36,14 +36,14 @@ impl<'a> Lanes<'a> {
 
     /// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
     pub(super) fn moments(&self) -> Vec<TrueNs> {
-        let report = self.facts.report;
-        let mut moments = vec![report.ended];
+        let run = &self.facts.run;
+        let mut moments = vec![run.ended];
         moments.extend(self.clients.iter().flat_map(|lane| lane.moments(self.facts)));
-        moments.extend(report.faults.iter().flat_map(|fault| [fault.from, fault.until]).flatten());
-        let keys = || report.keys.iter().filter(|key| self.facts.matters(key.grant));
+        moments.extend(run.faults.iter().flat_map(|fault| [fault.from, fault.until]).flatten());
+        let keys = || run.keys.iter().filter(|key| self.facts.matters(key.grant));
         moments.extend(keys().map(|key| key.from));
         moments.extend(keys().filter_map(|key| key.until.map(|(at, _)| at)));
-        moments.retain(|at| *at <= report.ended);
+        moments.retain(|at| *at <= run.ended);
         moments
     }
 
@@ -69,7 +69,7 @@ impl<'a> Lanes<'a> {
     }
 
     fn hosts(&self, role: Role) -> impl Iterator<Item = HostIndex> {
-        let hosts = self.facts.report.scenario.hosts.iter().enumerate();
-        hosts.filter(move |(_, host)| host.role == role).map(|(index, _)| HostIndex(index))
+        let hosts = self.facts.run.hosts.iter().enumerate();
+        hosts.filter(move |(_, (_, of))| *of == role).map(|(index, _)| HostIndex(index))
     }
 }

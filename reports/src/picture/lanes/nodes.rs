@@ -15,7 +15,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, node: HostIndex) {
         || facts.keys_on(node).iter().filter(|key| key.until.is_none_or(|(until, _)| until > key.from));
     for key in keys() {
         let place = facts.place_of(key.client);
-        let until = key.until.map_or(facts.report.ended, |(at, _)| at);
+        let until = key.until.map_or(facts.run.ended, |(at, _)| at);
         pen.fill_key(key.from, until, place, facts.signs.of(place));
     }
     for (at, how) in keys().filter_map(|key| key.until) {

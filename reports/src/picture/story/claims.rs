@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{CallId, ClientId, EventKind, ReleaseOutcome, TrueNs, duration};
+use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs, duration};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
@@ -16,7 +16,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
         holders: BTreeSet::new(),
         asked: BTreeMap::new(),
     };
-    for event in facts.report.history.events() {
+    for event in facts.run.history.events() {
         collected.see(event.at, &event.what);
     }
     collected.events
@@ -48,7 +48,9 @@ impl ClaimEvents<'_> {
             EventKind::AcquireStarted { client, .. } => {
                 self.asked.insert(*client, at);
             }
-            EventKind::Granted { client, grant, fencing, .. } => self.granted(at, *client, *grant, *fencing),
+            EventKind::Granted { client, grant, lock, fencing, .. } => {
+                self.granted(at, *client, *grant, *lock, *fencing);
+            }
             EventKind::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
             EventKind::AcquireUnknown { client, why, .. } => {
                 self.refused(at, *client, why, "does not learn whether it was granted the lock");
@@ -84,10 +86,10 @@ impl ClaimEvents<'_> {
         }
     }
 
-    fn granted(&mut self, at: TrueNs, client: ClientId, grant: CallId, fencing: Option<u64>) {
+    fn granted(&mut self, at: TrueNs, client: ClientId, grant: CallId, lock: LockId, fencing: Option<u64>) {
         self.refusals.remove(&client);
         self.holders.insert(client);
-        let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock());
+        let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock(lock));
         if let Some(nodes) = self.nodes_of(grant) {
             words.push_str(&format!(" by {nodes}"));
         }
@@ -148,10 +150,13 @@ impl ClaimEvents<'_> {
     /// How long a call took that outlived the lease it asked for; nothing for any other.
     fn outlived(&self, at: TrueNs, client: ClientId) -> String {
         let took = self.asked.get(&client).map_or(0, |asked| at.since(*asked));
-        let ttl = self.facts.report.scenario.lock.ttl.as_nanos();
-        match u64::try_from(ttl) {
-            Ok(ttl) if took >= ttl => {
-                format!("; {} had passed since it asked, and the lease is {}", duration(took), duration(ttl))
+        match self.facts.run.lease.map(|lease| u64::try_from(lease.as_nanos())) {
+            Some(Ok(lease)) if took >= lease => {
+                format!(
+                    "; {} had passed since it asked, and the lease is {}",
+                    duration(took),
+                    duration(lease)
+                )
             }
             _ => String::new(),
         }

@@ -11,7 +11,7 @@ use crate::words::clean;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = Vec::new();
-    for fault in &facts.report.faults {
+    for fault in facts.run.faults {
         let host = fault.hosts.first().copied();
         if let Some(from) = fault.from {
             let words = clean(&fault.fault.to_string());

@@ -12,13 +12,13 @@ const TOGETHER_NS: u64 = 100_000_000;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut lost: Vec<(TrueNs, KeyEnd, &KeySpan)> =
-        facts.report.keys.iter().filter_map(|key| lost(facts, key)).collect();
+        facts.run.keys.iter().filter_map(|key| lost(facts, key)).collect();
     lost.sort_by_key(|&(at, how, key)| (key.grant, how as u8, at, key.node));
     let together = |a: &(TrueNs, KeyEnd, &KeySpan), b: &(TrueNs, KeyEnd, &KeySpan)| {
         a.2.grant == b.2.grant && a.1 == b.1 && b.0.since(a.0) <= TOGETHER_NS
     };
     let mut events: Vec<StoryEvent> = lost.chunk_by(together).map(|keys| one_event(facts, keys)).collect();
-    events.extend(facts.report.keys.iter().filter_map(|key| again(facts, key)));
+    events.extend(facts.run.keys.iter().filter_map(|key| again(facts, key)));
     events
 }
 

@@ -14,7 +14,7 @@ const LONG_WAY_NS: u64 = 1_000_000_000;
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = Vec::new();
     let mut sent: BTreeMap<CallId, TrueNs> = BTreeMap::new();
-    for event in facts.report.history.events() {
+    for event in facts.run.history.events() {
         let at = event.at;
         match &event.what {
             EventKind::WriteSent { grant, .. } => {
@@ -31,7 +31,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
             }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let name = facts.client(*client);
-                let node = clean(&facts.report.history.header().node(*node));
+                let node = clean(&facts.run.history.header().node(*node));
                 let holder =
                     facts.claim(*held).map_or("another grant".to_owned(), |claim| facts.client(claim.client));
                 let words = match op {

@@ -1,0 +1,53 @@
+//! `doublehold judge`: the verdicts on a history, whoever recorded it: one of our runs, or a system in production.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+
+use clap::Args;
+use doublehold_history::{History, Judgement, judge};
+use doublehold_scenarios::format::printable;
+
+use super::meant::{self, Kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::show::{Format, Show};
+use crate::{json, output, text};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A history as `run --history` writes it, or `-` for standard input
+    #[arg(value_name = "HISTORY")]
+    history: String,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let name = &arguments.history;
+    let history = read(name).map_err(|error| meant::other_kind(name, Kind::History).unwrap_or(error))?;
+    let verdicts = judge(&history);
+    output::print(&match arguments.show.format {
+        Format::Text => text::history(&history, &verdicts, &arguments.show.style()),
+        Format::Json => json::history(&history, &verdicts)?,
+    })?;
+    Ok(match verdicts.judgement(&history) {
+        Judgement::Holds => Exit::AsExpected,
+        Judgement::Violated => Exit::Contradicted,
+        Judgement::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+fn read(name: &str) -> Result<History, CliError> {
+    let refused = |cause: String| CliError::History { file: printable(name), cause };
+    let history = if name == "-" {
+        History::read_jsonl(io::stdin().lock())
+    } else {
+        let file = File::open(name).map_err(|error| refused(error.to_string()))?;
+        if file.metadata().is_ok_and(|it| it.is_dir()) {
+            return Err(refused("it is a directory".to_owned()));
+        }
+        History::read_jsonl(BufReader::new(file))
+    };
+    history.map_err(|error| refused(error.to_string()))
+}

@@ -1,0 +1,81 @@
+//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories judged.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::format::printable;
+use doublehold_scenarios::plan::Plan;
+
+use crate::error::CliError;
+use crate::shell;
+
+/// What can be under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Scenario,
+    Plan,
+    History,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Scenario, Kind::Plan, Kind::History];
+
+    fn is_under(self, name: &str) -> bool {
+        match self {
+            Kind::Scenario => catalog::variants(name).is_ok(),
+            Kind::Plan => Plan::read(name).is_ok(),
+            Kind::History => begins_as_history(name),
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::Scenario => "scenario",
+            Kind::Plan => "plan",
+            Kind::History => "history",
+        }
+    }
+
+    /// The command for it.
+    fn way_out(self, name: &str) -> String {
+        let (what, command) = match self {
+            Kind::Scenario => ("run", "run"),
+            Kind::Plan => ("replay", "replay"),
+            Kind::History => ("judge", "judge"),
+        };
+        format!("{what} it: `{}`", shell::line(["doublehold", command, name]))
+    }
+}
+
+/// Why a name cannot be used as one kind of thing, if it is another.
+pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
+    let kind = Kind::ALL.into_iter().find(|kind| *kind != wanted && kind.is_under(name))?;
+    Some(CliError::Usage {
+        problem: format!("`{}` is a {}, not a {}", printable(name), kind.noun(), wanted.noun()),
+        hint: kind.way_out(name),
+    })
+}
+
+/// Why a word is no command, if it names something that a command takes.
+pub(crate) fn no_command(word: &str) -> Option<CliError> {
+    let kind = Kind::ALL.into_iter().find(|kind| kind.is_under(word))?;
+    Some(CliError::Usage {
+        problem: format!("`{}` is a {}, not a command", printable(word), kind.noun()),
+        hint: kind.way_out(word),
+    })
+}
+
+/// Whether a file's first line is a history's header. No more is read, and nothing but a file is opened: a pipe would wait.
+fn begins_as_history(path: &str) -> bool {
+    if !Path::new(path).is_file() {
+        return false;
+    }
+    let Ok(file) = File::open(path) else { return false };
+    let mut line = Vec::new();
+    let mut start = BufReader::new(std::io::Read::take(file, 1 << 20));
+    let read = start.read_until(b'\n', &mut line).is_ok();
+    let header: Result<serde_json::Value, _> = serde_json::from_slice(&line);
+    read && header.is_ok_and(|header| header.get("version").is_some() && header.get("clients").is_some())
+}

@@ -1,0 +1,61 @@
+//! What a picture is drawn from: a run's report, or no more than a history, whoever recorded it.
+//!
+//! A history knows nothing of faults, of keys on nodes and of the lease: a picture of one has the clients' lanes, the double
+//! holds and the events.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doublehold_history::{CallId, History, TrueNs, Verdicts};
+use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
+use doublehold_scenarios::scenario::{HostIndex, Role};
+
+/// Everything that has a time, and the names for it.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline<'a> {
+    /// Names and roles, by [`HostIndex`].
+    pub(super) hosts: Vec<(&'a str, Role)>,
+    /// Each client's host.
+    pub(super) clients: Vec<HostIndex>,
+    /// How long a grant lasts, if it is known.
+    pub(super) lease: Option<Duration>,
+    pub(super) history: &'a History,
+    pub(super) verdicts: &'a Verdicts,
+    pub(super) faults: &'a [FaultReport],
+    pub(super) keys: &'a [KeySpan],
+    pub(super) votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
+    pub(super) ended: TrueNs,
+}
+
+impl<'a> Timeline<'a> {
+    pub(super) fn of_run(report: &'a Report) -> Timeline<'a> {
+        let scenario = &report.scenario;
+        Timeline {
+            hosts: scenario.hosts.iter().map(|host| (host.name.as_str(), host.role)).collect(),
+            clients: scenario.clients.iter().map(|client| client.host).collect(),
+            lease: Some(scenario.lock.ttl),
+            history: &report.history,
+            verdicts: &report.verdicts,
+            faults: &report.faults,
+            keys: &report.keys,
+            votes: Some(&report.votes),
+            ended: report.ended,
+        }
+    }
+
+    /// A history has no host but its clients: of its nodes, nothing could be drawn.
+    pub(super) fn of_history(history: &'a History, verdicts: &'a Verdicts) -> Timeline<'a> {
+        let names = &history.header().clients;
+        Timeline {
+            hosts: names.iter().map(|name| (name.as_str(), Role::Client)).collect(),
+            clients: (0..names.len()).map(HostIndex).collect(),
+            lease: None,
+            history,
+            verdicts,
+            faults: &[],
+            keys: &[],
+            votes: None,
+            ended: history.end(),
+        }
+    }
+}
