@@ -3,6 +3,7 @@
 
 mod anomaly;
 mod effects;
+mod history_page;
 mod jsonl;
 mod liveness;
 mod mutex;
