@@ -1,0 +1,158 @@
+//! JSON.md names every field that is written, and no field that is not; numbers are small enough for every reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use doublehold::json;
+use doublehold_history::judge;
+use doublehold_scenarios::plan::Replay;
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use serde_json::Value;
+
+const PAGE: &str = include_str!("../JSON.md");
+
+/// Runs that together have everything a run can have, and the lines of each one's trace.
+fn runs() -> Vec<(Report, Vec<Value>)> {
+    let runs = [
+        ("clock-jump", 1),
+        ("crash-restart/always/power-loss/at-once", 1),
+        ("failover-before-replication", 1),
+        ("fencing-33-34", u64::MAX),
+        ("suspend-in-flight", 2),
+    ];
+    let mut runs: Vec<(Report, Vec<Value>)> = runs.iter().map(|(name, seed)| run(name, *seed)).collect();
+    Arc::make_mut(&mut runs[0].0.scenario).id = "SHOP-12".to_owned();
+    runs[0].0.replays = Some(Replay::Same);
+    runs
+}
+
+fn run(name: &str, seed: u64) -> (Report, Vec<Value>) {
+    let scenario = catalog::load(name, &[]).expect("in the catalogue");
+    let (report, trace) = SimEngine.prepare(&scenario).expect("it can be run").run_traced(seed);
+    let mut written = Vec::new();
+    json::write_trace(&report, &trace, &mut written).expect("a buffer takes everything");
+    let lines = written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    (report, lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect())
+}
+
+fn parsed(text: serde_json::Result<String>) -> Value {
+    serde_json::from_str(&text.expect("it can be written")).expect("JSON")
+}
+
+/// The names of all fields of a value and what is in it, but for those that are names of predicates.
+fn fields(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            names.insert(name.clone());
+            fields(value, names);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
+        _ => {}
+    }
+}
+
+/// The words in backticks of a part of the page.
+fn words(part: &str) -> BTreeSet<String> {
+    let text = part.split("```").step_by(2).collect::<String>();
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn section(title: &str) -> &'static str {
+    let (_, rest) =
+        PAGE.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    rest.split("\n## ").next().unwrap_or(rest)
+}
+
+#[test]
+fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
+    let mut written = BTreeSet::new();
+    runs()
+        .iter()
+        .for_each(|(report, _)| fields(&parsed(json::run(report, "doublehold run x")), &mut written));
+    let page = section("A run");
+    let missing: Vec<String> = written.difference(&words(page)).cloned().collect();
+    assert!(missing.is_empty(), "the page does not say {missing:?}");
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.split('|').nth(1).expect("a cell"));
+    let unwritten: Vec<String> =
+        rows.flat_map(|cell| words(&format!(" {cell}"))).filter(|name| !written.contains(name)).collect();
+    assert!(unwritten.is_empty(), "no run has {unwritten:?}");
+}
+
+#[test]
+fn every_field_of_the_list_and_of_a_judged_history_is_explained() {
+    let (mut listed, mut judged) = (BTreeSet::new(), BTreeSet::new());
+    fields(&parsed(json::list(&catalog::entries_of("quiet").expect("in the catalogue"))), &mut listed);
+    for (report, _) in runs() {
+        let value = parsed(json::history(&report.history, &judge(&report.history)));
+        judged.extend(value.as_object().expect("an object").keys().cloned());
+    }
+    let predicates = words(section("A run"));
+    let missing: Vec<&String> = listed
+        .iter()
+        .filter(|name| !words(section("The catalogue")).contains(*name) && !predicates.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let missing: Vec<String> = judged.difference(&words(section("A history's verdicts"))).cloned().collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_event_of_a_trace_has_a_row_with_its_fields() {
+    let page = section("A trace");
+    let rows: BTreeMap<String, BTreeSet<String>> = page
+        .lines()
+        .filter(|line| line.starts_with("| `") && !line.starts_with("| `event` "))
+        .map(|line| line.split('|').collect::<Vec<_>>())
+        .map(|row| (row[1].trim().trim_matches('`').to_owned(), words(&format!(" {}", row[2]))))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for (_, trace) in runs() {
+        let (header, events) = trace.split_first().expect("a header");
+        let named = words(page);
+        assert!(header.as_object().expect("an object").keys().all(|name| named.contains(name)), "{header}");
+        for event in events {
+            let Value::Object(mut event) = event.clone() else { panic!("an object") };
+            let name = event.remove("event").expect("a kind");
+            let name = name.as_str().expect("a text").to_owned();
+            event.remove("at").expect("a time");
+            assert_eq!(rows.get(&name), Some(&event.keys().cloned().collect()), "{name}");
+            seen.insert(name);
+        }
+    }
+    assert_eq!(seen, rows.keys().cloned().collect(), "a row for an event that no run has");
+}
+
+/// Readers that keep numbers as doubles lose what is beyond 2^53.
+#[test]
+fn no_number_is_too_large_for_a_double_but_readings_of_wall_clocks() {
+    fn check(value: &Value, path: &str) {
+        match value {
+            Value::Object(map) => {
+                map.iter().for_each(|(name, value)| check(value, &format!("{path}.{name}")))
+            }
+            Value::Array(values) => values.iter().for_each(|value| check(value, path)),
+            Value::Number(number) => {
+                let large = number.as_i64().is_none_or(|number| number.unsigned_abs() > 1 << 53);
+                assert!(!large || path == ".reading", "{path}: {number}");
+            }
+            _ => {}
+        }
+    }
+    for (report, trace) in runs() {
+        check(&parsed(json::run(&report, "")), "");
+        check(&parsed(json::history(&report.history, &judge(&report.history))), "");
+        trace.iter().for_each(|line| check(line, ""));
+    }
+}
+
+#[test]
+fn the_pages_example_is_what_the_command_prints() {
+    let (report, _) = run("clock-jump", 1);
+    let run = parsed(json::run(&report, ""));
+    let shown = serde_json::json!([run["judgement"], run["verdicts"]["P1"], run["overlaps"][0]["clients"]]);
+    assert!(PAGE.contains(&format!("\n{shown}\n```")), "{shown}");
+}
