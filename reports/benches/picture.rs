@@ -1,7 +1,7 @@
 //! How long it takes to draw a run of many grants, and how that grows: `cargo bench -p doublehold --bench picture`.
 //!
-//! Two clients take turns and, every tenth time, overlap; three nodes hold their keys. Time per grant must not grow with the
-//! number of grants. The last line is a run of a thousand clients.
+//! Two clients take turns and, every tenth time, overlap; three nodes hold their keys. Time per grant must not grow
+//! with the number of grants. The last line is a run of a thousand clients.
 
 #![expect(clippy::print_stdout, reason = "what a benchmark measures is printed")]
 

@@ -1,6 +1,7 @@
 //! The command line as typed: subcommands, help, and what the exit status says.
 //!
-//! Results go to standard output, everything else to standard error. Parsing refuses what it can; the commands refuse the rest.
+//! Results go to standard output, everything else to standard error. Parsing refuses what it can; the commands refuse
+//! the rest.
 
 use std::process::ExitCode;
 

@@ -1,13 +1,13 @@
 //! Runs, lists and traces as JSON, for other programs.
 //!
-//! Field names are part of the interface: they may be added to, and are not changed; `reports/JSON.md` explains each. Times are
-//! true time in nanoseconds and end in `_ns`; names of hosts stand where the program has numbers. Seeds and digests use all
-//! of their 64 bits and are texts: many readers of JSON keep 53.
+//! Field names are part of the interface: they may be added to, and are not changed; `reports/JSON.md` explains each.
+//! Times are true time in nanoseconds and end in `_ns`; names of hosts stand where the program has numbers. Seeds and
+//! digests use all of their 64 bits and are texts: many readers of JSON keep 53.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use doublehold_history::{Evidence, Header, History, Predicate, RunOutcome, Verdict, Verdicts};
+use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::plan::Replay;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
@@ -167,10 +167,10 @@ pub fn history(history: &History, verdicts: &Verdicts) -> serde_json::Result<Str
     pretty(&Judged {
         scenario: &header.scenario,
         seed: header.seed.to_string(),
-        judgement: match verdicts.judgement(history) {
-            doublehold_history::Judgement::Holds => "holds",
-            doublehold_history::Judgement::Violated => "violated",
-            doublehold_history::Judgement::Inconclusive => "inconclusive",
+        judgement: match verdicts.overall(history) {
+            Overall::Holds => "holds",
+            Overall::Violated => "violated",
+            Overall::Inconclusive => "inconclusive",
         },
         outcome: outcome_word(history.outcome()),
         verdicts: verdict_words(verdicts),

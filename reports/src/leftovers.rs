@@ -1,7 +1,8 @@
 //! Files that are not yet results: removed when SIGTERM or SIGINT end the program before they are.
 //!
-//! A command registers each file before it is made and takes it off the list when it is whole and in its place. Until the
-//! first one is registered, signals end the program as they always do. Not covered: being killed for good, and panics.
+//! A command registers each file before it is made and takes it off the list when it is whole and in its place. Until
+//! the first one is registered, signals end the program as they always do. Not covered: being killed for good, and
+//! panics.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,9 +1,9 @@
 //! Opening what a result is written to, without ever waiting for somebody who reads it.
 //!
-//! A pipe is opened by name only when it has a reader, and until then the system lets the program sleep: with the list of
-//! leftovers held, not even a signal would end it. So a pipe without a reader is asked for again for a moment, since a shell
-//! starts both ends at once, and then refused. Once a pipe is open, writing to it waits for its reader as usual: any signal
-//! ends that. Not covered: systems that are no Unix open files as they always do.
+//! A pipe is opened by name only when it has a reader, and until then the system lets the program sleep: with the list
+//! of leftovers held, not even a signal would end it. So a pipe without a reader is asked for again for a moment, since
+//! a shell starts both ends at once, and then refused. Once a pipe is open, writing to it waits for its reader as
+//! usual: any signal ends that. Not covered: systems that are no Unix open files as they always do.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

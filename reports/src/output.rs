@@ -1,9 +1,9 @@
 //! Where results go: standard output, and files that are opened before the work and replaced after it.
 //!
-//! A file is written beside its place and then moved there, so that a write that fails leaves what was there before, and
-//! several results are all written before any is moved. Devices, pipes and standard output under another name have no
-//! content to lose and are written directly. Not promised: that a result survives a power failure right after (no fsync),
-//! and that a hard link to the file sees the new content.
+//! A file is written beside its place and then moved there, so that a write that fails leaves what was there before,
+//! and several results are all written before any is moved. Devices, pipes and standard output under another name have
+//! no content to lose and are written directly. Not promised: that a result survives a power failure right after (no
+//! fsync), and that a hard link to the file sees the new content.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -1,6 +1,7 @@
 //! How a command is to show its result: the options for it, and what the terminal can do.
 //!
-//! Assumes nothing about the command. Reads the environment as other programs do: NO_COLOR, COLUMNS, TERM and the locale.
+//! Assumes nothing about the command. Reads the environment as other programs do: NO_COLOR, COLUMNS, TERM and the
+//! locale.
 
 use std::io::IsTerminal;
 

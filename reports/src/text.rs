@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{
-    Evidence, Header, History, Judgement as HistoryJudgement, Predicate, RunOutcome, Verdict, Verdicts,
-    duration,
+    Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts, duration,
 };
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
@@ -50,10 +49,10 @@ pub fn history(history: &History, verdicts_of_it: &Verdicts, style: &Style) -> S
     text.push_str(&picture_of_history(history, verdicts_of_it, style));
     text.push('\n');
     text.push_str(&verdicts(&Judged { verdicts: verdicts_of_it, header, expect: None }, style));
-    let (sentence, paint) = match verdicts_of_it.judgement(history) {
-        HistoryJudgement::Holds => ("nothing is violated", Paint::Good),
-        HistoryJudgement::Violated => ("VIOLATED: the events above prove it", Paint::Bad),
-        HistoryJudgement::Inconclusive => {
+    let (sentence, paint) = match verdicts_of_it.overall(history) {
+        Overall::Holds => ("nothing is violated", Paint::Good),
+        Overall::Violated => ("VIOLATED: the events above prove it", Paint::Bad),
+        Overall::Inconclusive => {
             ("INCONCLUSIVE: nothing is violated, and not all of it was decided", Paint::Unsure)
         }
     };

@@ -1,4 +1,5 @@
-//! What every scenario of the catalogue shows from its first seed: `tests/golden/catalogue.txt`, which is read in review.
+//! What every scenario of the catalogue shows from its first seed: `tests/golden/catalogue.txt`, which is read in
+//! review.
 //!
 //! A scenario that is dropped into the catalogue's folder is missing in that file, and this fails until
 //! `UPDATE_GOLDEN=1 cargo test -p doublehold --test catalogue` has added it. Look at the difference.

@@ -44,10 +44,10 @@ fn assert_golden(name: &str, actual: &str) {
 }
 
 /// A report told event by event, times in milliseconds.
-struct Told(Report);
+struct Recording(Report);
 
-impl Told {
-    fn new() -> Told {
+impl Recording {
+    fn new() -> Recording {
         let path = golden("story.toml");
         let scenario = catalog::load(path.to_str().expect("a path of this repository"), &[])
             .expect("story.toml is right");
@@ -56,7 +56,7 @@ impl Told {
         header.objects = vec!["stock".to_owned()];
         header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000), ..Bounds::default() };
         let history = History::new(header);
-        Told(Report {
+        Recording(Report {
             scenario: Arc::new(scenario),
             seed: 7,
             engine: "sim",
@@ -74,16 +74,16 @@ impl Told {
         })
     }
 
-    fn at(mut self, ms: u64, what: EventKind) -> Told {
+    fn at(mut self, ms: u64, what: EventKind) -> Recording {
         self.0.history.push(ns(ms), what);
         self
     }
 
-    fn asks(self, ms: u64, client: ClientId, grant: u64) -> Told {
+    fn asks(self, ms: u64, client: ClientId, grant: u64) -> Recording {
         self.at(ms, EventKind::AcquireStarted { client, call: CallId(grant), lock: STOCK })
     }
 
-    fn granted(self, ms: u64, client: ClientId, grant: u64, deadline_ms: u64) -> Told {
+    fn granted(self, ms: u64, client: ClientId, grant: u64, deadline_ms: u64) -> Recording {
         let deadline =
             Some(Deadline { clock: ClockKind::Monotonic, reading_ns: deadline_ms as i64 * 1_000_000 });
         let (grant, token) = (CallId(grant), "2a".to_owned());
@@ -108,7 +108,7 @@ impl Told {
         client: ClientId,
         grant: u64,
         (based_on, version): (u64, u64),
-    ) -> Told {
+    ) -> Recording {
         let (grant, based_on) = (CallId(grant), Some(based_on));
         let applied = EventKind::WriteApplied {
             client,
@@ -122,14 +122,14 @@ impl Told {
         self.at(sent, EventKind::WriteSent { client, grant, object: OBJECT, based_on }).at(ms, applied)
     }
 
-    fn releases(self, ms: u64, client: ClientId, grant: u64, outcome: ReleaseOutcome) -> Told {
+    fn releases(self, ms: u64, client: ClientId, grant: u64, outcome: ReleaseOutcome) -> Recording {
         let grant = CallId(grant);
         self.at(ms, EventKind::ReleaseCalled { client, grant })
             .at(ms + 3, EventKind::ReleaseReturned { client, grant, outcome })
     }
 
     /// The keys of a grant on all three nodes, one millisecond after each other.
-    fn keys(mut self, client: ClientId, grant: u64, from: u64, until: Option<(u64, KeyEnd)>) -> Told {
+    fn keys(mut self, client: ClientId, grant: u64, from: u64, until: Option<(u64, KeyEnd)>) -> Recording {
         for node in 0..3 {
             let later = |ms: u64| ns(ms + node as u64);
             let client = CLIENT_HOSTS[client.0 as usize];
@@ -146,7 +146,7 @@ impl Told {
         self
     }
 
-    fn fault(mut self, fault: Fault, host: HostIndex, from: Option<u64>, until: Option<u64>) -> Told {
+    fn fault(mut self, fault: Fault, host: HostIndex, from: Option<u64>, until: Option<u64>) -> Recording {
         let (from, until) = (from.map(ns), until.map(ns));
         self.0.faults.push(FaultReport { fault, hosts: vec![host], from, until });
         self
@@ -176,10 +176,10 @@ fn reading(ms: u64) -> Reading {
     Reading { wall_ns: ms as i64 * 1_000_000, monotonic_ns: ms * 1_000_000, boot_ns: ms * 1_000_000 }
 }
 
-/// c1 is paused past its deadline, c2 writes, c1 writes over it: what the story says. Its clock is stepped meanwhile, and
-/// c2 sets each key in the instant in which c1's expires.
+/// c1 is paused past its deadline, c2 writes, c1 writes over it: what the story says. Its clock is stepped meanwhile,
+/// and c2 sets each key in the instant in which c1's expires.
 fn paused() -> Report {
-    Told::new()
+    Recording::new()
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .asks(30, C2, 2)
@@ -209,7 +209,7 @@ fn paused() -> Report {
 
 /// C's clock jumps while c1 holds; the write of c1 spends 90 s in the network; a node crashes and stays down.
 fn jumped() -> Report {
-    let mut report = Told::new()
+    let mut report = Recording::new()
         .asks(0, C1, 1)
         .granted(20, C1, 1, 100_000)
         .keys(C1, 1, 10, Some((18, KeyEnd::Expired)))
@@ -236,7 +236,7 @@ fn jumped() -> Report {
 
 /// Nothing happens, and the fault that the scenario is about never strikes.
 fn vacuous() -> Report {
-    let mut told = Told::new()
+    let mut recorded = Recording::new()
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .keys(C1, 1, 10, None)
@@ -247,8 +247,8 @@ fn vacuous() -> Report {
             },
         )
         .fault(pause_of_c1(), CLIENT_HOSTS[0], None, None);
-    told.0.notes.push("a script on A passed its instruction limit".to_owned());
-    told.ends(40, RunOutcome::TimeBudget)
+    recorded.0.notes.push("a script on A passed its instruction limit".to_owned());
+    recorded.ends(40, RunOutcome::TimeBudget)
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn every_width_fits_and_ascii_is_ascii() {
 #[test]
 fn every_number_of_the_list_stands_above_the_lanes() {
     // Three events in the last instant of the run, at the right edge.
-    let crowded = Told::new()
+    let crowded = Recording::new()
         .asks(0, C1, 1)
         .granted(20, C1, 1, 10_000)
         .asks(30, C2, 2)

@@ -1,5 +1,5 @@
-//! The README shows what the program prints: every line of its first picture is a line of the real output, and its table of
-//! speeds has the rows of the benchmark.
+//! The README shows what the program prints: every line of its first picture is a line of the real output, and its
+//! table of speeds has the rows of the benchmark.
 
 use std::process::Command;
 

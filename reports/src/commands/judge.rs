@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use clap::Args;
-use doublehold_history::{History, Judgement, judge};
+use doublehold_history::{History, Overall, judge};
 use doublehold_scenarios::format::printable;
 
 use super::meant::{self, Kind};
@@ -31,10 +31,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         Format::Text => text::history(&history, &verdicts, &arguments.show.style()),
         Format::Json => json::history(&history, &verdicts)?,
     })?;
-    Ok(match verdicts.judgement(&history) {
-        Judgement::Holds => Exit::AsExpected,
-        Judgement::Violated => Exit::Contradicted,
-        Judgement::Inconclusive => Exit::Inconclusive,
+    Ok(match verdicts.overall(&history) {
+        Overall::Holds => Exit::AsExpected,
+        Overall::Violated => Exit::Contradicted,
+        Overall::Inconclusive => Exit::Inconclusive,
     })
 }
 

@@ -67,7 +67,8 @@ pub(crate) fn no_command(word: &str) -> Option<CliError> {
     })
 }
 
-/// Whether a file's first line is a history's header. No more is read, and nothing but a file is opened: a pipe would wait.
+/// Whether a file's first line is a history's header. No more is read, and nothing but a file is opened: a pipe would
+/// wait.
 fn begins_as_history(path: &str) -> bool {
     if !Path::new(path).is_file() {
         return false;

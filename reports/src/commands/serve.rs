@@ -33,8 +33,8 @@ pub(crate) struct Arguments {
     /// [default: "normal 128mb 32mb 60 replica 256mb 64mb 60"]
     #[arg(long, value_name = "LIMITS", value_parser = setting("client-output-buffer-limit"))]
     client_output_buffer_limit: Option<Setting>,
-    /// Let REPLICAOF name masters on other machines: a master can fill its replicas with anything, and anybody who reaches
-    /// a port here can name one
+    /// Let REPLICAOF name masters on other machines: a master can fill its replicas with anything, and anybody who
+    /// reaches a port here can name one
     #[arg(long)]
     allow_remote_replicaof: bool,
 }

@@ -1,8 +1,9 @@
 //! Why the first violation came about, in one sentence, as far as the run shows it.
 //!
-//! Each rule names a way in which a lock is lost and the facts that prove it: when a key ended on a node, and what was done to
-//! that node or that client then. Where no rule finds its facts there is no sentence: a guess would be worse than none.
-//! Whether the run would have gone well otherwise is not asked; running it again without the fault shows that.
+//! Each rule names a way in which a lock is lost and the facts that prove it: when a key ended on a node, and what was
+//! done to that node or that client then. Where no rule finds its facts there is no sentence: a guess would be worse
+//! than none. Whether the run would have gone well otherwise is not asked; running it again without the fault shows
+//! that.
 
 use doublehold_history::{
     CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey, duration,

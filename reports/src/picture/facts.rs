@@ -170,8 +170,8 @@ impl<'a> Facts<'a> {
         self.several_nodes
     }
 
-    /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its key.
-    /// A replica that has it from its master, or a node that has it from its file, granted nothing.
+    /// The nodes that said yes to the grant: as its client counted them, or those that executed a command which set its
+    /// key. A replica that has it from its master, or a node that has it from its file, granted nothing.
     pub(super) fn nodes_of(&self, grant: CallId) -> Vec<HostIndex> {
         let voted = self.run.votes.and_then(|votes| votes.get(&grant)).filter(|voted| !voted.is_empty());
         if let Some(voted) = voted {
@@ -218,8 +218,8 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is room for
-/// beside other events.
+/// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is
+/// room for beside other events.
 fn deciding(verdicts: &Verdicts) -> BTreeSet<CallId> {
     const PIECES: usize = 3;
     const ROOM: usize = 14;

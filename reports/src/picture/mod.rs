@@ -41,8 +41,8 @@ use crate::words::{columns, instant, to_ascii, wrap};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
 ///
-/// Lines are no wider than the style's width as long as names and words are not. Where that is too narrow for lanes, there is
-/// only the list.
+/// Lines are no wider than the style's width as long as names and words are not. Where that is too narrow for lanes,
+/// there is only the list.
 ///
 /// ```
 /// use doublehold::{picture::picture, style::Style};

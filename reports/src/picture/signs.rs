@@ -1,8 +1,8 @@
 //! The sign of each client: what stands for it in the lanes of the nodes, one column wide.
 //!
 //! Where every client's name ends in a digit of its own (`c1`, `c2`), that digit is the sign and needs no explanation.
-//! Otherwise clients are counted, and the legend says who is who: `alice` and `anna` share their first letter, and names
-//! that end alike share their last.
+//! Otherwise clients are counted, and the legend says who is who: `alice` and `anna` share their first letter, and
+//! names that end alike share their last.
 
 /// The signs of a run's clients, in the scenario's order.
 #[derive(Debug)]

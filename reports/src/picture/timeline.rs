@@ -1,7 +1,7 @@
 //! What a picture is drawn from: a run's report, or no more than a history, whoever recorded it.
 //!
-//! A history knows nothing of faults, of keys on nodes and of the lease: a picture of one has the clients' lanes, the double
-//! holds and the events.
+//! A history knows nothing of faults, of keys on nodes and of the lease: a picture of one has the clients' lanes, the
+//! double holds and the events.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -98,7 +98,11 @@ pub(crate) const RULES: &[Rule] = &[
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
             let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
             let deleted = gone.any(|(at, how)| {
-                how == KeyEnd::Deleted && seen.history(at).any(|what| matches!(what, EventKind::KeyTouched { client, op: KeyOp::Release, .. } if *client == by))
+                let release = |what: &EventKind| match what {
+                    EventKind::KeyTouched { client, op, .. } => *client == by && *op == KeyOp::Release,
+                    _ => false,
+                };
+                how == KeyEnd::Deleted && seen.history(at).any(release)
             });
             Some(deleted && it["by"] != it["who"] && granted_by(seen, it)?)
         },
@@ -197,7 +201,8 @@ fn ends<'a>(seen: &Seen<'a>, it: &Captures<'_>, how: KeyEnd) -> Option<Vec<(&'a 
     seen.hosts(&it["nodes"])?.into_iter().map(of).collect()
 }
 
-/// Whether on each node that a sentence names the client's key ended in this way, as `so` has it, before the later grant.
+/// Whether on each node that a sentence names the client's key ended in this way, as `so` has it, before the later
+/// grant.
 fn lost(
     seen: &Seen<'_>,
     it: &Captures<'_>,

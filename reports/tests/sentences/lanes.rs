@@ -63,8 +63,8 @@ fn moments(drawn: &str, margin: usize, ended: TrueNs) -> Vec<(usize, TrueNs)> {
     if times.len() == columns.len() { columns.into_iter().zip(times).collect() } else { Vec::new() }
 }
 
-/// At each moment that the picture dates: a key is drawn only if the node held it between the moments around, and none is
-/// missing that it held all the while.
+/// At each moment that the picture dates: a key is drawn only if the node held it between the moments around, and none
+/// is missing that it held all the while.
 fn node_in_time(
     seen: &Seen<'_>,
     node: HostIndex,

@@ -1,5 +1,6 @@
-//! Every sentence under every picture of the catalogue is so, and so are the lanes above it: each sentence is of a kind that
-//! has a rule, and the rule finds in history, keys, faults and trace what the sentence says. A new kind needs a rule first.
+//! Every sentence under every picture of the catalogue is so, and so are the lanes above it: each sentence is of a kind
+//! that has a rule, and the rule finds in history, keys, faults and trace what the sentence says. A new kind needs a
+//! rule first.
 
 mod causes;
 mod evidence;

@@ -447,8 +447,8 @@ fn starts_again(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> 
     Some(seen.hosts(&it["who"])?.iter().all(booted))
 }
 
-/// That a fault struck: the sentence is a fault's words and its moment. The kernel did it then, the moment was due then,
-/// and it lasted for as long as the words say.
+/// That a fault struck: the sentence is a fault's words and its moment. The kernel did it then, the moment was due
+/// then, and it lasted for as long as the words say.
 pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
     let (plan, fault) =
         seen.faults().find(|(_, fault)| fault.from == Some(at) && fault.fault.to_string() == words)?;

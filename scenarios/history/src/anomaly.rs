@@ -6,7 +6,7 @@
 //! most one write per version; blind writes alone, one per grant, never form a cycle.
 //!
 //! The graph has at most one edge per read and two per write, cycles are found in linear time (Tarjan).
-//! Evidence: every lost update, and one short cycle for each knot of grants that has none.
+//! Evidence: every lost update, and one short cycle for each component of grants that has none.
 //!
 //! Stricter than replacing values needs: a grant that writes an object twice with another's write in between
 //! is an anomaly even if nobody read the first of them. Not modelled: a resource that loses or repeats versions.
@@ -26,10 +26,10 @@ pub fn data_anomaly(history: &History) -> Verdict {
     let versions = Versions::of(&transactions);
     let graph = Graph::of(&transactions, &versions);
     let mut findings = Findings::new(Predicate::P4);
-    for knot in components(&graph.successors()) {
-        let mut cycles = lost_updates(&transactions, &versions, &knot);
+    for component in components(&graph.successors()) {
+        let mut cycles = lost_updates(&transactions, &versions, &component);
         if cycles.is_empty() {
-            cycles.extend(graph.short_cycle(&knot));
+            cycles.extend(graph.short_cycle(&component));
         }
         for cycle in cycles {
             if findings.push(Evidence::Cycle(cycle)).is_break() {
@@ -109,24 +109,24 @@ impl Graph {
     }
 
     /// A short cycle inside a strongly connected component: the shortest through one of its first members.
-    fn short_cycle(&self, knot: &[usize]) -> Option<Cycle> {
+    fn short_cycle(&self, component: &[usize]) -> Option<Cycle> {
         // Trying every member would be quadratic, and the first few are as good to read as any.
         const STARTS: usize = 16;
-        let steps = knot
+        let steps = component
             .iter()
             .take(STARTS)
-            .filter_map(|&start| self.cycle_through(start, knot))
+            .filter_map(|&start| self.cycle_through(start, component))
             .min_by_key(Vec::len)?;
         Some(Cycle { anomaly: classify(&steps), steps })
     }
 
-    /// The shortest cycle through `start`, by breadth-first search that never leaves its knot.
-    fn cycle_through(&self, start: usize, knot: &[usize]) -> Option<Vec<Step>> {
+    /// The shortest cycle through `start`, by breadth-first search that never leaves its component.
+    fn cycle_through(&self, start: usize, component: &[usize]) -> Option<Vec<Step>> {
         let mut came_by: HashMap<usize, (usize, Step)> = HashMap::new();
         let mut queue = VecDeque::from([start]);
         while let Some(here) = queue.pop_front() {
             for &(after, step) in
-                self.edges[here].iter().filter(|(after, _)| knot.binary_search(after).is_ok())
+                self.edges[here].iter().filter(|(after, _)| component.binary_search(after).is_ok())
             {
                 if after == start {
                     return Some(way_back(&came_by, here, start, step));
@@ -155,10 +155,10 @@ fn way_back(came_by: &HashMap<usize, (usize, Step)>, here: usize, start: usize, 
     steps
 }
 
-/// Each read in the knot that another grant's write made old before the reader overwrote that write.
-fn lost_updates(transactions: &[Transaction], versions: &Versions, knot: &[usize]) -> Vec<Cycle> {
+/// Each read in the component that another grant's write made old before the reader overwrote that write.
+fn lost_updates(transactions: &[Transaction], versions: &Versions, component: &[usize]) -> Vec<Cycle> {
     let mut cycles = Vec::new();
-    for &index in knot {
+    for &index in component {
         let reader = &transactions[index];
         for &(object, read) in &reader.reads {
             let Some((lost, writer)) = versions.after(object, read) else { continue };

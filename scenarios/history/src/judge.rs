@@ -37,7 +37,7 @@ impl Verdicts {
 
 /// What the verdicts on a history of which nothing was expected come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Overall {
     /// No predicate is violated, and all were decided.
     Holds,
     /// At least one predicate is violated.
@@ -47,20 +47,20 @@ pub enum Judgement {
 }
 
 impl Verdicts {
-    /// All six in one word. LV does not count where no bound is stated: a history from a system that promises none would
-    /// otherwise never hold.
-    pub fn judgement(&self, history: &History) -> Judgement {
+    /// All six in one word. LV does not count where no bound is stated: a history from a system that promises none
+    /// would otherwise never hold.
+    pub fn overall(&self, history: &History) -> Overall {
         let unbounded = history.header().bounds == Bounds::default();
-        let mut judgement = Judgement::Holds;
+        let mut overall = Overall::Holds;
         for (predicate, verdict) in self.iter() {
             match verdict {
-                Verdict::Violated(_) => return Judgement::Violated,
+                Verdict::Violated(_) => return Overall::Violated,
                 Verdict::Inconclusive(_) if predicate == Predicate::LV && unbounded => {}
-                Verdict::Inconclusive(_) => judgement = Judgement::Inconclusive,
+                Verdict::Inconclusive(_) => overall = Overall::Inconclusive,
                 Verdict::Holds => {}
             }
         }
-        judgement
+        overall
     }
 }
 

@@ -64,7 +64,7 @@ pub use event::{
 };
 pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;
-pub use judge::{Judgement, Verdicts, check, judge};
+pub use judge::{Overall, Verdicts, check, judge};
 pub use liveness::liveness;
 pub use overlap::{claim_overlap, valid_overlap};
 pub use resource::{Content, FencingCheck, ReadRequest, Refusal, Resource, ResourceRules, WriteRequest};

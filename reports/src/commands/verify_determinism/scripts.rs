@@ -1,5 +1,6 @@
-//! Two leaks that the nodes' Lua once had, planted again: what one script leaves in the state that all scripts of a thread
-//! share, and a memory limit that is met sooner or later by what ran there before. Each is seen; the node has neither.
+//! Two leaks that the nodes' Lua once had, planted again: what one script leaves in the state that all scripts of a
+//! thread share, and a memory limit that is met sooner or later by what ran there before. Each is seen; the node has
+//! neither.
 
 use std::cell::RefCell;
 

@@ -137,8 +137,8 @@ impl ClaimEvents<'_> {
             return;
         }
         let host = self.facts.host_of(client);
-        // A refusal after a fault on the client itself, or in a wait that is too long, is what a scenario may be about; others
-        // are waiting in line.
+        // A refusal after a fault on the client itself, or in a wait that is too long, is what a scenario may be about;
+        // others are waiting in line.
         let struck = host.is_some_and(|host| self.facts.faults.was_stopped_by(host, at));
         let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Queueing };
         let event =

@@ -22,7 +22,7 @@ fn the_pages_example_is_a_history_with_the_verdicts_that_it_says() {
     let violated: Vec<Predicate> =
         verdicts.iter().filter(|(_, verdict)| !verdict.evidence().is_empty()).map(|(it, _)| it).collect();
     assert_eq!(violated, [Predicate::P1, Predicate::P3]);
-    assert_eq!(verdicts.judgement(&history), Judgement::Violated);
+    assert_eq!(verdicts.overall(&history), Overall::Violated);
 }
 
 /// One of each kind. A new kind is missing in `kinds_are_all_here` until it is here too.
