@@ -29,53 +29,41 @@ pub(crate) fn clean(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `rest`. A word
-/// that is wider than a line gets one of its own.
+/// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `rest`. A word that
+/// is wider than a line gets one of its own; a number and its unit are one word.
 pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String {
-    let text = clean(text);
-    let (mut lines, mut line) = (String::new(), first.to_owned());
-    let (mut used, mut empty) = (columns(first), true);
-    for word in bound_words(&text) {
-        let word = word.as_str();
-        if !empty && used + 1 + columns(word) > width {
-            lines.push_str(line.trim_end());
-            lines.push('\n');
-            line = rest.to_owned();
-            (used, empty) = (columns(rest), true);
-        }
-        if !empty {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += columns(word);
-        empty = false;
-    }
-    lines.push_str(line.trim_end());
-    lines.push('\n');
-    lines
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    let text = bind_units(&clean(text));
+    let lines = textwrap::wrap(&text, options);
+    lines.iter().map(|line| line.replace(BINDER, " ").trim_end().to_owned() + "\n").collect()
 }
 
-/// The words of a text; a number and its unit are one.
-fn bound_words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// A space that no line ends at: from the private use area, so that no text has one. [`wrap`] makes it a space.
+pub(crate) const BINDER: char = '\u{e000}';
+
+/// Binds each number to its unit.
+fn bind_units(text: &str) -> String {
+    let mut bound = String::with_capacity(text.len());
     for word in text.split(' ') {
-        let unit = matches!(word.trim_end_matches([';', ',', ':', ')', '.']), "s" | "ms" | "µs");
-        match words.last_mut() {
-            Some(number) if unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
-                number.push(' ');
-                number.push_str(word);
-            }
-            _ => words.push(word.to_owned()),
+        let is_unit = matches!(word.trim_end_matches([';', ',', ':', ')', '.']), "s" | "ms" | "µs");
+        if is_unit && bound.ends_with(|c: char| c.is_ascii_digit()) {
+            bound.push(BINDER);
+        } else if !bound.is_empty() {
+            bound.push(' ');
         }
+        bound.push_str(word);
     }
-    words
+    bound
 }
 
-/// How many columns a text takes. Every character counts as one: names and evidence are Latin text, and a wide
-/// character in a story only makes a line a little longer.
+/// How many columns a text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
-    text.chars().count()
+    unicode_width::UnicodeWidthStr::width(text)
 }
 
 /// The text in ASCII, for output that shows nothing else.
@@ -111,6 +99,13 @@ mod tests {
     fn a_paragraph_wraps_with_a_hanging_indent() {
         assert_eq!(wrap("one two  three\nfour", "- ", "  ", 9), "- one two\n  three\n  four\n");
         assert_eq!(wrap("incomprehensibilities", "", "", 5), "incomprehensibilities\n");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(columns("鍵 a"), 4);
+        assert_eq!(wrap("鍵鍵 鍵鍵", "", "", 8), "鍵鍵\n鍵鍵\n");
+        assert_eq!(wrap("éé éé", "", "", 5), "éé éé\n");
     }
 
     #[test]

@@ -97,5 +97,9 @@ impl Row {
 }
 
 fn clip(text: &str, width: usize) -> String {
-    if columns(text) <= width { text.to_owned() } else { text.chars().take(width).collect() }
+    let mut clipped = text.to_owned();
+    while columns(&clipped) > width {
+        clipped.pop();
+    }
+    clipped
 }

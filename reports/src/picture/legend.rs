@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::Facts;
 use crate::style::{Paint, Style};
-use crate::words::wrap;
+use crate::words::{BINDER, wrap};
 
 /// A sign that lanes use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,14 +106,13 @@ pub(super) fn legend(used: &Used, facts: &Facts<'_>, style: &Style) -> String {
     }
     entries.push("true time runs to the right, in order but not to scale".to_owned());
     // Bound together, an entry is one word to the wrapping: no line ends between a sign and its meaning.
-    let bound: Vec<String> =
-        entries.iter().map(|entry| entry.replace(' ', BINDER) + BINDER + BINDER).collect();
-    let text = wrap(&bound.join(" "), "  ", "  ", style.width).replace(BINDER, " ");
-    text.lines().map(|line| style.paint(line.trim_end(), Paint::Dim) + "\n").collect()
+    let bound: Vec<String> = entries
+        .iter()
+        .map(|entry| format!("{}{BINDER}{BINDER}", entry.replace(' ', &BINDER.to_string())))
+        .collect();
+    let text = wrap(&bound.join(" "), "  ", "  ", style.width);
+    text.lines().map(|line| style.paint(line, Paint::Dim) + "\n").collect()
 }
-
-/// A space that no line ends at: from the private use area, so that no text can hold one.
-const BINDER: &str = "\u{e000}";
 
 /// `1 the node holds alice's key`.
 fn key_of(place: usize, facts: &Facts<'_>) -> String {
