@@ -10,8 +10,8 @@ use doublehold_history::{
 };
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::format::signed_duration;
-use doublehold_scenarios::report::{FaultReport, KeyEnd, KeySpan};
-use doublehold_scenarios::scenario::HostIndex;
+use doublehold_scenarios::report::{KeyEnd, KeySpan};
+use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::facts::Facts;
 use crate::words::{clean, list};
@@ -72,17 +72,20 @@ fn lost_before(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Option<Strin
     let (holder, later) = (facts.client(first.client), granted_by(facts, second));
     let stepped = of(|facts, (key, at, how)| *how == KeyEnd::Expired && step(facts, key, *at).is_some());
     if let Some((key, at, _)) = stepped.first() {
-        let (by, nodes) = (step(facts, key, *at)?, nodes(facts, stepped.iter().map(|it| it.0.node)));
-        let its = if stepped.len() == 1 { "its clock was" } else { "their clocks were" };
+        let by = step(facts, key, *at)?;
+        // Of several clocks, those that were stepped as far.
+        let alike = stepped.iter().filter(|(key, at, _)| step(facts, key, *at).as_ref() == Some(&by));
+        let nodes = nodes(facts, alike.clone().map(|it| it.0.node));
+        let its = if alike.count() == 1 { "its clock was" } else { "their clocks were" };
         return Some(format!("{nodes} forgot {holder}'s key because {its} stepped by {by}, and {later}"));
     }
     let forgotten =
         of(|facts, (key, at, how)| *how == KeyEnd::Forgotten && death(facts, key.node, *at).is_some());
     if let Some((key, at, _)) = forgotten.first() {
-        let (fault, nodes) =
-            (death(facts, key.node, *at)?, nodes(facts, forgotten.iter().map(|it| it.0.node)));
-        let it = if forgotten.len() == 1 { "it" } else { "they" };
-        let did = if matches!(fault.fault.effect, Effect::Crash { .. }) { "crashed" } else { "lost power" };
+        let did = death(facts, key.node, *at)?;
+        let alike = forgotten.iter().filter(|(key, at, _)| death(facts, key.node, *at) == Some(did));
+        let nodes = nodes(facts, alike.clone().map(|it| it.0.node));
+        let it = if alike.count() == 1 { "it" } else { "they" };
         return Some(format!("{nodes} forgot {holder}'s key because {it} {did}, and {later}"));
     }
     let deleted = of(|_, (_, _, how)| *how == KeyEnd::Deleted);
@@ -90,9 +93,12 @@ fn lost_before(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Option<Strin
         let (who, node) = (released_by(facts, key, *at)?, facts.host(key.node));
         return Some(format!("{who}'s release deleted {holder}'s key on {node}, and {later}"));
     }
-    let overwritten = of(|_, (_, _, how)| *how == KeyEnd::Overwritten);
-    if !overwritten.is_empty() {
-        let nodes = nodes(facts, overwritten.iter().map(|it| it.0.node));
+    let set_by_second =
+        |node, at| facts.keys_of(second.grant).iter().any(|key| key.node == node && key.from == at);
+    let overwritten =
+        lost.iter().filter(|(key, at, how)| *how == KeyEnd::Overwritten && set_by_second(key.node, *at));
+    if overwritten.clone().next().is_some() {
+        let nodes = nodes(facts, overwritten.map(|it| it.0.node));
         return Some(format!(
             "{} overwrote {holder}'s key on {nodes}, and so was granted the lock",
             facts.client(second.client)
@@ -203,7 +209,10 @@ fn left_behind(facts: &Facts<'_>, from: TrueNs, to: TrueNs) -> Option<String> {
         })
     };
     let client = keys.first()?.client;
-    let whose = keys.iter().all(|key| key.client == client) && dead(client);
+    let nodes_in_all = facts.run.hosts.iter().filter(|(_, role)| *role == Role::Node).count();
+    // On fewer, it keeps nobody waiting.
+    let on_most = keys.len() * 2 > nodes_in_all;
+    let whose = on_most && keys.iter().all(|key| key.client == client) && dead(client);
     let (name, nodes) = (facts.host(client), nodes(facts, keys.iter().map(|key| key.node)));
     whose.then(|| format!("{name}'s process is gone, and its key stays on {nodes}"))
 }
@@ -226,12 +235,13 @@ fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     facts.run.lease.is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
 }
 
-/// The fault that took a node's memory at an instant.
-fn death<'a>(facts: &Facts<'a>, node: HostIndex, at: TrueNs) -> Option<&'a FaultReport> {
-    facts.run.faults.iter().find(|fault| {
+/// What took a node's memory at an instant.
+fn death(facts: &Facts<'_>, node: HostIndex, at: TrueNs) -> Option<&'static str> {
+    let fault = facts.run.faults.iter().find(|fault| {
         let kills = fault.fault.effect.kind().nature == Nature::Death;
         kills && fault.hosts.contains(&node) && fault.from == Some(at)
-    })
+    })?;
+    Some(if matches!(fault.fault.effect, Effect::Crash { .. }) { "crashed" } else { "lost power" })
 }
 
 /// Who deleted a key of somebody else's grant.

@@ -141,6 +141,23 @@ const OTHERS: &[(&str, &str)] = &[
         "#,
     ),
     (
+        "two clocks jump by different amounts",
+        r#"
+        claim = "C and D forget c1's key for steps of their own"
+        lock = { algorithm = "redlock", ttl = "10s" }
+        nodes = { names = ["A", "B", "C", "D", "E"] }
+        clients = [
+            { name = "c1", program = ["acquire", "work 5s", "release"] },
+            { name = "c2", program = ["acquire", "work 1s", "release"], start = "c1's grant" },
+        ]
+        faults = [
+            { kind = "cut", from = "c1", to = "E", at = "0s" },
+            { kind = "clock-step", host = "C", by = "+10s", at = "c1's grant" },
+            { kind = "clock-step", host = "D", by = "+20s", at = "c1's grant" },
+        ]
+        "#,
+    ),
+    (
         "a dead client's key keeps all others waiting",
         r#"
         claim = "c1 dies, and its key stays"
