@@ -57,7 +57,10 @@ pub(crate) const RULES: &[Rule] = &[
             let so = match &it["meanwhile"] {
                 " was paused" => is_stopped(seen, who, last, "pause"),
                 " was suspended" => is_stopped(seen, who, last, "suspend"),
-                " was still at work" => !under_way(seen, who, last),
+                " was still at work" => {
+                    let stops = ["pause", "suspend", "crash", "power-loss"];
+                    !under_way(seen, who, last) && !stops.iter().any(|kind| is_stopped(seen, who, last, kind))
+                }
                 _ => under_way(seen, who, last),
             };
             Some(same && so && lost(seen, it, KeyEnd::Expired, lived)? && granted_by(seen, it)?)
