@@ -1,10 +1,12 @@
-//! The scripts of our locks run without Lua. Every run of the catalogue is the same with it, to the last event.
+//! The scripts of our locks run without Lua, all of them. Every run of the catalogue is the same with it, to the last
+//! event.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
+use doublehold_sim_redis::core::runs_natively;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
 
@@ -26,6 +28,23 @@ fn every_run_of_the_catalogue_is_the_same_with_lua() {
         workers.into_iter().flat_map(|worker| worker.join().expect("no run panics")).collect()
     });
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Where the locks keep their scripts.
+const REQUESTS: &str = include_str!("../../lockimpl/src/request.rs");
+
+#[test]
+fn every_script_of_our_locks_runs_without_lua() {
+    let literals = REQUESTS.split("Script::new(").filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    let scripts: Vec<String> = literals
+        .map(|rest| rest.split('"').next().expect("a literal ends"))
+        // As Rust reads it: a backslash at the end of a line takes the next line's margin with it.
+        .map(|literal| literal.split("\\\n").map(str::trim_start).collect())
+        .collect();
+    assert!(scripts.len() >= 4, "only {} scripts are found in lockimpl", scripts.len());
+    for script in scripts {
+        assert!(runs_natively(script.as_bytes()), "no node runs this without Lua:\n{script}");
+    }
 }
 
 /// How the run differs from the same with Lua.

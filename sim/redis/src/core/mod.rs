@@ -25,6 +25,7 @@ mod stream;
 
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
+pub use lua::runs_natively;
 pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};

@@ -27,5 +27,6 @@ mod run;
 mod script;
 mod twins;
 
+pub use run::runs_natively;
 pub(crate) use run::{Call, compile, run};
 pub(crate) use script::{Declared, Script, digest};

@@ -12,7 +12,8 @@ use super::convert;
 use super::interpreter::Interpreter;
 use super::limits::{self, Limits, Stop};
 use super::random::Random;
-use super::script::Script;
+use super::script::{Script, digest};
+use super::twins::Twin;
 use crate::core::dispatch::{Overrun, OverrunState};
 use crate::core::{Core, MetLimit, Next, Session, StoppedScript, WallMicros, hex};
 use crate::resp::{Args, OwnedArgs, Protocol, reply};
@@ -85,6 +86,11 @@ fn take_interpreter() -> mlua::Result<Interpreter> {
 
 fn cannot_start(error: &mlua::Error) -> Vec<u8> {
     format!("ERR cannot start Lua: {error}").into_bytes()
+}
+
+/// Whether a node runs this script without Lua.
+pub fn runs_natively(source: &[u8]) -> bool {
+    Twin::of(&digest(source)).is_some()
 }
 
 /// How a script is called.
