@@ -1,48 +1,19 @@
-//! Faults as data, in the language of scenario files: hosts have names, and nothing is known of the kernel's numbers.
+//! The one table of kinds of faults.
 //!
-//! This file is the one table of kinds of faults. A new kind is a variant of [`Effect`], and then wherever the compiler
-//! asks: its prototype and its word ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists
-//! them), its words (`does`, `over`), and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they
-//! say about a kind from here.
-//!
-//! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
-//! read, [`crate::format`]. A fault that was made in Rust goes the same way: [`Scenario::checked`](crate::Scenario::checked).
+//! A new kind is a variant of [`Effect`], and then wherever the compiler asks: its prototype and its word
+//! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`, `over`),
+//! and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind from here.
 
-use std::fmt;
 use std::time::Duration;
 
-use doublehold_sim::{self as sim, ClockKind, HostId, PlannedFault, Probability, RatePpb};
+use doublehold_sim::{self as sim, ClockKind, Probability, RatePpb};
 use doublehold_sim_redis::Order;
 
+use super::kind::{Kind, Nature, Slot};
+use super::names::{Names, Way};
 use crate::cast::{Cast, UnknownHost};
 use crate::format::{units, words};
 use crate::run::Signal;
-use crate::when::When;
-
-/// Something done to the world, and when.
-///
-/// ```
-/// use std::time::Duration;
-/// use doublehold_scenarios::fault::{Fault, Way};
-/// use doublehold_scenarios::when::{Mark, When};
-///
-/// let pause = Fault::pause("c1").at(When::event("c1", Mark::Check)).lasting(Duration::from_secs(12));
-/// assert_eq!((pause.words(), pause.at.words()), ("c1 pauses for 12 s".into(), "at c1's check".into()));
-///
-/// let cut = Fault::cut(Way::between("c1", ["A", "B"])).at(Duration::from_secs(2));
-/// assert_eq!(cut.to_string(), "the link between c1 and A and B is cut, at 2 s");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// What is done.
-    pub effect: Effect,
-    /// When.
-    pub at: When,
-    /// How long until it is taken back, if it is.
-    pub lasting: Option<Duration>,
-    /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
-    pub optional: bool,
-}
 
 /// What a fault does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,195 +124,6 @@ pub enum Effect {
     },
 }
 
-/// One host or several, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(pub Vec<String>);
-
-/// From some hosts to others: every pair of one of each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Way {
-    /// The senders.
-    pub from: Names,
-    /// The receivers.
-    pub to: Names,
-    /// Whether the way back is meant as well.
-    pub both_ways: bool,
-}
-
-/// What all faults of one kind have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The word of scenario files and of JSON.
-    pub word: &'static str,
-    /// What its host or its link is meanwhile, in a word or two, for pictures.
-    pub state: &'static str,
-    /// The same of several.
-    pub state_of_several: &'static str,
-    /// What it is done to.
-    pub nature: Nature,
-}
-
-/// What a fault is done to, which decides what it means that it lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
-    /// Code, which goes on where it stopped. Without an end it would be dead, so it must have one.
-    Stop,
-    /// A process, which is started again if the fault has an end.
-    Death,
-    /// A clock, that goes on being wrong until the fault is taken back.
-    Clock,
-    /// A clock, once.
-    ClockOnce,
-    /// Ways between hosts.
-    Link,
-    /// The next message of a way.
-    Message,
-    /// A node's disk, for good.
-    Disk,
-    /// A node's role, until the next change.
-    Role,
-}
-
-impl Fault {
-    /// The fault at the beginning of the run, for good. [`Fault::at`] and [`Fault::lasting`] say otherwise.
-    pub fn new(effect: Effect) -> Fault {
-        Fault { effect, at: When::default(), lasting: None, optional: false }
-    }
-
-    /// Processes stop and go on: [`Effect::Pause`].
-    pub fn pause(hosts: impl Into<Names>) -> Fault {
-        Fault::new(Effect::Pause { hosts: hosts.into() })
-    }
-
-    /// Machines stand still: [`Effect::Suspend`].
-    pub fn suspend(hosts: impl Into<Names>) -> Fault {
-        Fault::new(Effect::Suspend { hosts: hosts.into() })
-    }
-
-    /// Processes die: [`Effect::Crash`].
-    pub fn crash(hosts: impl Into<Names>) -> Fault {
-        Fault::new(Effect::Crash { hosts: hosts.into() })
-    }
-
-    /// Machines lose power: [`Effect::PowerLoss`].
-    pub fn power_loss(hosts: impl Into<Names>) -> Fault {
-        Fault::new(Effect::PowerLoss { hosts: hosts.into(), torn_tail: false })
-    }
-
-    /// Wall clocks are stepped by nanoseconds, back if negative: [`Effect::ClockStep`].
-    pub fn clock_step(hosts: impl Into<Names>, by_ns: i64) -> Fault {
-        Fault::new(Effect::ClockStep { hosts: hosts.into(), by_ns })
-    }
-
-    /// Clocks run at another rate: [`Effect::ClockDrift`].
-    pub fn clock_drift(hosts: impl Into<Names>, by: RatePpb) -> Fault {
-        Fault::new(Effect::ClockDrift { hosts: hosts.into(), by })
-    }
-
-    /// A clock stands still: [`Effect::ClockFreeze`].
-    pub fn clock_freeze(hosts: impl Into<Names>, clock: ClockKind) -> Fault {
-        Fault::new(Effect::ClockFreeze { hosts: hosts.into(), clock })
-    }
-
-    /// Links are cut: [`Effect::Cut`].
-    pub fn cut(way: Way) -> Fault {
-        Fault::new(Effect::Cut { way })
-    }
-
-    /// Links are slow: [`Effect::Slow`].
-    pub fn slow(way: Way, by: Duration) -> Fault {
-        Fault::new(Effect::Slow { way, by })
-    }
-
-    /// The next message is late: [`Effect::PacketDelay`].
-    pub fn packet_delay(from: impl Into<Names>, to: impl Into<Names>, by: Duration) -> Fault {
-        Fault::new(Effect::PacketDelay { from: from.into(), to: to.into(), by })
-    }
-
-    /// Transmissions are lost: [`Effect::Loss`].
-    pub fn loss(way: Way, probability: Probability) -> Fault {
-        Fault::new(Effect::Loss { way, probability })
-    }
-
-    /// A node becomes master, and all others are told: [`Effect::Promote`].
-    pub fn promote(host: impl Into<Names>) -> Fault {
-        Fault::new(Effect::Promote { host: host.into(), tell: None, rewrite_config: true })
-    }
-
-    /// Nodes follow another: [`Effect::Follow`].
-    pub fn follow(hosts: impl Into<Names>, master: impl Into<String>) -> Fault {
-        Fault::new(Effect::Follow { hosts: hosts.into(), master: master.into(), rewrite_config: true })
-    }
-
-    /// The same at another moment.
-    #[must_use]
-    pub fn at(self, when: impl Into<When>) -> Fault {
-        Fault { at: when.into(), ..self }
-    }
-
-    /// The same, taken back after so long.
-    #[must_use]
-    pub fn lasting(self, lasting: Duration) -> Fault {
-        Fault { lasting: Some(lasting), ..self }
-    }
-
-    /// The same, and a run counts in which it never strikes or is not over at the end.
-    #[must_use]
-    pub fn optional(self) -> Fault {
-        Fault { optional: true, ..self }
-    }
-
-    /// What happens, as a sentence: `c1 pauses for 12 s`.
-    pub fn words(&self) -> String {
-        let does = self.effect.does();
-        let several = matches!(&self.effect, Effect::Crash { hosts } | Effect::PowerLoss { hosts, .. } if hosts.several());
-        let (stay, restart) = if several { ("stay", "restart") } else { ("stays", "restarts") };
-        match (self.lasting, self.effect.kind().nature) {
-            (None, Nature::Death) => format!("{does} and {stay} down"),
-            (Some(Duration::ZERO), Nature::Death) => format!("{does} and {restart} at once"),
-            (Some(after), Nature::Death) => format!("{does} and {restart} after {}", words::duration(after)),
-            (None, _) => does,
-            (Some(lasting), _) => format!("{does} for {}", words::duration(lasting)),
-        }
-    }
-
-    /// What the kernel is to do, and when.
-    ///
-    /// # Errors
-    ///
-    /// If it names a host that is not in the cast.
-    pub fn planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
-        Ok(PlannedFault {
-            trigger: self.at.trigger(cast)?,
-            faults: self.effect.lower(cast)?,
-            lasting: self.lasting,
-        })
-    }
-}
-
-/// `c1 pauses for 12 s, at c1's check`.
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.words(), self.at.words())
-    }
-}
-
-/// A field of an effect, to be filled from a file or written to one.
-pub(crate) enum Slot<'a> {
-    Hosts(&'a mut Names),
-    /// Nodes, none of them, or, where it is not said, all.
-    Told(&'a mut Option<Names>),
-    Master(&'a mut String),
-    /// Its default is in the prototype.
-    Flag(&'a mut bool),
-    Step(&'a mut i64),
-    Rate(&'a mut RatePpb),
-    Clock(&'a mut ClockKind),
-    /// With an example for a file that lacks it.
-    Delay(&'static str, &'a mut Duration),
-    Probability(&'a mut Probability),
-}
-
 impl Effect {
     /// One of each kind, in the order in which messages list them, with nothing filled in but defaults.
     pub(crate) fn prototypes() -> Vec<Effect> {
@@ -437,7 +219,7 @@ impl Effect {
     }
 
     /// What it does, without for how long.
-    fn does(&self) -> String {
+    pub(super) fn does(&self) -> String {
         match self {
             Effect::Pause { hosts } => hosts.do_this("pauses", "pause"),
             Effect::Suspend { hosts } => hosts.do_this("is suspended", "are suspended"),
@@ -531,7 +313,7 @@ impl Effect {
     }
 
     /// What the kernel does, in this order.
-    fn lower(&self, cast: &Cast) -> Result<Vec<sim::Fault>, UnknownHost> {
+    pub(super) fn lower(&self, cast: &Cast) -> Result<Vec<sim::Fault>, UnknownHost> {
         use sim::Fault as Do;
         let ns = |by: &Duration| u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         match self {
@@ -575,109 +357,4 @@ impl Effect {
 
 fn without_rewrite(rewrite_config: bool) -> &'static str {
     if rewrite_config { "" } else { ", without CONFIG REWRITE" }
-}
-
-impl Names {
-    fn several(&self) -> bool {
-        self.0.len() > 1
-    }
-
-    /// The hosts and their verb, which one of them takes in one form and several in another.
-    fn do_this(&self, one: &str, several: &str) -> String {
-        format!("{self} {}", if self.several() { several } else { one })
-    }
-
-    fn each(
-        &self,
-        cast: &Cast,
-        fault: impl Fn(HostId) -> sim::Fault,
-    ) -> Result<Vec<sim::Fault>, UnknownHost> {
-        self.0.iter().map(|name| cast.world(name).map(&fault)).collect()
-    }
-}
-
-/// `c1`, `c1 and c2`, `c1, c2 and c3`.
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(String::as_str).collect();
-        f.write_str(&words::names(&names))
-    }
-}
-
-impl From<&str> for Names {
-    fn from(name: &str) -> Names {
-        Names(vec![name.to_owned()])
-    }
-}
-
-impl From<String> for Names {
-    fn from(name: String) -> Names {
-        Names(vec![name])
-    }
-}
-
-impl<const N: usize> From<[&str; N]> for Names {
-    fn from(names: [&str; N]) -> Names {
-        names.into_iter().collect()
-    }
-}
-
-impl From<Vec<String>> for Names {
-    fn from(names: Vec<String>) -> Names {
-        Names(names)
-    }
-}
-
-impl<'a> FromIterator<&'a str> for Names {
-    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Names {
-        Names(names.into_iter().map(str::to_owned).collect())
-    }
-}
-
-impl Way {
-    /// One way.
-    pub fn from_to(from: impl Into<Names>, to: impl Into<Names>) -> Way {
-        Way { from: from.into(), to: to.into(), both_ways: false }
-    }
-
-    /// Both ways.
-    pub fn between(one: impl Into<Names>, other: impl Into<Names>) -> Way {
-        Way { from: one.into(), to: other.into(), both_ways: true }
-    }
-
-    fn fields(&mut self) -> [(&'static str, Slot<'_>); 3] {
-        let Way { from, to, both_ways } = self;
-        [("from", Slot::Hosts(from)), ("to", Slot::Hosts(to)), ("both_ways", Slot::Flag(both_ways))]
-    }
-
-    fn and<'a>(&'a mut self, field: (&'static str, Slot<'a>)) -> Vec<(&'static str, Slot<'a>)> {
-        self.fields().into_iter().chain([field]).collect()
-    }
-
-    /// Each direction once: all there, then all back.
-    fn each(
-        &self,
-        cast: &Cast,
-        fault: impl Fn(HostId, HostId) -> sim::Fault,
-    ) -> Result<Vec<sim::Fault>, UnknownHost> {
-        let mut pairs = Vec::new();
-        for from in &self.from.0 {
-            for to in &self.to.0 {
-                pairs.push((cast.world(from)?, cast.world(to)?));
-            }
-        }
-        if self.both_ways {
-            let back: Vec<_> = pairs.iter().map(|&(from, to)| (to, from)).collect();
-            pairs.extend(back);
-        }
-        Ok(pairs.into_iter().map(|(from, to)| fault(from, to)).collect())
-    }
-}
-
-/// `from c1 to A and B`, `between c1 and A`.
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Way { from, to, both_ways } = self;
-        if *both_ways { write!(f, "between {from} and {to}") } else { write!(f, "from {from} to {to}") }
-    }
 }

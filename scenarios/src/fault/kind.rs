@@ -1,0 +1,57 @@
+//! What there is to say about a kind of fault: its words, what it is done to, and the fields it can have.
+
+use std::time::Duration;
+
+use doublehold_sim::{ClockKind, Probability, RatePpb};
+
+use super::names::Names;
+
+/// What all faults of one kind have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The word of scenario files and of JSON.
+    pub word: &'static str,
+    /// What its host or its link is meanwhile, in a word or two, for pictures.
+    pub state: &'static str,
+    /// The same of several.
+    pub state_of_several: &'static str,
+    /// What it is done to.
+    pub nature: Nature,
+}
+
+/// What a fault is done to, which decides what it means that it lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// Code, which goes on where it stopped. Without an end it would be dead, so it must have one.
+    Stop,
+    /// A process, which is started again if the fault has an end.
+    Death,
+    /// A clock, that goes on being wrong until the fault is taken back.
+    Clock,
+    /// A clock, once.
+    ClockOnce,
+    /// Ways between hosts.
+    Link,
+    /// The next message of a way.
+    Message,
+    /// A node's disk, for good.
+    Disk,
+    /// A node's role, until the next change.
+    Role,
+}
+
+/// A field of an effect, to be filled from a file or written to one.
+pub(crate) enum Slot<'a> {
+    Hosts(&'a mut Names),
+    /// Nodes, none of them, or, where it is not said, all.
+    Told(&'a mut Option<Names>),
+    Master(&'a mut String),
+    /// Its default is in the prototype.
+    Flag(&'a mut bool),
+    Step(&'a mut i64),
+    Rate(&'a mut RatePpb),
+    Clock(&'a mut ClockKind),
+    /// With an example for a file that lacks it.
+    Delay(&'static str, &'a mut Duration),
+    Probability(&'a mut Probability),
+}

@@ -1,0 +1,174 @@
+//! Faults as data, in the language of scenario files: hosts have names, and nothing is known of the kernel's numbers.
+//!
+//! [`Fault`] is what is done and when. A new kind of fault is a variant of [`Effect`], in `effect.rs`, and then whatever
+//! the compiler asks for in the one table there. `kind.rs` has the types of that table, `names.rs` hosts and ways.
+//!
+//! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
+//! read, [`crate::format`]. A fault that was made in Rust goes the same way: [`Scenario::checked`](crate::Scenario::checked).
+
+mod effect;
+mod kind;
+mod names;
+
+use std::fmt;
+use std::time::Duration;
+
+use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb};
+
+use crate::cast::{Cast, UnknownHost};
+use crate::format::words;
+use crate::when::When;
+
+pub use effect::Effect;
+pub(crate) use kind::Slot;
+pub use kind::{Kind, Nature};
+pub use names::{Names, Way};
+
+/// Something done to the world, and when.
+///
+/// ```
+/// use std::time::Duration;
+/// use doublehold_scenarios::fault::{Fault, Way};
+/// use doublehold_scenarios::when::{Mark, When};
+///
+/// let pause = Fault::pause("c1").at(When::event("c1", Mark::Check)).lasting(Duration::from_secs(12));
+/// assert_eq!((pause.words(), pause.at.words()), ("c1 pauses for 12 s".into(), "at c1's check".into()));
+///
+/// let cut = Fault::cut(Way::between("c1", ["A", "B"])).at(Duration::from_secs(2));
+/// assert_eq!(cut.to_string(), "the link between c1 and A and B is cut, at 2 s");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What is done.
+    pub effect: Effect,
+    /// When.
+    pub at: When,
+    /// How long until it is taken back, if it is.
+    pub lasting: Option<Duration>,
+    /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
+    pub optional: bool,
+}
+
+impl Fault {
+    /// The fault at the beginning of the run, for good. [`Fault::at`] and [`Fault::lasting`] say otherwise.
+    pub fn new(effect: Effect) -> Fault {
+        Fault { effect, at: When::default(), lasting: None, optional: false }
+    }
+
+    /// Processes stop and go on: [`Effect::Pause`].
+    pub fn pause(hosts: impl Into<Names>) -> Fault {
+        Fault::new(Effect::Pause { hosts: hosts.into() })
+    }
+
+    /// Machines stand still: [`Effect::Suspend`].
+    pub fn suspend(hosts: impl Into<Names>) -> Fault {
+        Fault::new(Effect::Suspend { hosts: hosts.into() })
+    }
+
+    /// Processes die: [`Effect::Crash`].
+    pub fn crash(hosts: impl Into<Names>) -> Fault {
+        Fault::new(Effect::Crash { hosts: hosts.into() })
+    }
+
+    /// Machines lose power: [`Effect::PowerLoss`].
+    pub fn power_loss(hosts: impl Into<Names>) -> Fault {
+        Fault::new(Effect::PowerLoss { hosts: hosts.into(), torn_tail: false })
+    }
+
+    /// Wall clocks are stepped by nanoseconds, back if negative: [`Effect::ClockStep`].
+    pub fn clock_step(hosts: impl Into<Names>, by_ns: i64) -> Fault {
+        Fault::new(Effect::ClockStep { hosts: hosts.into(), by_ns })
+    }
+
+    /// Clocks run at another rate: [`Effect::ClockDrift`].
+    pub fn clock_drift(hosts: impl Into<Names>, by: RatePpb) -> Fault {
+        Fault::new(Effect::ClockDrift { hosts: hosts.into(), by })
+    }
+
+    /// A clock stands still: [`Effect::ClockFreeze`].
+    pub fn clock_freeze(hosts: impl Into<Names>, clock: ClockKind) -> Fault {
+        Fault::new(Effect::ClockFreeze { hosts: hosts.into(), clock })
+    }
+
+    /// Links are cut: [`Effect::Cut`].
+    pub fn cut(way: Way) -> Fault {
+        Fault::new(Effect::Cut { way })
+    }
+
+    /// Links are slow: [`Effect::Slow`].
+    pub fn slow(way: Way, by: Duration) -> Fault {
+        Fault::new(Effect::Slow { way, by })
+    }
+
+    /// The next message is late: [`Effect::PacketDelay`].
+    pub fn packet_delay(from: impl Into<Names>, to: impl Into<Names>, by: Duration) -> Fault {
+        Fault::new(Effect::PacketDelay { from: from.into(), to: to.into(), by })
+    }
+
+    /// Transmissions are lost: [`Effect::Loss`].
+    pub fn loss(way: Way, probability: Probability) -> Fault {
+        Fault::new(Effect::Loss { way, probability })
+    }
+
+    /// A node becomes master, and all others are told: [`Effect::Promote`].
+    pub fn promote(host: impl Into<Names>) -> Fault {
+        Fault::new(Effect::Promote { host: host.into(), tell: None, rewrite_config: true })
+    }
+
+    /// Nodes follow another: [`Effect::Follow`].
+    pub fn follow(hosts: impl Into<Names>, master: impl Into<String>) -> Fault {
+        Fault::new(Effect::Follow { hosts: hosts.into(), master: master.into(), rewrite_config: true })
+    }
+
+    /// The same at another moment.
+    #[must_use]
+    pub fn at(self, when: impl Into<When>) -> Fault {
+        Fault { at: when.into(), ..self }
+    }
+
+    /// The same, taken back after so long.
+    #[must_use]
+    pub fn lasting(self, lasting: Duration) -> Fault {
+        Fault { lasting: Some(lasting), ..self }
+    }
+
+    /// The same, and a run counts in which it never strikes or is not over at the end.
+    #[must_use]
+    pub fn optional(self) -> Fault {
+        Fault { optional: true, ..self }
+    }
+
+    /// What happens, as a sentence: `c1 pauses for 12 s`.
+    pub fn words(&self) -> String {
+        let does = self.effect.does();
+        let several = matches!(&self.effect, Effect::Crash { hosts } | Effect::PowerLoss { hosts, .. } if hosts.several());
+        let (stay, restart) = if several { ("stay", "restart") } else { ("stays", "restarts") };
+        match (self.lasting, self.effect.kind().nature) {
+            (None, Nature::Death) => format!("{does} and {stay} down"),
+            (Some(Duration::ZERO), Nature::Death) => format!("{does} and {restart} at once"),
+            (Some(after), Nature::Death) => format!("{does} and {restart} after {}", words::duration(after)),
+            (None, _) => does,
+            (Some(lasting), _) => format!("{does} for {}", words::duration(lasting)),
+        }
+    }
+
+    /// What the kernel is to do, and when.
+    ///
+    /// # Errors
+    ///
+    /// If it names a host that is not in the cast.
+    pub fn planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
+        Ok(PlannedFault {
+            trigger: self.at.trigger(cast)?,
+            faults: self.effect.lower(cast)?,
+            lasting: self.lasting,
+        })
+    }
+}
+
+/// `c1 pauses for 12 s, at c1's check`.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.words(), self.at.words())
+    }
+}
