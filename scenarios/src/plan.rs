@@ -108,9 +108,9 @@ impl Plan {
     /// If it cannot be written as TOML, which no scenario that was read can bring about.
     ///
     /// ```
-    /// use doublehold_scenarios::{Engine, Keep, SimEngine, catalog, plan::Plan};
+    /// use doublehold_scenarios::{Engine, SimEngine, catalog, plan::Plan};
     ///
-    /// let report = SimEngine.run(&catalog::load("lease-pause", &[])?, 7, Keep::History);
+    /// let report = SimEngine.run(&catalog::load("lease-pause", &[])?, 7);
     /// let plan = Plan::of(&report);
     /// assert_eq!(Plan::parse("lease-pause.plan", &plan.to_toml().unwrap())?, plan);
     /// # Ok::<(), doublehold_scenarios::error::ScenarioError>(())
