@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use doublehold_history::Predicate;
+use doublehold_lockimpl::Descriptor;
 use doublehold_sim::TraceHash;
 use serde::Serialize;
 
@@ -135,7 +136,16 @@ impl Plan {
     ///
     /// If the file cannot be read, is no plan, is one of a later format, or holds a scenario that is refused.
     pub fn read(path: &str) -> Result<Plan, ScenarioError> {
-        Plan::parse(path, &read_text(path, FileKind::Plan)?)
+        Plan::read_with(path, doublehold_lockimpl::descriptors())
+    }
+
+    /// As [`Plan::read`], where these are the locks that there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::read`].
+    pub fn read_with(path: &str, locks: Vec<Descriptor>) -> Result<Plan, ScenarioError> {
+        Plan::parse_with(path, &read_text(path, FileKind::Plan)?, locks)
     }
 
     /// Reads a plan from its text; messages call it `file`.
@@ -144,10 +154,19 @@ impl Plan {
     ///
     /// As [`Plan::read`].
     pub fn parse(file: &str, text: &str) -> Result<Plan, ScenarioError> {
+        Plan::parse_with(file, text, doublehold_lockimpl::descriptors())
+    }
+
+    /// As [`Plan::parse`], where these are the locks that there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::read`].
+    pub fn parse_with(file: &str, text: &str, locks: Vec<Descriptor>) -> Result<Plan, ScenarioError> {
         let tree = Node::parse(text).map_err(|problem| refused(file, problem))?;
         refuse_later_format(file, &tree)?;
         let plan = Field::named("", &tree).section(KEYS).map_err(|problem| refused(file, problem))?;
-        let scenario = scenario(file, &plan)?;
+        let scenario = scenario(file, &plan, locks)?;
         parse(&plan, scenario).map_err(|problem| refused(file, problem))
     }
 
@@ -221,11 +240,11 @@ impl Replay {
 }
 
 /// The scenario of a plan: nested, or, as format 1 had it, as the text of a file.
-fn scenario(file: &str, plan: &Section<'_>) -> Result<Scenario, ScenarioError> {
+fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
     let field = |key, example| plan.require(key, example).map_err(|problem| refused(file, problem));
     let name = field("name", "\"lease-pause\"")?.text().map_err(|problem| refused(file, problem))?;
     let scenario = field("scenario", "{ … }")?;
-    let source = Source { name: name.to_owned(), in_plan: true, ..Source::default() };
+    let source = Source { name: name.to_owned(), in_plan: true, locks, ..Source::default() };
     match scenario.text() {
         Ok(text) => {
             let file = format!("{}: scenario", shorten(file));

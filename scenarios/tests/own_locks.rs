@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Unfit, Value, descriptors};
 use doublehold_scenarios::format::Source;
+use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::Scenario;
 
 /// A lock that counts to a patience and knows no extension.
@@ -33,6 +34,15 @@ impl LockConfig for Patient {
     }
 }
 
+/// Ours and those of this file.
+fn locks() -> Vec<Descriptor> {
+    let mut locks = descriptors();
+    locks.push(Descriptor::of::<Patient>("patient", "asks a few times", "us", Nodes::One));
+    // A lock that says nothing of itself.
+    locks.push(Descriptor::of::<()>("silent", "nobody knows", "us", Nodes::One));
+    locks
+}
+
 fn read(lock: &str, more: &str) -> Result<Scenario, String> {
     let text = format!(
         r#"
@@ -45,11 +55,7 @@ fn read(lock: &str, more: &str) -> Result<Scenario, String> {
         program = ["acquire", "work 1s", "check", "release"]
         "#
     );
-    let mut locks = descriptors();
-    locks.push(Descriptor::of::<Patient>("patient", "asks a few times", "us", Nodes::One));
-    // A lock that says nothing of itself.
-    locks.push(Descriptor::of::<()>("silent", "nobody knows", "us", Nodes::One));
-    let source = Source { name: "own".into(), file: "own".into(), text, locks, ..Source::default() };
+    let source = Source { name: "own".into(), file: "own".into(), text, locks: locks(), ..Source::default() };
     source.read().map_err(|error| error.to_string().replacen("cannot read scenario `own`: ", "", 1))
 }
 
@@ -126,4 +132,21 @@ fn what_a_lock_of_ones_own_cannot_do_is_refused_and_what_nobody_knows_is_not() {
     }
     assert!(read(patient, &waits("SETNX executed for c1")).is_ok());
     assert!(read(&format!("{patient}, loud = true"), &waits("c1's expiry")).is_ok());
+}
+
+#[test]
+fn a_plan_of_a_lock_of_ones_own_is_read_where_that_lock_is_known() {
+    let scenario =
+        read("\"patient\", ttl = \"9s\", patience = 7", "").unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan {
+        scenario,
+        seed: 7,
+        hash_rules: 1,
+        trace_hash: "00ff00ff00ff00ff".to_owned(),
+        verdicts: std::collections::BTreeMap::new(),
+        program: String::new(),
+    };
+    let text = plan.to_toml().expect("it was read");
+    assert_eq!(Plan::parse_with("own.plan", &text, locks()).unwrap_or_else(|error| panic!("{error}")), plan);
+    assert!(Plan::parse("own.plan", &text).is_err(), "nobody else knows that lock");
 }
