@@ -277,6 +277,10 @@ fn faults_are_told_in_words() {
             "kind='loss', from='c1', to='M', probability='1/10'",
             "1/10 of all transmissions are lost from c1 to M",
         ),
+        (
+            "kind='reset-connections', from=['c1','c2'], to='M'",
+            "the connections between c1 and c2 and M are reset",
+        ),
         ("kind='fsync-lies', host='M'", "M has a disk that lies about fsync"),
         ("kind='disk-snapshot', host='M'", "M has its disk remembered"),
         ("kind='disk-rollback', host=['M','R1']", "M and R1 have their disk rolled back"),

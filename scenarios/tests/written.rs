@@ -70,6 +70,7 @@ fn effect() -> impl Strategy<Value = Effect> {
         way().prop_map(|way| Effect::Cut { way }),
         (way(), long()).prop_map(|(way, by)| Effect::Slow { way, by }),
         (way(), long()).prop_map(|(Way { from, to, .. }, by)| Effect::PacketDelay { from, to, by }),
+        way().prop_map(|Way { from, to, .. }| Effect::ResetConnections { from, to }),
         (way(), chance).prop_map(|(way, probability)| Effect::Loss { way, probability }),
         nodes().prop_map(|hosts| Effect::FsyncLies { hosts }),
         nodes().prop_map(|hosts| Effect::DiskSnapshot { hosts }),

@@ -108,6 +108,7 @@ impl State {
                 self.abandon_fsyncs(host); // they would cover what is written to the restored files
             }
             Fault::Signal { host, ref signal } => self.deliver_signal(host, signal),
+            Fault::ResetConnections { from, to } => self.reset_connections(from, to),
         }
     }
 

@@ -172,6 +172,14 @@ pub enum Fault {
         /// What it is told.
         signal: String,
     },
+    /// Resets every connection between the two that is established, whoever opened it: a middlebox forgets them and
+    /// says so to both ends. A machine that is off or suspended does not hear it.
+    ResetConnections {
+        /// One side.
+        from: HostId,
+        /// The other side.
+        to: HostId,
+    },
 }
 
 impl Fault {
@@ -204,7 +212,8 @@ impl Fault {
             | Fault::Unslow { from, to, .. }
             | Fault::DelayNext { from, to, .. }
             | Fault::Lose { from, to, .. }
-            | Fault::Unlose { from, to, .. } => (from, Some(to)),
+            | Fault::Unlose { from, to, .. }
+            | Fault::ResetConnections { from, to } => (from, Some(to)),
         };
         std::iter::once(one).chain(other)
     }
@@ -232,7 +241,8 @@ impl Fault {
             | Fault::LieOnFsync { .. }
             | Fault::SnapshotDisk { .. }
             | Fault::RollBackDisk { .. }
-            | Fault::Signal { .. } => return None,
+            | Fault::Signal { .. }
+            | Fault::ResetConnections { .. } => return None,
         })
     }
 }

@@ -89,6 +89,13 @@ pub enum Effect {
         /// The chance of each.
         probability: Probability,
     },
+    /// A middlebox forgets all connections between two hosts, and resets both ends.
+    ResetConnections {
+        /// One side.
+        from: Names,
+        /// The other side.
+        to: Names,
+    },
     /// From now on fsync reports success and does nothing.
     FsyncLies {
         /// Of which nodes.
@@ -140,6 +147,7 @@ impl Effect {
             Effect::Slow { way: way(), by },
             Effect::PacketDelay { from: hosts(), to: hosts(), by },
             Effect::Loss { way: way(), probability: Probability::NEVER },
+            Effect::ResetConnections { from: hosts(), to: hosts() },
             Effect::FsyncLies { hosts: hosts() },
             Effect::DiskSnapshot { hosts: hosts() },
             Effect::DiskRollback { hosts: hosts() },
@@ -171,6 +179,9 @@ impl Effect {
                 of_links("packet-delay", "packet late", "packets late", Nature::Message)
             }
             Effect::Loss { .. } => kind("loss", "packets lost", Nature::Link),
+            Effect::ResetConnections { .. } => {
+                kind("reset-connections", "connections reset", Nature::Message)
+            }
             Effect::FsyncLies { .. } => kind("fsync-lies", "disk", Nature::Disk),
             Effect::DiskSnapshot { .. } => kind("disk-snapshot", "disk", Nature::Disk),
             Effect::DiskRollback { .. } => kind("disk-rollback", "disk", Nature::Disk),
@@ -205,6 +216,9 @@ impl Effect {
                 vec![("from", Slot::Hosts(from)), ("to", Slot::Hosts(to)), ("by", Slot::Delay("\"90s\"", by))]
             }
             Effect::Loss { way, probability } => way.and(("probability", Slot::Probability(probability))),
+            Effect::ResetConnections { from, to } => {
+                vec![("from", Slot::Hosts(from)), ("to", Slot::Hosts(to))]
+            }
             Effect::Promote { host, tell, rewrite_config } => vec![
                 ("host", Slot::Hosts(host)),
                 ("tell", Slot::Told(tell)),
@@ -242,6 +256,9 @@ impl Effect {
                 format!("the next message takes {} longer from {from} to {to}", words::duration(*by))
             }
             Effect::Loss { way, probability } => format!("{probability} of all transmissions are lost {way}"),
+            Effect::ResetConnections { from, to } => {
+                format!("the connections between {from} and {to} are reset")
+            }
             Effect::FsyncLies { hosts } => {
                 hosts.do_this("has a disk that lies about fsync", "have disks that lie about fsync")
             }
@@ -281,6 +298,7 @@ impl Effect {
             Effect::Cut { .. } => "the cut is healed".to_owned(),
             Effect::Slow { .. } | Effect::Loss { .. } => "the link is as before".to_owned(),
             Effect::PacketDelay { .. }
+            | Effect::ResetConnections { .. }
             | Effect::FsyncLies { .. }
             | Effect::DiskSnapshot { .. }
             | Effect::DiskRollback { .. }
@@ -305,7 +323,7 @@ impl Effect {
             | Effect::Promote { host: hosts, .. }
             | Effect::Follow { hosts, .. } => return hosts.clone(),
             Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => (&way.from, &way.to),
-            Effect::PacketDelay { from, to, .. } => (from, to),
+            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => (from, to),
         };
         let mut both = one.0.clone();
         both.extend(other.0.iter().filter(|name| !one.0.contains(name)).cloned());
@@ -338,6 +356,10 @@ impl Effect {
             }
             Effect::Loss { way, probability } => {
                 way.each(cast, |from, to| Do::Lose { from, to, probability: *probability })
+            }
+            Effect::ResetConnections { from, to } => {
+                let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
+                way.each(cast, |from, to| Do::ResetConnections { from, to })
             }
             Effect::FsyncLies { hosts } => hosts.each(cast, |host| Do::LieOnFsync { host }),
             Effect::DiskSnapshot { hosts } => hosts.each(cast, |host| Do::SnapshotDisk { host }),

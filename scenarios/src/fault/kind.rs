@@ -32,7 +32,7 @@ pub enum Nature {
     ClockOnce,
     /// Ways between hosts.
     Link,
-    /// The next message of a way.
+    /// What is between hosts at one moment: the next message, their connections.
     Message,
     /// A node's disk, for good.
     Disk,

@@ -1,12 +1,13 @@
 //! `[[faults]]` of links.
 
-use doublehold_sim::{Event, Fault, HostId};
+use doublehold_history::EventKind;
+use doublehold_sim::{End, Event, Fault, HostId};
 
 use crate::row::{ONE, REDLOCK, Row, TWO, check};
 use crate::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [cut_where(), cut_how(), slow_where(), slow_how(), packet_delay(), loss_where(), loss_how()]
+    [cut_where(), cut_how(), slow_where(), slow_how(), packet_delay(), loss_where(), loss_how(), resets()]
         .into_iter()
         .flatten()
         .collect()
@@ -356,6 +357,64 @@ fn loss_how() -> Vec<Row> {
             with: &[("faults.0.both_ways", "true")],
             shows: |without, with| lossy(without, C1_A) == [true, false] && lossy(with, C1_A) == [true, true],
             ..Row::on(ONE)
+        },
+    ]
+}
+
+/// How many connections were reset at a host when the fault struck.
+fn reset(seen: &Seen, host: &str) -> usize {
+    let id = seen.host(host);
+    let is = |event: &Event| matches!(event, Event::Ended { host, how: End::Reset, .. } if *host == id);
+    seen.trace().filter(|(at, event)| *at == seen.struck(0) && is(event)).count()
+}
+
+const RESET: (&str, &str) =
+    ("faults", "[{ kind = 'reset-connections', from = 'c1', to = 'A', at = 'SET executed for c1' }]");
+
+/// When everybody has asked.
+const LATER: (&str, &str) = ("faults.0.at", "1s");
+
+fn resets() -> Vec<Row> {
+    vec![
+        Row {
+            word: "faults.kind=reset-connections",
+            claim: "both ends are reset at once, between a SET and its reply: the node holds a key of which c1 knows nothing",
+            with: &[RESET],
+            shows: |without, with| {
+                let doubts = |seen: &Seen| {
+                    seen.times("c1", |what| matches!(what, EventKind::AcquireUnknown { .. })).len()
+                };
+                let set = with.executed("A", "SET", "c1")[0];
+                let held = with.keys("A", "c1")[0].from.0;
+                (reset(with, "c1"), reset(with, "A"), reset(with, "resource")) == (1, 1, 0)
+                    && with.struck(0) == set
+                    && held == set
+                    && without.grant("c1").at == set + MS
+                    && (doubts(without), doubts(with)) == (0, 1)
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "faults.reset-connections.from",
+            claim: "the host that is named loses its connections, whoever opened them, and no other host does",
+            both: &[RESET, LATER],
+            with: &[("faults.0.from", "['A']"), ("faults.0.to", "['c2']")],
+            shows: |without, with| {
+                let resets = |seen: &Seen| ["c1", "c2", "A"].map(|host| reset(seen, host));
+                resets(without) == [1, 0, 1] && resets(with) == [0, 1, 1]
+            },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "faults.reset-connections.to",
+            claim: "the connections with that host are reset, and no others",
+            both: &[RESET, LATER],
+            with: &[("faults.0.to", "B")],
+            shows: |without, with| {
+                let resets = |seen: &Seen| ["c1", "A", "B", "C"].map(|host| reset(seen, host));
+                resets(without) == [1, 1, 0, 0] && resets(with) == [1, 0, 1, 0]
+            },
+            ..Row::on(REDLOCK)
         },
     ]
 }

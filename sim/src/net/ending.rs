@@ -10,6 +10,9 @@
 //!
 //! A reset is no part of the stream: nothing repeats a lost one, and it waits for no lost segment. It does not overtake
 //! what is on its way before it, so data that arrives before it can still be read.
+//!
+//! A middlebox between two hosts can reset both ends. It may stand anywhere on the way, so its resets take no time, and
+//! what is on the way never arrives.
 
 use std::collections::BTreeSet;
 
@@ -148,6 +151,24 @@ impl State {
         self.stop_repeating(key, from.other());
         if self.end_of(key, from.other()).takes_data() {
             self.end_connection(key, from.other(), End::Reset);
+        }
+    }
+
+    /// Somebody between the two tells both ends of every connection that it is over. What is still being opened is no
+    /// connection yet, and a machine that does not listen learns of it when it sends again.
+    pub(crate) fn reset_connections(&mut self, one: HostId, other: HostId) {
+        let between = self.net.known_link(one, other).map(|link| link.connections.clone());
+        for key in between.into_iter().flatten() {
+            if !self.net.connections[key].request.established {
+                continue;
+            }
+            for side in [Side::Opener, Side::Accepter] {
+                let (host, _) = self.hosts_of(key, side);
+                if self.host(host).life.is_reachable() {
+                    self.reset_counts(key, side.other());
+                }
+            }
+            self.free_if_over(key);
         }
     }
 

@@ -166,10 +166,11 @@ fn any_fault() -> impl Strategy<Value = Fault> {
             _ => Fault::Wake { host },
         });
     let of_link =
-        (0..4, any_host(), any_host(), 0u64..500_000_000).prop_map(|(kind, from, to, by_ns)| match kind {
+        (0..5, any_host(), any_host(), 0u64..500_000_000).prop_map(|(kind, from, to, by_ns)| match kind {
             0 => Fault::Cut { from, to },
             1 => Fault::Slow { from, to, by_ns },
             2 => Fault::DelayNext { from, to, by_ns },
+            3 => Fault::ResetConnections { from, to },
             _ => Fault::Lose {
                 from,
                 to,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{Fault, HostId};
+use doublehold_sim::{Fault, HostId, SimTime, Trigger};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::story::{PORT, Story, always, connect, link, ms, say_all, send};
@@ -178,4 +178,49 @@ fn without_a_word_to_a_dead_peer_a_lost_reset_is_never_noticed() {
     });
     lose_the_reset(&mut story, server, client);
     story.tells(&["3600002ms true"]);
+}
+
+#[test]
+fn a_middlebox_resets_both_ends_at_once_and_what_is_on_the_way_never_arrives() {
+    let mut story = Story::new();
+    let (first, second) = (story.listener("first"), story.echo("second"));
+    let client = story.essential("client", move |host, log| async move {
+        let (mut to_first, mut to_second) = (connect(&host, first).await, connect(&host, second).await);
+        send(&mut to_first, "in time").await;
+        host.sleep(ms(6)).await;
+        send(&mut to_first, "on the way").await;
+        say_all(to_first, &log).await;
+        send(&mut to_second, "others go on").await;
+        to_second.read_exact(&mut [0; 12]).await.expect("nobody touched this one");
+        send(&mut connect(&host, first).await, "and a new one does").await;
+        host.sleep(ms(200)).await;
+    });
+    // Between the departure of the word and its arrival.
+    let at = SimTime::ZERO.after(Duration::from_micros(10_500));
+    story.plan(Trigger::At(at), vec![Fault::ResetConnections { from: first, to: client }], None);
+    let reset = "10ms+500000ns connection reset";
+    story.tells(&[
+        "5ms in time",
+        reset,
+        reset,
+        "15ms+500000ns and a new one does",
+        "15ms+500000ns end of stream",
+    ]);
+}
+
+#[test]
+fn a_machine_that_sleeps_through_a_reset_learns_of_it_when_it_sends_again() {
+    let mut story = Story::new();
+    let server = story.listener("server");
+    let client = story.essential("client", move |host, log| async move {
+        let mut stream = connect(&host, server).await;
+        host.sleep(ms(50)).await;
+        for word in ["to nobody", "again"] {
+            log.say(stream.write(word.as_bytes()).await.is_ok());
+            host.sleep(ms(10)).await;
+        }
+    });
+    story.during(10, 100, Fault::Suspend { host: client });
+    story.at(20, Fault::ResetConnections { from: client, to: server });
+    story.tells(&["20ms connection reset", "142ms true", "152ms false"]);
 }
