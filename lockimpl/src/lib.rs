@@ -11,7 +11,7 @@
 //! | `lock` | [`Lock`] and what its calls come to: yes, no, or a reply was lost |
 //! | `env` | [`Env`]: what a lock needs from its machine, and what a pause means |
 //! | `times`, `clock` | the three clocks, deadlines, drift, the elapsed check |
-//! | `single`, `replicated`, `redlock` | the algorithms and their switches |
+//! | `locks` | the algorithms, a file each, and their switches |
 //! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
 //! | `request`, `link`, `wire` | what is said to one node, and the way to it |
@@ -45,12 +45,10 @@ mod form;
 mod join;
 mod link;
 mod lock;
+mod locks;
 mod nowhere;
-mod redlock;
 mod registry;
-mod replicated;
 mod request;
-mod single;
 mod switch;
 #[cfg(test)]
 mod tests;
@@ -68,11 +66,13 @@ pub use link::OnTimeout;
 pub use lock::{
     Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released, Token, TooFewReplicas,
 };
-pub use redlock::{OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope};
+pub use locks::redlock::{
+    OnFailedExtension, Order, Quorum, RedlockConfig, RedlockLock, ReleaseOn, TokenScope,
+};
+pub use locks::replicated::{ReplicatedConfig, ReplicatedLock};
+pub use locks::single::{ReplicaWait, SingleConfig, SingleLock};
 pub use registry::{BoxLock, ConfigError, LockKind, Registry, descriptors};
-pub use replicated::{ReplicatedConfig, ReplicatedLock};
 pub use request::ReleaseMethod;
-pub use single::{ReplicaWait, SingleConfig, SingleLock};
 pub use switch::{Kind, Most, Switch, SwitchError, Switches, Unfit, Value};
 pub use times::{BootTime, MonotonicTime, WallTime};
 #[cfg(feature = "tokio")]

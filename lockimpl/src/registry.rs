@@ -1,4 +1,4 @@
-//! The locks there are, by name: those of this crate, one line each, and those that somebody adds.
+//! Locks by name: those of this crate, which `locks` lists, and those that somebody adds.
 //!
 //! A kind of lock is a descriptor and a way to build it. Locks that are built are boxed, so that nothing needs to know
 //! all of them: one allocation a call.
@@ -13,21 +13,7 @@ use crate::descriptor::Descriptor;
 use crate::env::{Env, NodeName};
 use crate::lock::{Acquired, Extended, Grant, Lock, Released};
 use crate::nowhere::Nowhere;
-use crate::redlock::Redlock;
-use crate::replicated::Replicated;
-use crate::single::Single;
 use crate::switch::{SwitchError, Switches};
-
-impl<E: Env> Registry<E> {
-    /// The locks of this crate.
-    pub fn builtin() -> Self {
-        Self::empty()
-            // Order: as lists show them.
-            .with(Single)
-            .with(Replicated)
-            .with(Redlock)
-    }
-}
 
 /// A kind of lock: what is known of it, and how one is built.
 ///

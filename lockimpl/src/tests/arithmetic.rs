@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fake::{World, ms};
 use crate::clock::{Clock, Drift, Ratio, Timing};
-use crate::redlock::{Quorum, uniform};
+use crate::locks::redlock::{Quorum, uniform};
 use crate::request::millis;
 use crate::{BootTime, Deadline, MonotonicTime, WallTime};
 

@@ -12,9 +12,9 @@ use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
 use crate::link::Link;
 use crate::lock::{Acquired, Doubt, ErrorReply, Extended, Grant, Lock, Refusal, Released};
+use crate::locks::single::{Exchange, ReplicaWait, SingleConfig};
 use crate::registry::{BoxLock, ConfigError, LockKind};
 use crate::request::{Request, is_master};
-use crate::single::{Exchange, ReplicaWait, SingleConfig};
 use crate::switch::{Most, Switches, Unfit};
 
 const NO_MASTER: &str = "no node says that it is the master";
