@@ -1,5 +1,6 @@
 //! Bad input, as a table: what is typed, and the one message that says where, why and what to do instead.
 
+use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::format::Source;
 use doublehold_sim::{Seed, Stream};
@@ -72,11 +73,6 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
             "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `reset-connections`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
         ),
         (
-            "\"redlock\"",
-            "\"redlok\"",
-            "line 2: `lock.algorithm` must be one of `single`, `replicated` and `redlock`, not `redlok` | hint: did you mean `redlock`?",
-        ),
-        (
             "ttl = \"10s\"",
             "ttl = \"10s\", clock = \"monotone\"",
             "line 2: `lock.clock` must be one of `wall`, `monotonic` and `boot`, not `monotone` | hint: did you mean `monotonic`?",
@@ -107,6 +103,19 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
             "line 10: `clocks.c7`: there is no host `c7` | hint: did you mean `c1`?",
         ),
     ]);
+}
+
+#[test]
+fn an_unknown_lock_is_refused_with_all_there_are_and_the_closest() {
+    let names: Vec<String> = descriptors().iter().map(|lock| format!("`{}`", lock.name)).collect();
+    let (last, rest) = names.split_last().expect("there are locks");
+    let known = format!("{} and {last}", rest.join(", "));
+    assert_eq!(
+        refusal("\"redlock\"", "\"redlok\""),
+        format!(
+            "line 2: `lock.algorithm` must be one of {known}, not `redlok` | hint: did you mean `redlock`?"
+        )
+    );
 }
 
 #[test]
