@@ -18,8 +18,8 @@ pub(super) struct Attribution {
     calls: BTreeMap<ClientId, CallId>,
     /// The calls of each connection's requests, in the order sent.
     sent: BTreeMap<ConnectionNumber, Vec<Option<CallId>>>,
-    /// Whose acquire call keys with each value are of.
-    marks: BTreeMap<Vec<u8>, (ClientId, CallId)>,
+    /// The acquire calls that mark their keys with each value. Values such as `1` are everybody's.
+    marks: BTreeMap<Vec<u8>, BTreeMap<CallId, ClientId>>,
 }
 
 impl Attribution {
@@ -49,12 +49,56 @@ impl Attribution {
     /// A lock says that keys with this value are those of the call its client is in.
     pub(super) fn mark(&mut self, client: ClientId, value: &[u8]) {
         if let Some(grant) = self.call_of(client) {
-            self.marks.insert(value.to_vec(), (client, grant));
+            self.marks.entry(value.to_vec()).or_default().insert(grant, client);
         }
     }
 
-    /// Whose key it is that holds this value.
-    pub(super) fn owner(&self, value: &[u8]) -> Option<(ClientId, CallId)> {
-        self.marks.get(value).copied()
+    /// Whether any lock had said so of this value.
+    pub(super) fn is_mark(&self, value: &[u8]) -> bool {
+        self.marks.contains_key(value)
+    }
+
+    /// Whose key it is that was set to this value by a command of that call: the call's own, if it marks its keys so.
+    /// Otherwise of the only one that does; a value that several mark theirs with tells no owner.
+    pub(super) fn owner(&self, value: &[u8], set_by: Option<CallId>) -> Option<(ClientId, CallId)> {
+        let calls = self.marks.get(value)?;
+        let only = || if calls.len() == 1 { calls.first_key_value() } else { None };
+        let (call, client) = set_by.and_then(|call| calls.get_key_value(&call)).or_else(only)?;
+        Some((*client, *call))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: (ClientId, CallId) = (ClientId(0), CallId(1));
+    const SECOND: (ClientId, CallId) = (ClientId(1), CallId(2));
+
+    fn marked(value: &[u8], calls: &[(ClientId, CallId)]) -> Attribution {
+        let mut attribution = Attribution::default();
+        for (client, call) in calls {
+            attribution.enter(*client, *call);
+            attribution.mark(*client, value);
+        }
+        attribution
+    }
+
+    #[test]
+    fn a_value_that_one_call_marks_its_keys_with_tells_the_owner_whoever_set_it() {
+        let attribution = marked(b"token", &[FIRST, FIRST]);
+        assert_eq!(attribution.owner(b"token", None), Some(FIRST));
+        assert_eq!(attribution.owner(b"token", Some(SECOND.1)), Some(FIRST));
+        assert_eq!(attribution.owner(b"other", Some(FIRST.1)), None);
+    }
+
+    #[test]
+    fn a_value_that_several_calls_mark_their_keys_with_tells_no_owner_by_itself() {
+        let attribution = marked(b"1", &[FIRST, SECOND]);
+        assert!(attribution.is_mark(b"1"));
+        assert_eq!(attribution.owner(b"1", None), None);
+        assert_eq!(attribution.owner(b"1", Some(CallId(3))), None, "a call that marks its keys otherwise");
+        assert_eq!(attribution.owner(b"1", Some(FIRST.1)), Some(FIRST));
+        assert_eq!(attribution.owner(b"1", Some(SECOND.1)), Some(SECOND));
     }
 }

@@ -279,13 +279,15 @@ impl Recorder {
         if change.key != record.lock_key || before.or(after).is_none() {
             return;
         }
+        let touched = record.touched(node, sent, change);
         let span = match (before, after) {
             (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
             (before, Some(token)) => {
                 if before.is_some() {
                     record.end_key(node, now, KeyEnd::Overwritten);
                 }
-                record.begin_key(node, now, token, origin)
+                let set_by = sent.and_then(|it| record.attribution.sender(it.connection, it.request));
+                record.begin_key(node, now, token, set_by, origin)
             }
             (_, None) => {
                 let expired = change.command == "EXPIRED";
@@ -293,7 +295,7 @@ impl Recorder {
                 None
             }
         };
-        if let Some(what) = record.touched(node, sent, change) {
+        if let Some(what) = touched {
             record.push(now, what);
         }
         if let Some((span, expires_at_ms)) = span.zip(change.after.and_then(|after| after.expires_at_ms)) {
@@ -331,8 +333,15 @@ impl Record {
         }
     }
 
-    fn begin_key(&mut self, node: NodeId, at: TrueNs, token: &[u8], origin: KeyOrigin) -> Option<usize> {
-        let (client, grant) = self.attribution.owner(token)?;
+    fn begin_key(
+        &mut self,
+        node: NodeId,
+        at: TrueNs,
+        token: &[u8],
+        set_by: Option<CallId>,
+        origin: KeyOrigin,
+    ) -> Option<usize> {
+        let (client, grant) = self.attribution.owner(token, set_by)?;
         self.witness.keeps(kept::KEY);
         let (on, client) = (self.cast.node(node), self.cast.client(client));
         self.keys.push(KeySpan { node: on, grant, client, origin, from: at, until: None });
@@ -353,8 +362,11 @@ impl Record {
         };
         let after = text(change.after);
         let sender = self.attribution.sender(connection, request);
-        let is_known = |value: &[u8]| self.attribution.owner(value).is_some();
-        let owner = self.attribution.owner(before).filter(|_| after.is_none_or(is_known));
+        let is_known = |value: &[u8]| self.attribution.is_mark(value);
+        // Whose the key is was settled when it was set; the value alone may tell no owner.
+        let held = self.held.get(&node).map(|span| self.keys[*span].grant);
+        let held = held.or_else(|| self.attribution.owner(before, None).map(|(_, grant)| grant));
+        let held = held.filter(|_| after.is_none_or(is_known));
         let op = match after {
             None => Some(KeyOp::Release),
             Some(after) if after == before => Some(KeyOp::Extend),
@@ -362,9 +374,12 @@ impl Record {
             Some(_) => None,
         };
         let lock = LOCK;
-        let why = match (client.zip(sender), owner) {
-            (Some((client, by)), Some((_, held))) => {
+        let why = match (client.zip(sender), held) {
+            (Some((client, by)), Some(held)) => {
                 return op.map(|op| EventKind::KeyTouched { client, node, lock, by, held, op });
+            }
+            (Some(_), None) if is_known(before) && after.is_none_or(is_known) => {
+                "it held a value that several calls mark their keys with"
             }
             (Some(_), None) => "it holds or held a value that no lock had said it marks its keys with",
             (None, _) => "no call of a lock sent the command",
