@@ -1,5 +1,6 @@
 //! Redis locks as plain async Rust: on a single node, on a replicated master, and Redlock, each with
-//! the switches that the debate about them turns on, and each as published by default.
+//! the switches that the debate about them turns on, and each as published by default; and the locks
+//! that came before them, which articles still teach, each with its flaw.
 //!
 //! The same code runs on real machines and in a simulated world. It reaches time, randomness and the
 //! network only through [`Env`], and talks to nodes through redis-rs.
@@ -14,7 +15,7 @@
 //! | `locks` | the algorithms, a file each, and their switches |
 //! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
-//! | `request`, `link`, `wire` | what is said to one node, and the way to it |
+//! | `request`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
 //! ```no_run
@@ -47,6 +48,7 @@ mod link;
 mod lock;
 mod locks;
 mod nowhere;
+mod plain;
 mod registry;
 mod request;
 mod switch;

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use redis::{ErrorKind, RedisError, Value};
+use redis::{Cmd, ErrorKind, RedisError, Value};
 
 use crate::env::{DeadlinePassed, Env, NodeName};
 use crate::form::{Choice, Form};
-use crate::lock::{Doubt, ErrorReply};
+use crate::lock::{Acquired, Doubt, ErrorReply, Refusal};
 use crate::request::Request;
 use crate::wire::{NoReply, Wire, deadline_after, within};
 
@@ -62,6 +62,15 @@ impl Failure {
             Self::ErrorReply(error) => Doubt::ErrorReply(error),
         }
     }
+
+    /// As the answer to a caller who asked for the lock with nothing but this request.
+    pub(crate) fn into_acquired(self) -> Acquired {
+        match self {
+            Self::Unsent(why) => Acquired::Refused(Refusal::Unreachable(why)),
+            Self::Lost(doubt) => Acquired::Unknown(doubt),
+            Self::ErrorReply(error) => Acquired::Refused(Refusal::ErrorReply(error)),
+        }
+    }
 }
 
 /// The way to one node.
@@ -85,7 +94,21 @@ impl<E: Env> Link<E> {
     /// Makes `request` and waits for what came of it. Each command of it may take as long as the link's
     /// timeout says, the first one including the time it takes to open a connection.
     pub(crate) async fn ask(&mut self, env: &E, request: &Request<'_>) -> Result<Value, Failure> {
-        let timeout = self.timeout.map(|timeout| timeout.saturating_add(request.served_in()));
+        let mut wire = self.open(env, request.served_in()).await?;
+        let reply = request.send(&mut wire).await;
+        reply.map_err(|trouble| self.settle(trouble))
+    }
+
+    /// Sends one command, as it is.
+    pub(crate) async fn call(&mut self, env: &E, command: &Cmd) -> Result<Value, Failure> {
+        let mut wire = self.open(env, Duration::ZERO).await?;
+        let reply = wire.call(command).await;
+        reply.map_err(|trouble| self.settle(trouble))
+    }
+
+    /// The connection, opened if there is none.
+    async fn open<'a>(&'a mut self, env: &'a E, served_in: Duration) -> Result<Wire<'a, E>, Failure> {
+        let timeout = self.timeout.map(|timeout| timeout.saturating_add(served_in));
         let deadline = deadline_after(env, timeout).await;
         let conn = match &mut self.conn {
             Some(conn) => conn,
@@ -95,8 +118,7 @@ impl<E: Env> Link<E> {
                 Err(DeadlinePassed) => return Err(Failure::Unsent("no connection in time".into())),
             },
         };
-        let reply = request.send(&mut Wire::new(env, conn, timeout, deadline)).await;
-        reply.map_err(|trouble| self.settle(trouble))
+        Ok(Wire::new(env, conn, timeout, deadline))
     }
 
     /// Decides what a missing or bad reply means for the request and for the connection.

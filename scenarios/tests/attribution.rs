@@ -74,3 +74,31 @@ fn on_a_connection_that_is_kept_a_late_del_comes_before_what_was_sent_after_it()
     assert!(touches(&report).contains(&(second, second)), "{first:?}: {:?}", touches(&report));
     assert_eq!(report.verdicts.get(Predicate::WR).as_str(), "holds");
 }
+
+#[test]
+fn a_key_whose_value_is_everybodys_belongs_to_the_call_that_set_it() {
+    // c2 asks while c1 holds, so that c1's first key has a value that later calls mark theirs with.
+    let text = r#"
+        claim = "a value that tells no owner"
+        lock = { algorithm = "setnx", ttl = "10s" }
+        nodes = { names = ["A"] }
+
+        [[clients]]
+        name = "c1"
+        program = ["acquire", "work 2s", "release"]
+
+        [[clients]]
+        name = "c2"
+        program = ["acquire", "work 1s", "release"]
+        start = "c1's grant"
+        retry = "200ms"
+        "#;
+    let source =
+        Source { name: "ones".into(), file: "ones.toml".into(), text: text.into(), ..Source::default() };
+    let report = SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1);
+    let [first, second] = granted(&report)[..] else { panic!("two grants: {:?}", granted(&report)) };
+    assert_eq!(touches(&report), [(first, first), (second, second)]);
+    assert_eq!(report.verdicts.get(Predicate::WR).as_str(), "holds");
+    let owners: Vec<CallId> = report.keys.iter().map(|key| key.grant).collect();
+    assert_eq!(owners, [first, second], "the picture shows whose each key was");
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod redlock;
 pub(crate) mod replicated;
+mod setnx;
 pub(crate) mod single;
 
 use crate::env::Env;
@@ -10,6 +11,11 @@ use crate::registry::Registry;
 impl<E: Env> Registry<E> {
     /// The locks of this crate, in the order in which lists show them.
     pub fn builtin() -> Self {
-        Self::empty().with(single::Single).with(replicated::Replicated).with(redlock::Redlock)
+        Self::empty()
+            .with(single::Single)
+            .with(replicated::Replicated)
+            .with(redlock::Redlock)
+            // The ancestors, which articles still teach.
+            .with(setnx::Setnx)
     }
 }

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use redis::aio::ConnectionLike;
-use redis::{Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use redis::{Cmd, Pipeline, RedisFuture, RedisResult, Value};
 use tokio::io::DuplexStream;
 
 use super::node::Node;
@@ -247,7 +247,10 @@ struct Stream {
 type Slot = Arc<Mutex<Option<RedisResult<Value>>>>;
 
 impl Conn {
-    fn send(&self, cmd: &Cmd) -> Slot {
+    fn send(&self, cmd: &Cmd) -> RedisResult<Slot> {
+        if self.stream.lock().expect("not poisoned").broken {
+            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+        }
         let args: Vec<Vec<u8>> = cmd
             .args_iter()
             .map(|arg| match arg {
@@ -262,7 +265,18 @@ impl Conn {
             in_order(&mut self.stream.lock().expect("not poisoned").last_arrival, state.now + nanos(delay));
         let reply_to = slot.clone();
         state.schedule(arrival, Box::new(move |state| conn.arrive(state, &args, reply_to)));
-        slot
+        Ok(slot)
+    }
+
+    async fn reply(&self, slot: Slot) -> RedisResult<Value> {
+        poll_fn(|cx| match slot.lock().expect("not poisoned").take() {
+            Some(reply) => Poll::Ready(reply),
+            None => {
+                self.world.state().waiting.push(cx.waker().clone());
+                Poll::Pending
+            }
+        })
+        .await
     }
 
     fn arrive(&self, state: &mut State, args: &[Vec<u8>], reply_to: Slot) {
@@ -278,29 +292,23 @@ impl Conn {
 
 impl ConnectionLike for Conn {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        Box::pin(async move {
-            if self.stream.lock().expect("not poisoned").broken {
-                return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
-            }
-            let slot = self.send(cmd);
-            poll_fn(|cx| match slot.lock().expect("not poisoned").take() {
-                Some(reply) => Poll::Ready(reply),
-                None => {
-                    self.world.state().waiting.push(cx.waker().clone());
-                    Poll::Pending
-                }
-            })
-            .await
-        })
+        Box::pin(async move { self.reply(self.send(cmd)?).await })
     }
 
     fn req_packed_commands<'a>(
         &'a mut self,
-        _: &'a Pipeline,
+        pipeline: &'a Pipeline,
         _: usize,
         _: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
-        Box::pin(async { Err(RedisError::from((redis::ErrorKind::Client, "a lock sends no pipelines"))) })
+        Box::pin(async move {
+            let sent: RedisResult<Vec<Slot>> = pipeline.cmd_iter().map(|cmd| self.send(cmd)).collect();
+            let mut replies = Vec::new();
+            for slot in sent? {
+                replies.push(self.reply(slot).await?);
+            }
+            Ok(replies)
+        })
     }
 
     fn get_db(&self) -> i64 {

@@ -1,6 +1,7 @@
 //! The locks against a fake world: see `fake`. What a rule is worth on a real node's Lua and bytes is
 //! tested where those are.
 
+mod ancestors;
 mod arithmetic;
 mod driver;
 mod fake;

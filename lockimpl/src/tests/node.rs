@@ -1,4 +1,4 @@
-//! A fake Redis node: string keys that expire, the lock scripts by their hash, ROLE and WAIT.
+//! A fake Redis node: string keys that expire, the lock scripts by their hash, transactions of one client, ROLE and WAIT.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub(super) struct Node {
     pub(super) keys: BTreeMap<String, Key>,
     pub(super) counters: BTreeMap<String, i64>,
     pub(super) scripts: BTreeSet<String>,
+    /// The replies to what was executed since MULTI.
+    transaction: Option<Vec<Value>>,
     /// Every command executed: when, and its words (tokens as their first byte).
     pub(super) log: Vec<(Duration, String)>,
 }
@@ -53,6 +55,7 @@ impl Default for Node {
             keys: BTreeMap::new(),
             counters: BTreeMap::new(),
             scripts: BTreeSet::new(),
+            transaction: None,
             log: Vec::new(),
         }
     }
@@ -68,7 +71,15 @@ impl Node {
         let words: Vec<String> = args.iter().map(|arg| readable(arg)).collect();
         self.log.push((Duration::from_nanos(now), words.join(" ")));
         let served = if words[0] == "WAIT" { ms(words[2].parse().expect("a timeout")) } else { ms(0) };
-        let reply = self.execute(args, &words, now);
+        // Executed as they come: nobody else's command comes in between.
+        let executed = self.execute(args, &words, now);
+        let reply = match (&mut self.transaction, words[0].as_str()) {
+            (Some(replies), word) if word != "MULTI" => {
+                replies.push(executed);
+                Value::SimpleString("QUEUED".into())
+            }
+            _ => executed,
+        };
         match self.replies {
             Replies::Arrive => Some((Ok(reply), self.reply_delay + served)),
             Replies::Vanish => None,
@@ -82,8 +93,31 @@ impl Node {
     fn execute(&mut self, args: &[Vec<u8>], words: &[String], now: u64) -> Value {
         match words[0].as_str() {
             "SET" if self.replica => error("-READONLY You can't write against a read only replica.\r\n"),
-            "SET" if self.keys.contains_key(&words[1]) => Value::Nil,
+            "MULTI" => {
+                self.transaction = Some(Vec::new());
+                Value::Okay
+            }
+            "EXEC" => Value::Array(self.transaction.take().expect("EXEC ends what MULTI began")),
+            "SET" if words[3] == "NX" && self.keys.contains_key(&words[1]) => Value::Nil,
+            "SET" if words[3] == "EX" => self.set(&words[1], &args[2], &format!("{}000", words[4]), now),
             "SET" => self.set(&words[1], &args[2], &words[5], now),
+            "SETNX" if self.keys.contains_key(&words[1]) => Value::Int(0),
+            "SETNX" => {
+                self.keys.insert(words[1].clone(), Key { value: args[2].clone(), expires_at: u64::MAX });
+                Value::Int(1)
+            }
+            "EXPIRE" => match self.keys.get(&words[1]).map(|key| key.value.clone()) {
+                Some(value) => {
+                    self.set(&words[1], &value, &format!("{}000", words[2]), now);
+                    Value::Int(1)
+                }
+                None => Value::Int(0),
+            },
+            "GETSET" => {
+                let new = Key { value: args[2].clone(), expires_at: u64::MAX };
+                let old = self.keys.insert(words[1].clone(), new);
+                old.map_or(Value::Nil, |key| Value::BulkString(key.value))
+            }
             "GET" => self.keys.get(&words[1]).map_or(Value::Nil, |key| Value::BulkString(key.value.clone())),
             "DEL" => Value::Int(i64::from(self.keys.remove(&words[1]).is_some())),
             "SCRIPT" => {

@@ -140,6 +140,12 @@ fn what_a_descriptor_says_of_its_lock_is_true_however_a_switch_is_set() {
             let extends = matches!(extended, Extended::Extended { .. });
             assert_eq!(extends, facts.extends, "{} with {chosen:?}: {extended:?}", descriptor.name);
             assert_eq!(world.run(lock.release(&grant)), Released::Released, "{}", descriptor.name);
+            // Some locks have more to say where somebody's lease is over.
+            world.run(lock.acquire("stock", TTL));
+            world.sleep(TTL * 2);
+            let mut other =
+                build(&world, descriptor.name, nodes_of(descriptor.nodes), &chosen).expect("as above");
+            world.run(other.acquire("stock", TTL));
             sends_what_it_says(&world, &facts, descriptor.name);
         }
     }

@@ -1,0 +1,35 @@
+//! The locks that articles still teach, and what is wrong with each, in the smallest world that shows it.
+
+use std::time::Duration;
+
+use super::fake::World;
+use crate::{Acquired, BoxLock, Grant, Lock, NodeName, Refusal, Registry, Switches};
+
+const TTL: Duration = Duration::from_secs(10);
+const REFUSED: Acquired = Acquired::Refused(Refusal::Taken);
+
+fn lock(world: &World, name: &str) -> BoxLock {
+    let nodes = vec![NodeName::new("a")];
+    Registry::builtin().build(name, world.clone(), nodes, &Switches::new()).expect("it can be built")
+}
+
+fn granted(world: &World, lock: &mut BoxLock) -> Grant {
+    match world.run(lock.acquire("stock", TTL)) {
+        Acquired::Granted(grant) => grant,
+        other => panic!("the lock is free: {other:?}"),
+    }
+}
+
+/// What the key holds, and when it ends.
+fn key(world: &World) -> (Vec<u8>, u64) {
+    world.node("a", |node| (node.keys["stock"].value.clone(), node.keys["stock"].expires_at))
+}
+
+#[test]
+fn a_key_set_by_setnx_never_ends() {
+    let world = World::with_nodes(&["a"]);
+    granted(&world, &mut lock(&world, "setnx"));
+    world.sleep(TTL * 1000);
+    assert_eq!(world.run(lock(&world, "setnx").acquire("stock", TTL)), REFUSED);
+    assert_eq!(key(&world), (b"1".to_vec(), u64::MAX));
+}
