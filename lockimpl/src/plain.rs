@@ -48,3 +48,8 @@ pub(crate) fn facts(commands: &[&'static str]) -> Facts {
     let sends = Sends { to_hold: commands.to_vec(), to_extend: Vec::new() };
     Facts { sends: Some(sends), extends: false, deadline: false, fencing: false }
 }
+
+/// Whole seconds, rounded up: `EXPIRE key 0` would delete the key.
+pub(crate) fn seconds(ttl: Duration) -> u64 {
+    ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
+}

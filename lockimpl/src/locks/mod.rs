@@ -3,6 +3,7 @@
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod setnx;
+mod setnx_expire;
 pub(crate) mod single;
 
 use crate::env::Env;
@@ -17,5 +18,6 @@ impl<E: Env> Registry<E> {
             .with(redlock::Redlock)
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
+            .with(setnx_expire::SetnxExpire)
     }
 }

@@ -33,3 +33,13 @@ fn a_key_set_by_setnx_never_ends() {
     assert_eq!(world.run(lock(&world, "setnx").acquire("stock", TTL)), REFUSED);
     assert_eq!(key(&world), (b"1".to_vec(), u64::MAX));
 }
+
+#[test]
+fn between_setnx_and_expire_the_key_has_no_end() {
+    let world = World::with_nodes(&["a"]);
+    // The answer to SETNX is lost: the client does not come to EXPIRE.
+    world.node("a", |node| node.replies = super::node::Replies::Vanish);
+    let acquired = world.run(lock(&world, "setnx-expire").acquire("stock", TTL));
+    assert!(matches!(acquired, Acquired::Unknown(_)), "{acquired:?}");
+    assert_eq!(key(&world).1, u64::MAX);
+}
