@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use redis::{Cmd, ErrorKind, RedisError, Value};
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, Value};
 
 use crate::env::{DeadlinePassed, Env, NodeName};
 use crate::form::{Choice, Form};
@@ -104,6 +104,13 @@ impl<E: Env> Link<E> {
         let mut wire = self.open(env, Duration::ZERO).await?;
         let reply = wire.call(command).await;
         reply.map_err(|trouble| self.settle(trouble))
+    }
+
+    /// Sends several commands at once, and waits for all replies.
+    pub(crate) async fn pipeline(&mut self, env: &E, commands: &Pipeline) -> Result<Vec<Value>, Failure> {
+        let mut wire = self.open(env, Duration::ZERO).await?;
+        let replies = wire.pipeline(commands).await;
+        replies.map_err(|trouble| self.settle(trouble))
     }
 
     /// The connection, opened if there is none.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use redis::{Cmd, Value};
+use redis::{Cmd, Pipeline, Value};
 
 use crate::descriptor::{Facts, Sends};
 use crate::env::{Env, NodeName};
@@ -30,6 +30,11 @@ impl<E: Env> PlainNode<E> {
     /// Sends one command.
     pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, Failure> {
         self.link.call(&self.env, command).await
+    }
+
+    /// Sends several commands at once.
+    pub(crate) async fn pipeline(&mut self, commands: &Pipeline) -> Result<Vec<Value>, Failure> {
+        self.link.pipeline(&self.env, commands).await
     }
 
     /// Deletes the key, by `DEL` whoever it belongs to or by the release script.

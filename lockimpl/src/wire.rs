@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use redis::{Cmd, RedisError, Value};
+use redis::{Cmd, Pipeline, RedisError, Value};
 
 use crate::env::{DeadlinePassed, Env};
 use crate::times::MonotonicTime;
@@ -48,11 +48,21 @@ impl<'a, E: Env> Wire<'a, E> {
 
     /// Sends a command and waits for its reply.
     pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, NoReply> {
-        let deadline = match self.first_deadline.take() {
+        let deadline = self.deadline().await;
+        within(self.env, deadline, command.query_async(self.conn)).await?.map_err(NoReply::Error)
+    }
+
+    /// Sends several commands at once and waits for all replies.
+    pub(crate) async fn pipeline(&mut self, commands: &Pipeline) -> Result<Vec<Value>, NoReply> {
+        let deadline = self.deadline().await;
+        within(self.env, deadline, commands.query_async(self.conn)).await?.map_err(NoReply::Error)
+    }
+
+    async fn deadline(&mut self) -> Option<MonotonicTime> {
+        match self.first_deadline.take() {
             Some(deadline) => Some(deadline),
             None => deadline_after(self.env, self.timeout).await,
-        };
-        within(self.env, deadline, command.query_async(self.conn)).await?.map_err(NoReply::Error)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod setnx;
 mod setnx_expire;
+mod setnx_expire_multi;
 pub(crate) mod single;
 
 use crate::env::Env;
@@ -19,5 +20,6 @@ impl<E: Env> Registry<E> {
             // The ancestors, which articles still teach.
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)
+            .with(setnx_expire_multi::SetnxExpireMulti)
     }
 }

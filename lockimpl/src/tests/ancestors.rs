@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fake::World;
+use super::fake::{World, ms};
 use crate::{Acquired, BoxLock, Grant, Lock, NodeName, Refusal, Registry, Switches};
 
 const TTL: Duration = Duration::from_secs(10);
@@ -42,4 +42,16 @@ fn between_setnx_and_expire_the_key_has_no_end() {
     let acquired = world.run(lock(&world, "setnx-expire").acquire("stock", TTL));
     assert!(matches!(acquired, Acquired::Unknown(_)), "{acquired:?}");
     assert_eq!(key(&world).1, u64::MAX);
+}
+
+#[test]
+fn whoever_is_refused_by_the_transaction_prolongs_the_lease() {
+    let world = World::with_nodes(&["a"]);
+    let held = granted(&world, &mut lock(&world, "setnx-expire-multi"));
+    let ends = key(&world).1;
+    world.sleep(TTL - ms(100));
+    assert_eq!(world.run(lock(&world, "setnx-expire-multi").acquire("stock", TTL)), REFUSED);
+    let (value, prolonged) = key(&world);
+    assert_eq!(value, held.token.as_bytes(), "it is still the first client's key");
+    assert!(prolonged > ends + 9_000_000_000, "{ends} and then {prolonged}");
 }

@@ -181,9 +181,11 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
     if !it.by_granted {
         let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));
         let node = clean(&facts.run.history.header().node(it.node));
-        return Some(format!(
-            "{name} cleaned up after an attempt that was not granted, and deleted {holder}'s key on {node}"
-        ));
+        let did = match it.op {
+            KeyOp::Release => "cleaned up after an attempt that was not granted, and deleted",
+            KeyOp::Extend => "was not granted the lock, and moved the expiry of",
+        };
+        return Some(format!("{name} {did} {holder}'s key on {node}"));
     }
     let node = facts.run.history.header().node(it.node);
     let own = facts.keys_of(it.by).iter().filter(|key| facts.host(key.node) == clean(&node));

@@ -157,7 +157,8 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
     let what = match (it.op, it.by_granted) {
         (KeyOp::Release, true) => format!("release of grant {by}"),
         (KeyOp::Release, false) => format!("cleaning up after attempt {by}, which was not granted,"),
-        (KeyOp::Extend, _) => format!("extension of grant {by}"),
+        (KeyOp::Extend, true) => format!("extension of grant {by}"),
+        (KeyOp::Extend, false) => format!("attempt {by}, which was not granted,"),
     };
     let held = match it.held_client {
         Some(held) => who(held, it.held, header),
