@@ -5,6 +5,7 @@ pub(crate) mod replicated;
 mod setnx;
 mod setnx_expire;
 mod setnx_expire_multi;
+mod setnx_getset;
 pub(crate) mod single;
 
 use crate::env::Env;
@@ -21,5 +22,6 @@ impl<E: Env> Registry<E> {
             .with(setnx::Setnx)
             .with(setnx_expire::SetnxExpire)
             .with(setnx_expire_multi::SetnxExpireMulti)
+            .with(setnx_getset::SetnxGetset)
     }
 }

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use futures_util::future::join;
+
 use super::fake::{World, ms};
-use crate::{Acquired, BoxLock, Grant, Lock, NodeName, Refusal, Registry, Switches};
+use crate::{
+    Acquired, BoxLock, Env, Grant, Lock, MonotonicTime, NodeName, Refusal, Registry, Released, Switches,
+};
 
 const TTL: Duration = Duration::from_secs(10);
 const REFUSED: Acquired = Acquired::Refused(Refusal::Taken);
@@ -54,4 +58,34 @@ fn whoever_is_refused_by_the_transaction_prolongs_the_lease() {
     let (value, prolonged) = key(&world);
     assert_eq!(value, held.token.as_bytes(), "it is still the first client's key");
     assert!(prolonged > ends + 9_000_000_000, "{ends} and then {prolonged}");
+}
+
+#[test]
+fn the_loser_of_getset_moves_the_winners_time() {
+    let world = World::with_nodes(&["a"]);
+    granted(&world, &mut lock(&world, "setnx-getset"));
+    world.sleep(TTL * 2);
+    let (mut winner, mut loser) = (lock(&world, "setnx-getset"), lock(&world, "setnx-getset"));
+    // A little later: both read the old time before either replaces it.
+    let later = async {
+        let now = world.monotonic().await;
+        world.sleep_until(MonotonicTime(now.0 + 1_500_000)).await;
+        loser.acquire("stock", TTL).await
+    };
+    let (won, lost) = world.run(join(winner.acquire("stock", TTL), later));
+    let Acquired::Granted(grant) = won else { panic!("it came first: {won:?}") };
+    assert_eq!(lost, REFUSED);
+    let number = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<i64>().expect("a time");
+    assert!(number(&key(&world).0) > number(grant.token.as_bytes()), "the key holds the loser's time");
+    assert_eq!(world.run(winner.release(&grant)), Released::Released);
+}
+
+#[test]
+fn a_clock_that_is_ahead_takes_a_lock_that_is_held() {
+    let world = World::with_nodes(&["a"]);
+    granted(&world, &mut lock(&world, "setnx-getset"));
+    assert_eq!(world.run(lock(&world, "setnx-getset").acquire("stock", TTL)), REFUSED);
+    // One environment is one client's machine; its clock is stepped, which is another client's clock being ahead.
+    world.state().wall_error = 11_000_000_000;
+    granted(&world, &mut lock(&world, "setnx-getset"));
 }

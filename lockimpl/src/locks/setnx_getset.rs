@@ -1,0 +1,114 @@
+//! `SETNX` of the time at which the lock ends; when that time has passed, `GETSET` of a new one takes the lock over.
+//!
+//! Its flaws: the time is one client's wall clock and is compared with another's, so that a clock that is ahead takes a lock
+//! that is held; and a client that loses the race for an ended lock has already written its own time over the winner's.
+//! Two clients may also write the same time: the value tells nobody whose the key is.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::clock::Deadline;
+use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::env::{Env, NodeName};
+use crate::form::{Form, LockConfig};
+use crate::link::Failure;
+use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
+use crate::plain::{PlainNode, facts};
+use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::request::{ReleaseMethod, millis, says_yes};
+use crate::switch::Switches;
+use crate::times::WallTime;
+
+/// The kind of this lock. It has no switches.
+pub(crate) struct SetnxGetset;
+
+impl LockConfig for SetnxGetset {
+    fn read(_: &mut Form<'_>) -> Self {
+        Self
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { deadline: true, ..facts(&["SETNX", "GET", "GETSET", "DEL"]) }
+    }
+}
+
+impl<E: Env> LockKind<E> for SetnxGetset {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<Self>(
+            NAME,
+            "SETNX of the time it ends by the client's clock; once that has passed, GETSET of another takes it over",
+            "Redis documentation, SETNX: \"Design pattern: Locking with SETNX\", handling deadlocks",
+            Nodes::One,
+        )
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+        Ok(BoxLock::new(SetnxGetsetLock(PlainNode::new(env, only_node(NAME, nodes)?))))
+    }
+}
+
+const NAME: &str = "setnx-getset";
+const NANOS_PER_MILLI: i64 = 1_000_000;
+
+struct SetnxGetsetLock<E: Env>(PlainNode<E>);
+
+impl<E: Env> Lock for SetnxGetsetLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        match self.take(resource, ttl).await {
+            Ok(Some(ends)) => {
+                let deadline = Some(Deadline::Wall(WallTime(ends.saturating_mul(NANOS_PER_MILLI))));
+                Acquired::Granted(Grant { deadline, ..Grant::new(resource, Token::new(ends.to_string())) })
+            }
+            Ok(None) => Acquired::Refused(Refusal::Taken),
+            Err(failure) => failure.into_acquired(),
+        }
+    }
+
+    /// Deletes the key unless its time has passed: then it may be somebody else's.
+    async fn release(&mut self, grant: &Grant) -> Released {
+        match grant.deadline {
+            Some(deadline) if deadline.has_passed(&self.0.env).await => Released::NotOwner,
+            _ => self.0.release(grant, ReleaseMethod::PlainDelete).await,
+        }
+    }
+}
+
+impl<E: Env> SetnxGetsetLock<E> {
+    /// When the lock ends, if it was taken.
+    async fn take(&mut self, key: &str, ttl: Duration) -> Result<Option<i64>, Failure> {
+        let ends = self.new_end(ttl).await;
+        if says_yes(&self.0.call(redis::cmd("SETNX").arg(key).arg(ends)).await?) {
+            return Ok(Some(ends));
+        }
+        let held = self.0.call(redis::cmd("GET").arg(key)).await?;
+        if !self.is_over(&held).await {
+            return Ok(None);
+        }
+        let ends = self.new_end(ttl).await;
+        let replaced = self.0.call(redis::cmd("GETSET").arg(key).arg(ends)).await?;
+        // Somebody else was faster if the time it replaced is yet to come; that it is replaced cannot be undone.
+        Ok(self.is_over(&replaced).await.then_some(ends))
+    }
+
+    /// The time that a lease beginning now ends, and a millisecond, as the page has it.
+    async fn new_end(&self, ttl: Duration) -> i64 {
+        let ttl = i64::try_from(millis(ttl)).unwrap_or(i64::MAX);
+        let ends = self.now().await.saturating_add(ttl).saturating_add(1);
+        self.0.env.marks(ends.to_string().as_bytes());
+        ends
+    }
+
+    /// Whether the time in a key has passed. A key that is gone has no time left; what is no time is another program's.
+    async fn is_over(&self, held: &Value) -> bool {
+        let Value::BulkString(text) = held else { return *held == Value::Nil };
+        let ends = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+        let now = self.now().await;
+        ends.is_some_and(|ends| ends < now)
+    }
+
+    /// The wall clock in milliseconds.
+    async fn now(&self) -> i64 {
+        self.0.env.wall().await.0.div_euclid(NANOS_PER_MILLI)
+    }
+}
