@@ -2,6 +2,7 @@
 
 pub(crate) mod redlock;
 pub(crate) mod replicated;
+mod set_ex;
 mod setnx;
 mod setnx_expire;
 mod setnx_expire_multi;
@@ -23,5 +24,6 @@ impl<E: Env> Registry<E> {
             .with(setnx_expire::SetnxExpire)
             .with(setnx_expire_multi::SetnxExpireMulti)
             .with(setnx_getset::SetnxGetset)
+            .with(set_ex::SetEx)
     }
 }

@@ -89,3 +89,13 @@ fn a_clock_that_is_ahead_takes_a_lock_that_is_held() {
     world.state().wall_error = 11_000_000_000;
     granted(&world, &mut lock(&world, "setnx-getset"));
 }
+
+#[test]
+fn without_nx_the_second_client_is_granted_the_lock_as_well_and_the_first_releases_nothing() {
+    let world = World::with_nodes(&["a"]);
+    let mut first = lock(&world, "set-ex");
+    let held = granted(&world, &mut first);
+    let stolen = granted(&world, &mut lock(&world, "set-ex"));
+    assert_eq!(world.run(first.release(&held)), Released::NotOwner);
+    assert_eq!(key(&world).0, stolen.token.as_bytes());
+}
