@@ -29,6 +29,7 @@ Examples:
   doublehold run clock-jump                            a clock jumps, and two clients hold one lock
   doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false
+  doublehold locks redlock                             its switches, and a scenario to copy
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
   doublehold replay lp.plan                            and run it again, exactly
@@ -45,6 +46,8 @@ Exit status:
 enum Command {
     /// List the scenarios of the catalogue, or one scenario and its variants
     List(commands::list::Arguments),
+    /// List the locks, or show one: its switches, what is known of it, and a scenario to copy
+    Locks(commands::locks::Arguments),
     /// Run a scenario and show who held the lock when
     Run(commands::run::Arguments),
     /// Run a plan again and compare with what it came to
@@ -95,6 +98,7 @@ fn no_command(refusal: &clap::Error) -> Option<CliError> {
 fn execute(command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List(arguments) => commands::list::execute(&arguments),
+        Command::Locks(arguments) => commands::locks::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Judge(arguments) => commands::judge::execute(&arguments),

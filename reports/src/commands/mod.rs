@@ -2,6 +2,7 @@
 
 pub(crate) mod judge;
 pub(crate) mod list;
+pub(crate) mod locks;
 pub(crate) mod meant;
 pub(crate) mod replay;
 pub(crate) mod run;

@@ -21,7 +21,7 @@ mod orders;
 mod possible;
 pub(crate) mod problem;
 pub(crate) mod section;
-pub(crate) mod suggest;
+pub mod suggest;
 pub(crate) mod syntax;
 pub(crate) mod tree;
 pub(crate) mod units;

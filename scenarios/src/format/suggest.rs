@@ -1,7 +1,7 @@
 //! "Did you mean": the known word closest to one that is not known.
 
 /// The way out after an unknown word: the closest known one, or all of them.
-pub(crate) fn hint(unknown: &str, known: &[&str]) -> String {
+pub fn hint(unknown: &str, known: &[&str]) -> String {
     match closest(unknown, known) {
         Some(word) => format!("did you mean `{word}`?"),
         None if known.is_empty() => "there is none".to_owned(),
