@@ -1,5 +1,6 @@
 //! The locks of this crate. Each is a file that exports its kind; a new one is declared and listed here, and nowhere else.
 
+mod get_then_delete;
 pub(crate) mod redlock;
 pub(crate) mod replicated;
 mod set_ex;
@@ -25,5 +26,6 @@ impl<E: Env> Registry<E> {
             .with(setnx_expire_multi::SetnxExpireMulti)
             .with(setnx_getset::SetnxGetset)
             .with(set_ex::SetEx)
+            .with(get_then_delete::GetThenDelete)
     }
 }

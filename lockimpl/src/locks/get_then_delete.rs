@@ -1,0 +1,47 @@
+//! `SET … NX PX` takes the lock; `GET`, a comparison in the client and `DEL` give it back: the release without a script.
+//!
+//! Its flaw: between the answer to `GET` and the `DEL` the key may end and become another's. All else is the lock on one node.
+
+use crate::descriptor::{Descriptor, Facts, Nodes};
+use crate::env::{Env, NodeName};
+use crate::form::{Form, LockConfig};
+use crate::locks::single::{SingleConfig, SingleLock};
+use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
+use crate::request::ReleaseMethod;
+use crate::switch::Switches;
+
+/// The kind of this lock. It has no switches.
+pub(crate) struct GetThenDelete;
+
+impl GetThenDelete {
+    fn config() -> SingleConfig {
+        SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::published() }
+    }
+}
+
+impl LockConfig for GetThenDelete {
+    fn read(_: &mut Form<'_>) -> Self {
+        Self
+    }
+
+    fn facts(&self) -> Facts {
+        Self::config().facts()
+    }
+}
+
+impl<E: Env> LockKind<E> for GetThenDelete {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<Self>(
+            NAME,
+            "SET NX PX takes it; GET, a comparison in the client and DEL give it back",
+            "Articles that mend a plain DEL without a script",
+            Nodes::One,
+        )
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+        Ok(BoxLock::new(SingleLock::new(env, only_node(NAME, nodes)?, Self::config())))
+    }
+}
+
+const NAME: &str = "get-then-delete";
