@@ -149,7 +149,7 @@ impl<E: Env> Link<E> {
 }
 
 /// The error a node replied with, unless the error is the connection's or the driver's own.
-fn error_reply(error: &RedisError) -> Option<ErrorReply> {
+pub(crate) fn error_reply(error: &RedisError) -> Option<ErrorReply> {
     let from_node = matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension);
     from_node.then(|| ErrorReply {
         code: error.code().unwrap_or("ERR").to_owned(),

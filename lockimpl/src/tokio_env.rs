@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::driver::connection_config;
 use crate::env::{Env, NodeName, Task};
+use crate::existing::RedisRs;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
 /// The machine this program runs on. A node's name is its address: `redis://127.0.0.1:6379`.
@@ -92,6 +93,12 @@ impl Env for TokioEnv {
         let silent = info.redis_settings().clone().set_skip_set_lib_name();
         let client = Client::open(info.set_redis_settings(silent))?;
         client.get_multiplexed_async_connection_with_config(&connection_config()).await
+    }
+}
+
+impl RedisRs for TokioEnv {
+    async fn multiplexed(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
+        self.connect(node).await
     }
 }
 

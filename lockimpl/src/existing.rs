@@ -1,0 +1,332 @@
+//! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives it back.
+//!
+//! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
+//! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
+//!
+//! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
+//! [spawned](Client::spawn).
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{RedisError, RedisResult};
+
+use crate::clock::Deadline;
+use crate::descriptor::{Descriptor, Nodes};
+use crate::env::{DeadlinePassed, Env, NodeName, Task};
+use crate::link::error_reply;
+use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
+use crate::registry::{BoxLock, ConfigError, LockKind};
+use crate::switch::Switches;
+use crate::times::{BootTime, MonotonicTime, WallTime};
+
+/// A machine on which redis-rs' own connection can be had, not only something like it.
+pub trait RedisRs: Env {
+    /// Opens a new connection to `node`, driven by redis-rs on this machine.
+    ///
+    /// Which lock call a command belongs to is told from when redis-rs writes it: the call its client is in at that moment.
+    /// A command that a call gave up and that leaves later, for want of room in the network, is taken for the next call's.
+    fn multiplexed(&self, node: &NodeName)
+    -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
+}
+
+/// A lock that somebody holds, in code that exists already.
+pub trait Guard: Send + 'static {
+    /// What the key holds, by which a wrong release is told from a right one.
+    fn token(&self) -> Vec<u8>;
+
+    /// When to stop believing, on the client's own clock; `None` if the code computes no such time.
+    fn deadline(&self) -> Option<Deadline> {
+        None
+    }
+
+    /// The number that the resource is to check, if the lock hands out any.
+    fn fencing(&self) -> Option<u64> {
+        None
+    }
+
+    /// Gives the lock back: whether it was still held, or nobody can say.
+    fn release(self) -> impl Future<Output = RedisResult<bool>> + Send;
+
+    /// Keeps the lock for `ttl` from now: whether it was still held. `None` if this lock cannot be extended.
+    fn extend(&mut self, ttl: Duration) -> impl Future<Output = Option<RedisResult<bool>>> + Send {
+        let _ = ttl;
+        async { None }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The lock's name, and its key if the code has no other.
+    pub resource: String,
+    /// For how long.
+    pub ttl: Duration,
+}
+
+/// A client's machine, for code that exists already: connections, clocks, sleep, chance.
+#[derive(Clone)]
+pub struct Client<E> {
+    env: E,
+    nodes: Arc<[NodeName]>,
+    connection: Arc<Mutex<Option<MultiplexedConnection>>>,
+}
+
+impl<E: RedisRs> Client<E> {
+    fn new(env: E, nodes: Vec<NodeName>) -> Self {
+        Self { env, nodes: nodes.into(), connection: Arc::default() }
+    }
+
+    /// The names of the nodes that the lock runs on.
+    pub fn nodes(&self) -> &[NodeName] {
+        &self.nodes
+    }
+
+    /// Opens a new connection to a node.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such node, or it takes no connections.
+    pub async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
+        self.env.multiplexed(node).await
+    }
+
+    /// This client's connection to its first node: opened when it is first asked for, and anew after a call that failed.
+    ///
+    /// # Errors
+    ///
+    /// If the node takes no connections.
+    pub async fn connection(&self) -> RedisResult<MultiplexedConnection> {
+        if let Some(open) = self.kept().clone() {
+            return Ok(open);
+        }
+        let opened = self.connect(&self.nodes[0]).await?;
+        *self.kept() = Some(opened.clone());
+        Ok(opened)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the wall clock.
+    pub async fn wall(&self) -> WallTime {
+        self.env.wall().await
+    }
+
+    /// Reads the monotonic clock.
+    pub async fn monotonic(&self) -> MonotonicTime {
+        self.env.monotonic().await
+    }
+
+    /// Reads the boot clock.
+    pub async fn boot(&self) -> BootTime {
+        self.env.boot().await
+    }
+
+    /// Waits, on the monotonic clock.
+    pub async fn sleep(&self, duration: Duration) {
+        let now = self.env.monotonic().await;
+        self.env.sleep_until(now.saturating_add(duration)).await;
+    }
+
+    /// Runs `operation` for `limit` at most, on the monotonic clock. What it sent is not recalled.
+    ///
+    /// # Errors
+    ///
+    /// If it took longer.
+    pub async fn timeout<F>(&self, limit: Duration, operation: F) -> Result<F::Output, DeadlinePassed>
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        let now = self.env.monotonic().await;
+        self.env.race(operation, now.saturating_add(limit)).await
+    }
+
+    /// Fills `bytes` with random bytes.
+    pub fn random(&self, bytes: &mut [u8]) {
+        self.env.random(bytes);
+    }
+
+    /// A new token: 128 random bits in hexadecimal.
+    pub fn token(&self) -> String {
+        let mut bytes = [0; 16];
+        self.env.random(&mut bytes);
+        format!("{:032x}", u128::from_le_bytes(bytes))
+    }
+
+    /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        self.env.spawn(task)
+    }
+}
+
+/// Lock code that exists already, as a kind of lock.
+///
+/// ```
+/// use doublehold_lockimpl::{Client, Existing, Guard, Registry, RedisRs, Wanted};
+/// use redis::aio::MultiplexedConnection;
+///
+/// /// As it may stand in a service today.
+/// struct MyGuard {
+///     connection: MultiplexedConnection,
+///     key: String,
+///     token: String,
+/// }
+///
+/// impl Guard for MyGuard {
+///     fn token(&self) -> Vec<u8> {
+///         self.token.clone().into()
+///     }
+///     async fn release(mut self) -> redis::RedisResult<bool> {
+///         redis::cmd("DEL").arg(&self.key).query_async(&mut self.connection).await
+///     }
+/// }
+///
+/// fn locks<E: RedisRs>() -> Registry<E> {
+///     let mine = async |mut connection: MultiplexedConnection, client: Client<E>, wanted: Wanted| {
+///         let (key, token) = (wanted.resource, client.token());
+///         let mut set = redis::cmd("SET");
+///         set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+///         let set: Option<String> = set.query_async(&mut connection).await?;
+///         Ok(set.map(|_| MyGuard { connection, key, token }))
+///     };
+///     Registry::empty().with(Existing::on_one_node("mine", mine))
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Existing<F> {
+    descriptor: (&'static str, Nodes),
+    acquire: F,
+}
+
+impl<F> Existing<F> {
+    /// Code that takes the lock on whatever nodes its client names: `Some` guard if it was granted, `None` if not.
+    ///
+    /// An error counts as "nobody can say", except an error that a node replied with: that is a no.
+    pub fn on_nodes(name: &'static str, acquire: F) -> Self {
+        Self { descriptor: (name, Nodes::Independent), acquire }
+    }
+}
+
+impl Existing<()> {
+    /// The same for code that takes an open connection to its one node. A connection is kept from call to call, and
+    /// replaced after a call that failed.
+    pub fn on_one_node<E, F, Taken, G>(
+        name: &'static str,
+        acquire: F,
+    ) -> Existing<impl Fn(Client<E>, Wanted) -> Acquiring<G> + Clone + Send + Sync + 'static>
+    where
+        E: RedisRs,
+        F: Fn(MultiplexedConnection, Client<E>, Wanted) -> Taken + Send + Sync + 'static,
+        Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
+        G: Guard,
+    {
+        let acquire = Arc::new(acquire);
+        let connected = move |client: Client<E>, wanted: Wanted| -> Acquiring<G> {
+            let acquire = acquire.clone();
+            Box::pin(async move {
+                let connection = client.connection().await?;
+                acquire(connection, client, wanted).await
+            })
+        };
+        Existing { descriptor: (name, Nodes::One), acquire: connected }
+    }
+}
+
+/// A call that takes a lock.
+pub type Acquiring<G> = std::pin::Pin<Box<dyn Future<Output = RedisResult<Option<G>>> + Send>>;
+
+impl<E, F, Taken, G> LockKind<E> for Existing<F>
+where
+    E: RedisRs,
+    F: Fn(Client<E>, Wanted) -> Taken + Clone + Send + Sync + 'static,
+    Taken: Future<Output = RedisResult<Option<G>>> + Send + 'static,
+    G: Guard,
+{
+    fn descriptor(&self) -> Descriptor {
+        let (name, nodes) = self.descriptor;
+        Descriptor::of::<()>(name, "a lock of the user's own", "the user's own code", nodes)
+    }
+
+    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+        if nodes.is_empty() {
+            return Err(ConfigError::NoNodes);
+        }
+        let client = Client::new(env, nodes);
+        Ok(BoxLock::new(ExistingLock { client, acquire: self.acquire.clone(), held: None }))
+    }
+}
+
+/// One client's lock.
+struct ExistingLock<E, F, G> {
+    client: Client<E>,
+    acquire: F,
+    held: Option<G>,
+}
+
+impl<E, F, Taken, G> Lock for ExistingLock<E, F, G>
+where
+    E: RedisRs,
+    F: Fn(Client<E>, Wanted) -> Taken + Send + Sync,
+    Taken: Future<Output = RedisResult<Option<G>>> + Send,
+    G: Guard,
+{
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        let wanted = Wanted { resource: resource.to_owned(), ttl };
+        // Whatever of an earlier grant was not released is dropped, as the code's caller would drop it.
+        self.held = None;
+        match (self.acquire)(self.client.clone(), wanted).await {
+            Ok(Some(guard)) => {
+                let token = guard.token();
+                self.client.env.marks(&token);
+                let (fencing, deadline) = (guard.fencing(), guard.deadline());
+                self.held = Some(guard);
+                Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, Token::new(token)) })
+            }
+            Ok(None) => Acquired::Refused(Refusal::Taken),
+            Err(error) => match error_reply(&error) {
+                Some(reply) => Acquired::Refused(Refusal::ErrorReply(reply)),
+                None => Acquired::Unknown(self.lost(&error)),
+            },
+        }
+    }
+
+    async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
+        let Some(guard) = &mut self.held else { return Extended::NotOwner };
+        match guard.extend(ttl).await {
+            None => Extended::Unsupported,
+            Some(Ok(true)) => {
+                grant.deadline = guard.deadline();
+                Extended::Extended { deadline: grant.deadline }
+            }
+            Some(Ok(false)) => Extended::NotOwner,
+            Some(Err(error)) => Extended::Unknown(self.lost(&error)),
+        }
+    }
+
+    async fn release(&mut self, _: &Grant) -> Released {
+        let Some(guard) = self.held.take() else { return Released::NotOwner };
+        match guard.release().await {
+            Ok(true) => Released::Released,
+            Ok(false) => Released::NotOwner,
+            Err(error) => Released::Unknown(self.lost(&error)),
+        }
+    }
+}
+
+impl<E: RedisRs, F, G> ExistingLock<E, F, G> {
+    /// What an error leaves unknown. The kept connection may be broken, and is not used again.
+    fn lost(&self, error: &RedisError) -> Doubt {
+        match error_reply(error) {
+            Some(reply) => Doubt::ErrorReply(reply),
+            None => {
+                *self.client.kept() = None;
+                Doubt::ConnectionLost(error.to_string())
+            }
+        }
+    }
+}
