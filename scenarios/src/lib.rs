@@ -28,11 +28,13 @@
 //!
 //! Nothing here prints. Random faults are not modelled: a scenario lists the faults it is about.
 
+pub mod build;
 pub mod cast;
 pub mod catalog;
 pub mod error;
 pub mod fault;
 pub mod format;
+pub mod many;
 pub mod plan;
 pub mod report;
 mod run;
@@ -41,5 +43,8 @@ pub mod when;
 
 pub use error::ScenarioError;
 pub use report::Report;
-pub use run::{Engine, LeanConnection, LeanEngine, PrepareError, Prepared, PreparedSim, SimEngine};
+pub use run::{
+    Connection, Engine, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared, PreparedSim, SimEngine,
+    SimEnv,
+};
 pub use scenario::Scenario;

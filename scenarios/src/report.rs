@@ -43,6 +43,8 @@ pub struct Report {
     pub replays: Option<Replay>,
     /// Things a reader must know that no verdict says, such as a script stopped at its limit.
     pub notes: Vec<String>,
+    /// What the lock's code said when it panicked, which ended the run.
+    pub panicked: Option<String>,
 }
 
 /// What a run came to, for those who make many: its verdicts and no account of it.
@@ -64,6 +66,8 @@ pub struct Summary {
     pub messages: u64,
     /// The digest of the whole trace.
     pub trace_hash: TraceHash,
+    /// What the lock's code said when it panicked, which ended the run.
+    pub panicked: Option<String>,
 }
 
 /// The digest of everything that happened in a run, as an engine accounts for it: two runs that are the same have the same.

@@ -143,6 +143,8 @@ impl Sieve {
 pub(crate) struct CallStream {
     network: SimStream,
     recorder: Recorder,
+    /// Whose requests these are, if they carry no labels: of the call that this client is in when they are written.
+    unlabelled: Option<ClientId>,
     sieve: Sieve,
     /// Without labels, and not yet taken by the network.
     unsent: Vec<u8>,
@@ -153,15 +155,23 @@ pub(crate) struct CallStream {
 }
 
 impl CallStream {
+    /// For a driver whose requests are labelled.
     pub(crate) fn new(network: SimStream, recorder: Recorder) -> CallStream {
         let (unsent, requests) = (Vec::new(), VecDeque::new());
-        CallStream { network, recorder, sieve: Sieve::default(), unsent, requests, known: 0 }
+        let sieve = Sieve::default();
+        CallStream { network, recorder, unlabelled: None, sieve, unsent, requests, known: 0 }
+    }
+
+    /// For a driver that is in the hands of somebody's own code, which labels nothing.
+    pub(crate) fn unlabelled(network: SimStream, recorder: Recorder, client: ClientId) -> CallStream {
+        CallStream { unlabelled: Some(client), ..CallStream::new(network, recorder) }
     }
 
     fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut calls = Vec::new();
+        let current = self.unlabelled.and_then(|client| self.recorder.call_of(client));
         self.sieve.take(bytes, &mut self.unsent, |written| {
-            calls.push(written.call);
+            calls.push(written.call.or(current));
             self.requests.push_back(written);
         })?;
         self.known += bytes.len();

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_lockimpl::{
-    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, Task, WallTime, connection_config,
+    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Task, WallTime, connection_config,
     connection_info,
 };
 use doublehold_sim::{Host, SimStream};
@@ -20,6 +20,7 @@ use redis::{Cmd, Pipeline, RedisFuture, Value};
 
 use super::Driver;
 use super::calls::{CallConnection, CallStream};
+use super::caught::End;
 use super::clocks;
 use super::lean::LeanConnection;
 use super::recorder::Recorder;
@@ -30,7 +31,7 @@ pub(crate) const REDIS_PORT: u16 = 6379;
 
 /// What a lock on a simulated client sees of the world.
 #[derive(Clone)]
-pub(crate) struct SimEnv {
+pub struct SimEnv {
     pub(super) host: Host,
     client: ClientId,
     cast: Arc<Cast>,
@@ -51,18 +52,21 @@ impl SimEnv {
     }
 }
 
-/// A connection through whichever driver the run has.
+/// A connection to a simulated node, through whichever driver the run has.
 #[derive(Clone)]
-pub(crate) enum Connection {
+pub struct Connection(Driven);
+
+#[derive(Clone)]
+enum Driven {
     RedisRs(CallConnection),
     Lean(LeanConnection),
 }
 
 impl ConnectionLike for Connection {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        match self {
-            Connection::RedisRs(connection) => connection.req_packed_command(cmd),
-            Connection::Lean(connection) => connection.req_packed_command(cmd),
+        match &mut self.0 {
+            Driven::RedisRs(connection) => connection.req_packed_command(cmd),
+            Driven::Lean(connection) => connection.req_packed_command(cmd),
         }
     }
 
@@ -72,16 +76,16 @@ impl ConnectionLike for Connection {
         offset: usize,
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
-        match self {
-            Connection::RedisRs(connection) => connection.req_packed_commands(pipeline, offset, count),
-            Connection::Lean(connection) => connection.req_packed_commands(pipeline, offset, count),
+        match &mut self.0 {
+            Driven::RedisRs(connection) => connection.req_packed_commands(pipeline, offset, count),
+            Driven::Lean(connection) => connection.req_packed_commands(pipeline, offset, count),
         }
     }
 
     fn get_db(&self) -> i64 {
-        match self {
-            Connection::RedisRs(connection) => connection.get_db(),
-            Connection::Lean(connection) => connection.get_db(),
+        match &self.0 {
+            Driven::RedisRs(connection) => connection.get_db(),
+            Driven::Lean(connection) => connection.get_db(),
         }
     }
 }
@@ -128,7 +132,9 @@ impl Env for SimEnv {
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        let (handle, task) = Task::new(task);
+        let client = self.host.name().to_owned();
+        let end = End { stage: self.clone(), recorder: self.recorder.clone(), client };
+        let (handle, task) = Task::new(async move { end.if_panics(task).await });
         let call = self.recorder.call_of(self.client);
         self.host.spawn(InCall {
             client: self.client,
@@ -148,18 +154,28 @@ impl Env for SimEnv {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
-            return Ok(Connection::Lean(LeanConnection::recorded(
-                stream,
-                self.host.clone(),
-                self.client,
-                recorder,
-            )));
+            let lean = LeanConnection::recorded(stream, self.host.clone(), self.client, recorder);
+            return Ok(Connection(Driven::Lean(lean)));
         }
-        let stream = CallStream::new(stream, recorder.clone());
+        let connection = self.drive(CallStream::new(stream, recorder.clone())).await?;
+        Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder))))
+    }
+}
+
+impl RedisRs for SimEnv {
+    async fn multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
+        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        self.drive(CallStream::unlabelled(stream, self.recorder.clone(), self.client)).await
+    }
+}
+
+impl SimEnv {
+    /// Puts redis-rs on a stream, its driver a task of this host.
+    async fn drive(&self, stream: CallStream) -> redis::RedisResult<MultiplexedConnection> {
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
         self.host.spawn(driver);
-        Ok(Connection::RedisRs(CallConnection::new(connection, self.client, recorder)))
+        Ok(connection)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod attribution;
 mod calls;
+mod caught;
 mod check;
 mod clocks;
 mod env;
@@ -24,9 +25,10 @@ mod tests;
 mod world;
 
 pub use check::PrepareError;
+pub use env::{Connection, SimEnv};
 pub use lean::LeanConnection;
 pub(crate) use signal::Signal;
-pub use sim::{LeanEngine, PreparedSim, SimEngine};
+pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
 
 use serde::Serialize;
 

@@ -39,6 +39,10 @@ impl Stage for SimEnv {
         clocks::monotonic(self.host.clocks().monotonic)
     }
 
+    fn halt(&self) {
+        self.host.halt();
+    }
+
     fn draw(&self, law: &DelayLaw) -> Duration {
         self.host.draw(law)
     }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, ReleaseOutcome};
-use doublehold_lockimpl::{Acquired, BoxLock, Extended, Grant, Lock, LockKind, NodeName, Released};
+use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, NodeName, Released};
 
+use super::caught::{CaughtLock, End};
 use super::clocks;
 use super::recorder::{LOCK, Recorder};
 use super::resource::{OBJECT, ResourceLink};
@@ -62,7 +63,10 @@ impl<S: Stage> Job<S> {
             return self.recorder.inconclusive(format!("{name} could not reach the resource"));
         };
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
-            Ok(lock) => lock,
+            Ok(lock) => {
+                let (stage, recorder) = (stage.clone(), self.recorder.clone());
+                CaughtLock::new(lock, End { stage, recorder, client: name.clone() })
+            }
             Err(error) => {
                 return self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
             }
@@ -104,7 +108,7 @@ struct Client<'a, S: Stage> {
     program: &'a Program<S>,
     recorder: &'a Recorder,
     stage: S,
-    lock: BoxLock,
+    lock: CaughtLock<S>,
     resource: ResourceLink<S>,
 }
 

@@ -56,6 +56,8 @@ struct Record {
     /// When each span's key expires by its node's clock, in milliseconds, as last set.
     expiries: BTreeMap<usize, i64>,
     notes: Vec<String>,
+    /// What the code under test said when it panicked.
+    panicked: Option<String>,
     closed: bool,
 }
 
@@ -76,6 +78,7 @@ pub(crate) struct Recorded {
     pub(crate) keys: Vec<KeySpan>,
     pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
     pub(crate) notes: Vec<String>,
+    pub(crate) panicked: Option<String>,
 }
 
 impl Recorder {
@@ -99,6 +102,7 @@ impl Recorder {
             held: BTreeMap::new(),
             expiries: BTreeMap::new(),
             notes: Vec::new(),
+            panicked: None,
             closed: false,
         };
         Recorder { witness, cast, record: Arc::new(Mutex::new(record)) }
@@ -211,6 +215,12 @@ impl Recorder {
         self.remark(why);
     }
 
+    /// The code under test panicked, and the run is to end: what it shows is that.
+    pub(crate) fn panicked(&self, why: String) {
+        self.lock().panicked = Some(why.clone());
+        self.inconclusive(why);
+    }
+
     /// Whether the client still claims a lock.
     pub(crate) fn claims(&self, client: ClientId) -> bool {
         self.lock().claims.iter().any(|(_, holder)| *holder == client)
@@ -247,6 +257,7 @@ impl Recorder {
             keys: std::mem::take(&mut record.keys),
             votes: std::mem::take(&mut record.votes),
             notes: std::mem::take(&mut record.notes),
+            panicked: record.panicked.take(),
         }
     }
 

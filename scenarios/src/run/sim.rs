@@ -43,7 +43,7 @@ impl Engine for SimEngine {
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-        PreparedSim::new(self.name(), Driver::RedisRs, scenario)
+        PreparedSim::new(self.name(), Driver::RedisRs, &LOCKS, scenario)
     }
 }
 
@@ -55,7 +55,33 @@ impl Engine for LeanEngine {
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-        PreparedSim::new(self.name(), Driver::Lean, scenario)
+        PreparedSim::new(self.name(), Driver::Lean, &LOCKS, scenario)
+    }
+}
+
+/// [`SimEngine`] for scenarios that name locks of the caller's own.
+///
+/// ```
+/// use doublehold_lockimpl::Registry;
+/// use doublehold_scenarios::{Engine, OwnLocks, catalog};
+///
+/// // Here goes `.with(…)` of a lock kind of one's own.
+/// let engine = OwnLocks(Registry::builtin());
+/// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
+/// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OwnLocks(pub Registry<SimEnv>);
+
+impl Engine for OwnLocks {
+    type Prepared = PreparedSim;
+
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+        PreparedSim::new(self.name(), Driver::RedisRs, &self.0, scenario)
     }
 }
 
@@ -82,7 +108,7 @@ impl Prepared for PreparedSim {
     type Record = Record;
 
     fn judge(&self, seed: u64) -> Summary {
-        let Done { run, verdicts, .. } = self.execute(seed, &mut World::new(Seed(seed), self.link()));
+        let Done { run, recorded, verdicts } = self.execute(seed, &mut World::new(Seed(seed), self.link()));
         let outcome = outcome(run.outcome);
         Summary {
             seed,
@@ -93,6 +119,7 @@ impl Prepared for PreparedSim {
             events: run.events,
             messages: run.messages,
             trace_hash: TraceHash(run.hash.0),
+            panicked: recorded.panicked,
         }
     }
 
@@ -109,11 +136,16 @@ impl Prepared for PreparedSim {
 }
 
 impl PreparedSim {
-    fn new(engine: &'static str, driver: Driver, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+    fn new(
+        engine: &'static str,
+        driver: Driver,
+        locks: &Registry<SimEnv>,
+        scenario: &Scenario,
+    ) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
         let scenario = Arc::new(scenario.clone());
         let cast = Arc::new(scenario.cast());
-        let hosts = Hosts::of(&scenario, &cast, lock_kind(&scenario)?, driver);
+        let hosts = Hosts::of(&scenario, &cast, lock_kind(locks, &scenario)?, driver);
         Ok(PreparedSim {
             engine,
             header: header(&scenario),
@@ -146,7 +178,8 @@ impl PreparedSim {
     }
 
     fn report(&self, seed: u64, done: Done) -> Report {
-        let Done { run, recorded: Recorded { history, keys, votes, mut notes }, verdicts } = done;
+        let Done { run, recorded, verdicts } = done;
+        let Recorded { history, keys, votes, mut notes, panicked } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),
@@ -163,6 +196,7 @@ impl PreparedSim {
             trace_hash: TraceHash(run.hash.0),
             replays: None,
             notes,
+            panicked,
         }
     }
 }
@@ -179,9 +213,12 @@ fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHo
 }
 
 /// What builds the scenario's lock.
-fn lock_kind(scenario: &Scenario) -> Result<&'static Arc<dyn LockKind<SimEnv>>, PrepareError> {
+fn lock_kind<'a>(
+    locks: &'a Registry<SimEnv>,
+    scenario: &Scenario,
+) -> Result<&'a Arc<dyn LockKind<SimEnv>>, PrepareError> {
     let name = &scenario.lock.algorithm;
-    LOCKS.get(name).ok_or_else(|| PrepareError::NoSuchLock(name.clone()))
+    locks.get(name).ok_or_else(|| PrepareError::NoSuchLock(name.clone()))
 }
 
 fn header(scenario: &Scenario) -> Header {

@@ -27,6 +27,9 @@ pub(crate) trait Stage: Env {
     /// What the monotonic clock shows, where no pause is to strike: how long to sleep is not what a scenario is about.
     fn now(&self) -> MonotonicTime;
 
+    /// Ends the run: what follows would be evidence of nothing.
+    fn halt(&self);
+
     /// Draws a duration.
     fn draw(&self, law: &DelayLaw) -> Duration;
 }

@@ -1,0 +1,145 @@
+//! A scenario made in Rust: a world to try one's own lock in, without a file.
+//!
+//! What is not said is what a file's reader takes for it, and what is said is checked as a file is: [`World::scenario`]
+//! reads the least scenario there is, changes it, and has the result checked.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use doublehold_lockimpl::Descriptor;
+use toml::{Table, Value};
+
+use crate::error::ScenarioError;
+use crate::fault::Fault;
+use crate::format::Source;
+use crate::scenario::Scenario;
+
+/// Nodes, clients and what happens to them. The lock comes later, so that two locks can be tried in one world.
+///
+/// ```
+/// use doublehold_scenarios::{build::World, fault::Fault, when::{Mark, When}};
+/// use std::time::Duration;
+///
+/// let pause = Fault::pause("c1").at(When::event("c1", Mark::Check)).lasting(Duration::from_secs(12));
+/// let world = World::new("pause before the write")
+///     .nodes(["A"])
+///     .clients(2, ["acquire", "read", "check", "write", "release"])
+///     .fault(pause);
+/// let scenario = world.scenario("single", doublehold_lockimpl::descriptors())?;
+/// assert_eq!(scenario.faults[0].to_string(), "c1 pauses for 12 s, at c1's check");
+/// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+/// ```
+#[derive(Clone)]
+pub struct World {
+    name: String,
+    nodes: Vec<String>,
+    clients: Vec<(String, Vec<String>)>,
+    changes: Vec<Change>,
+}
+
+type Change = Arc<dyn Fn(&mut Scenario) + Send + Sync>;
+
+impl World {
+    /// A world without nodes and clients. The name is for reports and files.
+    pub fn new(name: impl Into<String>) -> World {
+        World { name: name.into(), nodes: Vec::new(), clients: Vec::new(), changes: Vec::new() }
+    }
+
+    /// What reports call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds nodes that run Redis, independent of each other.
+    #[must_use]
+    pub fn nodes<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> World {
+        self.nodes.extend(names.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Adds a client that does these steps once, in the words of scenario files: `acquire`, `try`, `read`, `work 1s..3s`,
+    /// `check`, `write`, `extend`, `release`.
+    #[must_use]
+    pub fn client<'a>(mut self, name: &str, program: impl IntoIterator<Item = &'a str>) -> World {
+        let program = program.into_iter().map(str::to_owned).collect();
+        self.clients.push((name.to_owned(), program));
+        self
+    }
+
+    /// Adds clients named `c1`, `c2` and so on, that all do these steps.
+    #[must_use]
+    pub fn clients<'a>(self, count: usize, program: impl IntoIterator<Item = &'a str>) -> World {
+        let program: Vec<&str> = program.into_iter().collect();
+        (1..=count).fold(self, |world, number| world.client(&format!("c{number}"), program.iter().copied()))
+    }
+
+    /// How often each client does its steps.
+    #[must_use]
+    pub fn rounds(self, rounds: u32) -> World {
+        self.with(move |scenario| scenario.clients.iter_mut().for_each(|client| client.rounds = rounds))
+    }
+
+    /// How long a grant lasts; 10 s if nothing is said.
+    #[must_use]
+    pub fn ttl(self, ttl: Duration) -> World {
+        self.with(move |scenario| scenario.lock.ttl = ttl)
+    }
+
+    /// Adds a fault.
+    #[must_use]
+    pub fn fault(self, fault: Fault) -> World {
+        self.with(move |scenario| scenario.faults.push(fault.clone()))
+    }
+
+    /// Changes anything else: clocks, links, disks, what the resource checks, limits, expectations.
+    ///
+    /// ```
+    /// # use doublehold_scenarios::{build::World, scenario::DelayLaw};
+    /// # use std::time::Duration;
+    /// let slow = DelayLaw::Fixed(Duration::from_millis(40));
+    /// let world = World::new("far away").with(move |scenario| scenario.link.delay = slow.clone());
+    /// ```
+    #[must_use]
+    pub fn with(mut self, change: impl Fn(&mut Scenario) + Send + Sync + 'static) -> World {
+        self.changes.push(Arc::new(change));
+        self
+    }
+
+    /// The scenario in which this lock runs in this world. `locks` are the locks that there are.
+    ///
+    /// # Errors
+    ///
+    /// What a file that says the same would be refused for. Lines are those of [`Scenario::to_toml`].
+    pub fn scenario(&self, lock: &str, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
+        let (name, text) = (self.name.clone(), self.least(lock).to_string());
+        let source = Source { file: name.clone(), name, text, locks: locks.clone(), ..Source::default() };
+        let mut scenario = source.read()?;
+        self.changes.iter().for_each(|change| change(&mut scenario));
+        scenario.checked_with(locks)
+    }
+
+    /// As little as a file can say.
+    fn least(&self, lock: &str) -> Table {
+        let table = |fields: &[(&str, Value)]| {
+            Value::Table(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let texts = |texts: &[String]| Value::from(texts.to_vec());
+        let client = |(name, program): &(String, Vec<String>)| {
+            table(&[("name", name.as_str().into()), ("program", texts(program))])
+        };
+        let claim = format!("what {lock} does in this world");
+        Table::from_iter([
+            ("claim".to_owned(), claim.into()),
+            ("lock".to_owned(), table(&[("algorithm", lock.into()), ("ttl", "10s".into())])),
+            ("nodes".to_owned(), table(&[("names", texts(&self.nodes))])),
+            ("clients".to_owned(), Value::Array(self.clients.iter().map(client).collect())),
+        ])
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("name", &self.name).field("nodes", &self.nodes).finish_non_exhaustive()
+    }
+}
