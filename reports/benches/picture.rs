@@ -89,6 +89,7 @@ fn report(clients: usize, grants: u64) -> Report {
         trace_hash: TraceHash(0),
         replays: None,
         notes: Vec::new(),
+        panicked: None,
     }
 }
 

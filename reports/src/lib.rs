@@ -7,6 +7,7 @@
 //!
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`json`]: the same for other programs
+//! - [`check`]: one's own lock, tried in a world from many seeds
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -16,6 +17,7 @@
 //! The last two lines are the program's, and the feature `cli` has them. Without it (`default-features = false`) the
 //! crate needs neither an argument parser nor a terminal, as a test of somebody's own lock does.
 
+pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]

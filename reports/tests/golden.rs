@@ -71,6 +71,7 @@ impl Recording {
             trace_hash: TraceHash(0xfeed),
             replays: None,
             notes: Vec::new(),
+            panicked: None,
         })
     }
 

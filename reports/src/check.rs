@@ -1,0 +1,308 @@
+//! One's own lock, checked: run in a world from many seeds, and reported with counts, a picture and a plan.
+//!
+//! The door for a crate of one's own, which needs this package alone: everything a lock, a world and a test name is
+//! re-exported here.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use doublehold::check::{Client, Existing, Guard, MultiplexedConnection, Predicate, Wanted, World, check};
+//!
+//! /// A lock as it may stand in a service today: it is given back by a plain `DEL`.
+//! struct Held {
+//!     redis: MultiplexedConnection,
+//!     key: String,
+//!     token: String,
+//! }
+//!
+//! async fn take(mut redis: MultiplexedConnection, client: Client, wanted: Wanted) -> redis::RedisResult<Option<Held>> {
+//!     let (key, token) = (wanted.resource, client.token());
+//!     let mut set = redis::cmd("SET");
+//!     set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+//!     let set: Option<String> = set.query_async(&mut redis).await?;
+//!     Ok(set.map(|_| Held { redis, key, token }))
+//! }
+//!
+//! impl Guard for Held {
+//!     fn token(&self) -> Vec<u8> {
+//!         self.token.clone().into()
+//!     }
+//!     async fn release(mut self) -> redis::RedisResult<bool> {
+//!         redis::cmd("DEL").arg(&self.key).query_async(&mut self.redis).await
+//!     }
+//! }
+//!
+//! // Work that takes longer than the lease: by the time c1 gives the lock back, c2 has it.
+//! let world = World::new("long work")
+//!     .nodes(["A"])
+//!     .clients(2, ["acquire", "work 8s..14s", "release"])
+//!     .ttl(Duration::from_secs(10));
+//! let checked = check(&world, Existing::on_one_node("mine", take)).seeds(1..=50).no_files().run()?;
+//! assert!(checked.count(Predicate::WR).violated > 0, "{checked}");
+//! # Ok::<(), doublehold::check::CheckError>(())
+//! ```
+
+use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fs, io, thread};
+
+pub use doublehold_history::Predicate;
+pub use doublehold_lockimpl::{
+    Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
+    Drift, Env, ErrorReply, Existing, Extended, Facts, Form, Grant, Guard, Lock, LockConfig, LockKind,
+    MonotonicTime, NodeName, Nodes, RedisRs, Refusal, Registry, Released, Sends, Switches, Task, Timing,
+    Token, WallTime, Wanted,
+};
+pub use doublehold_scenarios::build::World;
+pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
+pub use doublehold_scenarios::many::{Count, Stuck, Tally};
+pub use doublehold_scenarios::scenario::{DelayLaw, Persistence, Probability, RatePpb, Step};
+pub use doublehold_scenarios::when::{Event, Mark, When};
+pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, SimEnv};
+pub use redis::aio::MultiplexedConnection;
+
+use doublehold_scenarios::many::run_many;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::{Engine, OwnLocks, Prepared};
+
+use crate::style::Style;
+use crate::text;
+
+/// A client's machine in the simulated world.
+pub type Client = doublehold_lockimpl::Client<SimEnv>;
+
+/// The variable that says which one seed is to be run.
+const SEED: &str = "DOUBLEHOLD_SEED";
+
+/// How long the machine may be busy without any run coming to its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Begins a check of `lock` in `world`: of 1,000 seeds, if [`Check::seeds`] says nothing else.
+pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
+    let name = lock.descriptor().name;
+    let locks = Registry::builtin().with(lock);
+    let files = Some(Path::new("target").join("doublehold"));
+    Check { world: world.clone(), lock: name, locks, seeds: 1..=1000, files, patience: PATIENCE }
+}
+
+/// Runs again what a check wrote down, with the lock it is about.
+///
+/// [`Report::replays`] says whether it was the same run. It is none any more once the lock's code has changed.
+///
+/// # Errors
+///
+/// If the file is no plan, or one of another lock.
+pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
+    let locks = Registry::builtin().with(lock);
+    let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
+    let report = OwnLocks(locks).prepare(&plan.scenario)?.run(plan.seed);
+    Ok(Report { replays: Some(plan.replayed(&report)), ..report })
+}
+
+/// A check that has not run yet.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is checked until it is run"]
+pub struct Check {
+    world: World,
+    lock: &'static str,
+    locks: Registry<SimEnv>,
+    seeds: RangeInclusive<u64>,
+    files: Option<PathBuf>,
+    patience: Duration,
+}
+
+impl Check {
+    /// The seeds to run from.
+    pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check {
+        Check { seeds, ..self }
+    }
+
+    /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise.
+    pub fn files(self, folder: impl Into<PathBuf>) -> Check {
+        Check { files: Some(folder.into()), ..self }
+    }
+
+    /// Writes no files.
+    pub fn no_files(self) -> Check {
+        Check { files: None, ..self }
+    }
+
+    /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
+    pub fn patience(self, patience: Duration) -> Check {
+        Check { patience, ..self }
+    }
+
+    /// Runs every seed. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one alone, as the last line of
+    /// what a check prints says.
+    ///
+    /// # Errors
+    ///
+    /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. What the lock does
+    /// wrong is no error: it is in the result.
+    pub fn run(self) -> Result<Checked, CheckError> {
+        let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
+        let prepared = Arc::new(OwnLocks(self.locks.clone()).prepare(&scenario)?);
+        let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
+        let tally = run_many(&prepared, seeds.clone(), self.patience)?;
+        let shown = tally.first().or_else(|| asked_for().ok().flatten());
+        let bad = shown.map(|seed| self.bad_run(prepared.run(seed))).transpose()?;
+        let world = self.world.name().to_owned();
+        Ok(Checked { world, lock: self.lock, seeds, tally, bad })
+    }
+
+    fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
+        let replay = replay_line(report.seed);
+        let text = text::run(&report, &replay, &Style::UNICODE);
+        let mut files = Vec::new();
+        if let Some(folder) = &self.files {
+            let stem = folder.join(format!(
+                "{}.{}.{}",
+                file_name(self.world.name()),
+                file_name(self.lock),
+                report.seed
+            ));
+            let plan = Plan::of(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
+            for (ending, text) in [("txt", &text), ("plan", &plan)] {
+                files.push(write(&stem.with_added_extension(ending), text)?);
+            }
+        }
+        Ok(BadRun { report, text, files })
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<PathBuf, CheckError> {
+    let failed = |source| CheckError::File { path: path.to_owned(), source };
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    fs::write(path, text).map_err(failed)?;
+    Ok(path.to_owned())
+}
+
+/// A name as part of a file's name.
+fn file_name(name: &str) -> String {
+    name.chars().map(|it| if it.is_alphanumeric() { it } else { '-' }).collect()
+}
+
+/// The one seed that somebody wants to see.
+fn asked_for() -> Result<Option<u64>, CheckError> {
+    match env::var(SEED) {
+        Err(_) => Ok(None),
+        Ok(typed) => typed.parse().map(Some).map_err(|_| CheckError::Seed(typed)),
+    }
+}
+
+/// How to see one run again. Tests run on threads that are named after them.
+fn replay_line(seed: u64) -> String {
+    match thread::current().name() {
+        Some(test) if test != "main" => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
+        _ => format!("run this program again with {SEED}={seed}"),
+    }
+}
+
+/// What a check came to. Prints as counts and, if there was any, the first bad run.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The world's name.
+    pub world: String,
+    /// The lock's name.
+    pub lock: &'static str,
+    /// The seeds that were run.
+    pub seeds: RangeInclusive<u64>,
+    /// How often each predicate came to what.
+    pub tally: Tally,
+    /// The run from the first seed from which anything was violated, or the lock panicked.
+    pub bad: Option<BadRun>,
+}
+
+/// A run in which something was violated.
+#[derive(Clone, Debug)]
+pub struct BadRun {
+    /// What happened.
+    pub report: Report,
+    /// The same for people: picture, verdicts, evidence, and how to see it again.
+    pub text: String,
+    /// The files that hold this text, and the run's plan.
+    pub files: Vec<PathBuf>,
+}
+
+impl Checked {
+    /// How often a predicate came to what.
+    pub fn count(&self, predicate: Predicate) -> Count {
+        self.tally.of(predicate)
+    }
+
+    /// Whether the lock never panicked, none of these was ever violated, and each was seen to hold at least once: a check
+    /// that could never say anything is no pass.
+    pub fn holds(&self, predicates: &[Predicate]) -> bool {
+        let held = |predicate| matches!(self.count(predicate), Count { violated: 0, holds: 1.., .. });
+        self.tally.panicked.is_none() && predicates.iter().all(|predicate| held(*predicate))
+    }
+
+    /// For tests: goes on if [`Checked::holds`].
+    ///
+    /// # Panics
+    ///
+    /// If it does not, with everything there is to say.
+    pub fn assert_holds(&self, predicates: &[Predicate]) {
+        let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
+        assert!(self.holds(predicates), "{} did not hold throughout\n\n{self}", names.join(" and "));
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Checked { world, lock, seeds, tally, bad } = self;
+        let runs = match (seeds.start(), seeds.end()) {
+            (one, last) if one == last => format!("1 run, seed {one}"),
+            (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
+        };
+        writeln!(f, "{world}: the lock `{lock}`, {runs}\n")?;
+        writeln!(f, "  rule                    holds  violated  inconclusive  first seed")?;
+        for predicate in Predicate::ALL {
+            let count = self.count(predicate);
+            let rule = format!("{predicate}  {}", predicate.name());
+            let first = count.first.map_or("-".to_owned(), |seed| seed.to_string());
+            let Count { holds, violated, inconclusive, .. } = count;
+            writeln!(f, "  {rule:<20}{holds:>9}{violated:>10}{inconclusive:>14}{first:>12}")?;
+        }
+        if let Some((first, panics)) = tally.panicked {
+            writeln!(f, "\n  the lock panicked in {panics} of these runs, first from seed {first}")?;
+        }
+        let Some(bad) = bad else { return Ok(()) };
+        writeln!(f, "\n{}", bad.text)?;
+        let mut files = String::new();
+        bad.files.iter().try_for_each(|file| writeln!(files, "file: {}", file.display()))?;
+        f.write_str(&files)
+    }
+}
+
+/// Why a check could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The world says something that makes no sense.
+    #[error(transparent)]
+    World(#[from] ScenarioError),
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// Runs do not come back.
+    #[error(transparent)]
+    Stuck(#[from] Stuck),
+    /// A file cannot be written.
+    #[error("cannot write `{}`: {source}; `Check::files` names another folder", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A plan cannot be written as text.
+    #[error("cannot write the plan: {0}")]
+    Plan(String),
+    /// `DOUBLEHOLD_SEED` is no number.
+    #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
+    Seed(String),
+}
