@@ -37,3 +37,11 @@ fn the_readmes_speeds_are_of_the_workloads_that_the_benchmark_runs() {
     let run: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
     assert_eq!(named, run);
 }
+
+#[test]
+fn the_readmes_world_is_that_of_the_example() {
+    let (_, block) = include_str!("../../README.md").split_once("```rust\n").expect("a piece of Rust");
+    let (shown, _) = block.split_once("```").expect("the end of the block");
+    let example = include_str!("../../examples/own-lock/tests/pauses.rs");
+    assert!(example.contains(shown), "the example has another world than the README:\n{shown}");
+}
