@@ -244,6 +244,7 @@ fn a_check_comes_out_alike_each_time() {
 }
 
 /// Run by the test below, in a process of its own.
+#[expect(clippy::print_stdout, reason = "the other process reads it")]
 #[test]
 fn prints_its_check() {
     let checked = few(&two_clients(), plain("mine", set_nx)).run();
