@@ -175,6 +175,24 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        says: r"^(?<by>\w+) was not granted the lock, and moved the expiry of (?<who>\w+)'s key on (?<node>\w+)$",
+        holds: |seen, it| {
+            let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
+            let (at, meant) = seen.all().find_map(|(at, what)| match what {
+                EventKind::KeyTouched { client, by: meant, held, op: KeyOp::Extend, .. }
+                    if *client == by && meant != held =>
+                {
+                    Some((at, *meant))
+                }
+                _ => None,
+            })?;
+            let there = seen.keys(&it["who"]).any(|key| {
+                key.node == node && key.from < at && key.until.is_none_or(|(until, _)| at < until)
+            });
+            Some(there && !seen.claims.iter().any(|claim| claim.grant == meant))
+        },
+    },
+    Rule {
         says: r"^(?<who>\w+)'s process is gone, and its key stays on (?<nodes>.+)$",
         holds: |seen, it| {
             let (who, nodes) = (seen.client(&it["who"])?, seen.hosts(&it["nodes"])?);

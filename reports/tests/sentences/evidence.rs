@@ -36,7 +36,14 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r#"^(?<who>\w+) waited (?<long>[\d.]+ \S+) for "[^"]+" while nobody claimed it, from (?<from>[\d.]+ s) until the run ended at (?<to>[\d.]+ s); the bound for a free lock is (?<bound>[\d.]+ \S+)$"#,
+        says: r#"^(?<who>\w+)'s attempt (?<by>\d+), which was not granted, moved the expiry of the key of "[^"]+" on (?<node>\w+) at (?<at>[\d.]+ s), while it held the token of (?<holder>\w+) \(grant (?<held>\d+)\)$"#,
+        holds: |seen, it| {
+            let by = CallId(it["by"].parse().ok()?);
+            Some(moved_expiry(seen, it)? && !seen.claims.iter().any(|claim| claim.grant == by))
+        },
+    },
+    Rule {
+        says: r#"^(?<who>\w+) waited (?<long>[\d.]+ \S+) for "[^"]+" while nobody claimed it, from (?<from>[\d.]+ s) until (?:the run ended|nobody (?<gave_up>waited) any more) at (?<to>[\d.]+ s); the bound for a free lock is (?<bound>[\d.]+ \S+)$"#,
         holds: waited,
     },
 ];
@@ -129,13 +136,39 @@ fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
 /// The client asked, nobody claimed the lock from the moment that is named on, and that was too long.
 fn waited(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let (who, ended) = (seen.client(&it["who"])?, seen.report.ended);
-    let asked = seen
-        .all()
-        .any(|(_, what)| matches!(what, EventKind::AcquireStarted { client, .. } if *client == who));
-    let last = seen.claims.iter().map(|claim| claim.to.unwrap_or(ended)).max()?;
-    let free = is(&it["from"], last) && is(&it["to"], ended) && says(&it["long"], between(last, ended));
+    let asked = seen.all().find_map(|(at, what)| {
+        matches!(what, EventKind::AcquireStarted { client, .. } if *client == who).then_some(at)
+    })?;
+    let gave_up = seen.all().find_map(|(at, what)| {
+        matches!(what, EventKind::GaveUp { client, .. } if *client == who).then_some(at)
+    });
+    let last = seen.claims.iter().map(|claim| claim.to.unwrap_or(ended)).max();
+    // Nobody claims it any more, or ever did, and this client asks.
+    let from = last.map_or(asked, |last| last.max(asked));
+    let to = if it.name("gave_up").is_some() { gave_up? } else { ended };
+    let free = is(&it["from"], from) && is(&it["to"], to) && says(&it["long"], between(from, to));
     let bound = seen.report.scenario.limits.obtain_free_within?;
-    Some(asked && free && says(&it["bound"], bound) && between(last, ended) > bound)
+    Some(free && says(&it["bound"], bound) && between(from, to) > bound)
+}
+
+/// The key was there, before and after.
+fn moved_expiry(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let (who, node, holder) = (seen.client(&it["who"])?, seen.host(&it["node"])?, seen.host(&it["holder"])?);
+    let (by, held) = (CallId(it["by"].parse().ok()?), CallId(it["held"].parse().ok()?));
+    let at = seen.all().find_map(|(at, what)| match what {
+        EventKind::KeyTouched { client, by: meant, held: of, op: KeyOp::Extend, .. } => {
+            ((*client, *meant, *of) == (who, by, held) && is(&it["at"], at)).then_some(at)
+        }
+        _ => None,
+    });
+    let there = |at: TrueNs| {
+        seen.report.keys.iter().any(|key| {
+            (key.node, key.grant, key.client) == (node, held, holder)
+                && key.from < at
+                && key.until.is_none_or(|(until, _)| at < until)
+        })
+    };
+    Some(at.is_some_and(there) && by != held)
 }
 
 fn wrong_key(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {

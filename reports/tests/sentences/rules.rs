@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use doublehold_history::{CallId, ClientId, EventKind, ReleaseOutcome, TrueNs};
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_sim::{Event, Fault};
@@ -93,6 +93,14 @@ pub(crate) const RULES: &[Rule] = &[
         holds: deletes_anothers,
     },
     Rule {
+        says: r"^(?<who>\w+)'s (?<what>extension|attempt) moves the expiry of (?<holder>\w+)'s key on (?<node>\w+)$",
+        holds: moves_anothers,
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s key is overwritten on (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Overwritten)?.is_some()),
+    },
+    Rule {
         says: r"^(?<who>\w+)'s key expires on (?<nodes>.+)$",
         holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Expired)?.is_some()),
     },
@@ -169,6 +177,9 @@ fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {
     (0..seen.report.scenario.clients.len() as u32).map(ClientId).find(|client| seen.host_of(*client) == host)
 }
 
+/// The commands that set a lock's key.
+const SETTING: [&str; 4] = ["SET", "EVALSHA", "SETNX", "GETSET"];
+
 /// A node said yes: it executed the client's command, which set the key, and its reply was there before the grant.
 fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: TrueNs) -> bool {
     let client = seen.world(seen.host_of(who));
@@ -176,7 +187,7 @@ fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: Tru
     set.filter(|key| key.origin == KeyOrigin::Executed).any(|key| {
         let executed = |event: &Event| {
             matches!(event, Event::Mark { host, label, about: Some(about) }
-                if *host == seen.world(node) && *about == client && ["SET", "EVALSHA"].contains(&label.as_ref()))
+                if *host == seen.world(node) && *about == client && SETTING.contains(&label.as_ref()))
         };
         let answered = seen.trace.iter().filter(|record| (key.from.0..=at.0).contains(&record.at.0)).any(|record| {
             matches!(record.event, Event::Delivered { from, to, .. } if from == seen.world(node) && to == client)
@@ -368,6 +379,20 @@ fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bo
             if *host == seen.world(node) && *about == seen.world(seen.host_of(who)))
     });
     Some(gone && executed && it["who"] != it["holder"])
+}
+
+/// The key was there before and after, and what was not granted is no extension.
+fn moves_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
+    let by = seen.history(at).find_map(|what| match what {
+        EventKind::KeyTouched { client, by, op: KeyOp::Extend, .. } if *client == who => Some(*by),
+        _ => None,
+    })?;
+    let there = seen
+        .keys(&it["holder"])
+        .any(|key| key.node == node && key.from < at && key.until.is_none_or(|(until, _)| at < until));
+    let granted = seen.claims.iter().any(|claim| claim.grant == by);
+    Some(there && granted == (&it["what"] == "extension") && it["who"] != it["holder"])
 }
 
 /// The nodes whose keys of a client ended in one way at, or shortly after, an instant; and the client believed in them.

@@ -37,7 +37,8 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                 let words = match op {
                     KeyOp::Release => format!("{name}'s release deletes {holder}'s key on {node}"),
                     KeyOp::Extend => {
-                        format!("{name}'s extension moves the expiry of {holder}'s key on {node}")
+                        let what = facts.claim(*by).map_or("attempt", |_| "extension");
+                        format!("{name}'s {what} moves the expiry of {holder}'s key on {node}")
                     }
                 };
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
