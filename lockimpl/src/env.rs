@@ -93,8 +93,8 @@ pub trait Env: Clone + Send + Sync + 'static {
         let _ = nodes;
     }
 
-    /// Starts a task beside the caller's code, such as a watchdog that renews a lease. What it sends belongs to the lock
-    /// call it was started in, however long ago that call returned.
+    /// Starts a task beside the caller's code, such as a watchdog that renews a lease. What it sends belongs to the
+    /// lock call it was started in, however long ago that call returned.
     ///
     /// The task ends by itself, with the process, or when it is [aborted](Task::abort): not when the handle is dropped.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task;

@@ -1,6 +1,6 @@
-//! How a lock reads its switches. It names each one once, in its [`LockConfig::read`], with its default and its meaning: the
-//! same few lines give the list of switches, the defaults, and the configuration of a lock that is built. There is nothing
-//! to be kept in step.
+//! How a lock reads its switches. It names each one once, in its [`LockConfig::read`], with its default and its
+//! meaning: the same few lines give the list of switches, the defaults, and the configuration of a lock that is
+//! built. There is nothing to be kept in step.
 //!
 //! Knows nothing of files, nor of how many nodes there are.
 
@@ -59,7 +59,8 @@ pub trait LockConfig: Sized {
     ///
     /// # Errors
     ///
-    /// If a switch is named that there is not, or has a value that it does not take. The number of nodes is not known here.
+    /// If a switch is named that there is not, or has a value that it does not take. The number of nodes is not known
+    /// here.
     fn chosen(switches: &Switches) -> Result<Self, SwitchError> {
         let mut form = Form::over(switches);
         let config = Self::read(&mut form);

@@ -1,7 +1,7 @@
 //! One node and plain commands: what the locks share that came before `SET … NX PX` and scripts.
 //!
-//! They have no switches. What articles leave out is as in the lock on one node: a command may take 1 s, and a reply that
-//! was lost is a doubt.
+//! They have no switches. What articles leave out is as in the lock on one node: a command may take 1 s, and a reply
+//! that was lost is a doubt.
 
 use std::time::Duration;
 

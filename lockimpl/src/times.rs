@@ -1,4 +1,5 @@
-//! What the three clocks of a client show. Three types and no conversion between them, so that no code mixes two clocks.
+//! What the three clocks of a client show. Three types and no conversion between them, so that no code mixes two
+//! clocks.
 //!
 //! Pure data: who reads a clock, and what for, is the business of `env` and `clock`.
 

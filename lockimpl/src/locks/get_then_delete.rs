@@ -1,6 +1,8 @@
-//! `SET … NX PX` takes the lock; `GET`, a comparison in the client and `DEL` give it back: the release without a script.
+//! `SET … NX PX` takes the lock; `GET`, a comparison in the client and `DEL` give it back: the release without a
+//! script.
 //!
-//! Its flaw: between the answer to `GET` and the `DEL` the key may end and become another's. All else is the lock on one node.
+//! Its flaw: between the answer to `GET` and the `DEL` the key may end and become another's. All else is the lock on
+//! one node.
 
 use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};

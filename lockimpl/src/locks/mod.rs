@@ -1,4 +1,5 @@
-//! The locks of this crate. Each is a file that exports its kind; a new one is declared and listed here, and nowhere else.
+//! The locks of this crate. Each is a file that exports its kind; a new one is declared and listed here, and nowhere
+//! else.
 
 mod get_then_delete;
 pub(crate) mod redlock;

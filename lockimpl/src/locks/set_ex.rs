@@ -1,7 +1,7 @@
 //! `SET … EX` without `NX`: the lock of articles that forgot two letters.
 //!
-//! Its flaw: whoever asks gets it. All else is as it should be: there is an end, in the same command, and the release compares
-//! the token.
+//! Its flaw: whoever asks gets it. All else is as it should be: there is an end, in the same command, and the release
+//! compares the token.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! `SETNX` takes the lock and `DEL` gives it back: the oldest of them, and the first line of many articles.
 //!
-//! Its flaw: nothing ends the lock of a holder that died. The value tells nobody whose the key is, and `ttl` is not used.
+//! Its flaw: nothing ends the lock of a holder that died. The value tells nobody whose the key is, and `ttl` is not
+//! used.
 
 use std::time::Duration;
 

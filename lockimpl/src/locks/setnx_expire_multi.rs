@@ -1,7 +1,7 @@
 //! `SETNX` and `EXPIRE` in one transaction, so that no client can die between the two.
 //!
-//! Its flaw: a transaction has no "if". `EXPIRE` is executed also where `SETNX` was not, and whoever is refused prolongs the
-//! lease of the holder, dead or alive.
+//! Its flaw: a transaction has no "if". `EXPIRE` is executed also where `SETNX` was not, and whoever is refused
+//! prolongs the lease of the holder, dead or alive.
 
 use std::time::Duration;
 

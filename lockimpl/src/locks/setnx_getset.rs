@@ -1,8 +1,8 @@
 //! `SETNX` of the time at which the lock ends; when that time has passed, `GETSET` of a new one takes the lock over.
 //!
-//! Its flaws: the time is one client's wall clock and is compared with another's, so that a clock that is ahead takes a lock
-//! that is held; and a client that loses the race for an ended lock has already written its own time over the winner's.
-//! Two clients may also write the same time: the value tells nobody whose the key is.
+//! Its flaws: the time is one client's wall clock and is compared with another's, so that a clock that is ahead takes
+//! a lock that is held; and a client that loses the race for an ended lock has already written its own time over the
+//! winner's. Two clients may also write the same time: the value tells nobody whose the key is.
 
 use std::time::Duration;
 

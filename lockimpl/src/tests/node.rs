@@ -1,4 +1,5 @@
-//! A fake Redis node: string keys that expire, the lock scripts by their hash, transactions of one client, ROLE and WAIT.
+//! A fake Redis node: string keys that expire, the lock scripts by their hash, transactions of one client, ROLE and
+//! WAIT.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

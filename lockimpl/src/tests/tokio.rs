@@ -1,4 +1,5 @@
-//! The environment of a real machine, on this one: what a lock starts and what it connects to, over the loopback interface.
+//! The environment of a real machine, on this one: what a lock starts and what it connects to, over the loopback
+//! interface.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

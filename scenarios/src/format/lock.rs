@@ -1,5 +1,5 @@
-//! The lock under test. Every key but three is a switch of a lock, and what it takes is the lock's to say: its descriptor is
-//! asked, here and wherever a part of a scenario depends on the lock.
+//! The lock under test. Every key but three is a switch of a lock, and what it takes is the lock's to say: its
+//! descriptor is asked, here and wherever a part of a scenario depends on the lock.
 
 use std::num::NonZeroU32;
 

@@ -1,7 +1,7 @@
 //! Whose command, and whose key: what is known of each request on its way to a node, and of each value a key may hold.
 //!
-//! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys with,
-//! is known to nobody, and is never guessed.
+//! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys
+//! with, is known to nobody, and is never guessed.
 
 use std::collections::BTreeMap;
 
