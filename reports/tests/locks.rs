@@ -1,5 +1,6 @@
 //! `doublehold locks`: it shows what the descriptors say, and the scenario it offers runs as it is.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -86,6 +87,29 @@ fn the_json_says_all_that_the_descriptor_does() {
             assert_eq!(shown["needs"].as_str(), switch.needs, "{}", switch.name);
         }
     }
+}
+
+/// The names of all fields of a value and of what is in it.
+fn fields(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            names.insert(name.clone());
+            fields(value, names);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_on_json_explains_every_field() {
+    let (_, section) = include_str!("../JSON.md").split_once("\n## The locks\n").expect("a section");
+    let section = section.split("\n## ").next().expect("its text");
+    let explained: BTreeSet<&str> = section.split('`').skip(1).step_by(2).collect();
+    let mut written = BTreeSet::new();
+    fields(&json(&["locks"]), &mut written);
+    let missing: Vec<&String> = written.iter().filter(|name| !explained.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "the page does not say {missing:?}");
 }
 
 fn says_the_facts(shown: &Value, lock: &Descriptor) {
