@@ -4,10 +4,14 @@
 //! Its flaw: between the answer to `GET` and the `DEL` the key may end and become another's. All else is the lock on
 //! one node.
 
+use std::time::Duration;
+
 use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
+use crate::lock::{Acquired, Grant, Lock, Released};
 use crate::locks::single::{SingleConfig, SingleLock};
+use crate::plain::facts;
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::ReleaseMethod;
 use crate::switch::Switches;
@@ -15,19 +19,13 @@ use crate::switch::Switches;
 /// The kind of this lock. It has no switches.
 pub(crate) struct GetThenDelete;
 
-impl GetThenDelete {
-    fn config() -> SingleConfig {
-        SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::published() }
-    }
-}
-
 impl LockConfig for GetThenDelete {
     fn read(_: &mut Form<'_>) -> Self {
         Self
     }
 
     fn facts(&self) -> Facts {
-        Self::config().facts()
+        facts(&["SET", "GET", "DEL"])
     }
 }
 
@@ -42,8 +40,22 @@ impl<E: Env> LockKind<E> for GetThenDelete {
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        Ok(BoxLock::new(SingleLock::new(env, only_node(NAME, nodes)?, Self::config())))
+        let config = SingleConfig { release: ReleaseMethod::GetThenDelete, ..SingleConfig::published() };
+        Ok(BoxLock::new(GetThenDeleteLock(SingleLock::new(env, only_node(NAME, nodes)?, config))))
     }
 }
 
 const NAME: &str = "get-then-delete";
+
+/// Without an extension, which would be a script.
+struct GetThenDeleteLock<E: Env>(SingleLock<E>);
+
+impl<E: Env> Lock for GetThenDeleteLock<E> {
+    async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
+        self.0.acquire(resource, ttl).await
+    }
+
+    async fn release(&mut self, grant: &Grant) -> Released {
+        self.0.release(grant).await
+    }
+}
