@@ -238,7 +238,7 @@ fn fault<'a>(fault: &'a FaultReport, scenario: &'a Scenario) -> Fault<'a> {
     let name = |host: &HostIndex| scenario.hosts.get(host.0).map(|plan| plan.name.as_str());
     Fault {
         words: fault.fault.words(),
-        when: fault.fault.at.words(),
+        when: fault.fault.moment(),
         kind: fault.fault.effect.kind().word,
         hosts: fault.hosts.iter().filter_map(name).collect(),
         fired: fault.from.is_some(),

@@ -25,7 +25,8 @@ pub struct Report {
     pub history: History,
     /// What each predicate came to.
     pub verdicts: Verdicts,
-    /// What became of each fault of the scenario, in the scenario's order.
+    /// What became of each fault of the scenario, in the scenario's order: one entry for every time that it struck, or one
+    /// without times if it never did.
     pub faults: Vec<FaultReport>,
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
@@ -80,7 +81,7 @@ impl fmt::Display for TraceHash {
     }
 }
 
-/// A fault and whether it struck.
+/// A fault and one time that it struck, or that it never did.
 #[derive(Clone, Debug)]
 pub struct FaultReport {
     /// The fault.

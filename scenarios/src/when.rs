@@ -191,6 +191,7 @@ impl When {
             When::On { events, after } => Trigger::On {
                 occurrences: events.iter().map(|nth| nth.occurrence(cast)).collect::<Result<_, _>>()?,
                 offset: *after,
+                each: false,
             },
         })
     }

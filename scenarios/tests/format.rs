@@ -216,7 +216,11 @@ fn moments_are_read_backwards_in_time() {
     ];
     for (text, words, offset, occurrences) in cases {
         let occurrences = occurrences.into_iter().map(|(pattern, nth)| Occurrence { pattern, nth }).collect();
-        assert_eq!(moment(text), (Trigger::On { occurrences, offset }, words.to_owned()), "`{text}`");
+        assert_eq!(
+            moment(text),
+            (Trigger::On { occurrences, offset, each: false }, words.to_owned()),
+            "`{text}`"
+        );
     }
     for text in ["2.5s", "2.5 s", " 2500ms "] {
         assert_eq!(moment(text), (Trigger::At(SimTime(2_500_000_000)), "at 2.5 s".to_owned()));

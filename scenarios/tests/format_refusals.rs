@@ -568,7 +568,7 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "for = \"12s\"",
             "for = \"12s\"\nby = \"1s\"",
-            "line 14: `by` means nothing to a `pause` | hint: it takes `kind`, `at`, `optional`, `host` and `for`",
+            "line 14: `by` means nothing to a `pause` | hint: it takes `kind`, `at`, `each`, `optional`, `host` and `for`",
         ),
         (
             "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
@@ -626,7 +626,7 @@ fn orders_that_nobody_could_obey_are_refused() {
         ),
         (
             "kind = \"promote\"\nhost = \"B\"\nmaster = \"A\"\n",
-            "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `optional`, `host`, `tell` and `rewrite_config`",
+            "line 13: `master` means nothing to a `promote` | hint: it takes `kind`, `at`, `each`, `optional`, `host`, `tell` and `rewrite_config`",
         ),
         (
             "kind = \"follow\"\nhost = \"A\"\n",

@@ -180,3 +180,20 @@ fn a_client_that_is_told_what_it_does_not_understand_says_so() {
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");
     assert_eq!(report.notes, ["c2 waits for its start and was told `promote rewrite A`"]);
 }
+
+#[test]
+fn a_fault_that_strikes_each_time_is_reported_each_time_and_must_strike_and_be_over() {
+    let alone = |fault: &str| {
+        let client = r#"[{ name = "c1", program = ["acquire", "work 1s", "release"], rounds = 3 }]"#;
+        let fault = format!(r#"[{{ kind = "cut", from = "c1", to = "resource", each = true, {fault} }}]"#);
+        let report = run("quiet/single", &[("clients", client), ("faults", &fault)]);
+        let times: Vec<bool> =
+            report.faults.iter().map(|it| it.from.is_some() && it.until.is_some()).collect();
+        (times, report.verdicts.get(Predicate::P1).as_str())
+    };
+    assert_eq!(alone(r#"at = "c1's grant", for = "500ms""#), (vec![true; 3], "holds"));
+    // Not all of them are over.
+    assert_eq!(alone(r#"at = "c1's release", for = "5m""#), (vec![false; 3], "inconclusive"));
+    assert_eq!(alone(r#"at = "c1's 2nd grant", for = "500ms""#), (vec![true], "holds"));
+    assert_eq!(alone(r#"at = "c1's 4th grant", for = "500ms""#), (vec![false], "inconclusive"));
+}

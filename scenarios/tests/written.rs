@@ -124,6 +124,7 @@ proptest! {
         effect in effect(),
         at in when(),
         lasting in proptest::option::of(long()),
+        each in any::<bool>(),
         optional in any::<bool>(),
     ) {
         // Stops must end, and what cannot be taken back must not.
@@ -131,7 +132,9 @@ proptest! {
             None => None,
             Some(_) => lasting.or(Some(secs(1))),
         };
-        let scenario = with(Fault { effect, at, lasting, optional });
+        // A time comes once.
+        let each = each && matches!(at, When::On { .. });
+        let scenario = with(Fault { effect, at, lasting, each, optional });
         let read = scenario.checked().unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
         prop_assert_eq!(read, scenario);
     }
@@ -160,10 +163,14 @@ fn a_fault_made_in_rust_is_refused_like_one_in_a_file() {
             Fault::crash("M").at(secs(7_200)),
             "`faults.0.at` is 2 h, and the run ends at 10 min\nhint: name an earlier time, or raise `limits.time`",
         ),
+        (
+            Fault::crash("M").at(secs(1)).each(),
+            "`faults.0.each`: a time comes only once\nhint: remove it, or let `at` name an event such as \"c1's grant\"",
+        ),
         (Fault::promote(["R1", "R2"]), "there can be one master only\nhint: promote a single node"),
         (
             Fault::packet_delay("c1", "M", secs(1)).lasting(secs(2)),
-            "`for` means nothing to a `packet-delay`\nhint: it takes `kind`, `at`, `optional`, `from`, `to` and `by`",
+            "`for` means nothing to a `packet-delay`\nhint: it takes `kind`, `at`, `each`, `optional`, `from`, `to` and `by`",
         ),
         (
             Fault::crash("M").at(Event::executed("GET").by("c1")),

@@ -14,7 +14,7 @@ impl State {
     /// A planned fault strikes now.
     pub(crate) fn strike(&mut self, number: usize) {
         let planned = self.faults.entry(number).clone();
-        self.faults.struck(number).from = Some(self.now);
+        self.faults.strikes(number, self.now);
         for fault in &planned.faults {
             let stopped = self.life_stopped_by(fault);
             self.faults.remember_stopped(number, stopped);
@@ -26,27 +26,29 @@ impl State {
         }
     }
 
-    /// What became of each planned fault. A delay that waits for a message to this day has struck nothing.
-    pub(crate) fn struck(&self) -> Vec<Struck> {
-        let idle = |fault: &Fault| match *fault {
-            Fault::DelayNext { from, to, .. } => {
-                self.net.known_link(from, to).is_some_and(|link| !link.extra_once.is_zero())
-            }
-            _ => false,
-        };
-        let outcomes = self.faults.outcomes().into_iter().enumerate();
-        let outcome = |(number, struck)| {
-            if self.faults.entry(number).faults.iter().any(idle) { Struck::default() } else { struck }
-        };
-        outcomes.map(outcome).collect()
+    /// Every time that each planned fault struck. A delay that waits for a message to this day has struck nothing.
+    pub(crate) fn struck(&self) -> Vec<Vec<Struck>> {
+        let mut outcomes = self.faults.outcomes();
+        for (number, strikes) in outcomes.iter_mut().enumerate() {
+            let waiting =
+                self.faults.entry(number).faults.iter().map(|fault| self.waiting_delays(fault)).max();
+            strikes.truncate(strikes.len().saturating_sub(waiting.unwrap_or(0)));
+        }
+        outcomes
+    }
+
+    /// How many delays of this size wait for a message.
+    fn waiting_delays(&self, fault: &Fault) -> usize {
+        let Fault::DelayNext { from, to, by_ns } = *fault else { return 0 };
+        let waits = self.net.known_link(from, to).map_or(0, |link| crate::time::nanos(link.extra_once));
+        usize::try_from(waits.div_ceil(by_ns.max(1))).unwrap_or(usize::MAX)
     }
 
     /// A planned fault's time is over: what it did is undone, last first.
     pub(crate) fn undo(&mut self, number: usize) {
-        self.faults.struck(number).until = Some(self.now);
+        let stopped = self.faults.is_over(number, self.now);
         self.stops_to_end -= usize::from(self.faults.entry(number).faults.iter().any(Fault::stops_code));
         let done = self.faults.entry(number).faults.clone();
-        let stopped = self.faults.stopped(number).to_vec();
         for (fault, stopped) in done.iter().zip(stopped).rev() {
             // A death in between ended the stop. What stops the host now is another fault's.
             let has_died = stopped.is_some() && self.life_stopped_by(fault) != stopped;

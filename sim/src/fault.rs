@@ -335,6 +335,8 @@ pub enum Trigger {
         occurrences: Vec<Occurrence>,
         /// How long after the last.
         offset: Duration,
+        /// Whether it strikes every time and not once: after the last event the first is waited for again.
+        each: bool,
     },
 }
 
@@ -349,11 +351,11 @@ pub struct PlannedFault {
     pub lasting: Option<Duration>,
 }
 
-/// What became of a planned fault.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// One time that a planned fault struck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Struck {
-    /// When it struck, if it did.
-    pub from: Option<SimTime>,
+    /// When it struck.
+    pub from: SimTime,
     /// When it was taken back, if it was.
     pub until: Option<SimTime>,
 }

@@ -23,6 +23,14 @@ struct Entry {
     /// Progress through the occurrences: which one, and how many of it were seen.
     stage: usize,
     seen: u32,
+    /// Every time it struck.
+    strikes: Vec<Strike>,
+    /// How many of those were taken back. Each lasts as long as any other, so the first to strike is over first.
+    over: usize,
+}
+
+#[derive(Debug)]
+struct Strike {
     struck: Struck,
     /// For each fault, the life that it stopped, if it is one that stops a host.
     stopped: Vec<Option<LifeNumber>>,
@@ -31,7 +39,7 @@ struct Entry {
 impl Entry {
     /// Counts an event that this entry may wait for. After the last one: how much later it strikes.
     fn observe(&mut self, event: &Event) -> Option<Duration> {
-        let Trigger::On { occurrences, offset } = &self.plan.trigger else { return None };
+        let Trigger::On { occurrences, offset, each } = &self.plan.trigger else { return None };
         let awaited = occurrences.get(self.stage)?;
         if !awaited.pattern.matches(event) {
             return None;
@@ -42,28 +50,40 @@ impl Entry {
         }
         self.stage += 1;
         self.seen = 0;
-        (self.stage == occurrences.len()).then_some(*offset)
+        if self.stage < occurrences.len() {
+            return None;
+        }
+        if *each {
+            self.stage = 0;
+        }
+        Some(*offset)
+    }
+
+    fn strikes_again(&self) -> bool {
+        matches!(self.plan.trigger, Trigger::On { each: true, .. })
+    }
+
+    /// How many of its strikes will yet be taken back.
+    fn to_undo(&self) -> usize {
+        if self.plan.lasting.is_some() { self.strikes.len() - self.over } else { 0 }
+    }
+
+    fn undoes(&self, what: &Fault) -> bool {
+        self.plan.faults.iter().filter_map(Fault::undo).any(|undo| undo == *what)
     }
 
     /// Whether this entry has yet to start the host: by its faults, or by taking back a death.
     fn will_start(&self, host: HostId) -> bool {
-        let starts = |fault: &Fault| *fault == Fault::Start { host };
-        match (self.struck.from, self.plan.lasting, self.struck.until) {
-            (None, ..) => self.plan.faults.iter().any(starts),
-            (Some(_), Some(_), None) => self.plan.faults.iter().filter_map(Fault::undo).any(|f| starts(&f)),
-            _ => false,
-        }
+        let start = Fault::Start { host };
+        let may_strike = self.strikes.is_empty() || self.strikes_again();
+        may_strike && self.plan.faults.contains(&start) || self.to_undo() > 0 && self.undoes(&start)
     }
 
-    /// Whether this entry is sure to do this yet: when its time comes, or by taking back what it did.
-    fn will_do(&self, what: &Fault) -> bool {
-        match (self.struck.from, &self.plan.trigger, self.plan.lasting, self.struck.until) {
-            (None, Trigger::At(_), ..) => self.plan.faults.contains(what),
-            (Some(_), _, Some(_), None) => {
-                self.plan.faults.iter().filter_map(Fault::undo).any(|undo| undo == *what)
-            }
-            _ => false,
-        }
+    /// How often this entry is sure to do this yet: when its time comes, and by taking back what it did.
+    fn will_do(&self, what: &Fault) -> usize {
+        let sure = self.strikes.is_empty() && matches!(self.plan.trigger, Trigger::At(_));
+        let undone = if self.undoes(what) { self.to_undo() } else { 0 };
+        usize::from(sure && self.plan.faults.contains(what)) + undone
     }
 }
 
@@ -83,7 +103,7 @@ impl FaultBook {
                 None
             }
         };
-        self.planned.push(Entry { plan, stage: 0, seen: 0, struck: Struck::default(), stopped: Vec::new() });
+        self.planned.push(Entry { plan, stage: 0, seen: 0, strikes: Vec::new(), over: 0 });
         (self.planned.len() - 1, at)
     }
 
@@ -101,7 +121,7 @@ impl FaultBook {
                 Some(offset) => matched(Matched::Later(number, offset)),
                 None => {}
             }
-            struck.is_none()
+            struck.is_none() || planned[number].strikes_again()
         });
     }
 
@@ -109,8 +129,19 @@ impl FaultBook {
         &self.planned[number].plan
     }
 
-    pub(crate) fn struck(&mut self, number: usize) -> &mut Struck {
-        &mut self.planned[number].struck
+    /// A fault strikes now.
+    pub(crate) fn strikes(&mut self, number: usize, now: SimTime) {
+        let struck = Struck { from: now, until: None };
+        self.planned[number].strikes.push(Strike { struck, stopped: Vec::new() });
+    }
+
+    /// The strike of a fault that lasts longest is over now. For each of its faults, the life that it stopped.
+    pub(crate) fn is_over(&mut self, number: usize, now: SimTime) -> Vec<Option<LifeNumber>> {
+        let entry = &mut self.planned[number];
+        let Some(strike) = entry.strikes.get_mut(entry.over) else { return Vec::new() };
+        entry.over += 1;
+        strike.struck.until = Some(now);
+        std::mem::take(&mut strike.stopped)
     }
 
     /// Whether the plan still has a start for this host; until then a dead one is not down for good.
@@ -118,20 +149,19 @@ impl FaultBook {
         self.planned.iter().any(|entry| entry.will_start(host))
     }
 
-    /// How many planned faults are sure to do this yet.
+    /// How often planned faults are sure to do this yet.
     pub(crate) fn to_come(&self, what: &Fault) -> usize {
-        self.planned.iter().filter(|entry| entry.will_do(what)).count()
+        self.planned.iter().map(|entry| entry.will_do(what)).sum()
     }
 
+    /// The strike that is under way stopped this life.
     pub(crate) fn remember_stopped(&mut self, number: usize, stopped: Option<LifeNumber>) {
-        self.planned[number].stopped.push(stopped);
+        self.planned[number].strikes.last_mut().into_iter().for_each(|strike| strike.stopped.push(stopped));
     }
 
-    pub(crate) fn stopped(&self, number: usize) -> &[Option<LifeNumber>] {
-        &self.planned[number].stopped
-    }
-
-    pub(crate) fn outcomes(&self) -> Vec<Struck> {
-        self.planned.iter().map(|entry| entry.struck).collect()
+    /// Every time that each planned fault struck.
+    pub(crate) fn outcomes(&self) -> Vec<Vec<Struck>> {
+        let of_entry = |entry: &Entry| entry.strikes.iter().map(|strike| strike.struck).collect();
+        self.planned.iter().map(of_entry).collect()
     }
 }

@@ -73,8 +73,8 @@ pub struct Run {
     pub messages: u64,
     /// The digest of all events.
     pub hash: TraceHash,
-    /// What became of each planned fault, in the order in which they were planned.
-    pub faults: Vec<Struck>,
+    /// Every time that each planned fault struck, in the order in which they were planned.
+    pub faults: Vec<Vec<Struck>>,
 }
 
 /// A world under construction, then running, then over.

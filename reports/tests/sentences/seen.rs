@@ -111,7 +111,7 @@ impl<'a> Seen<'a> {
     pub(crate) fn due(&self, trigger: &Trigger) -> Option<SimTime> {
         let (occurrences, offset) = match trigger {
             Trigger::At(at) => return Some(*at),
-            Trigger::On { occurrences, offset } => (occurrences, *offset),
+            Trigger::On { occurrences, offset, .. } => (occurrences, *offset),
         };
         let (mut events, mut at) = (self.trace.iter(), None);
         for occurrence in occurrences {

@@ -13,7 +13,7 @@ mod names;
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb};
+use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb, Trigger};
 
 use crate::cast::{Cast, UnknownHost};
 use crate::format::words;
@@ -45,6 +45,8 @@ pub struct Fault {
     pub at: When,
     /// How long until it is taken back, if it is.
     pub lasting: Option<Duration>,
+    /// Whether it strikes every time that its event comes, and not the first time only. Nothing to a moment that is a time.
+    pub each: bool,
     /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
     pub optional: bool,
 }
@@ -52,7 +54,7 @@ pub struct Fault {
 impl Fault {
     /// The fault at the beginning of the run, for good. [`Fault::at`] and [`Fault::lasting`] say otherwise.
     pub fn new(effect: Effect) -> Fault {
-        Fault { effect, at: When::default(), lasting: None, optional: false }
+        Fault { effect, at: When::default(), lasting: None, each: false, optional: false }
     }
 
     /// Processes stop and go on: [`Effect::Pause`].
@@ -132,6 +134,12 @@ impl Fault {
         Fault { lasting: Some(lasting), ..self }
     }
 
+    /// The same every time that its event comes; of a chain, every time that the whole chain came anew.
+    #[must_use]
+    pub fn each(self) -> Fault {
+        Fault { each: true, ..self }
+    }
+
     /// The same, and a run counts in which it never strikes or is not over at the end.
     #[must_use]
     pub fn optional(self) -> Fault {
@@ -152,23 +160,29 @@ impl Fault {
         }
     }
 
+    /// When it strikes, as reports say it: `at c1's check`, `at c1's check, every time`.
+    pub fn moment(&self) -> String {
+        let every_time = if self.each { ", every time" } else { "" };
+        format!("{}{every_time}", self.at.words())
+    }
+
     /// What the kernel is to do, and when.
     ///
     /// # Errors
     ///
     /// If it names a host that is not in the cast.
     pub fn planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
-        Ok(PlannedFault {
-            trigger: self.at.trigger(cast)?,
-            faults: self.effect.lower(cast)?,
-            lasting: self.lasting,
-        })
+        let trigger = match self.at.trigger(cast)? {
+            Trigger::On { occurrences, offset, .. } => Trigger::On { occurrences, offset, each: self.each },
+            at @ Trigger::At(_) => at,
+        };
+        Ok(PlannedFault { trigger, faults: self.effect.lower(cast)?, lasting: self.lasting })
     }
 }
 
 /// `c1 pauses for 12 s, at c1's check`.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.words(), self.at.words())
+        write!(f, "{}, {}", self.words(), self.moment())
     }
 }

@@ -13,11 +13,12 @@ use super::vocabulary::{Key, words_of};
 use super::{network, orders, suggest, units, when};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::Role;
+use crate::when::When;
 
 pub(super) const FAULTS_MAX: usize = 100;
 
 /// What every fault takes.
-const EVERY: [&str; 3] = ["kind", "at", "optional"];
+const EVERY: [&str; 4] = ["kind", "at", "each", "optional"];
 const CLOCKS: Choices<ClockKind> =
     &[("wall", ClockKind::Wall), ("monotonic", ClockKind::Monotonic), ("boot", ClockKind::Boot)];
 
@@ -57,9 +58,11 @@ pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<Fault> {
         fill(key, slot, &fault, setting)?;
     }
     check(&effect, &fault, setting)?;
+    let at = when::read(&fault.require("at", "\"c1's grant\"")?, setting)?;
     Ok(Fault {
         lasting: lasting(&fault, &effect)?,
-        at: when::read(&fault.require("at", "\"c1's grant\"")?, setting)?,
+        each: each(&fault, &at)?,
+        at,
         optional: fault.flag_or("optional", false)?,
         effect,
     })
@@ -84,6 +87,18 @@ fn lasting(fault: &Section<'_>, effect: &Effect) -> Result<Option<Duration>> {
         (Some(lasting), _) => lasting.positive_duration().map(Some),
         (None, Nature::Stop) => fault.require("for", "\"12s\"")?.duration().map(Some),
         (None, _) => Ok(None),
+    }
+}
+
+/// Whether it strikes every time. A time comes once.
+fn each(fault: &Section<'_>, at: &When) -> Result<bool> {
+    let each = fault.flag_or("each", false)?;
+    match (fault.get("each"), at) {
+        (Some(field), When::At(_)) if each => {
+            let cause = format!("`{}`: a time comes only once", field.path);
+            Err(field.problem(cause, "remove it, or let `at` name an event such as \"c1's grant\""))
+        }
+        _ => Ok(each),
     }
 }
 
@@ -145,11 +160,15 @@ fn step(field: &Field<'_>) -> Result<i64> {
 
 /// The fault as a table of a file, with every key that its kind takes.
 pub(super) fn write(fault: &Fault) -> Table {
-    let Fault { effect, at, lasting, optional } = fault;
+    let Fault { effect, at, lasting, each, optional } = fault;
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);
     put("kind", effect.kind().word.into());
     put("at", at.to_string().into());
+    // Where it means nothing it is written only to be refused.
+    if *each || matches!(at, When::On { .. }) {
+        put("each", (*each).into());
+    }
     put("optional", (*optional).into());
     if let Some(lasting) = lasting {
         put("for", units::text(*lasting).into());

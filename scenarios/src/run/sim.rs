@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, Verdicts, judge};
 use doublehold_lockimpl::{LockKind, Registry};
-use doublehold_sim::{Budget, Outcome, PlannedFault, Record, Run, Seed, Struck, World};
+use doublehold_sim::{Budget, Outcome, PlannedFault, Record, Run, Seed, SimTime, Struck, World};
 
 use super::check::{PrepareError, check};
 use super::env::SimEnv;
@@ -243,17 +243,25 @@ fn whole_ns(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn fault_reports(scenario: &Scenario, cast: &Cast, struck: &[Struck]) -> Vec<FaultReport> {
-    let report = |(fault, struck): (&Fault, &Struck)| {
+/// Each fault once for every time that it struck, and once without times if it never did.
+fn fault_reports(scenario: &Scenario, cast: &Cast, struck: &[Vec<Struck>]) -> Vec<FaultReport> {
+    let reports = |(fault, struck): (&Fault, &Vec<Struck>)| {
         let named = fault.effect.hosts();
         let mut hosts: Vec<HostIndex> = named.0.iter().filter_map(|name| cast.host(name).ok()).collect();
         if matches!(fault.effect.kind().nature, Nature::Link | Nature::Message) {
             hosts.sort_unstable();
         }
-        let (from, until) = (struck.from.map(clocks::true_time), struck.until.map(clocks::true_time));
-        FaultReport { fault: fault.clone(), hosts, from, until }
+        let report = |from, until: Option<SimTime>| FaultReport {
+            fault: fault.clone(),
+            hosts: hosts.clone(),
+            from,
+            until: until.map(clocks::true_time),
+        };
+        let never = struck.is_empty().then(|| report(None, None));
+        let times = struck.iter().map(|it| report(Some(clocks::true_time(it.from)), it.until));
+        never.into_iter().chain(times).collect::<Vec<_>>()
     };
-    scenario.faults.iter().zip(struck).map(report).collect()
+    scenario.faults.iter().zip(struck).flat_map(reports).collect()
 }
 
 /// Which limit ended the run, and the way out.
@@ -278,17 +286,17 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let faults = scenario
         .faults
         .iter()
-        .map(|fault| (fault.words(), fault.at.words(), fault.lasting.is_some(), fault.optional));
+        .map(|fault| (fault.words(), fault.moment(), fault.lasting.is_some(), fault.optional));
     let starts = scenario.clients.iter().filter_map(|client| {
         let words = format!("{} starts", scenario.hosts[client.host.0].name);
         Some((words, client.start.as_ref()?.words(), false, false))
     });
     for ((words, when, lasts, optional), struck) in faults.chain(starts).zip(&run.faults) {
-        let what = match (struck.from, struck.until) {
+        let what = match &struck[..] {
             _ if optional => continue,
-            (None, _) => "never fired",
-            (Some(_), None) if lasts => "was not over when the run ended",
-            (Some(_), _) => continue,
+            [] => "never fired",
+            _ if lasts && struck.iter().any(|it| it.until.is_none()) => "was not over when the run ended",
+            _ => continue,
         };
         let why = format!("the fault `{words} {when}` {what}");
         history.push(ended, EventKind::Inconclusive { why });

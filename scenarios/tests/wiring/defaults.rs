@@ -103,6 +103,7 @@ const DEFAULTS: &[Absent] = &[
     ("limits.time", SINGLE, "limits.time", "1h"),
     ("limits.events", SINGLE, "limits.events", "1000000"),
     ("limits.memory", SINGLE, "limits.memory", "1GiB"),
+    ("faults.each", SINGLE, "faults.0.each", "false"),
     ("faults.optional", SINGLE, "faults.0.optional", "false"),
     ("faults.power-loss.torn_tail", SINGLE, "faults.0.torn_tail", "false"),
     ("faults.promote.tell", REPLICATED, "faults.0.tell", "['M', 'R2']"),

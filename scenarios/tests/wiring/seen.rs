@@ -171,6 +171,13 @@ impl Seen {
         self.fault(number).0.expect("the fault struck")
     }
 
+    /// Every time that the scenario's fault of that number struck.
+    pub(crate) fn strikes(&self, number: usize) -> Vec<u64> {
+        let fault = &self.report.scenario.faults[number];
+        let strikes = self.report.faults.iter().filter(|it| it.fault == *fault);
+        strikes.filter_map(|it| it.from).map(|at| at.0).collect()
+    }
+
     /// The stretches in which a node held a key for a client.
     pub(crate) fn keys(&self, node: &str, client: &str) -> Vec<&KeySpan> {
         let (node, client) = (self.index(node), self.index(client));

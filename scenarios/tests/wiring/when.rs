@@ -41,7 +41,7 @@ fn at(word: &'static str, claim: &'static str, with: Sets, shows: fn(&Seen, &See
 }
 
 pub(crate) fn rows() -> Vec<Row> {
-    [moments(), commands(), messages(), chains()].into_iter().flatten().collect()
+    [moments(), commands(), messages(), chains(), each_time()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -204,5 +204,36 @@ fn chains() -> Vec<Row> {
             &[("faults.0.at", "3.25s"), ("clocks.resource", "{ offset = '-1h', drift = '1/2' }")],
             |without, with| without.struck(0) == 0 && with.struck(0) == 3_250 * MS,
         ),
+    ]
+}
+
+const EACH: Sets = &[("faults.0.each", "true")];
+
+fn each_time() -> Vec<Row> {
+    vec![
+        Row {
+            word: "faults.each",
+            claim: "the fault strikes at both of c1's grants, and not at the first alone",
+            both: &[("faults.0.at", "c1's grant")],
+            with: EACH,
+            shows: |without, with| {
+                let grants = |seen: &Seen| seen.grants("c1").iter().map(|grant| grant.at).collect::<Vec<_>>();
+                without.strikes(0) == grants(without)[..1]
+                    && with.strikes(0) == grants(with)
+                    && grants(with).len() == 2
+            },
+            ..Row::on(STORY)
+        },
+        Row {
+            word: "faults.each",
+            claim: "of a chain the whole chain has to come anew",
+            both: &[("faults.0.at", "the 2nd SET executed for c2 after c2's acquire")],
+            with: EACH,
+            shows: |without, with| {
+                let asked = with.marks("c2", "acquire").len();
+                without.strikes(0).len() == 1 && with.strikes(0).len() == asked && asked > 2
+            },
+            ..Row::on(STORY)
+        },
     ]
 }

@@ -67,7 +67,7 @@ fn busy_with(seed: u64, traced: bool, plan: Vec<PlannedFault>) -> (Run, Vec<Reco
         });
     }
     plan.into_iter().for_each(|fault| world.plan(fault));
-    let run = world.run(Budget::default());
+    let run = world.run(Budget { events: 20_000, ..Budget::default() });
     (run, world.take_trace())
 }
 
@@ -190,9 +190,8 @@ fn any_trigger() -> impl Strategy<Value = Trigger> {
         _ => Pattern::Booted { host },
     });
     let offset = prop_oneof![3 => Just(0u64), 1 => 1u64..50];
-    let at_event = (pattern, 1u32..8, offset).prop_map(|(pattern, nth, offset)| Trigger::On {
-        occurrences: vec![Occurrence { pattern, nth }],
-        offset: ms(offset),
+    let at_event = (pattern, 1u32..8, offset, any::<bool>()).prop_map(|(pattern, nth, offset, each)| {
+        Trigger::On { occurrences: vec![Occurrence { pattern, nth }], offset: ms(offset), each }
     });
     prop_oneof![(0u64..400).prop_map(|at| Trigger::At(SimTime::ZERO.after(ms(at)))), at_event]
 }
@@ -338,7 +337,11 @@ fn pinned() -> (Run, Vec<String>) {
     });
     let pattern = Pattern::Mark { host: Some(client), label: "connected".into(), about: None };
     world.plan(PlannedFault {
-        trigger: Trigger::On { occurrences: vec![Occurrence { pattern, nth: 1 }], offset: Duration::ZERO },
+        trigger: Trigger::On {
+            occurrences: vec![Occurrence { pattern, nth: 1 }],
+            offset: Duration::ZERO,
+            each: false,
+        },
         faults: vec![Fault::Pause { host: client }],
         lasting: Some(Duration::from_secs(1)),
     });

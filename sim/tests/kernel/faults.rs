@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use doublehold_sim::{
-    Event, Fault, HostId, Occurrence, Outcome, Pattern, PlannedFault, Probability, RatePpb, Seed, SimTime,
-    Struck, Trigger, World,
+    Budget, Event, Fault, HostId, Occurrence, Outcome, Pattern, PlannedFault, Probability, RatePpb, Seed,
+    SimTime, Struck, Trigger, World,
 };
 
 use crate::story::{PORT, Story, connect, link, ms, send};
@@ -24,6 +24,12 @@ fn nth(nth: u32, pattern: Pattern) -> Occurrence {
 /// A world in which a host marks `tick` every 10 ms and `tock` 5 ms after each, and when a fault that waits for these
 /// occurrences strikes in it.
 fn strikes(occurrences: impl Fn(HostId) -> Vec<Occurrence>, offset: Duration) -> Option<u64> {
+    let strikes = all_strikes(occurrences, offset, false);
+    assert!(strikes.len() <= 1, "it strikes once: {strikes:?}");
+    strikes.first().copied()
+}
+
+fn all_strikes(occurrences: impl Fn(HostId) -> Vec<Occurrence>, offset: Duration, each: bool) -> Vec<u64> {
     let mut story = Story::new();
     let host = story.essential("clock", |host, _| async move {
         for _ in 0..10 {
@@ -33,9 +39,9 @@ fn strikes(occurrences: impl Fn(HostId) -> Vec<Occurrence>, offset: Duration) ->
             host.mark("tick", None).await;
         }
     });
-    let trigger = Trigger::On { occurrences: occurrences(host), offset };
+    let trigger = Trigger::On { occurrences: occurrences(host), offset, each };
     story.plan(trigger, vec![Fault::Signal { host, signal: "now".into() }], None);
-    story.run().faults[0].from.map(|at| at.0 / 1_000_000)
+    story.run().faults[0].iter().map(|struck| struck.from.0 / 1_000_000).collect()
 }
 
 #[test]
@@ -51,6 +57,87 @@ fn each_link_of_a_chain_counts_from_the_one_before_it() {
     let chain =
         |host| vec![nth(2, mark(host, "tick")), nth(2, mark(host, "tock")), nth(1, mark(host, "tick"))];
     assert_eq!(strikes(chain, Duration::ZERO), Some(40)); // ticks at 20 ms, tocks at 25 and 35, tick at 40
+}
+
+#[test]
+fn a_fault_that_strikes_each_time_waits_for_the_whole_chain_again() {
+    let every = |n, pattern: fn(HostId) -> Pattern, offset| {
+        all_strikes(|host| vec![nth(n, pattern(host))], ms(offset), true)
+    };
+    let tick = |host| mark(host, "tick");
+    assert_eq!(every(1, tick, 0), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+    assert_eq!(every(3, tick, 0), [30, 60, 90]);
+    // Strikes that are still to come do not hide the events meanwhile.
+    assert_eq!(every(2, tick, 33), [53, 73, 93]);
+    // The event that ends a chain does not begin the next.
+    let chain = |host| vec![nth(1, mark(host, "tick")), nth(1, mark(host, "tick"))];
+    assert_eq!(all_strikes(chain, Duration::ZERO, true), [20, 40, 60, 80, 100]);
+    assert_eq!(all_strikes(|host| vec![nth(11, mark(host, "tick"))], Duration::ZERO, true), []);
+}
+
+/// A host that marks `tick` every 10 ms, ten times, and lives for 100 ms more; and the trigger of every tick.
+fn ticking(story: &mut Story) -> (HostId, Trigger) {
+    let host = story.essential("clock", |host, _| async move {
+        for _ in 0..10 {
+            host.sleep(ms(10)).await;
+            host.mark("tick", None).await;
+        }
+        host.sleep(ms(100)).await;
+    });
+    let occurrences = vec![nth(1, mark(host, "tick"))];
+    (host, Trigger::On { occurrences, offset: Duration::ZERO, each: true })
+}
+
+#[test]
+fn strikes_of_one_fault_that_overlap_count_and_each_is_taken_back_in_its_turn() {
+    let mut story = Story::new();
+    let other = story.listener("other");
+    let (host, each) = ticking(&mut story);
+    story.plan(each, vec![Fault::Cut { from: host, to: other }], Some(ms(25)));
+    let run = story.run();
+    let expected: Vec<Struck> =
+        (1..=10).map(|n| Struck { from: at_ms(10 * n), until: Some(at_ms(10 * n + 25)) }).collect();
+    assert_eq!(run.faults, [expected]);
+    let heals = story.world.take_trace().into_iter().filter_map(|record| match record.event {
+        Event::Fault { fault: Fault::Heal { .. } } => Some(record.at),
+        _ => None,
+    });
+    assert_eq!(heals.collect::<Vec<_>>(), (1..=10).map(|n| at_ms(10 * n + 25)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_process_that_dies_each_time_it_starts_is_never_down_for_good() {
+    let mut story = Story::new();
+    let host = story.essential("phoenix", |host, log| async move {
+        log.say(host.restarts());
+        if host.restarts() < 4 {
+            std::future::pending().await
+        }
+    });
+    let occurrences = vec![nth(1, Pattern::Booted { host })];
+    let trigger = Trigger::On { occurrences, offset: ms(10), each: true };
+    story.plan(trigger, vec![Fault::Crash { host }], Some(ms(5)));
+    story.tells(&["0ms 0", "15ms 1", "30ms 2", "45ms 3", "60ms 4"]);
+}
+
+#[test]
+fn a_fault_that_causes_its_own_event_meets_the_budget_and_hangs_nobody() {
+    let mut story = Story::new();
+    let host = story.essential("phoenix", |_, _| std::future::pending());
+    let occurrences = vec![nth(1, Pattern::Booted { host })];
+    let trigger = Trigger::On { occurrences, offset: Duration::ZERO, each: true };
+    story.plan(trigger, vec![Fault::Crash { host }], Some(Duration::ZERO));
+    let run = story.world.run(Budget { events: 1_000, ..Budget::default() });
+    assert_eq!((run.outcome, run.ended), (Outcome::EventBudget, SimTime::ZERO));
+}
+
+#[test]
+fn of_delays_that_strike_each_time_those_that_still_wait_have_struck_nothing() {
+    let mut story = Story::new();
+    let other = story.listener("other");
+    let (host, each) = ticking(&mut story);
+    story.plan(each, vec![Fault::DelayNext { from: host, to: other, by_ns: 7 }], None);
+    assert_eq!(story.run().faults, [vec![]], "nobody sends anything");
 }
 
 #[test]
@@ -111,7 +198,7 @@ fn every_kind_of_event_can_bring_a_fault_down() {
     }
     let run = story.run();
     for ((pattern, at), struck) in patterns.iter().zip(run.faults) {
-        assert_eq!(struck.from, Some(at_ms(*at)), "{pattern:?}");
+        assert_eq!(struck, [Struck { from: at_ms(*at), until: None }], "{pattern:?}");
     }
 }
 
@@ -139,9 +226,12 @@ fn struck_reports_from_and_until_and_nothing_for_what_never_struck() {
     story.during(90, 500, Fault::StepClock { host, by_ns: 5 });
     story.at(500, Fault::StepClock { host, by_ns: 5 });
     story.on(mark(host, "never"), 1, Fault::Pause { host }, None);
-    let struck = |from, until: Option<u64>| Struck { from: Some(at_ms(from)), until: until.map(at_ms) };
-    let none = Struck::default();
-    assert_eq!(story.run().faults, [struck(10, Some(30)), struck(20, None), struck(90, None), none, none]);
+    let struck = |from, until: Option<u64>| vec![Struck { from: at_ms(from), until: until.map(at_ms) }];
+    let none = vec![];
+    assert_eq!(
+        story.run().faults,
+        [struck(10, Some(30)), struck(20, None), struck(90, None), none.clone(), none]
+    );
 }
 
 #[test]

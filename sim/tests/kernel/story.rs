@@ -132,7 +132,11 @@ impl Story {
 
     /// A fault at the n-th event of a kind, lasting a while.
     pub(crate) fn on(&mut self, pattern: Pattern, nth: u32, fault: Fault, lasting: Option<Duration>) {
-        let trigger = Trigger::On { occurrences: vec![Occurrence { pattern, nth }], offset: Duration::ZERO };
+        let trigger = Trigger::On {
+            occurrences: vec![Occurrence { pattern, nth }],
+            offset: Duration::ZERO,
+            each: false,
+        };
         self.plan(trigger, vec![fault], lasting);
     }
 
