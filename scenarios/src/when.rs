@@ -110,6 +110,8 @@ pub enum Mark {
     Check,
     /// It is about to write the object.
     Write,
+    /// It is about to ask for an extension of its lease.
+    Extending,
     /// It has asked to extend its lease.
     Extend,
     /// It is about to release the lock.
@@ -120,13 +122,14 @@ pub enum Mark {
 
 impl Mark {
     /// All of them, in the order in which a program comes by them.
-    pub const ALL: [Mark; 9] = [
+    pub const ALL: [Mark; 10] = [
         Mark::Acquire,
         Mark::Grant,
         Mark::Refusal,
         Mark::Read,
         Mark::Check,
         Mark::Write,
+        Mark::Extending,
         Mark::Extend,
         Mark::Release,
         Mark::Expiry,
@@ -141,6 +144,7 @@ impl Mark {
             Mark::Read => "read",
             Mark::Check => "check",
             Mark::Write => "write",
+            Mark::Extending => "extending",
             Mark::Extend => "extend",
             Mark::Release => "release",
             Mark::Expiry => "expiry",

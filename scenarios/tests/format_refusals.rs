@@ -401,7 +401,7 @@ fn an_event_that_cannot_happen_is_refused() {
         ("A's grant", "`A's grant` cannot happen | hint: `A` runs no program; the clients are `c1` and `c2`"),
         (
             "c1's birthday",
-            "there is no event `birthday` | hint: known are `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extend`, `release`, `expiry` and `boot`",
+            "there is no event `birthday` | hint: known are `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry` and `boot`",
         ),
         ("c1's grnat", "there is no event `grnat` | hint: did you mean `grant`?"),
         (

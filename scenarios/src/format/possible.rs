@@ -79,7 +79,7 @@ impl Setting<'_> {
             Mark::Read => (has(&[Step::Read]), "read"),
             Mark::Check | Mark::Expiry => (has(&[Step::Check]), "check"),
             Mark::Write => (has(&[Step::Write]), "write"),
-            Mark::Extend => (has(&[Step::Extend]), "extend"),
+            Mark::Extending | Mark::Extend => (has(&[Step::Extend]), "extend"),
             Mark::Release => (has(&[Step::Release]), "release"),
         };
         if !happens {

@@ -6,7 +6,7 @@
 //! | event | happens when |
 //! |---|---|
 //! | `CMD executed [for CLIENT] [on NODE]` | a node has executed that command for that client, or for anyone connected to it: not what its master's stream or its own file told it |
-//! | `CLIENT's acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extend`, `release`, `expiry` | the client's program gets there |
+//! | `CLIENT's acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry` | the client's program gets there |
 //! | `HOST's clock read` | code on the host read one of its clocks |
 //! | `HOST's boot` | the host's process started |
 //! | `HOST's message to HOST` | bytes were handed to the network |

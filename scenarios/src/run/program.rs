@@ -242,6 +242,7 @@ impl<S: Stage> Client<'_, S> {
     async fn extend(&mut self, turn: &mut Turn) {
         let Some(Held { grant, lease, .. }) = &mut turn.held else { return };
         let grant = *grant;
+        self.mark("extending").await;
         self.recorder.enter(self.program.client, grant);
         let extended = self.lock.extend(lease, self.program.lock.ttl).await;
         self.recorder.leave(self.program.client);

@@ -75,6 +75,11 @@ fn moments() -> Vec<Row> {
             let sent = seen.sent("c1", "resource").into_iter().filter(|(at, _)| *at == seen.struck(0));
             seen.struck(0) == seen.marks("c1", "write")[0] && sent.count() == 1
         }),
+        at("when=extending", "c1 is about to extend", &[("faults.0.at", "c1's extending")], |_, seen| {
+            let sent = |node| seen.sent("c1", node).iter().any(|(at, _)| *at == seen.struck(0));
+            let [before, after] = ["extending", "extend"].map(|mark| seen.marks("c1", mark)[0]);
+            seen.struck(0) == before && before < after && ["A", "B", "C"].into_iter().all(sent)
+        }),
         at("when=extend", "c1 has tried to extend", &[("faults.0.at", "c1's extend")], |_, seen| {
             seen.struck(0) == seen.marks("c1", "extend")[0]
         }),
