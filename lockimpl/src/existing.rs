@@ -1,4 +1,5 @@
-//! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives it back.
+//! Lock code that exists already, as a [`Lock`]: a function that takes the lock over redis-rs, and a guard that gives
+//! it back.
 //!
 //! Assumes that the code reaches its nodes through the connections of its [`Client`], and time and chance through the
 //! client as well: what sleeps on tokio's own timer has no runtime to wake it in a simulated world.
@@ -26,8 +27,9 @@ use crate::times::{BootTime, MonotonicTime, WallTime};
 pub trait RedisRs: Env {
     /// Opens a new connection to `node`, driven by redis-rs on this machine.
     ///
-    /// Which lock call a command belongs to is told from when redis-rs writes it: the call its client is in at that moment.
-    /// A command that a call gave up and that leaves later, for want of room in the network, is taken for the next call's.
+    /// Which lock call a command belongs to is told from when redis-rs writes it: the call its client is in at that
+    /// moment. A command that a call gave up and that leaves later, for want of room in the network, is taken for the
+    /// next call's.
     fn multiplexed(&self, node: &NodeName)
     -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
 }
@@ -93,7 +95,8 @@ impl<E: RedisRs> Client<E> {
         self.env.multiplexed(node).await
     }
 
-    /// This client's connection to its first node: opened when it is first asked for, and anew after a call that failed.
+    /// This client's connection to its first node: opened when it is first asked for, and anew after a call that
+    /// failed.
     ///
     /// # Errors
     ///
