@@ -15,7 +15,9 @@
 //!     token: String,
 //! }
 //!
-//! async fn take(mut redis: MultiplexedConnection, client: Client, wanted: Wanted) -> redis::RedisResult<Option<Held>> {
+//! type Taken = redis::RedisResult<Option<Held>>;
+//!
+//! async fn take(mut redis: MultiplexedConnection, client: Client, wanted: Wanted) -> Taken {
 //!     let (key, token) = (wanted.resource, client.token());
 //!     let mut set = redis::cmd("SET");
 //!     set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
@@ -233,8 +235,8 @@ impl Checked {
         self.tally.of(predicate)
     }
 
-    /// Whether the lock never panicked, none of these was ever violated, and each was seen to hold at least once: a check
-    /// that could never say anything is no pass.
+    /// Whether the lock never panicked, none of these was ever violated, and each was seen to hold at least once: a
+    /// check that could never say anything is no pass.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| matches!(self.count(predicate), Count { violated: 0, holds: 1.., .. });
         self.tally.panicked.is_none() && predicates.iter().all(|predicate| held(*predicate))

@@ -20,7 +20,7 @@
 //! });
 //! let read = Occurrence { pattern: Pattern::ClockRead { host: client }, nth: 1 };
 //! world.plan(PlannedFault {
-//!     trigger: Trigger::On { occurrences: vec![read], offset: Duration::ZERO },
+//!     trigger: Trigger::On { occurrences: vec![read], offset: Duration::ZERO, each: false },
 //!     faults: vec![Fault::Pause { host: client }],
 //!     lasting: Some(Duration::from_secs(10)),
 //! });

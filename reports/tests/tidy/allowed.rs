@@ -23,6 +23,7 @@ pub(crate) const POETRY: &[(&str, usize)] = &[("scenarios", 5), ("sim/redis", 3)
 /// Names of public types that two crates have, and why.
 pub(crate) const SHARED_NAMES: &[(&str, &str)] = &[
     ("BootTime", "locks never name the simulator; what a clock reads is the same three types there"),
+    ("Client", "a client's machine for somebody's own lock; in reports the same, in the simulated world"),
     ("ClockKind", "histories know nothing of the kernel; both name the three clocks"),
     ("Deadline", "a lock's is of its client's types, a history's is numbers"),
     ("DeadlinePassed", "what a race with a timer comes to, in the kernel and for locks"),
@@ -39,4 +40,5 @@ pub(crate) const SHARED_NAMES: &[(&str, &str)] = &[
     ("Step", "of a program, and of a cycle in the evidence"),
     ("TraceHash", "a run's, which any engine can have, and how the kernel makes one"),
     ("WallTime", "as BootTime"),
+    ("World", "what a test describes, and what the kernel makes of it in each run"),
 ];

@@ -221,7 +221,7 @@ impl Effect {
             }
             Effect::Promote { host, tell, rewrite_config } => vec![
                 ("host", Slot::Hosts(host)),
-                ("tell", Slot::Told(tell)),
+                ("tell", Slot::Tell(tell)),
                 ("rewrite_config", Slot::Flag(rewrite_config)),
             ],
             Effect::Follow { hosts, master, rewrite_config } => vec![

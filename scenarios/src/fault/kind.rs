@@ -44,7 +44,7 @@ pub enum Nature {
 pub(crate) enum Slot<'a> {
     Hosts(&'a mut Names),
     /// Nodes, none of them, or, where it is not said, all.
-    Told(&'a mut Option<Names>),
+    Tell(&'a mut Option<Names>),
     Master(&'a mut String),
     /// Its default is in the prototype.
     Flag(&'a mut bool),

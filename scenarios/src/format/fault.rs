@@ -136,7 +136,7 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
             let example = if key == "to" { "[\"D\", \"E\"]" } else { "\"c1\"" };
             *hosts = setting.hosts.names_of(&require(example)?)?;
         }
-        Slot::Told(nodes) => {
+        Slot::Tell(nodes) => {
             *nodes = fault.get(key).map(|field| orders::told(&field, setting)).transpose()?;
         }
         Slot::Master(node) => *node = orders::master(key, fault, setting)?,
@@ -176,8 +176,8 @@ pub(super) fn write(fault: &Fault) -> Table {
     for (key, slot) in effect.clone().fields() {
         let value = match slot {
             Slot::Hosts(hosts) => names(hosts),
-            Slot::Told(None) => continue,
-            Slot::Told(Some(nodes)) => names(nodes),
+            Slot::Tell(None) => continue,
+            Slot::Tell(Some(nodes)) => names(nodes),
             Slot::Master(node) => node.as_str().into(),
             Slot::Flag(flag) => (*flag).into(),
             Slot::Step(by_ns) => units::signed_text(*by_ns).into(),

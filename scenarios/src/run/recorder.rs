@@ -37,7 +37,7 @@ pub(crate) struct Recorder {
 }
 
 struct Record {
-    /// Told how much is recorded.
+    /// Hears how much is recorded.
     witness: Arc<dyn Witness>,
     history: History,
     cast: Arc<Cast>,

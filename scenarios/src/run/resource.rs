@@ -52,13 +52,13 @@ pub(crate) async fn serve(
         stream.read_exact(&mut frame).await?;
         let answer = {
             let mut resource = store.0.lock().unwrap_or_else(PoisonError::into_inner);
-            carry_out(&Request::decode(&frame), &mut resource, client, recorder)
+            execute(&Request::decode(&frame), &mut resource, client, recorder)
         };
         stream.write_all(&answer.encode()).await?;
     }
 }
 
-fn carry_out(request: &Request, resource: &mut Resource, client: ClientId, recorder: &Recorder) -> Answer {
+fn execute(request: &Request, resource: &mut Resource, client: ClientId, recorder: &Recorder) -> Answer {
     let Request { grant, fencing, ref action } = *request;
     match *action {
         Action::Read => match resource.read(ReadRequest { lock: LOCK, object: OBJECT, fencing }) {

@@ -40,7 +40,7 @@ use super::recorder::Recorder;
 #[derive(Clone)]
 pub struct LeanConnection {
     host: Host,
-    /// Told which lock call of which client each request is of.
+    /// Hears which lock call of which client each request is of.
     recorder: Option<(ClientId, Recorder)>,
     connection: ConnectionNumber,
     shared: Arc<Shared>,
