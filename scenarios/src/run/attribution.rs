@@ -11,6 +11,18 @@ use doublehold_history::{CallId, ClientId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnectionNumber(pub(crate) u64);
 
+/// By what a lock knows its claim again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mark {
+    /// The value of a key that is a string, or the name of a field of one that is a hash.
+    Value(Vec<u8>),
+    /// The key itself, whatever it holds.
+    Key(Vec<u8>),
+}
+
+/// A call of acquire, and whose it is.
+pub(super) type Owner = (ClientId, CallId);
+
 /// What is known so far.
 #[derive(Default)]
 pub(super) struct Attribution {
@@ -18,9 +30,13 @@ pub(super) struct Attribution {
     calls: BTreeMap<ClientId, CallId>,
     /// The calls of each connection's requests, in the order sent.
     sent: BTreeMap<ConnectionNumber, Vec<Option<CallId>>>,
-    /// The acquire calls that mark their keys with each value. Values such as `1` are everybody's.
-    marks: BTreeMap<Vec<u8>, BTreeMap<CallId, ClientId>>,
+    /// The calls that said that they mark their keys like this, with when they said so first.
+    marks: BTreeMap<Mark, Vec<(Moment, Owner)>>,
 }
+
+/// How much had been recorded before: the order of what happened at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(pub(super) usize);
 
 impl Attribution {
     /// A client's lock call begins; it ends any it was in.
@@ -46,59 +62,39 @@ impl Attribution {
         *self.sent.get(&connection)?.get(usize::try_from(request).ok()?)?
     }
 
-    /// A lock says that keys with this value are those of the call its client is in.
-    pub(super) fn mark(&mut self, client: ClientId, value: &[u8]) {
+    /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.
+    pub(super) fn mark(&mut self, at: Moment, client: ClientId, mark: Mark) {
         if let Some(grant) = self.call_of(client) {
-            self.marks.entry(value.to_vec()).or_default().insert(grant, client);
+            let told = self.marks.entry(mark).or_default();
+            if told.iter().all(|(_, (_, call))| *call != grant) {
+                told.push((at, (client, grant)));
+            }
         }
     }
 
-    /// Whether any lock had said so of this value.
-    pub(super) fn is_mark(&self, value: &[u8]) -> bool {
-        self.marks.contains_key(value)
+    /// Whether any lock said that it marks its keys like this.
+    pub(super) fn is_known(&self, mark: &Mark) -> bool {
+        self.marks.contains_key(mark)
     }
 
-    /// Whose key it is that was set to this value by a command of that call: the call's own, if it marks its keys so.
-    /// Otherwise of the only one that does; a value that several mark theirs with tells no owner.
-    pub(super) fn owner(&self, value: &[u8], set_by: Option<CallId>) -> Option<(ClientId, CallId)> {
-        let calls = self.marks.get(value)?;
-        let only = || if calls.len() == 1 { calls.first_key_value() } else { None };
-        let (call, client) = set_by.and_then(|call| calls.get_key_value(&call)).or_else(only)?;
-        Some((*client, *call))
+    /// The call, if it said that it marks its keys like this, at any time.
+    pub(super) fn marked_by(&self, mark: &Mark, call: CallId) -> Option<Owner> {
+        let told = self.marks.get(mark)?;
+        told.iter().map(|(_, owner)| *owner).find(|(_, marker)| *marker == call)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FIRST: (ClientId, CallId) = (ClientId(0), CallId(1));
-    const SECOND: (ClientId, CallId) = (ClientId(1), CallId(2));
-
-    fn marked(value: &[u8], calls: &[(ClientId, CallId)]) -> Attribution {
-        let mut attribution = Attribution::default();
-        for (client, call) in calls {
-            attribution.enter(*client, *call);
-            attribution.mark(*client, value);
+    /// The only call that said that it marks its keys like this.
+    pub(super) fn only_marker(&self, mark: &Mark) -> Option<Owner> {
+        match self.marks.get(mark)?[..] {
+            [(_, owner)] => Some(owner),
+            _ => None,
         }
-        attribution
     }
 
-    #[test]
-    fn a_value_that_one_call_marks_its_keys_with_tells_the_owner_whoever_set_it() {
-        let attribution = marked(b"token", &[FIRST, FIRST]);
-        assert_eq!(attribution.owner(b"token", None), Some(FIRST));
-        assert_eq!(attribution.owner(b"token", Some(SECOND.1)), Some(FIRST));
-        assert_eq!(attribution.owner(b"other", Some(FIRST.1)), None);
-    }
-
-    #[test]
-    fn a_value_that_several_calls_mark_their_keys_with_tells_no_owner_by_itself() {
-        let attribution = marked(b"1", &[FIRST, SECOND]);
-        assert!(attribution.is_mark(b"1"));
-        assert_eq!(attribution.owner(b"1", None), None);
-        assert_eq!(attribution.owner(b"1", Some(CallId(3))), None, "a call that marks its keys otherwise");
-        assert_eq!(attribution.owner(b"1", Some(FIRST.1)), Some(FIRST));
-        assert_eq!(attribution.owner(b"1", Some(SECOND.1)), Some(SECOND));
+    /// The last call that had said so by then, or else the first that did later.
+    pub(super) fn likely_marker(&self, mark: &Mark, by: Moment) -> Option<Owner> {
+        let told = self.marks.get(mark)?;
+        let last = told.iter().rev().find(|(at, _)| *at <= by);
+        last.or_else(|| told.first()).map(|(_, owner)| *owner)
     }
 }

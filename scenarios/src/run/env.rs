@@ -126,6 +126,10 @@ impl Env for SimEnv {
         self.recorder.marks(self.client, value);
     }
 
+    fn marks_key(&self, key: &[u8]) {
+        self.recorder.marks_key(self.client, key);
+    }
+
     fn votes(&self, nodes: &[&NodeName]) {
         let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
         self.recorder.voted(self.client, known.collect());

@@ -6,7 +6,7 @@
 use doublehold_history::EventKind;
 
 /// An event of the history, without its texts.
-const EVENT: usize = 144;
+pub(super) const EVENT: usize = 144;
 /// What the recorder remembers of one call of acquire: how its keys are marked, who voted for it, its deadline.
 const CALL: usize = 128;
 /// A stretch of time in which a node held a key, and when it would expire.

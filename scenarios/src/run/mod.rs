@@ -7,9 +7,11 @@ mod attribution;
 mod calls;
 mod caught;
 mod check;
+mod claimants;
 mod clocks;
 mod env;
 mod kept;
+mod key_lanes;
 mod lean;
 mod on_sim;
 mod program;
@@ -22,6 +24,8 @@ mod sim;
 mod stage;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told;
 mod world;
 
 pub use check::PrepareError;

@@ -1,32 +1,30 @@
-//! Writes the history while the run goes on, with true time and clock readings no client could know.
+//! Writes down what happens while the run goes on, with true time and clock readings no client could know.
 //!
 //! Everything enters here: what client programs do, what the resource applies, what nodes do to lock keys, and what
 //! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
 //!
-//! A change of a lock's key is written down with the call that sent the command and the grant whose key it was. Where
-//! either is not known, that is written down.
+//! A change of a lock's key is written down with the call that sent the command. Whose key it was is found when the record is
+//! closed: a lock may say what marks its keys after the fact. Where either is not known, that is written down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, History, KeyOp, LockId, NodeId, Reading, TrueNs,
+    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, KeyOp, LockId, NodeId, Reading, TrueNs,
 };
-use doublehold_sim_redis::core::{KeyChange, Stored};
+use doublehold_sim_redis::core::KeyChange;
 
-use super::attribution::{Attribution, ConnectionNumber};
+use super::attribution::{Attribution, ConnectionNumber, Mark, Moment};
+use super::claimants::{Claimants, boundary};
 use super::kept;
+use super::key_lanes::{Circumstances, How, KeyLanes, Stretch, Touch};
 use super::stage::Witness;
 use crate::cast::Cast;
-use crate::report::{KeyEnd, KeyOrigin, KeySpan};
+use crate::report::{KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
 /// The one lock of a scenario.
 pub(crate) const LOCK: LockId = LockId(0);
-
-/// How many claimants' clocks are read when a claim begins or ends: 496 pairs of them can overlap, and each is listed with
-/// its times on both clocks. What is listed after these has true time alone.
-const CLAIMANTS_READ: usize = 32;
 
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
@@ -39,26 +37,38 @@ pub(crate) struct Recorder {
 struct Record {
     /// Hears how much is recorded.
     witness: Arc<dyn Witness>,
-    history: History,
+    header: Header,
     cast: Arc<Cast>,
     lock_key: Vec<u8>,
+    entries: Vec<(TrueNs, Entry)>,
     next_grant: u64,
     attribution: Attribution,
-    /// Grants that claim the lock, with their holder, in the order granted: their clocks are evidence.
-    claims: Vec<(CallId, ClientId)>,
-    /// The latest deadline of each grant: an older one passing means nothing.
-    deadlines: BTreeMap<CallId, Deadline>,
-    keys: Vec<KeySpan>,
+    claimants: Claimants,
+    lanes: KeyLanes,
+    /// Keys that are a claim whatever they hold.
+    whole: BTreeSet<Vec<u8>>,
     /// The nodes whose yes each grant was given on, where several were asked.
     votes: BTreeMap<CallId, Vec<HostIndex>>,
-    /// The open span of each node that holds the key.
-    held: BTreeMap<NodeId, usize>,
-    /// When each span's key expires by its node's clock, in milliseconds, as last set.
-    expiries: BTreeMap<usize, i64>,
     notes: Vec<String>,
     /// What the code under test said when it panicked.
     panicked: Option<String>,
     closed: bool,
+}
+
+/// What was written down.
+enum Entry {
+    Event(EventKind),
+    /// A client's command did something to a key that was there: what that means is known when the record is closed.
+    Touched(Touched),
+}
+
+struct Touched {
+    touch: Touch,
+    node: NodeId,
+    client: Option<ClientId>,
+    /// The call that sent the command.
+    by: Option<CallId>,
+    command: &'static str,
 }
 
 /// A client's request, as the node that executes it sees it.
@@ -84,23 +94,22 @@ pub(crate) struct Recorded {
 impl Recorder {
     pub(crate) fn new(
         witness: Arc<dyn Witness>,
-        history: History,
+        header: Header,
         cast: Arc<Cast>,
         lock_key: &str,
     ) -> Recorder {
         let record = Record {
             witness: witness.clone(),
-            history,
+            header,
             cast: cast.clone(),
             lock_key: lock_key.as_bytes().to_vec(),
+            entries: Vec::new(),
             next_grant: 1,
             attribution: Attribution::default(),
-            claims: Vec::new(),
-            deadlines: BTreeMap::new(),
-            keys: Vec::new(),
+            claimants: Claimants::default(),
+            lanes: KeyLanes::default(),
+            whole: BTreeSet::new(),
             votes: BTreeMap::new(),
-            held: BTreeMap::new(),
-            expiries: BTreeMap::new(),
             notes: Vec::new(),
             panicked: None,
             closed: false,
@@ -151,9 +160,19 @@ impl Recorder {
         self.lock().attribution.sent(connection, calls);
     }
 
-    /// A lock says that keys with this value are those of the call its client is in.
+    /// A lock says that keys with this value, or fields with this name, are those of the call its client is in.
     pub(crate) fn marks(&self, client: ClientId, value: &[u8]) {
-        self.lock().attribution.mark(client, value);
+        let mut record = self.lock();
+        let moment = record.moment();
+        record.attribution.mark(moment, client, Mark::Value(value.to_vec()));
+    }
+
+    /// A lock says that a key is a claim whatever it holds: that of the call that makes it, if it says so.
+    pub(crate) fn marks_key(&self, client: ClientId, key: &[u8]) {
+        let mut record = self.lock();
+        let moment = record.moment();
+        record.attribution.mark(moment, client, Mark::Key(key.to_vec()));
+        record.whole.insert(key.to_vec());
     }
 
     /// Writes what `what` makes of the client's id.
@@ -162,13 +181,13 @@ impl Recorder {
         let what = what(client);
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
-            record.claims.push((grant, client));
+            record.claimants.begin(grant, client);
         }
         if starts.is_some() || ends.is_some() {
             self.read_claimants(&mut record, client);
         }
         if let Some(grant) = ends {
-            record.claims.retain(|(claimed, _)| *claimed != grant);
+            record.claimants.end(grant);
         }
         record.push(self.now(), what);
     }
@@ -177,7 +196,7 @@ impl Recorder {
     pub(crate) fn died(&self, client: ClientId) {
         let mut record = self.lock();
         self.read_claimants(&mut record, client);
-        record.claims.retain(|(_, holder)| *holder != client);
+        record.claimants.died(client);
         record.attribution.leave(client);
         let died = EventKind::Died { client };
         record.push(self.now(), died);
@@ -193,13 +212,11 @@ impl Recorder {
 
     /// Watches a grant's deadline on its client's clock, also while the client is stopped.
     pub(crate) fn watch_deadline(&self, client: ClientId, grant: CallId, deadline: Deadline) {
-        self.lock().deadlines.insert(grant, deadline);
+        self.lock().claimants.set_deadline(grant, deadline);
         let (recorder, host) = (self.clone(), self.cast.client(client));
         let passes = move || {
             let mut record = recorder.lock();
-            // After the release nobody believes in the grant any more, and its deadline means nothing.
-            let claimed = record.claims.iter().any(|(claimed, _)| *claimed == grant);
-            if claimed && record.deadlines.get(&grant) == Some(&deadline) {
+            if record.claimants.counts(grant, deadline) {
                 recorder.read_claimants(&mut record, client);
                 let passed = EventKind::DeadlinePassed { client, grant };
                 record.push(recorder.now(), passed);
@@ -223,7 +240,7 @@ impl Recorder {
 
     /// Whether the client still claims a lock.
     pub(crate) fn claims(&self, client: ClientId) -> bool {
-        self.lock().claims.iter().any(|(_, holder)| *holder == client)
+        self.lock().claimants.has(client)
     }
 
     /// Something a reader must know that no verdict says.
@@ -234,7 +251,10 @@ impl Recorder {
     /// The node's process is gone, and its keys with it.
     pub(crate) fn forgotten(&self, node: NodeId) {
         let now = self.now();
-        self.lock().end_key(node, now, KeyEnd::Forgotten);
+        let mut record = self.lock();
+        if !record.closed {
+            record.lanes.forgotten(node, now);
+        }
     }
 
     /// What a client's clocks show.
@@ -250,11 +270,16 @@ impl Recorder {
     pub(crate) fn close(&self) -> Recorded {
         let mut record = self.lock();
         record.closed = true;
-        record.held.clear();
-        let empty = History::new(record.history.header().clone());
+        let entries = std::mem::take(&mut record.entries);
+        let mut history = History::new(record.header.clone());
+        for (at, entry) in entries {
+            if let Some(what) = record.meaning(entry) {
+                history.push(at, what);
+            }
+        }
         Recorded {
-            history: std::mem::replace(&mut record.history, empty),
-            keys: std::mem::take(&mut record.keys),
+            history,
+            keys: record.lanes.spans(&record.attribution, &record.cast),
             votes: std::mem::take(&mut record.votes),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
@@ -262,15 +287,8 @@ impl Recorder {
     }
 
     /// The clocks of `client` and of those who claim at a moment that begins or ends a claim of `client`.
-    ///
-    /// Of as many as a reader compares: a boundary would otherwise cost as much as there are claims, and the history of
-    /// a thousand who hold at once two million readings. The evidence listed first is of those granted first.
     fn read_claimants(&self, record: &mut Record, client: ClientId) {
-        let first = record.claims.iter().take(CLAIMANTS_READ).map(|(_, holder)| *holder);
-        let mut holders: Vec<ClientId> = first.chain([client]).collect();
-        holders.sort_unstable();
-        holders.dedup();
-        for holder in holders {
+        for holder in record.claimants.to_read(client) {
             let reading = self.witness.reading(self.cast.client(holder));
             record.push(self.now(), EventKind::Clocks { client: holder, reading });
         }
@@ -284,135 +302,115 @@ impl Recorder {
         sent: Option<Sent>,
         change: &KeyChange<'_>,
     ) {
-        let now = self.now();
-        let mut record = self.lock();
-        let (before, after) = (text(change.before), text(change.after));
-        if change.key != record.lock_key || before.or(after).is_none() {
+        let mut guard = self.lock();
+        let record = &mut *guard;
+        if change.key != record.lock_key || record.closed {
             return;
         }
-        let touched = record.touched(node, sent, change);
-        let span = match (before, after) {
-            (Some(held), Some(token)) if held == token => record.held.get(&node).copied(),
-            (before, Some(token)) => {
-                if before.is_some() {
-                    record.end_key(node, now, KeyEnd::Overwritten);
-                }
-                let set_by = sent.and_then(|it| record.attribution.sender(it.connection, it.request));
-                record.begin_key(node, now, token, set_by, origin)
+        let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
+        let by = Circumstances { node, origin, sender, at: self.now(), moment: record.moment() };
+        let (whole, known) = (record.whole.contains(change.key), record.lanes.len());
+        let (touches, waits) = record.lanes.changed(by, change, whole);
+        self.witness.keeps(kept::KEY * (record.lanes.len() - known) as u64);
+        // What a node does by itself, or is told by its master or file, is nobody's doing.
+        if let Some(Sent { client, .. }) = sent {
+            for touch in touches {
+                record.touched(by.at, Touched { touch, node, client, by: sender, command: change.command });
             }
-            (_, None) => {
-                let expired = change.command == "EXPIRED";
-                record.end_key(node, now, if expired { KeyEnd::Expired } else { KeyEnd::Deleted });
-                None
-            }
-        };
-        if let Some(what) = touched {
-            record.push(now, what);
         }
-        if let Some((span, expires_at_ms)) = span.zip(change.after.and_then(|after| after.expires_at_ms)) {
-            record.expiries.insert(span, expires_at_ms);
-            drop(record);
-            self.watch_expiry(node, span, expires_at_ms);
-        }
+        drop(guard);
+        waits.into_iter().for_each(|(stretch, at)| self.watch_expiry(node, stretch, at));
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the key's end when its time is up by the node's clock, if it still holds this token then.
-    fn watch_expiry(&self, node: NodeId, span: usize, expires_at_ms: i64) {
+    /// Records the key's end when its time is up by the node's clock, if it still holds this claim then.
+    fn watch_expiry(&self, node: NodeId, stretch: Stretch, expires_at_ms: i64) {
         let (recorder, host) = (self.clone(), self.cast.node(node));
         // Gone when `now > when`, and Redis counts whole milliseconds.
         let gone_at = expires_at_ms.saturating_add(1).saturating_mul(1_000_000);
         let expires = move || {
             let now = recorder.now();
-            let mut record = recorder.lock();
-            if record.held.get(&node) == Some(&span) && record.expiries.get(&span) == Some(&expires_at_ms) {
-                record.end_key(node, now, KeyEnd::Expired);
-            }
+            recorder.lock().lanes.expired(stretch, expires_at_ms, now);
         };
         self.witness.when(host, ClockKind::Wall, gone_at, Box::new(expires));
     }
 }
 
 impl Record {
+    /// How much is recorded so far.
+    fn moment(&self) -> Moment {
+        Moment(self.entries.len())
+    }
+
     fn push(&mut self, at: TrueNs, what: EventKind) {
         if !self.closed {
             self.witness.keeps(kept::bytes(&what));
-            self.history.push(at, what);
+            self.entries.push((at, Entry::Event(what)));
         }
     }
 
-    fn begin_key(
-        &mut self,
-        node: NodeId,
-        at: TrueNs,
-        token: &[u8],
-        set_by: Option<CallId>,
-        origin: KeyOrigin,
-    ) -> Option<usize> {
-        let (client, grant) = self.attribution.owner(token, set_by)?;
-        self.witness.keeps(kept::KEY);
-        let (on, client) = (self.cast.node(node), self.cast.client(client));
-        self.keys.push(KeySpan { node: on, grant, client, origin, from: at, until: None });
-        self.held.insert(node, self.keys.len() - 1);
-        Some(self.keys.len() - 1)
+    fn touched(&mut self, at: TrueNs, touched: Touched) {
+        let told = &self.attribution;
+        if let How::Replaced(by) = &touched.touch.how
+            && touched.client.is_some()
+            && touched.by.is_some()
+            && told.is_known(by)
+            && self.lanes.owner(touched.touch.claim, told).is_some()
+        {
+            // Neither a release nor an extension, and nothing that is told later makes it one.
+            return;
+        }
+        self.witness.keeps(kept::EVENT as u64);
+        self.entries.push((at, Entry::Touched(touched)));
     }
 
-    fn end_key(&mut self, node: NodeId, at: TrueNs, how: KeyEnd) {
-        if let Some(span) = self.held.remove(&node) {
-            self.keys[span].until = Some((at, how));
+    /// What an entry means, now that all is told.
+    fn meaning(&self, entry: Entry) -> Option<EventKind> {
+        match entry {
+            Entry::Event(what) => Some(what),
+            Entry::Touched(touched) => self.meaning_of_touch(&touched),
         }
     }
 
     /// What a client's command did to a key that was there, if that is anybody's business.
-    fn touched(&self, node: NodeId, sent: Option<Sent>, change: &KeyChange<'_>) -> Option<EventKind> {
-        let (Some(Sent { client, connection, request }), Some(before)) = (sent, text(change.before)) else {
-            return None;
-        };
-        let after = text(change.after);
-        let sender = self.attribution.sender(connection, request);
-        let is_known = |value: &[u8]| self.attribution.is_mark(value);
-        // Whose the key is was settled when it was set; the value alone may tell no owner.
-        let held = self.held.get(&node).map(|span| self.keys[*span].grant);
-        let held = held.or_else(|| self.attribution.owner(before, None).map(|(_, grant)| grant));
-        let held = held.filter(|_| after.is_none_or(is_known));
-        let op = match after {
-            None => Some(KeyOp::Release),
-            Some(after) if after == before => Some(KeyOp::Extend),
-            // Another grant's claim took its place, which is neither.
-            Some(_) => None,
-        };
+    fn meaning_of_touch(&self, touched: &Touched) -> Option<EventKind> {
+        let (told, Touched { touch, node, client, by, .. }) = (&self.attribution, touched);
+        let owner = self.lanes.owner(touch.claim, told);
         let lock = LOCK;
-        let why = match (client.zip(sender), held) {
-            (Some((client, by)), Some(held)) => {
-                return op.map(|op| EventKind::KeyTouched { client, node, lock, by, held, op });
+        let why = match (client.zip(*by), owner) {
+            (Some((client, by)), Some((_, held))) => {
+                let op = match &touch.how {
+                    How::Gone => Some(KeyOp::Release),
+                    How::Kept => Some(KeyOp::Extend),
+                    How::SetAgain if told.marked_by(self.lanes.mark(touch.claim), by).is_none() => {
+                        Some(KeyOp::Extend)
+                    }
+                    How::Replaced(other) if !told.is_known(other) => {
+                        return self.unattributed(touched, UNMARKED);
+                    }
+                    // Another grant's claim took its place, which is neither.
+                    How::SetAgain | How::Replaced(_) => None,
+                };
+                return op.map(|op| EventKind::KeyTouched { client, node: *node, lock, by, held, op });
             }
-            (Some(_), None) if is_known(before) && after.is_none_or(is_known) => {
-                "it held a value that several calls mark their keys with"
-            }
-            (Some(_), None) => "it holds or held a value that no lock had said it marks its keys with",
+            (Some(_), None) if told.is_known(self.lanes.mark(touch.claim)) => AMBIGUOUS,
+            (Some(_), None) => UNMARKED,
             (None, _) => "no call of a lock sent the command",
         };
-        let name = self.history.header().node(node);
-        let why = format!("{} changed the lock's key on {name}, and {why}", change.command);
-        Some(EventKind::Unattributed { node, lock, why })
+        self.unattributed(touched, why)
+    }
+
+    fn unattributed(&self, touched: &Touched, why: &str) -> Option<EventKind> {
+        let Touched { node, command, .. } = *touched;
+        let name = self.header.node(node);
+        let why = format!("{command} changed the lock's key on {name}, and {why}");
+        Some(EventKind::Unattributed { node, lock: LOCK, why })
     }
 }
 
-/// The value of a string; what lock keys of other types hold is not recorded.
-fn text(stored: Option<Stored<'_>>) -> Option<&[u8]> {
-    stored.and_then(|stored| stored.as_string())
-}
-
-/// Which grant starts to be claimed, and which ends, by this event.
-fn boundary(what: &EventKind) -> (Option<CallId>, Option<CallId>) {
-    match what {
-        EventKind::Granted { grant, .. } => (Some(*grant), None),
-        EventKind::ReleaseCalled { grant, .. } | EventKind::ExpiryNoticed { grant, .. } => {
-            (None, Some(*grant))
-        }
-        _ => (None, None),
-    }
-}
+/// Why nobody can say whose key it was.
+const UNMARKED: &str = "it holds or held a value that no lock had said it marks its keys with";
+const AMBIGUOUS: &str = "it held a value that several calls mark their keys with";

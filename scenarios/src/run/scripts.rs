@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_history::{Bounds, EventKind, Header, History, NodeId};
+use doublehold_history::{Bounds, EventKind, Header, NodeId};
 use doublehold_sim::{Budget, DelayLaw, Host, HostSpec, LinkSpec, Outcome, Seed, World};
 use doublehold_sim_redis::core::{CoreConfig, ScriptLimit};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
@@ -30,7 +30,7 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         bounds: Bounds::default(),
     };
     let witness = Arc::new(SimWitness::new(world.observer(), cast()));
-    let recorder = Recorder::new(witness, History::new(header), cast(), "stock");
+    let recorder = Recorder::new(witness, header, cast(), "stock");
     let for_node = recorder.clone();
     let node = world.add_host(HostSpec::new("A"), move |host| serve(host, for_node.clone()));
     world.add_host(HostSpec::new("c1").essential(), move |host| async move {

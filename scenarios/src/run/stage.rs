@@ -58,6 +58,8 @@ mod tests {
     fn what_is_around_a_lock_does_not_know_the_kernel() {
         let around = [
             ("attribution.rs", include_str!("attribution.rs")),
+            ("claimants.rs", include_str!("claimants.rs")),
+            ("key_lanes.rs", include_str!("key_lanes.rs")),
             ("program.rs", include_str!("program.rs")),
             ("recorder.rs", include_str!("recorder.rs")),
             ("resource.rs", include_str!("resource.rs")),

@@ -47,7 +47,7 @@ impl Client {
 }
 
 /// Runs a client on a world of one node, through redis-rs. What changed the lock's key, in order.
-fn run<F>(work: impl Fn(Client) -> F + Send + Sync + 'static) -> History
+pub(super) fn run<F>(work: impl Fn(Client) -> F + Send + Sync + 'static) -> History
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -64,7 +64,7 @@ where
     let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)];
     let cast = Arc::new(Cast::new(cast));
     let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
-    let recorder = Recorder::new(witness, History::new(header), cast.clone(), "stock");
+    let recorder = Recorder::new(witness, header, cast.clone(), "stock");
     let hosts = cast.clone();
     let observed = recorder.clone();
     world.add_host(HostSpec::new("A"), move |host: Host| {

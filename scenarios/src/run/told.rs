@@ -1,0 +1,205 @@
+//! Whose key it is, for locks that mark their keys in other ways than with a token told beforehand.
+
+use std::time::Duration;
+
+use doublehold_history::{CallId, EventKind, History, KeyOp, Verdict, wrong_release};
+use doublehold_lockimpl::Env;
+
+use super::env::Connection;
+use super::tests::{CLIENT, Client, ask, del, run, set, touches};
+
+async fn send(connection: &mut Connection, words: &[&str]) {
+    ask(connection, redis::cmd(words[0]).arg(&words[1..])).await;
+}
+
+fn released(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
+    (CallId(by), CallId(held), KeyOp::Release)
+}
+
+fn extended(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
+    (CallId(by), CallId(held), KeyOp::Extend)
+}
+
+/// Why nobody can say, each time.
+fn doubts(history: &History) -> Vec<&str> {
+    let doubt = |what: &'_ EventKind| matches!(what, EventKind::Unattributed { .. });
+    let doubts = history.events().iter().filter(|event| doubt(&event.what));
+    doubts
+        .filter_map(|event| {
+            if let EventKind::Unattributed { why, .. } = &event.what { Some(why.as_str()) } else { None }
+        })
+        .collect()
+}
+
+/// Two calls take a key with tokens of 16 bytes: the first overslept its lease, and then deletes whatever is there.
+async fn overslept(client: Client, first_tells_late: bool) {
+    let mut connection = client.connect().await;
+    let tokens = [*b"0123456789abcdef", [0xff; 16]];
+    for (token, ttl) in tokens.iter().zip([100, 60_000]) {
+        client.recorder.begin(CLIENT);
+        if !first_tells_late {
+            client.env.marks(token);
+        }
+        ask(&mut connection, redis::cmd("SET").arg("stock").arg(token).arg("NX").arg("PX").arg(ttl)).await;
+        client.env.marks(token);
+        client.host.sleep(Duration::from_millis(500)).await;
+    }
+    client.recorder.enter(CLIENT, CallId(1));
+    ask(&mut connection, &del()).await;
+}
+
+#[test]
+fn a_wrong_release_of_a_token_of_16_bytes_is_seen_also_if_it_is_told_after_the_grant() {
+    for late in [false, true] {
+        let history = run(move |client| overslept(client, late));
+        assert_eq!(touches(&history), [released(1, 2)], "told late: {late}");
+        assert_eq!(wrong_release(&history).as_str(), "violated", "told late: {late}");
+    }
+}
+
+#[test]
+fn what_is_told_after_the_key_was_released_still_says_whose_it_was() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.recorder.begin(CLIENT);
+        ask(&mut connection, &set("late")).await;
+        ask(&mut connection, &del()).await;
+        client.env.marks(b"late");
+        // What comes after it in the record stays after it.
+        client.acquires("two");
+        ask(&mut connection, &set("two")).await;
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [released(1, 1), released(2, 2)]);
+    let times: Vec<_> = history.events().iter().map(|event| event.at).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(wrong_release(&history), Verdict::Holds);
+}
+
+#[test]
+fn a_value_that_every_call_sets_is_each_time_of_the_call_that_set_it() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        for _ in 0..2 {
+            client.acquires("1");
+            ask(&mut connection, &set("1")).await;
+            send(&mut connection, &["PEXPIRE", "stock", "60000"]).await;
+            ask(&mut connection, &del()).await;
+        }
+        client.acquires("1");
+        ask(&mut connection, &set("1")).await;
+        client.recorder.enter(CLIENT, CallId(2));
+        ask(&mut connection, &del()).await;
+    });
+    let expected = [extended(1, 1), released(1, 1), extended(2, 2), released(2, 2), released(2, 3)];
+    assert_eq!(touches(&history), expected);
+}
+
+#[test]
+fn a_value_set_again_by_another_call_is_that_calls_and_setting_it_was_no_extension() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("1");
+        ask(&mut connection, &set("1")).await;
+        client.acquires("1");
+        ask(&mut connection, &set("1")).await;
+        client.recorder.enter(CLIENT, CallId(1));
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [released(1, 2)]);
+}
+
+#[test]
+fn a_value_that_two_calls_set_and_one_of_them_marked_is_nobodys() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("1");
+        ask(&mut connection, &set("1")).await;
+        ask(&mut connection, &del()).await;
+        client.recorder.begin(CLIENT);
+        ask(&mut connection, &set("1")).await;
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [released(1, 1)]);
+    assert_eq!(
+        doubts(&history),
+        ["DEL changed the lock's key on A, and it held a value that several calls mark their keys with"]
+    );
+    assert_eq!(wrong_release(&history).as_str(), "inconclusive");
+}
+
+/// A lock as Redisson's: a hash whose field is the owner, and its value how often it took the lock.
+async fn takes(client: &Client, connection: &mut Connection, owner: &str) {
+    client.acquires(owner);
+    send(connection, &["HINCRBY", "stock", owner, "1"]).await;
+    send(connection, &["PEXPIRE", "stock", "30000"]).await;
+}
+
+#[test]
+fn a_field_of_a_hash_is_its_owners_claim() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        takes(&client, &mut connection, "uuid:1").await;
+        // Once more by its holder, and back.
+        send(&mut connection, &["HINCRBY", "stock", "uuid:1", "1"]).await;
+        send(&mut connection, &["HINCRBY", "stock", "uuid:1", "-1"]).await;
+        send(&mut connection, &["DEL", "stock"]).await;
+    });
+    let one = extended(1, 1);
+    assert_eq!(touches(&history), [one, one, one, released(1, 1)]);
+    assert_eq!(wrong_release(&history), Verdict::Holds);
+}
+
+#[test]
+fn a_wrong_release_of_a_hash_is_seen_and_another_field_is_another_claim() {
+    for release in [&["DEL", "stock"][..], &["HDEL", "stock", "uuid:2"][..]] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            takes(&client, &mut connection, "uuid:1").await;
+            send(&mut connection, &["HDEL", "stock", "uuid:1"]).await;
+            takes(&client, &mut connection, "uuid:2").await;
+            // A reader beside it: its field is its own, and changes nobody else's.
+            client.acquires("uuid:3");
+            send(&mut connection, &["HSET", "stock", "uuid:3", "1"]).await;
+            send(&mut connection, &["HDEL", "stock", "uuid:3"]).await;
+            client.recorder.enter(CLIENT, CallId(1));
+            send(&mut connection, release).await;
+        });
+        let own = [extended(1, 1), released(1, 1), extended(2, 2), released(3, 3), released(1, 2)];
+        assert_eq!(touches(&history), own, "{release:?}");
+        assert_eq!(wrong_release(&history).as_str(), "violated", "{release:?}");
+    }
+}
+
+#[test]
+fn a_counter_is_the_claim_of_the_call_that_made_it_whatever_it_counts() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        for _ in 0..2 {
+            client.recorder.begin(CLIENT);
+            client.env.marks_key(b"stock");
+            send(&mut connection, &["INCR", "stock"]).await;
+        }
+        // The second came second, and was refused: counting up is no extension, prolonging the key is one.
+        send(&mut connection, &["PEXPIRE", "stock", "60000"]).await;
+        client.recorder.enter(CLIENT, CallId(1));
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), [extended(2, 1), released(1, 1)]);
+    assert_eq!(wrong_release(&history).as_str(), "violated");
+}
+
+#[test]
+fn a_lock_that_tells_nothing_makes_wr_inconclusive_whatever_type_its_key_has() {
+    for take in [&["SET", "stock", "x"][..], &["HSET", "stock", "x", "1"], &["INCR", "stock"]] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            client.recorder.begin(CLIENT);
+            send(&mut connection, take).await;
+            ask(&mut connection, &del()).await;
+        });
+        assert_eq!(touches(&history), [], "{take:?}");
+        assert_eq!(doubts(&history).len(), 1, "{take:?}");
+        assert_eq!(wrong_release(&history).as_str(), "inconclusive", "{take:?}");
+    }
+}
