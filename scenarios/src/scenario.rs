@@ -98,6 +98,12 @@ impl Scenario {
         Ok(Scenario { sets: self.sets.clone(), ..source.read()? })
     }
 
+    /// How long a grant of the client on this host lasts.
+    pub fn ttl_of(&self, client: HostIndex) -> Duration {
+        let own = self.clients.iter().find(|setup| setup.host == client).and_then(|setup| setup.ttl);
+        own.unwrap_or(self.lock.ttl)
+    }
+
     /// Who is who among its hosts.
     pub fn cast(&self) -> Cast {
         Cast::new(self.hosts.iter().map(|host| (host.name.as_str(), host.role)))
@@ -216,12 +222,28 @@ pub struct ClientSetup {
     pub start: Option<When>,
     /// Its program.
     pub program: Vec<Step>,
+    /// How long each of its grants lasts, if not as long as [`LockSetup::ttl`] says.
+    pub ttl: Option<Duration>,
     /// How often it runs the program. A process that is restarted begins with the first round again, also after its last.
     pub rounds: u32,
     /// How long it waits after a refusal before it asks again.
     pub retry: DelayLaw,
     /// After how long without success it gives up, on its monotonic clock.
     pub give_up_after: Duration,
+    /// What it does when an extension says that it does not hold the lock any more.
+    pub on_lost_lock: OnLostLock,
+}
+
+/// What a client does that learns from an extension that it does not hold the lock any more.
+///
+/// Only that stops it. An extension that came too late, and one of which nobody knows, leave the lease its old deadline: what
+/// that is worth is for a check to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLostLock {
+    /// What it does after a failed check: only the release is left.
+    Stop,
+    /// It works on as if nothing was.
+    GoOn,
 }
 
 /// One step of a client's program.

@@ -1,7 +1,7 @@
 //! The two bounds of a scenario, from the file to the sentence: one for every wait, one for a lock nobody claims.
 
-use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, SimEngine, format::Source};
+use doublehold_history::{Predicate, RunOutcome};
+use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
 
 /// c1 holds for ninety seconds by extending its lease; c2 asks for 60 s and gives up.
 fn verdict(limits: &str) -> (&'static str, Vec<String>) {
@@ -44,4 +44,29 @@ fn a_bound_for_free_locks_says_nothing_about_one_that_is_held() {
 #[test]
 fn without_a_bound_nothing_is_said_about_waits() {
     assert_eq!(verdict(""), ("inconclusive", Vec::new()));
+}
+
+#[test]
+fn a_client_gives_up_before_the_run_meets_its_limit() {
+    let run = |more: &str| {
+        let text = format!(
+            r#"
+            claim = "a lock that is never granted ends a run all the same"
+            lock = {{ algorithm = "single", ttl = "10m" }}
+            nodes = {{ names = ["A"] }}
+            clients = [
+                {{ name = "c1", program = ["acquire", "work 1s"] }},
+                {{ name = "c2", program = ["acquire", "release"], start = "c1's grant"{more} }},
+            ]
+            limits = {{ time = "1m" }}
+            "#
+        );
+        let source = Source { name: "never".into(), file: "never.toml".into(), text, ..Source::default() };
+        SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
+    };
+    let outcome = |report: &Report| report.history.outcome();
+    let (default, longer) = (run(""), run(r#", give_up_after = "10m""#));
+    assert_eq!(outcome(&default), Some(RunOutcome::Completed));
+    assert_eq!(default.ended.0 / 1_000_000_000, 30, "half of the limit");
+    assert_eq!(outcome(&longer), Some(RunOutcome::TimeBudget));
 }

@@ -234,7 +234,7 @@ fn step(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> Option<String> {
 /// Whether a key was there for about as long as it was to be: clocks that drift may be a tenth off.
 fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     let lived = u128::from(until.since(key.from));
-    facts.run.lease.is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
+    facts.run.leases.get(&key.client).is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
 }
 
 /// What took a node's memory at an instant.

@@ -156,6 +156,6 @@ fn others(facts: &Facts<'_>, story: &Story) -> String {
         (more, 0) => format!("{more} more {}", events(more)),
         (more, lesser) => format!("{more} more {}, and {lesser} lesser {}", events(more), events(lesser)),
     };
-    let where_to = if facts.run.lease.is_some() { "; --history FILE writes all down" } else { "" };
+    let where_to = if !facts.run.leases.is_empty() { "; --history FILE writes all down" } else { "" };
     format!("  … and {more}{where_to}\n")
 }

@@ -17,8 +17,8 @@ pub(super) struct Timeline<'a> {
     pub(super) hosts: Vec<(&'a str, Role)>,
     /// Each client's host.
     pub(super) clients: Vec<HostIndex>,
-    /// How long a grant lasts, if it is known.
-    pub(super) lease: Option<Duration>,
+    /// How long each client's grants last, where that is known.
+    pub(super) leases: BTreeMap<HostIndex, Duration>,
     pub(super) history: &'a History,
     pub(super) verdicts: &'a Verdicts,
     pub(super) faults: &'a [FaultReport],
@@ -33,7 +33,7 @@ impl<'a> Timeline<'a> {
         Timeline {
             hosts: scenario.hosts.iter().map(|host| (host.name.as_str(), host.role)).collect(),
             clients: scenario.clients.iter().map(|client| client.host).collect(),
-            lease: Some(scenario.lock.ttl),
+            leases: scenario.clients.iter().map(|it| (it.host, scenario.ttl_of(it.host))).collect(),
             history: &report.history,
             verdicts: &report.verdicts,
             faults: &report.faults,
@@ -49,7 +49,7 @@ impl<'a> Timeline<'a> {
         Timeline {
             hosts: names.iter().map(|name| (name.as_str(), Role::Client)).collect(),
             clients: (0..names.len()).map(HostIndex).collect(),
-            lease: None,
+            leases: BTreeMap::new(),
             history,
             verdicts,
             faults: &[],

@@ -5,13 +5,18 @@ use std::time::Duration;
 use doublehold_sim::DelayLaw;
 
 use super::hosts::Hosts;
+use super::lock::Chosen;
 use super::problem::Result;
-use super::section::{Field, Section};
+use super::section::{Choices, Field, Section};
 use super::suggest;
-use super::vocabulary::Key;
-use crate::scenario::{ClientSetup, Step};
+use super::vocabulary::{Key, words_of};
+use crate::scenario::{ClientSetup, OnLostLock, Step};
 
-pub(super) const KEYS: &[&str] = &["name", "program", "rounds", "retry", "give_up_after", "start"];
+pub(super) const KEYS: &[&str] =
+    &["name", "program", "ttl", "rounds", "retry", "give_up_after", "on_lost_lock", "start"];
+const ON_LOST_LOCK: Choices<OnLostLock> = &[("stop", OnLostLock::Stop), ("go-on", OnLostLock::GoOn)];
+/// What a client's patience is at most where nothing is said.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 const STEPS_MAX: usize = 100;
 /// As many grants as are judged and drawn in a second. With the default `limits.events` a run ends long before.
@@ -20,7 +25,12 @@ const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "e
 
 /// What `[[clients]]` takes.
 pub(super) fn vocabulary() -> Vec<Key> {
-    [Key::all("clients", KEYS), Key::words("clients.program", &WORDS)].concat()
+    [
+        Key::all("clients", KEYS),
+        Key::words("clients.program", &WORDS),
+        Key::words("clients.on_lost_lock", &words_of(ON_LOST_LOCK)),
+    ]
+    .concat()
 }
 
 /// The tables of all clients.
@@ -33,18 +43,27 @@ pub(super) fn tables<'a>(root: &Section<'a>) -> Result<Vec<Field<'a>>> {
     Ok(clients)
 }
 
-/// Reads one `[[clients]]` table.
-pub(super) fn read(field: &Field<'_>, hosts: &Hosts) -> Result<ClientSetup> {
+/// Reads one `[[clients]]` table of a run that ends after `time_limit`.
+pub(super) fn read(
+    field: &Field<'_>,
+    hosts: &Hosts,
+    lock: &Chosen<'_>,
+    time_limit: Duration,
+) -> Result<ClientSetup> {
     let client = field.section(KEYS)?;
+    // A run whose lock is never granted ends by giving up, and not at its limit, where it would show nothing.
+    let patience = PATIENCE.min(time_limit / 2);
     let retry = DelayLaw::Uniform { min: Duration::ZERO, max: Duration::from_millis(200) };
     Ok(ClientSetup {
         host: hosts.get(&client.require("name", "\"c1\"")?)?,
         // Read when all clients are known: see `when::start`.
         start: None,
         program: program(&client.require("program", "[\"acquire\", \"work 1s\", \"release\"]")?)?,
+        ttl: client.get("ttl").map(|ttl| lock.ttl(&ttl)).transpose()?,
         rounds: client.get("rounds").map_or(Ok(1), |rounds| rounds.number(1, ROUNDS_MAX))? as u32,
         retry: client.law_or("retry", retry)?,
-        give_up_after: client.duration_or("give_up_after", Duration::from_secs(600))?,
+        give_up_after: client.duration_or("give_up_after", patience)?,
+        on_lost_lock: client.choice_or("on_lost_lock", ON_LOST_LOCK, OnLostLock::Stop)?,
     })
 }
 

@@ -2,6 +2,7 @@
 //! descriptor is asked, here and wherever a part of a scenario depends on the lock.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Value};
 use toml::Table;
@@ -64,6 +65,15 @@ impl<'a> Chosen<'a> {
         let facts = descriptor.facts(&switches);
         let setup = LockSetup { name, ttl, algorithm: descriptor.name.to_owned(), switches };
         Ok(Chosen { setup, facts, descriptor, locks })
+    }
+
+    /// Another ttl than that of `[lock]`.
+    pub(super) fn ttl(&self, field: &Field<'_>) -> Result<Duration> {
+        let ttl = field.positive_duration()?;
+        match self.descriptor.unfit(&self.setup.switches, ttl) {
+            Some(unfit) => Err(field.problem(format!("`{}`: {}", field.path, unfit.cause), unfit.hint)),
+            None => Ok(ttl),
+        }
     }
 
     /// The locks that run on such nodes.

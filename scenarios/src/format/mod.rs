@@ -283,13 +283,13 @@ fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
     let lock = Chosen::read(&root, hosts.of(crate::scenario::Role::Node).len(), locks)?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
     let resource = hosts::read_resource(&root, &hosts, &lock)?;
-    let clients =
-        client_tables.iter().map(|table| clients::read(table, &hosts)).collect::<Result<Vec<_>>>()?;
+    let limits = limits(&root)?;
+    let read_client = |table| clients::read(table, &hosts, &lock, limits.time);
+    let clients = client_tables.iter().map(read_client).collect::<Result<Vec<_>>>()?;
     for (table, client) in client_tables.iter().zip(&clients) {
         lock.check_steps(table, client)?;
     }
     let (link, links) = network::read(&root, &hosts)?;
-    let limits = limits(&root)?;
     let setting = Setting {
         hosts: &hosts,
         clients: &clients,

@@ -12,8 +12,8 @@ use toml::{Table, Value};
 use super::units::{law_value, rate_text, signed_text, text};
 use super::{fault, lock, words};
 use crate::scenario::{
-    ClientSetup, HostIndex, HostSetup, Limits, LinkSetup, NodesSetup, Persistence, ResourceSetup, Role,
-    Scenario, Step,
+    ClientSetup, HostIndex, HostSetup, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence, ResourceSetup,
+    Role, Scenario, Step,
 };
 
 /// The scenario as the table that its file is.
@@ -159,13 +159,21 @@ fn resource(resource: &ResourceSetup) -> Table {
 }
 
 fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
-    let ClientSetup { host, start, program, rounds, retry, give_up_after } = client;
+    let ClientSetup { host, start, program, ttl, rounds, retry, give_up_after, on_lost_lock } = client;
     let mut table = Table::new();
     put(&mut table, "name", name(scenario, *host));
     put(&mut table, "program", program.iter().map(step).collect::<Vec<_>>());
+    if let Some(ttl) = ttl {
+        put(&mut table, "ttl", text(*ttl));
+    }
     put(&mut table, "rounds", i64::from(*rounds));
     put(&mut table, "retry", law_value(retry));
     put(&mut table, "give_up_after", text(*give_up_after));
+    let on_lost_lock = match on_lost_lock {
+        OnLostLock::Stop => "stop",
+        OnLostLock::GoOn => "go-on",
+    };
+    put(&mut table, "on_lost_lock", on_lost_lock);
     if let Some(start) = start {
         put(&mut table, "start", start.to_string());
     }

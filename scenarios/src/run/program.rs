@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, ReleaseOutcome};
 use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, NodeName, Released};
@@ -16,7 +17,7 @@ use super::clocks;
 use super::recorder::{LOCK, Recorder};
 use super::resource::{OBJECT, ResourceLink};
 use super::stage::Stage;
-use crate::scenario::{ClientSetup, DelayLaw, LockSetup, Step};
+use crate::scenario::{ClientSetup, DelayLaw, LockSetup, OnLostLock, Step};
 
 /// What a client does: the same in every run of a scenario.
 pub(crate) struct Program<S: Stage> {
@@ -133,7 +134,7 @@ impl<S: Stage> Client<'_, S> {
         let mut turn = Turn::default();
         let mut stopped = false;
         for step in &self.program.plan.program {
-            // Past a failed try or a failed check only the release is left to do.
+            // Past a failed try, a failed check or a lock known to be lost, only the release is left to do.
             if stopped && !matches!(step, Step::Release) {
                 continue;
             }
@@ -144,11 +145,16 @@ impl<S: Stage> Client<'_, S> {
                 Step::Work(law) => self.sleep(law).await,
                 Step::Check => stopped = !self.check(&mut turn).await,
                 Step::Write => self.write(&mut turn).await?,
-                Step::Extend => self.extend(&mut turn).await,
+                Step::Extend => stopped = !self.extend(&mut turn).await,
                 Step::Release => self.release(&mut turn).await,
             }
         }
         Ok(())
+    }
+
+    /// How long each of its grants lasts.
+    fn ttl(&self) -> Duration {
+        self.program.plan.ttl.unwrap_or(self.program.lock.ttl)
     }
 
     /// Asks for the lock, again and again if `insist`. Whether it was granted.
@@ -157,7 +163,7 @@ impl<S: Stage> Client<'_, S> {
         loop {
             self.mark("acquire").await;
             let grant = self.recorder.begin(self.program.client);
-            let acquired = self.lock.acquire(&self.program.lock.name, self.program.lock.ttl).await;
+            let acquired = self.lock.acquire(&self.program.lock.name, self.ttl()).await;
             self.recorder.leave(self.program.client);
             match acquired {
                 Acquired::Granted(lease) => {
@@ -239,13 +245,15 @@ impl<S: Stage> Client<'_, S> {
         Ok(())
     }
 
-    async fn extend(&mut self, turn: &mut Turn) {
-        let Some(Held { grant, lease, .. }) = &mut turn.held else { return };
-        let grant = *grant;
+    /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
+    async fn extend(&mut self, turn: &mut Turn) -> bool {
+        let Some(Held { grant, lease, .. }) = &mut turn.held else { return true };
+        let (grant, ttl) = (*grant, self.ttl());
         self.mark("extending").await;
         self.recorder.enter(self.program.client, grant);
-        let extended = self.lock.extend(lease, self.program.lock.ttl).await;
+        let extended = self.lock.extend(lease, ttl).await;
         self.recorder.leave(self.program.client);
+        let lost = extended == Extended::NotOwner && self.program.plan.on_lost_lock == OnLostLock::Stop;
         let why = match extended {
             Extended::Extended { deadline } => {
                 let deadline = deadline.map(clocks::deadline);
@@ -253,7 +261,8 @@ impl<S: Stage> Client<'_, S> {
                 if let Some(deadline) = deadline {
                     self.recorder.watch_deadline(self.program.client, grant, deadline);
                 }
-                return self.mark("extend").await;
+                self.mark("extend").await;
+                return true;
             }
             Extended::NotOwner => "not the owner".to_owned(),
             Extended::TooLate => "too late".to_owned(),
@@ -261,7 +270,11 @@ impl<S: Stage> Client<'_, S> {
             Extended::Unsupported => "this lock cannot be extended".to_owned(),
         };
         self.note(|client| EventKind::ExtendFailed { client, grant, why });
+        if lost {
+            self.note(|client| EventKind::ExpiryNoticed { client, grant });
+        }
         self.mark("extend").await;
+        !lost
     }
 
     async fn release(&mut self, turn: &mut Turn) {

@@ -66,6 +66,76 @@ fn keys() -> Vec<Row> {
             ..Row::on(TWO)
         },
         Row {
+            word: "clients.ttl",
+            claim: "the client's own grants last that long, also extended, and nobody else's",
+            both: &[("clients.0.program", "['acquire', 'work 2s', 'extend', 'work 4s', 'release']")],
+            with: &[("clients.0.ttl", "3s")],
+            shows: |without, with| {
+                let lease = |seen: &Seen, client| {
+                    let grant = seen.grant(client);
+                    grant.deadline.expect("the elapsed check is on").reading_ns as u64
+                        - grant.reading.monotonic_ns
+                };
+                let end = |seen: &Seen| seen.keys("A", "c1")[0].until.expect("it ended");
+                lease(without, "c1") > 9 * SEC
+                    && end(without).1 == KeyEnd::Deleted
+                    && lease(with, "c1") < 3 * SEC
+                    && lease(with, "c2") > 9 * SEC
+                    && end(with).1 == KeyEnd::Expired
+                    && (3 * SEC - 5 * MS..3 * SEC + 5 * MS)
+                        .contains(&(end(with).0.0 - with.marks("c1", "extend")[0]))
+            },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "clients.on_lost_lock",
+            claim: "a client that learns from an extension that it is not the owner stops, unless it is to go on",
+            both: &[
+                ("clients.0.program", "['acquire', 'read', 'work 12s', 'extend', 'write', 'release']"),
+                ("clients.0.on_lost_lock", "go-on"),
+            ],
+            with: &[("clients.0.on_lost_lock", "stop")],
+            turns: &[(Predicate::P3, "violated", "holds"), (Predicate::P4, "violated", "holds")],
+            shows: |without, with| {
+                let failed = |what: &EventKind| matches!(what, EventKind::ExtendFailed { .. });
+                without.times("c1", failed).len() == 1
+                    && without.times("c1", applied).len() == 1
+                    && with.times("c1", failed).len() == 1
+                    && with.times("c1", applied).is_empty()
+                    && with.marks("c1", "release").len() == 1
+            },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "clients.on_lost_lock=stop",
+            claim: "where nothing is said it stops: what it believed in ends there, and not with its release",
+            both: &[
+                ("clients.0.program", "['acquire', 'work 12s', 'extend', 'work 5s', 'release']"),
+                ("clients.0.on_lost_lock", "go-on"),
+            ],
+            with: &[("clients.0.on_lost_lock", "stop")],
+            shows: |without, with| {
+                let noticed = |what: &EventKind| matches!(what, EventKind::ExpiryNoticed { .. });
+                let works = |seen: &Seen| seen.marks("c1", "release")[0] - seen.marks("c1", "extend")[0];
+                without.times("c1", noticed).is_empty()
+                    && works(without) == 5 * SEC
+                    && with.times("c1", noticed) == with.marks("c1", "extend")
+                    && works(with) == 0
+            },
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "clients.on_lost_lock=go-on",
+            claim: "it works on as if nothing was",
+            both: &[("clients.0.program", "['acquire', 'work 12s', 'extend', 'work 5s', 'release']")],
+            with: &[("clients.0.on_lost_lock", "go-on")],
+            shows: |without, with| {
+                let works = |seen: &Seen| seen.marks("c1", "release")[0] - seen.marks("c1", "extend")[0];
+                works(without) == 0 && works(with) == 5 * SEC
+            },
+            ..Row::on(TWO)
+        },
+        Row {
             word: "clients.start",
             claim: "a client begins at that event, and at once where nothing is said",
             with: &[("clients.0.start", "3s")],

@@ -126,6 +126,7 @@ fn reader_and_vocabulary_know_the_same_keys_of_variants() {
 fn refusal_of(path: &str) -> String {
     let (key, value) = match path {
         "clients.program" => ("clients.0.program", format!("['{UNLIKE}']")),
+        "clients.on_lost_lock" => ("clients.0.on_lost_lock", UNLIKE.to_owned()),
         "when" => ("clients.0.start", format!("c1's {UNLIKE}")),
         "faults.kind" => ("faults", format!("[{{ kind = '{UNLIKE}' }}]")),
         "faults.clock-freeze.clock" => {

@@ -150,7 +150,8 @@ impl ClaimEvents<'_> {
     /// How long a call took that outlived the lease it asked for; nothing for any other.
     fn outlived(&self, at: TrueNs, client: ClientId) -> String {
         let took = self.asked.get(&client).map_or(0, |asked| at.since(*asked));
-        match self.facts.run.lease.map(|lease| u64::try_from(lease.as_nanos())) {
+        let lease = self.facts.host_of(client).and_then(|host| self.facts.run.leases.get(&host));
+        match lease.map(|lease| u64::try_from(lease.as_nanos())) {
             Some(Ok(lease)) if took >= lease => {
                 format!(
                     "; {} had passed since it asked, and the lease is {}",
