@@ -21,6 +21,8 @@ pub struct Descriptor {
     pub nodes: Nodes,
     /// Its switches, in the order in which they are shown.
     pub switches: Vec<Switch>,
+    /// The scripts it may send, as their sources: what a node is to know that has them loaded before a run.
+    pub scripts: Vec<String>,
     facts: fn(&Switches) -> Facts,
     unfit: fn(&Switches, Duration) -> Option<Unfit>,
 }
@@ -46,9 +48,16 @@ impl Descriptor {
             source,
             nodes,
             switches: C::switches(),
+            scripts: Vec::new(),
             facts: |chosen| config::<C>(chosen).facts(),
             unfit: |chosen, ttl| config::<C>(chosen).unfit(ttl),
         }
+    }
+
+    /// The same, of a lock that may send these scripts.
+    #[must_use]
+    pub fn sending(self, scripts: Vec<String>) -> Self {
+        Self { scripts, ..self }
     }
 
     /// What is known of it with these switches.

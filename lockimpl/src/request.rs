@@ -71,6 +71,12 @@ pub(crate) enum Request<'a> {
     Wait { replicas: u64, timeout: Duration },
 }
 
+/// The sources of all scripts that requests take.
+pub(crate) fn scripts() -> Vec<String> {
+    let all = [&CLAIM_FENCED, &COMPARE_AND_DELETE, &EXTEND, &EXTEND_OR_SET];
+    all.map(|script| script.source.to_owned()).into()
+}
+
 /// A script and the name Redis knows it by once it has seen it.
 pub(crate) struct Script {
     source: &'static str,

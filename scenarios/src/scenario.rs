@@ -187,8 +187,19 @@ pub struct NodesSetup {
     pub command_time: DelayLaw,
     /// The node all others replicate; `None` if each stands alone.
     pub master: Option<HostIndex>,
+    /// Which scripts they know when the run begins.
+    pub scripts: KnownScripts,
     /// Whether well-known scripts run without Lua. Only a test that compares says no.
     pub native_scripts: bool,
+}
+
+/// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownScripts {
+    /// None: the first EVALSHA of each is refused, and the script is loaded then.
+    Unknown,
+    /// Those that the lock may send, as on a node that has served it before.
+    Loaded,
 }
 
 /// A node's persistence.

@@ -74,6 +74,7 @@ impl<E: Env> LockKind<E> for Replicated {
             "Redis documentation, \"Distributed Locks with Redis\": why failover-based implementations are not enough",
             Nodes::Replicated,
         )
+        .sending(crate::request::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

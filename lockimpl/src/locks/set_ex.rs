@@ -37,6 +37,7 @@ impl<E: Env> LockKind<E> for SetEx {
             "Articles and answers that take a lock with SETEX or SET EX",
             Nodes::One,
         )
+        .sending(crate::request::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {

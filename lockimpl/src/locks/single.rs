@@ -102,6 +102,7 @@ impl<E: Env> LockKind<E> for Single {
             "Redis documentation, \"Distributed Locks with Redis\": a correct implementation with a single instance",
             Nodes::One,
         )
+        .sending(crate::request::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

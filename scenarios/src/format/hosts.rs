@@ -12,13 +12,15 @@ use super::section::{Choices, Field, Section, shorten};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
 use crate::fault::Names;
-use crate::scenario::{HostIndex, HostSetup, NodesSetup, Persistence, ResourceSetup, Role};
+use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, ResourceSetup, Role};
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of their
 /// number, but readers of a picture do not.
 pub(super) const HOSTS_MAX: usize = 2_000;
 const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
-const NODES_KEYS: &[&str] = &["names", "master", "persistence", "fsync_time", "command_time"];
+const NODES_KEYS: &[&str] = &["names", "master", "persistence", "fsync_time", "command_time", "scripts"];
+const SCRIPTS: Choices<KnownScripts> =
+    &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
 const PERSISTENCE: Choices<Persistence> =
     &[("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
 const RESOURCE_KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
@@ -35,6 +37,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     [
         Key::all("nodes", NODES_KEYS),
         Key::words("nodes.persistence", &words_of(PERSISTENCE)),
+        Key::words("nodes.scripts", &words_of(SCRIPTS)),
         Key::all("clocks", CLOCKS_KEYS),
         Key::all("resource", RESOURCE_KEYS),
         Key::words("resource.fencing", &words_of(FENCING)),
@@ -212,8 +215,19 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
+        scripts: known_scripts(&nodes, lock)?,
         native_scripts: true,
     })
+}
+
+fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts> {
+    let known = nodes.choice_or("scripts", SCRIPTS, KnownScripts::Unknown)?;
+    if known == KnownScripts::Loaded && lock.descriptor.scripts.is_empty() {
+        let cause =
+            format!("`nodes.scripts`: the `{}` lock has not said that it sends any", lock.descriptor.name);
+        return Err(nodes.problem(cause, "remove `scripts`, or let the lock's descriptor name its scripts"));
+    }
+    Ok(known)
 }
 
 fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {

@@ -12,8 +12,8 @@ use toml::{Table, Value};
 use super::units::{law_value, rate_text, signed_text, text};
 use super::{fault, lock, words};
 use crate::scenario::{
-    ClientSetup, HostIndex, HostSetup, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence, ResourceSetup,
-    Role, Scenario, Step,
+    ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
+    ResourceSetup, Role, Scenario, Step,
 };
 
 /// The scenario as the table that its file is.
@@ -54,7 +54,7 @@ fn name(scenario: &Scenario, host: HostIndex) -> &str {
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     // How scripts are executed changes no run, and no file says it.
-    let NodesSetup { persistence, fsync_time, command_time, master, native_scripts: _ } = nodes;
+    let NodesSetup { persistence, fsync_time, command_time, master, scripts, native_scripts: _ } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());
@@ -66,6 +66,11 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     put(&mut table, "persistence", persistence);
     put(&mut table, "fsync_time", law_value(fsync_time));
     put(&mut table, "command_time", law_value(command_time));
+    let scripts = match scripts {
+        KnownScripts::Unknown => "unknown",
+        KnownScripts::Loaded => "loaded",
+    };
+    put(&mut table, "scripts", scripts);
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
     }

@@ -18,7 +18,7 @@ use super::program::{Job, Program};
 use super::recorder::Recorder;
 use super::resource::Store;
 use crate::cast::{Cast, Member};
-use crate::scenario::{HostIndex, HostSetup, LinkSetup, Persistence, Role, Scenario};
+use crate::scenario::{HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, Role, Scenario};
 
 /// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
 /// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
@@ -88,6 +88,10 @@ impl Hosts {
             let observer = NodeObserver::new(host.clone(), node, cast.clone(), recorder.clone());
             let mut config = config.clone();
             config.core.observer = Some(Arc::new(observer));
+            if host.restarts() > 0 {
+                // What was loaded was in the memory of the process before.
+                config.core.scripts = Arc::default();
+            }
             let operator = operator.clone();
             let (life, recorder) = (NodeLife { node, recorder: recorder.clone() }, recorder.clone());
             async move {
@@ -144,7 +148,7 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
     match cast.member(index) {
         Member::Node(node) => Process::Node {
             node,
-            config: Box::new(node_config(scenario, index)),
+            config: Box::new(node_config(scenario, kind, index)),
             command_time: scenario.nodes.command_time.clone(),
         },
         Member::Resource => Process::Resource(scenario.resource.rules),
@@ -154,7 +158,7 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
     }
 }
 
-fn node_config(scenario: &Scenario, index: HostIndex) -> NodeConfig {
+fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> NodeConfig {
     let persistence = match scenario.nodes.persistence {
         Persistence::None => NodePersistence::None,
         Persistence::Everysec => NodePersistence::AofEverysec,
@@ -163,7 +167,12 @@ fn node_config(scenario: &Scenario, index: HostIndex) -> NodeConfig {
     let master = scenario.nodes.master.filter(|master| *master != index);
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
     let native_scripts = scenario.nodes.native_scripts;
-    let core = CoreConfig { port: REDIS_PORT, config_file: true, native_scripts, ..CoreConfig::default() };
+    let scripts = match scenario.nodes.scripts {
+        KnownScripts::Unknown => Arc::default(),
+        KnownScripts::Loaded => kind.descriptor().scripts.into(),
+    };
+    let core =
+        CoreConfig { port: REDIS_PORT, config_file: true, native_scripts, scripts, ..CoreConfig::default() };
     NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
 }
 

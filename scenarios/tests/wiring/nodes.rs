@@ -7,7 +7,7 @@ use crate::row::{ONE, REDLOCK, REPLICATED, Row, TWO, check};
 use crate::seen::{MS, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [who(), persistence(), times()].into_iter().flatten().collect()
+    [who(), persistence(), times(), scripts()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -42,6 +42,46 @@ fn who() -> Vec<Row> {
                     && with.connecting("R2", "M").is_empty()
             },
             ..Row::on(REPLICATED)
+        },
+    ]
+}
+
+/// How often c1 had to load a script.
+fn loads(seen: &Seen) -> usize {
+    seen.executed("A", "SCRIPT", "c1").len()
+}
+
+fn scripts() -> Vec<Row> {
+    const TWICE: (&str, &str) = ("clients.0.rounds", "2");
+    vec![
+        Row {
+            word: "nodes.scripts",
+            claim: "a node that knows the lock's scripts refuses none of them",
+            with: &[("nodes.scripts", "loaded")],
+            shows: |without, with| {
+                let runs = |seen: &Seen| seen.executed("A", "EVALSHA", "c1").len();
+                (runs(without), loads(without)) == (2, 1) && (runs(with), loads(with)) == (1, 0)
+            },
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "nodes.scripts=loaded",
+            claim: "a restart forgets them, as it forgets those that clients loaded",
+            both: &[TWICE, ("nodes.persistence", "always")],
+            with: &[
+                ("nodes.scripts", "loaded"),
+                ("faults", "[{ kind = 'crash', host = 'A', for = '0s', at = \"500ms after c1's grant\" }]"),
+            ],
+            shows: |without, with| loads(without) == 1 && loads(with) == 1,
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "nodes.scripts=unknown",
+            claim: "the first call of each script is refused, and it is loaded then",
+            both: &[TWICE, ("nodes.scripts", "loaded")],
+            with: &[("nodes.scripts", "unknown")],
+            shows: |without, with| loads(without) == 0 && loads(with) == 1,
+            ..Row::on(ONE)
         },
     ]
 }

@@ -145,6 +145,7 @@ impl<E: Env> LockKind<E> for Redlock {
             "Redis documentation, \"Distributed Locks with Redis\": the Redlock algorithm",
             Nodes::Independent,
         )
+        .sending(crate::request::scripts())
     }
 
     fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {

@@ -32,6 +32,8 @@ pub struct CoreConfig {
     pub remote_masters: bool,
     /// `busy-reply-threshold`: how long others wait for an overrunning script before they are told BUSY.
     pub busy_reply_threshold: Duration,
+    /// Scripts that are known from the start, as if somebody had sent them by SCRIPT LOAD. One that is no Lua is left out.
+    pub scripts: Arc<[String]>,
     /// When a script counts as never ending.
     pub script_limit: ScriptLimit,
     /// Whether scripts that the node knows by heart run without Lua. Nothing but speed depends on it.
@@ -56,6 +58,7 @@ impl Default for CoreConfig {
             limits: Limits::default(),
             remote_masters: true,
             busy_reply_threshold: Duration::from_secs(5),
+            scripts: Arc::default(),
             // A second or two of real time. Lock scripts take below 200; whatever Redis ends within some tenths of a
             // second ends here too.
             script_limit: ScriptLimit::Instructions(200_000_000),

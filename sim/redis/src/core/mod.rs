@@ -165,14 +165,17 @@ struct Stats {
 impl Core {
     /// An empty master. Its run id and the first replication id come from the caller's randomness.
     pub fn new(config: CoreConfig, run_id: [u8; 20], replication_id: ReplicationId) -> Core {
-        Core {
+        let known = config.scripts.clone();
+        let mut core = Core {
             propagation: Propagation::new(config.append_only),
             config,
             run_id: ReplicationId(run_id),
             replication: Replication::new(replication_id),
             databases: (0..DATABASES).map(|_| Database::default()).collect(),
             ..Core::default()
-        }
+        };
+        known.iter().for_each(|source| commands::scripting::know(&mut core, source.as_bytes()));
+        core
     }
 
     /// Executes one request. Replies are appended to `out` in the session's protocol.

@@ -113,10 +113,21 @@ fn load(ctx: &mut Context<'_>, source: &[u8]) -> Result<Arc<Script>, Vec<u8>> {
     let script = Arc::new(Script::parse(source, sha)?);
     lua::compile(&script, ctx.core.config.script_memory_limit)?;
     if !ctx.core.is_full_of(ctx.session.origin) {
-        ctx.core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
-        ctx.core.scripts.insert(sha, Arc::clone(&script));
+        keep(ctx.core, &script, source);
     }
     Ok(script)
+}
+
+fn keep(core: &mut Core, script: &Arc<Script>, source: &[u8]) {
+    core.script_memory += (source.len() + SCRIPT_BYTES) as u64;
+    core.scripts.insert(script.sha, Arc::clone(script));
+}
+
+/// The node knows a script from the start, if it is one.
+pub(crate) fn know(core: &mut Core, source: &[u8]) {
+    if let Ok(script) = Script::parse(source, lua::digest(source)) {
+        keep(core, &Arc::new(script), source);
+    }
 }
 
 /// SCRIPT LOAD script.
