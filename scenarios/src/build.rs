@@ -58,8 +58,8 @@ impl World {
         self
     }
 
-    /// Adds a client that does these steps once, in the words of scenario files: `acquire`, `try`, `read`, `work 1s..3s`,
-    /// `check`, `write`, `extend`, `release`.
+    /// Adds a client that does these steps once, in the words of scenario files: `acquire`, `try`, `read`,
+    /// `work 1s..3s`, `check`, `write`, `extend`, `release`.
     #[must_use]
     pub fn client<'a>(mut self, name: &str, program: impl IntoIterator<Item = &'a str>) -> World {
         let program = program.into_iter().map(str::to_owned).collect();

@@ -1,4 +1,5 @@
-//! Many runs of one scenario, on all cores: how often each predicate came to what, and the first seed of each violation.
+//! Many runs of one scenario, on all cores: how often each predicate came to what, and the first seed of each
+//! violation.
 //!
 //! Every seed is run whatever the others show, so that the result is the same on any number of threads.
 //!
@@ -41,11 +42,12 @@ pub struct Count {
     pub first: Option<u64>,
 }
 
-/// Runs that did not come back: the code under test does something for ever and never waits, so that nothing else can happen.
+/// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
+/// can happen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no run has ended for {patience:?}, and {} not come back: the lock loops without ever awaiting anything, or waits for \
-     another thread",
+    "no run has ended for {patience:?}, and {} not come back: the lock loops without ever awaiting anything, or \
+     waits for another thread",
     words(.seeds)
 )]
 pub struct Stuck {

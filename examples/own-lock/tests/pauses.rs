@@ -8,7 +8,8 @@ use doublehold::check::{
 use own_lock::{Held, take};
 use redis::RedisResult;
 
-/// Two clients want the lock again and again; `c1` stops for 12 s (a garbage collection, a page fault) two milliseconds into its release.
+/// Two clients want the lock again and again; `c1` stops for 12 s (a garbage collection, a page fault) two
+/// milliseconds into its release.
 fn world() -> World {
     let pause = Fault::pause("c1").at(When::event("c1", Mark::Release).delayed(Duration::from_millis(2)));
     World::new("a pause while giving the lock back")

@@ -1,7 +1,7 @@
 //! A panic in the code under test is a finding about that code: the run ends there, and says so.
 //!
-//! Assumes that nobody looks at what the code left half done: its run is over, and its world is thrown away. Does not catch
-//! panics of anything else, which are bugs of ours.
+//! Assumes that nobody looks at what the code left half done: its run is over, and its world is thrown away. Does not
+//! catch panics of anything else, which are bugs of ours.
 
 use std::any::Any;
 use std::future::{Future, pending, poll_fn};
@@ -79,8 +79,8 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let said = said.unwrap_or("no message");
     if said.contains("no reactor running") || said.contains("Tokio 1.x runtime") {
         return format!(
-            "it wants a tokio runtime (\"{said}\"), and a simulated machine has none: sleep, time out, spawn and connect \
-             through the client that the lock is given, whose clock is the simulated one"
+            "it wants a tokio runtime (\"{said}\"), and a simulated machine has none: sleep, time out, spawn and \
+             connect through the client that the lock is given, whose clock is the simulated one"
         );
     }
     said.to_owned()
