@@ -130,7 +130,7 @@ fn the_last_line_runs_the_same_again() {
     let line = stdout(&first).lines().last().expect("a last line").to_owned();
     assert_eq!(
         line,
-        "replay: doublehold run gc-in-flight --seed 9 --set lock.elapsed_check=false --set 'lock.name=a b'"
+        "replay: doublehold run gc-in-flight --seed 9 --set 'lock.elapsed_check=false' --set 'lock.name=a b'"
     );
     let command = line.replace("replay: doublehold ", "\"$0\" ");
     let again = Command::new("sh")

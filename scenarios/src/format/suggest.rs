@@ -17,7 +17,7 @@ pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let unknown = unknown.to_lowercase();
     let limit = 1 + unknown.chars().count() / 3;
-    let distances = known.iter().map(|word| (distance(&unknown, &word.to_lowercase()), *word));
+    let distances = known.iter().map(|word| (strsim::levenshtein(&unknown, &word.to_lowercase()), *word));
     // Every letter of the word differing is no likeness: `c9` is not a mistyped `C`.
     let alike = distances.filter(|(distance, word)| *distance <= limit && *distance < word.chars().count());
     alike.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
@@ -40,20 +40,4 @@ fn joined(words: &[&str], conjunction: &str) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
     }
-}
-
-/// Levenshtein's distance: letters to insert, delete or replace.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, letter) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for column in 1..=right.len() {
-            let replaced = diagonal + usize::from(letter != right[column - 1]);
-            diagonal = row[column];
-            row[column] = replaced.min(row[column] + 1).min(row[column - 1] + 1);
-        }
-    }
-    row[right.len()]
 }
