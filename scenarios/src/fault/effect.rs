@@ -1,8 +1,9 @@
 //! The one table of kinds of faults.
 //!
 //! A new kind is a variant of [`Effect`], and then wherever the compiler asks: its prototype and its word
-//! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`, `over`),
-//! and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind from here.
+//! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`,
+//! `over`), and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind
+//! from here.
 
 use std::time::Duration;
 

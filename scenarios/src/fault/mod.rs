@@ -1,10 +1,12 @@
 //! Faults as data, in the language of scenario files: hosts have names, and nothing is known of the kernel's numbers.
 //!
-//! [`Fault`] is what is done and when. A new kind of fault is a variant of [`Effect`], in `effect.rs`, and then whatever
-//! the compiler asks for in the one table there. `kind.rs` has the types of that table, `names.rs` hosts and ways.
+//! [`Fault`] is what is done and when. A new kind of fault is a variant of [`Effect`], in `effect.rs`, and then
+//! whatever the compiler asks for in the one table there. `kind.rs` has the types of that table, `names.rs` hosts and
+//! ways.
 //!
 //! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
-//! read, [`crate::format`]. A fault that was made in Rust goes the same way: [`Scenario::checked`](crate::Scenario::checked).
+//! read, [`crate::format`]. A fault that was made in Rust goes the same way:
+//! [`Scenario::checked`](crate::Scenario::checked).
 
 mod effect;
 mod kind;
@@ -45,7 +47,7 @@ pub struct Fault {
     pub at: When,
     /// How long until it is taken back, if it is.
     pub lasting: Option<Duration>,
-    /// Whether it strikes every time that its event comes, and not the first time only. Nothing to a moment that is a time.
+    /// Whether it strikes every time that its event comes, and not the first time only. A time comes once.
     pub each: bool,
     /// Whether the scenario still says something if it never strikes, or is not over when the run ends.
     pub optional: bool,
@@ -149,7 +151,10 @@ impl Fault {
     /// What happens, as a sentence: `c1 pauses for 12 s`.
     pub fn words(&self) -> String {
         let does = self.effect.does();
-        let several = matches!(&self.effect, Effect::Crash { hosts } | Effect::PowerLoss { hosts, .. } if hosts.several());
+        let several = match &self.effect {
+            Effect::Crash { hosts } | Effect::PowerLoss { hosts, .. } => hosts.several(),
+            _ => false,
+        };
         let (stay, restart) = if several { ("stay", "restart") } else { ("stays", "restarts") };
         match (self.lasting, self.effect.kind().nature) {
             (None, Nature::Death) => format!("{does} and {stay} down"),

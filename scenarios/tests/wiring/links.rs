@@ -378,7 +378,7 @@ fn resets() -> Vec<Row> {
     vec![
         Row {
             word: "faults.kind=reset-connections",
-            claim: "both ends are reset at once, between a SET and its reply: the node holds a key of which c1 knows nothing",
+            claim: "both ends are reset, between a SET and its reply: the node holds a key of which c1 knows nothing",
             with: &[RESET],
             shows: |without, with| {
                 let doubts = |seen: &Seen| {
