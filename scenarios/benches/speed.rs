@@ -13,6 +13,7 @@
 //! Not measured here: compiling, and the first run of a thread (which builds the Lua state).
 
 #![expect(clippy::print_stdout, reason = "a benchmark that prints nothing is none")]
+#![expect(clippy::disallowed_methods, reason = "what is measured is real time")]
 
 #[path = "speed/many.rs"]
 mod many;

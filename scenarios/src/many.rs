@@ -70,6 +70,7 @@ fn words(seeds: &[u64]) -> String {
 /// # Errors
 ///
 /// If no run ends for as long as `patience`. What does not come back cannot be ended either: its thread is left behind.
+#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub fn run_many<P: Prepared + 'static>(
     prepared: &Arc<P>,
     seeds: RangeInclusive<u64>,

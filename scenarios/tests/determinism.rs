@@ -21,6 +21,7 @@ fn hash(name: &str, seed: u64) -> TraceHash {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the claim is about threads")]
 fn a_run_is_the_same_alone_after_a_hundred_others_and_on_another_thread() {
     for name in [
         "lease-pause/redlock",

@@ -67,6 +67,7 @@ fn late_replies_on_kept_connections_are_nobodys_through_either_driver() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the claim is about threads")]
 fn a_run_through_lean_connections_depends_on_nothing_but_its_seed() {
     let hash = |seed| {
         let scenario = catalog::load("failover-before-replication", &[]).expect("the catalogue has it");

@@ -1,9 +1,5 @@
 //! Hosts on tokio's paused clock: time jumps to the next timer, so an hour costs nothing and delays are exact to the
 //! millisecond. Connections are in-memory pipes that can be cut; a disk keeps written and durable bytes apart.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this world's clock is tokio's, paused, and no seed depends on it"
-)]
 
 use std::collections::BTreeMap;
 use std::future::Future;
