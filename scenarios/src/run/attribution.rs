@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, ClientId};
+use doublehold_history::{CallId, ClientId, LockId};
 
 /// A connection between a client and a node, by a number that means the same at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,18 +20,23 @@ pub(super) enum Mark {
     Key(Vec<u8>),
 }
 
+/// A mark on the keys of one lock: `1` on one is not `1` on another.
+pub(super) type LockMark = (LockId, Mark);
+
 /// A call of acquire, and whose it is.
 pub(super) type Owner = (ClientId, CallId);
 
 /// What is known so far.
 #[derive(Default)]
 pub(super) struct Attribution {
+    /// The lock that each call of acquire is about.
+    locks: BTreeMap<CallId, LockId>,
     /// The lock call each client is in, by the grant it is about.
     calls: BTreeMap<ClientId, CallId>,
     /// The calls of each connection's requests, in the order sent.
     sent: BTreeMap<ConnectionNumber, Vec<Option<CallId>>>,
-    /// The calls that said that they mark their keys like this, with when they said so first.
-    marks: BTreeMap<Mark, Vec<(Moment, Owner)>>,
+    /// The calls that said that they mark their lock's keys like this, with when they said so first.
+    marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
 }
 
 /// How much had been recorded before: the order of what happened at one instant.
@@ -39,6 +44,12 @@ pub(super) struct Attribution {
 pub(super) struct Moment(pub(super) usize);
 
 impl Attribution {
+    /// A call of acquire begins, about this lock.
+    pub(super) fn begin(&mut self, client: ClientId, call: CallId, lock: LockId) {
+        self.locks.insert(call, lock);
+        self.enter(client, call);
+    }
+
     /// A client's lock call begins; it ends any it was in.
     pub(super) fn enter(&mut self, client: ClientId, grant: CallId) {
         self.calls.insert(client, grant);
@@ -64,8 +75,10 @@ impl Attribution {
 
     /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.
     pub(super) fn mark(&mut self, at: Moment, client: ClientId, mark: Mark) {
-        if let Some(grant) = self.call_of(client) {
-            let told = self.marks.entry(mark).or_default();
+        if let Some(grant) = self.call_of(client)
+            && let Some(lock) = self.locks.get(&grant)
+        {
+            let told = self.marks.entry((*lock, mark)).or_default();
             if told.iter().all(|(_, (_, call))| *call != grant) {
                 told.push((at, (client, grant)));
             }
@@ -73,18 +86,18 @@ impl Attribution {
     }
 
     /// Whether any lock said that it marks its keys like this.
-    pub(super) fn is_known(&self, mark: &Mark) -> bool {
+    pub(super) fn is_known(&self, mark: &LockMark) -> bool {
         self.marks.contains_key(mark)
     }
 
     /// The call, if it said that it marks its keys like this, at any time.
-    pub(super) fn marked_by(&self, mark: &Mark, call: CallId) -> Option<Owner> {
+    pub(super) fn marked_by(&self, mark: &LockMark, call: CallId) -> Option<Owner> {
         let told = self.marks.get(mark)?;
         told.iter().map(|(_, owner)| *owner).find(|(_, marker)| *marker == call)
     }
 
     /// The only call that said that it marks its keys like this.
-    pub(super) fn only_marker(&self, mark: &Mark) -> Option<Owner> {
+    pub(super) fn only_marker(&self, mark: &LockMark) -> Option<Owner> {
         match self.marks.get(mark)?[..] {
             [(_, owner)] => Some(owner),
             _ => None,
@@ -92,7 +105,7 @@ impl Attribution {
     }
 
     /// The last call that had said so by then, or else the first that did later.
-    pub(super) fn likely_marker(&self, mark: &Mark, by: Moment) -> Option<Owner> {
+    pub(super) fn likely_marker(&self, mark: &LockMark, by: Moment) -> Option<Owner> {
         let told = self.marks.get(mark)?;
         let last = told.iter().rev().find(|(at, _)| *at <= by);
         last.or_else(|| told.first()).map(|(_, owner)| *owner)

@@ -12,10 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, NodeId, TrueNs};
+use doublehold_history::{CallId, LockId, NodeId, TrueNs};
 use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
-use super::attribution::{Attribution, Mark, Moment, Owner};
+use super::attribution::{Attribution, LockMark, Mark, Moment, Owner};
 use crate::cast::Cast;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 
@@ -39,13 +39,15 @@ pub(super) enum How {
     /// Another call than the one before set the same.
     SetAgain,
     /// Another took its place.
-    Replaced(Mark),
+    Replaced(LockMark),
 }
 
 /// Who changed a key, when and where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     pub(super) node: NodeId,
+    /// Whose key it is.
+    pub(super) lock: LockId,
     pub(super) origin: KeyOrigin,
     /// The call that sent the command, if that is known.
     pub(super) sender: Option<CallId>,
@@ -55,7 +57,7 @@ pub(super) struct Circumstances {
 
 struct Held {
     circumstances: Circumstances,
-    mark: Mark,
+    mark: LockMark,
     /// The call that set it.
     setter: Option<CallId>,
     /// The same claim, as it was before this setter set it again.
@@ -77,8 +79,8 @@ struct Setters {
 pub(super) struct KeyLanes {
     all: Vec<Held>,
     /// The open stretch of each claim that a node holds.
-    open: BTreeMap<(NodeId, Mark), Stretch>,
-    setters: BTreeMap<Mark, Setters>,
+    open: BTreeMap<(NodeId, LockMark), Stretch>,
+    setters: BTreeMap<LockMark, Setters>,
 }
 
 impl KeyLanes {
@@ -95,8 +97,8 @@ impl KeyLanes {
         change: &KeyChange<'_>,
         whole: bool,
     ) -> (Vec<Touch>, Vec<(Stretch, i64)>) {
-        let before = claims(change.key, change.before, whole);
-        let after = claims(change.key, change.after, whole);
+        let before = claims(by.lock, change.key, change.before, whole);
+        let after = claims(by.lock, change.key, change.after, whole);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
         for (mark, detail) in &before {
             let open = self.open.get(&(by.node, mark.clone())).copied();
@@ -125,9 +127,9 @@ impl KeyLanes {
     }
 
     /// A claim is still there. Its stretch, or a new one if another call than the one that set it has set it again.
-    fn kept(&mut self, open: Stretch, mark: &Mark, by: Circumstances, change: &KeyChange<'_>) -> Stretch {
+    fn kept(&mut self, open: Stretch, mark: &LockMark, by: Circumstances, change: &KeyChange<'_>) -> Stretch {
         let again =
-            SETTING.contains(&change.command) && matches!(mark, Mark::Value(_)) && !is_hash(change.after);
+            SETTING.contains(&change.command) && matches!(mark.1, Mark::Value(_)) && !is_hash(change.after);
         if !again || by.sender.is_none() || by.sender == self.all[open.0].setter {
             return open;
         }
@@ -137,10 +139,10 @@ impl KeyLanes {
 
     fn gone(
         &mut self,
-        mark: &Mark,
+        mark: &LockMark,
         by: Circumstances,
         change: &KeyChange<'_>,
-        after: &BTreeMap<Mark, &[u8]>,
+        after: &BTreeMap<LockMark, &[u8]>,
     ) -> How {
         let instead = after.keys().next().filter(|_| !is_hash(change.after) || !is_hash(change.before));
         let end = match instead {
@@ -152,7 +154,7 @@ impl KeyLanes {
         instead.map_or(How::Gone, |mark| How::Replaced(mark.clone()))
     }
 
-    fn begin(&mut self, mark: &Mark, by: Circumstances, before: Option<Stretch>) -> Stretch {
+    fn begin(&mut self, mark: &LockMark, by: Circumstances, before: Option<Stretch>) -> Stretch {
         let setters = self.setters.entry(mark.clone());
         let setter = if by.origin == KeyOrigin::Executed {
             let known = setters.or_insert(Setters { last: by.sender, several: false });
@@ -169,7 +171,7 @@ impl KeyLanes {
         stretch
     }
 
-    fn end(&mut self, node: NodeId, mark: &Mark, at: TrueNs, how: KeyEnd) {
+    fn end(&mut self, node: NodeId, mark: &LockMark, at: TrueNs, how: KeyEnd) {
         if let Some(stretch) = self.open.remove(&(node, mark.clone())) {
             self.all[stretch.0].until = Some((at, how));
         }
@@ -186,13 +188,13 @@ impl KeyLanes {
 
     /// A node's process is gone, with all it held.
     pub(super) fn forgotten(&mut self, node: NodeId, at: TrueNs) {
-        let here: Vec<Mark> =
+        let here: Vec<LockMark> =
             self.open.keys().filter(|(on, _)| *on == node).map(|(_, mark)| mark.clone()).collect();
         here.iter().for_each(|mark| self.end(node, mark, at, KeyEnd::Forgotten));
     }
 
     /// How the claim is known again.
-    pub(super) fn mark(&self, claim: Stretch) -> &Mark {
+    pub(super) fn mark(&self, claim: Stretch) -> &LockMark {
         &self.all[claim.0].mark
     }
 
@@ -236,11 +238,16 @@ impl KeyLanes {
 const SETTING: &[&str] = &["SET", "GETSET", "SETEX", "PSETEX", "MSET"];
 
 /// The claims a key's value is, each with its detail.
-fn claims<'a>(key: &[u8], stored: Option<Stored<'a>>, whole: bool) -> BTreeMap<Mark, &'a [u8]> {
-    let value = |bytes: &[u8]| Mark::Value(bytes.to_vec());
+fn claims<'a>(
+    lock: LockId,
+    key: &[u8],
+    stored: Option<Stored<'a>>,
+    whole: bool,
+) -> BTreeMap<LockMark, &'a [u8]> {
+    let value = |bytes: &[u8]| (lock, Mark::Value(bytes.to_vec()));
     match stored.map(|stored| stored.value) {
         None => BTreeMap::new(),
-        Some(_) if whole => BTreeMap::from([(Mark::Key(key.to_vec()), [].as_slice())]),
+        Some(_) if whole => BTreeMap::from([((lock, Mark::Key(key.to_vec())), [].as_slice())]),
         Some(StoredValue::String(bytes)) => BTreeMap::from([(value(bytes), [].as_slice())]),
         Some(StoredValue::Hash(fields)) => {
             fields.iter().map(|(name, detail)| (value(name), detail)).collect()

@@ -162,7 +162,7 @@ impl<S: Stage> Client<'_, S> {
         let patience_ends = self.stage.now().saturating_add(self.program.plan.give_up_after);
         loop {
             self.mark("acquire").await;
-            let grant = self.recorder.begin(self.program.client);
+            let grant = self.recorder.begin(self.program.client, LOCK);
             let acquired = self.lock.acquire(&self.program.lock.name, self.ttl()).await;
             self.recorder.leave(self.program.client);
             match acquired {

@@ -23,7 +23,7 @@ use crate::cast::Cast;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
-/// The one lock of a scenario.
+/// The lock of a scenario that names one. The recorder knows as many as the history's header names.
 pub(crate) const LOCK: LockId = LockId(0);
 
 /// A handle to the run's one record. Clones write to the same.
@@ -39,7 +39,6 @@ struct Record {
     witness: Arc<dyn Witness>,
     header: Header,
     cast: Arc<Cast>,
-    lock_key: Vec<u8>,
     entries: Vec<(TrueNs, Entry)>,
     next_grant: u64,
     attribution: Attribution,
@@ -92,17 +91,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorder {
-    pub(crate) fn new(
-        witness: Arc<dyn Witness>,
-        header: Header,
-        cast: Arc<Cast>,
-        lock_key: &str,
-    ) -> Recorder {
+    pub(crate) fn new(witness: Arc<dyn Witness>, header: Header, cast: Arc<Cast>) -> Recorder {
         let record = Record {
             witness: witness.clone(),
             header,
             cast: cast.clone(),
-            lock_key: lock_key.as_bytes().to_vec(),
             entries: Vec::new(),
             next_grant: 1,
             attribution: Attribution::default(),
@@ -118,12 +111,12 @@ impl Recorder {
     }
 
     /// A client is about to call acquire: the call's id. The call lasts until [`Recorder::leave`].
-    pub(crate) fn begin(&self, client: ClientId) -> CallId {
+    pub(crate) fn begin(&self, client: ClientId, lock: LockId) -> CallId {
         let mut record = self.lock();
         let grant = CallId(record.next_grant);
         record.next_grant += 1;
-        record.attribution.enter(client, grant);
-        let started = EventKind::AcquireStarted { client, call: grant, lock: LOCK };
+        record.attribution.begin(client, grant, lock);
+        let started = EventKind::AcquireStarted { client, call: grant, lock };
         record.push(self.now(), started);
         grant
     }
@@ -304,11 +297,9 @@ impl Recorder {
     ) {
         let mut guard = self.lock();
         let record = &mut *guard;
-        if change.key != record.lock_key || record.closed {
-            return;
-        }
+        let Some(lock) = record.lock_of(change.key).filter(|_| !record.closed) else { return };
         let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
-        let by = Circumstances { node, origin, sender, at: self.now(), moment: record.moment() };
+        let by = Circumstances { node, lock, origin, sender, at: self.now(), moment: record.moment() };
         let (whole, known) = (record.whole.contains(change.key), record.lanes.len());
         let (touches, waits) = record.lanes.changed(by, change, whole);
         self.witness.keeps(kept::KEY * (record.lanes.len() - known) as u64);
@@ -340,6 +331,12 @@ impl Recorder {
 }
 
 impl Record {
+    /// The lock whose key this is: a lock's name is its key.
+    fn lock_of(&self, key: &[u8]) -> Option<LockId> {
+        let place = self.header.locks.iter().position(|name| name.as_bytes() == key)?;
+        Some(LockId(u32::try_from(place).ok()?))
+    }
+
     /// How much is recorded so far.
     fn moment(&self) -> Moment {
         Moment(self.entries.len())
@@ -379,7 +376,7 @@ impl Record {
     fn meaning_of_touch(&self, touched: &Touched) -> Option<EventKind> {
         let (told, Touched { touch, node, client, by, .. }) = (&self.attribution, touched);
         let owner = self.lanes.owner(touch.claim, told);
-        let lock = LOCK;
+        let lock = self.lanes.mark(touch.claim).0;
         let why = match (client.zip(*by), owner) {
             (Some((client, by)), Some((_, held))) => {
                 let op = match &touch.how {
@@ -407,7 +404,8 @@ impl Record {
         let Touched { node, command, .. } = *touched;
         let name = self.header.node(node);
         let why = format!("{command} changed the lock's key on {name}, and {why}");
-        Some(EventKind::Unattributed { node, lock: LOCK, why })
+        let lock = self.lanes.mark(touched.touch.claim).0;
+        Some(EventKind::Unattributed { node, lock, why })
     }
 }
 

@@ -30,7 +30,7 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         bounds: Bounds::default(),
     };
     let witness = Arc::new(SimWitness::new(world.observer(), cast()));
-    let recorder = Recorder::new(witness, header, cast(), "stock");
+    let recorder = Recorder::new(witness, header, cast());
     let for_node = recorder.clone();
     let node = world.add_host(HostSpec::new("A"), move |host| serve(host, for_node.clone()));
     world.add_host(HostSpec::new("c1").essential(), move |host| async move {

@@ -163,7 +163,7 @@ impl PreparedSim {
     fn execute(&self, seed: u64, world: &mut World) -> Done {
         let header = Header { seed, ..self.header.clone() };
         let witness = Arc::new(SimWitness::new(world.observer(), self.cast.clone()));
-        let recorder = Recorder::new(witness, header, self.cast.clone(), &self.scenario.lock.name);
+        let recorder = Recorder::new(witness, header, self.cast.clone());
         self.hosts.populate(world, &recorder);
         for (from, to, quality) in &self.scenario.links {
             world.set_link(self.cast.in_world(*from), self.cast.in_world(*to), link(quality));

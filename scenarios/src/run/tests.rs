@@ -19,7 +19,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::Driver;
 use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, SimWitness};
-use super::recorder::Recorder;
+use super::recorder::{LOCK, Recorder};
 use crate::cast::Cast;
 use crate::scenario::Role;
 
@@ -36,7 +36,7 @@ pub(super) struct Client {
 impl Client {
     /// Begins an acquire call, and says what marks its keys.
     pub(super) fn acquires(&self, mark: &str) -> CallId {
-        let grant = self.recorder.begin(CLIENT);
+        let grant = self.recorder.begin(CLIENT, LOCK);
         self.env.marks(mark.as_bytes());
         grant
     }
@@ -59,12 +59,12 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
-    let mut header = Header::new("calls", 1, &["c1"], &["stock"]);
+    let mut header = Header::new("calls", 1, &["c1"], &["stock", "orders"]);
     header.nodes = vec!["A".to_owned()];
     let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)];
     let cast = Arc::new(Cast::new(cast));
     let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
-    let recorder = Recorder::new(witness, header, cast.clone(), "stock");
+    let recorder = Recorder::new(witness, header, cast.clone());
     let hosts = cast.clone();
     let observed = recorder.clone();
     world.add_host(HostSpec::new("A"), move |host: Host| {
@@ -246,7 +246,7 @@ fn a_command_that_no_call_sent_makes_wr_inconclusive() {
 fn a_lock_that_does_not_say_what_marks_its_keys_makes_wr_inconclusive() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;
-        client.recorder.begin(CLIENT);
+        client.recorder.begin(CLIENT, LOCK);
         ask(&mut connection, &set("undeclared")).await;
         ask(&mut connection, &del()).await;
     });

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use doublehold_history::{CallId, EventKind, History, KeyOp, Verdict, wrong_release};
+use doublehold_history::{CallId, EventKind, History, KeyOp, LockId, Verdict, wrong_release};
 use doublehold_lockimpl::Env;
 
 use super::env::Connection;
+use super::recorder::LOCK;
 use super::tests::{CLIENT, Client, ask, del, run, set, touches};
 
 async fn send(connection: &mut Connection, words: &[&str]) {
@@ -36,7 +37,7 @@ async fn overslept(client: Client, first_tells_late: bool) {
     let mut connection = client.connect().await;
     let tokens = [*b"0123456789abcdef", [0xff; 16]];
     for (token, ttl) in tokens.iter().zip([100, 60_000]) {
-        client.recorder.begin(CLIENT);
+        client.recorder.begin(CLIENT, LOCK);
         if !first_tells_late {
             client.env.marks(token);
         }
@@ -61,7 +62,7 @@ fn a_wrong_release_of_a_token_of_16_bytes_is_seen_also_if_it_is_told_after_the_g
 fn what_is_told_after_the_key_was_released_still_says_whose_it_was() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;
-        client.recorder.begin(CLIENT);
+        client.recorder.begin(CLIENT, LOCK);
         ask(&mut connection, &set("late")).await;
         ask(&mut connection, &del()).await;
         client.env.marks(b"late");
@@ -116,7 +117,7 @@ fn a_value_that_two_calls_set_and_one_of_them_marked_is_nobodys() {
         client.acquires("1");
         ask(&mut connection, &set("1")).await;
         ask(&mut connection, &del()).await;
-        client.recorder.begin(CLIENT);
+        client.recorder.begin(CLIENT, LOCK);
         ask(&mut connection, &set("1")).await;
         ask(&mut connection, &del()).await;
     });
@@ -176,7 +177,7 @@ fn a_counter_is_the_claim_of_the_call_that_made_it_whatever_it_counts() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;
         for _ in 0..2 {
-            client.recorder.begin(CLIENT);
+            client.recorder.begin(CLIENT, LOCK);
             client.env.marks_key(b"stock");
             send(&mut connection, &["INCR", "stock"]).await;
         }
@@ -194,7 +195,7 @@ fn a_lock_that_tells_nothing_makes_wr_inconclusive_whatever_type_its_key_has() {
     for take in [&["SET", "stock", "x"][..], &["HSET", "stock", "x", "1"], &["INCR", "stock"]] {
         let history = run(move |client| async move {
             let mut connection = client.connect().await;
-            client.recorder.begin(CLIENT);
+            client.recorder.begin(CLIENT, LOCK);
             send(&mut connection, take).await;
             ask(&mut connection, &del()).await;
         });
@@ -202,4 +203,27 @@ fn a_lock_that_tells_nothing_makes_wr_inconclusive_whatever_type_its_key_has() {
         assert_eq!(doubts(&history).len(), 1, "{take:?}");
         assert_eq!(wrong_release(&history).as_str(), "inconclusive", "{take:?}");
     }
+}
+
+#[test]
+fn each_lock_has_keys_of_its_own_also_where_they_hold_the_same() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        for (lock, key) in [(LOCK, "stock"), (LockId(1), "orders")] {
+            client.recorder.begin(CLIENT, lock);
+            client.env.marks(b"1");
+            send(&mut connection, &["SET", key, "1"]).await;
+        }
+        // It gives back both, and the second with the call of the first.
+        client.recorder.enter(CLIENT, CallId(1));
+        send(&mut connection, &["DEL", "stock"]).await;
+        send(&mut connection, &["DEL", "orders"]).await;
+    });
+    let touched = history.events().iter().filter_map(|event| match event.what {
+        EventKind::KeyTouched { lock, by, held, .. } => Some((lock, by, held)),
+        _ => None,
+    });
+    let expected = [(LOCK, CallId(1), CallId(1)), (LockId(1), CallId(1), CallId(2))];
+    assert_eq!(touched.collect::<Vec<_>>(), expected);
+    assert_eq!(wrong_release(&history).as_str(), "violated");
 }
