@@ -550,6 +550,11 @@ fn combinations_that_say_nothing_are_refused() {
             "line 10: the resource checks fencing numbers and the lock makes none, so that every write is refused | hint: use `single` or `replicated` with `lock.fencing = true`, or remove `resource.fencing`",
         ),
         (
+            "lock = { algorithm = \"redlock\", ttl = \"10s\" }\nnodes = { names = [\"A\", \"B\", \"C\"] }",
+            "lock = { algorithm = \"setnx\", ttl = \"10s\" }\nnodes = { names = [\"A\"], scripts = \"loaded\" }",
+            "line 3: `nodes.scripts`: the `setnx` lock names no scripts that it sends | hint: remove `scripts`, or let the lock's descriptor name them",
+        ),
+        (
             "[\"try\", \"work 1s\", \"release\"]",
             "[\"write\"]",
             "line 9: `clients.1.program.0` comes before the client has acquired the lock | hint: put `acquire` or `try` before it",

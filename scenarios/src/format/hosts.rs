@@ -224,8 +224,8 @@ fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts>
     let known = nodes.choice_or("scripts", SCRIPTS, KnownScripts::Unknown)?;
     if known == KnownScripts::Loaded && lock.descriptor.scripts.is_empty() {
         let cause =
-            format!("`nodes.scripts`: the `{}` lock has not said that it sends any", lock.descriptor.name);
-        return Err(nodes.problem(cause, "remove `scripts`, or let the lock's descriptor name its scripts"));
+            format!("`nodes.scripts`: the `{}` lock names no scripts that it sends", lock.descriptor.name);
+        return Err(nodes.problem(cause, "remove `scripts`, or let the lock's descriptor name them"));
     }
     Ok(known)
 }

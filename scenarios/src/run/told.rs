@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use doublehold_history::{CallId, EventKind, History, KeyOp, LockId, Verdict, wrong_release};
+use doublehold_history::{CallId, EventKind, History, KeyOp, LockId, NodeId, Verdict, wrong_release};
 use doublehold_lockimpl::Env;
+use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
 use super::env::Connection;
 use super::recorder::LOCK;
 use super::tests::{CLIENT, Client, ask, del, run, set, touches};
+use crate::report::KeyOrigin;
 
 async fn send(connection: &mut Connection, words: &[&str]) {
     ask(connection, redis::cmd(words[0]).arg(&words[1..])).await;
@@ -226,4 +228,26 @@ fn each_lock_has_keys_of_its_own_also_where_they_hold_the_same() {
     let expected = [(LOCK, CallId(1), CallId(1)), (LockId(1), CallId(1), CallId(2))];
     assert_eq!(touched.collect::<Vec<_>>(), expected);
     assert_eq!(wrong_release(&history).as_str(), "violated");
+}
+
+#[test]
+fn a_loaded_key_is_of_the_call_that_set_its_value_and_nobodys_if_several_did() {
+    for (values, expected) in [(["one", "two"], "holds"), (["1", "1"], "inconclusive")] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            for value in values {
+                ask(&mut connection, &del()).await;
+                client.acquires(value);
+                ask(&mut connection, &set(value)).await;
+            }
+            // The node's process is another one, which has the key from its file.
+            client.recorder.forgotten(NodeId(0));
+            let held = Stored { value: StoredValue::String(values[1].as_bytes()), expires_at_ms: None };
+            let loaded =
+                KeyChange { database: 0, key: b"stock", before: None, after: Some(held), command: "SET" };
+            client.recorder.changed(NodeId(0), KeyOrigin::Loaded, None, &loaded);
+            ask(&mut connection, &del()).await;
+        });
+        assert_eq!(wrong_release(&history).as_str(), expected, "{values:?}");
+    }
 }
