@@ -1,5 +1,5 @@
-//! Plans: a text is refused with a message or read; and the plan of any scenario that can be read, under any seed, is read
-//! back as it was written.
+//! Plans: a text is refused with a message or read; and the plan of any scenario that can be read, under any seed, is
+//! read back as it was written.
 
 #![no_main]
 

@@ -81,14 +81,14 @@ pub trait Env: Clone + Send + Sync + 'static {
     fn random(&self, bytes: &mut [u8]);
 
     /// A lock says that keys with this value, or fields of a hash with this name, are its own: set for the acquire call
-    /// under way. Said in that call, before the key is set or after. For whoever watches nodes from outside and wants to
-    /// know whose key was changed; nothing on a real machine.
+    /// under way. Said in that call, before the key is set or after. For whoever watches nodes from outside and wants
+    /// to know whose key was changed; nothing on a real machine.
     fn marks(&self, value: &[u8]) {
         let _ = value;
     }
 
-    /// A lock whose key is a claim whatever it holds, such as a counter, says so before it touches the key: whoever makes
-    /// the key has the lock. As [`marks`](Env::marks), for the acquire call under way.
+    /// A lock whose key is a claim whatever it holds, such as a counter, says so before it touches the key: whoever
+    /// makes the key has the lock. As [`marks`](Env::marks), for the acquire call under way.
     fn marks_key(&self, key: &[u8]) {
         let _ = key;
     }

@@ -2,8 +2,9 @@
 //!
 //! Workload W: 5 nodes, 3 clients, each 10 rounds of 5 sequential 20-byte ECHOs over links of 1–5 ms, then 900 ms of
 //! sleep: 300 messages in about 9.3 simulated seconds. Ours goes the whole way a lock goes (a driver, RESP, the node,
-//! the trace hash); the bare kernel and turmoil only echo bytes. Time is the thread's processor time, so that it matters
-//! little what else the machine does; rounds are interleaved, so that it disturbs all alike, and medians are printed.
+//! the trace hash); the bare kernel and turmoil only echo bytes. Time is the thread's processor time, so that it
+//! matters little what else the machine does; rounds are interleaved, so that it disturbs all alike, and medians are
+//! printed.
 //!
 //! The ratio to the bare kernel compares two programs that do alike things to one processor, and is about the same
 //! elsewhere; the ratio to turmoil depends on the machine.

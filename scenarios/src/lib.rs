@@ -1,9 +1,9 @@
 //! Scenarios: what is to be run, and what came of it.
 //!
-//! A scenario is a TOML file: a claim of the debate about Redis locks, hosts and their clocks, a lock with its switches,
-//! a program for each client, faults that wait for events, and what is expected of each predicate. It is read once
-//! *as typed* and turned into a [`Scenario`] *as meant*; an [`Engine`] prepares it once and runs it from a seed, which
-//! gives a [`Report`].
+//! A scenario is a TOML file: a claim of the debate about Redis locks, hosts and their clocks, a lock with its
+//! switches, a program for each client, faults that wait for events, and what is expected of each predicate. It is
+//! read once *as typed* and turned into a [`Scenario`] *as meant*; an [`Engine`] prepares it once and runs it from a
+//! seed, which gives a [`Report`].
 //!
 //! # Map, in reading order
 //!
@@ -11,9 +11,9 @@
 //!   produces or consumes it. [`cast`]: which of its hosts is which number in a world and in a history.
 //! - [`catalog`]: the scenarios that come with the program, and files by path.
 //! - [`mod@format`]: from text to meaning, with one clear message for everything that can be wrong, and back to text.
-//! - [`Engine`] and [`Prepared`]: what executes runs. [`SimEngine`]: a scenario as a world of the simulation kernel. Client
-//!   programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many runs, through a
-//!   connection of ours in place of redis-rs'.
+//! - [`Engine`] and [`Prepared`]: what executes runs. [`SimEngine`]: a scenario as a world of the simulation kernel.
+//!   Client programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many
+//!   runs, through a connection of ours in place of redis-rs'.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //!
 //! ```

@@ -2,9 +2,9 @@
 //! applied, and what the run came to; nothing in it refers to the catalogue. What was set is kept beside it, since the
 //! story in the scenario was written without.
 //!
-//! A plan names the hash rules that its run was made under: what a trace's digest is made of. Under the same rules a replay
-//! must come to the same digest, whatever version of the program runs it. Under others only verdicts can be compared, and
-//! a replay says so. The version of the program is in a plan for its reader.
+//! A plan names the hash rules that its run was made under: what a trace's digest is made of. Under the same rules a
+//! replay must come to the same digest, whatever version of the program runs it. Under others only verdicts can be
+//! compared, and a replay says so. The version of the program is in a plan for its reader.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -205,7 +205,8 @@ impl Replay {
         }
     }
 
-    /// Where runs cannot be compared: whether the verdicts are the plan's; `None` where runs can, or where the plan has none.
+    /// Where runs cannot be compared: whether the verdicts are the plan's; `None` where runs can, or where the plan
+    /// has none.
     pub fn are_same_verdicts(&self) -> Option<bool> {
         match self {
             Replay::OtherRules { verdicts, .. } if !verdicts.is_empty() => Some(!self.contradicts()),

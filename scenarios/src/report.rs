@@ -25,8 +25,8 @@ pub struct Report {
     pub history: History,
     /// What each predicate came to.
     pub verdicts: Verdicts,
-    /// What became of each fault of the scenario, in the scenario's order: one entry for every time that it struck, or one
-    /// without times if it never did.
+    /// What became of each fault of the scenario, in the scenario's order: one entry for every time that it struck,
+    /// or one without times if it never did.
     pub faults: Vec<FaultReport>,
     /// Which lock keys the nodes held over time, in the order in which they began.
     pub keys: Vec<KeySpan>,
@@ -71,7 +71,8 @@ pub struct Summary {
     pub panicked: Option<String>,
 }
 
-/// The digest of everything that happened in a run, as an engine accounts for it: two runs that are the same have the same.
+/// The digest of everything that happened in a run, as an engine accounts for it: two runs that are the same have the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TraceHash(pub u64);
 

@@ -1,8 +1,8 @@
 //! A scenario as meant: everything checked, every text a value.
 //!
-//! A file is first read as typed and then turned into this, once; nothing after it has to doubt a name or a unit. Written as
-//! a file again ([`Scenario::to_toml`]) it reads as the same scenario. Hosts have names here; what number a name has in a
-//! world is the business of [`Cast`].
+//! A file is first read as typed and then turned into this, once; nothing after it has to doubt a name or a unit.
+//! Written as a file again ([`Scenario::to_toml`]) it reads as the same scenario. Hosts have names here; what number
+//! a name has in a world is the business of [`Cast`].
 //!
 //! Not modelled: random faults. A scenario lists the faults it is about.
 
@@ -62,8 +62,9 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so that it
-    /// means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no part of a file.
+    /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so
+    /// that it means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no
+    /// part of a file.
     ///
     /// ```
     /// use doublehold_scenarios::{catalog, format::Source};
@@ -235,7 +236,8 @@ pub struct ClientSetup {
     pub program: Vec<Step>,
     /// How long each of its grants lasts, if not as long as [`LockSetup::ttl`] says.
     pub ttl: Option<Duration>,
-    /// How often it runs the program. A process that is restarted begins with the first round again, also after its last.
+    /// How often it runs the program. A process that is restarted begins with the first round again, also after its
+    /// last.
     pub rounds: u32,
     /// How long it waits after a refusal before it asks again.
     pub retry: DelayLaw,
@@ -247,8 +249,8 @@ pub struct ClientSetup {
 
 /// What a client does that learns from an extension that it does not hold the lock any more.
 ///
-/// Only that stops it. An extension that came too late, and one of which nobody knows, leave the lease its old deadline: what
-/// that is worth is for a check to say.
+/// Only that stops it. An extension that came too late, and one of which nobody knows, leave the lease its old
+/// deadline: what that is worth is for a check to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLostLock {
     /// What it does after a failed check: only the release is left.

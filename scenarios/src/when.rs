@@ -1,8 +1,8 @@
 //! Moments of a run as data: when a fault strikes or a client starts.
 //!
-//! A moment is a time since the beginning, or a chain of events with a delay after the last. Hosts have names here; whether
-//! a scenario has such hosts, and whether such an event can happen in it, is checked when the scenario is read.
-//! [`When`] prints as scenario files write it, and [`When::words`] as reports say it.
+//! A moment is a time since the beginning, or a chain of events with a delay after the last. Hosts have names here;
+//! whether a scenario has such hosts, and whether such an event can happen in it, is checked when the scenario is
+//! read. [`When`] prints as scenario files write it, and [`When::words`] as reports say it.
 
 use std::fmt;
 use std::str::FromStr;

@@ -269,8 +269,8 @@ const CONTRASTS: &[Contrast] = &[
     ),
 ];
 
-/// Whether one is a scenario and the other a variant of it that expects otherwise: what the variant sets decides it, and
-/// each is run for its own expectation.
+/// Whether one is a scenario and the other a variant of it that expects otherwise: what the variant sets decides it,
+/// and each is run for its own expectation.
 fn is_contrast(one: &Entry, other: &Entry) -> bool {
     let is_variant = |variant: &str, of: &str| {
         variant.strip_prefix(of).is_some_and(|rest| rest.starts_with('/')) && !of.contains('/')

@@ -1,7 +1,8 @@
 //! Two drivers, one opinion: a run through lean connections comes to the verdicts of a run through redis-rs.
 //!
-//! Their traces differ: redis-rs' driver is a task, which takes its turn in the schedule, so from some point on they are
-//! runs of two seeds. A verdict that differs would rest on such luck, or the lean connection does what redis-rs does not.
+//! Their traces differ: redis-rs' driver is a task, which takes its turn in the schedule, so from some point on they
+//! are runs of two seeds. A verdict that differs would rest on such luck, or the lean connection does what redis-rs
+//! does not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -151,8 +151,8 @@ fn what_is_still_to_be_told_outlives_the_process_of_the_promoted_node() {
 
 #[test]
 fn a_node_that_was_made_a_replica_meanwhile_tells_nobody_to_follow_it() {
-    // R1 is promoted, cannot tell M behind the cut, and is itself made to follow R2 before the cut heals. M stays a master:
-    // nobody who is one has told it otherwise.
+    // R1 is promoted, cannot tell M behind the cut, and is itself made to follow R2 before the cut heals. M stays a
+    // master: nobody who is one has told it otherwise.
     let short = CUT.replace("at = '5s'", "at = '5s', for = '6s'");
     let faults = format!(
         "[{APART}, {short}, {{ kind = 'promote', host = 'R1', at = '6s' }},

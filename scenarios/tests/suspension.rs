@@ -1,7 +1,7 @@
 //! What Redlock's published timeouts are worth against a suspended machine: a scan of how long it sleeps.
 //!
-//! The catalogue has one duration on either side (`suspend-in-flight/node-timeouts` and its variants). A claim that rests on
-//! one duration is a claim about the back-off of TCP, so the whole neighbourhood is looked at here.
+//! The catalogue has one duration on either side (`suspend-in-flight/node-timeouts` and its variants). A claim that
+//! rests on one duration is a claim about the back-off of TCP, so the whole neighbourhood is looked at here.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
-/// When a reply of which nothing was acknowledged is sent for the seventh time, after it was sent first: 200 ms × (2⁶ − 1).
+/// When a reply of which nothing was acknowledged is sent for the seventh time, after it was sent first: 200 ms × (2⁶
+/// − 1).
 const RETRANSMISSION: Duration = Duration::from_millis(12_600);
 /// The published timeout of one node.
 const TIMEOUT: Duration = Duration::from_millis(50);

@@ -1,5 +1,5 @@
-//! Faults and moments made in Rust say what a file can say: they are written and read as themselves, and refused with the
-//! messages of a file.
+//! Faults and moments made in Rust say what a file can say: they are written and read as themselves, and refused with
+//! the messages of a file.
 
 use std::time::Duration;
 

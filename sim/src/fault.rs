@@ -49,7 +49,8 @@ pub enum Fault {
         /// The clock.
         clock: ClockKind,
     },
-    /// Stops the host's code at its next step (GC, SIGSTOP). Clocks run on and the machine keeps buffering what arrives.
+    /// Stops the host's code at its next step (GC, SIGSTOP). Clocks run on and the machine keeps buffering what
+    /// arrives.
     Pause {
         /// The host.
         host: HostId,
@@ -82,7 +83,8 @@ pub enum Fault {
         /// Keep a random part of the bytes after the last fsync instead of none: a torn tail.
         torn_tail: bool,
     },
-    /// Starts the host's process again, however many crashes and power losses it had. Does nothing to a host that is up.
+    /// Starts the host's process again, however many crashes and power losses it had. Does nothing to a host that is
+    /// up.
     Start {
         /// The host.
         host: HostId,

@@ -73,8 +73,8 @@ pub enum Event {
         to: HostId,
         /// How many: at least one, at most what the receiver's buffer has room for.
         bytes: u32,
-        /// A digest of the bytes, so that a run that sends other bytes is another run. In hexadecimal when written: it uses all
-        /// of its 64 bits, and many readers of JSON keep 53.
+        /// A digest of the bytes, so that a run that sends other bytes is another run. In hexadecimal when written:
+        /// it uses all of its 64 bits, and many readers of JSON keep 53.
         #[serde(serialize_with = "in_hexadecimal")]
         digest: u64,
     },

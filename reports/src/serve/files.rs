@@ -1,7 +1,7 @@
 //! Open files: every connection is one, and the system gives a process only so many.
 //!
-//! As Redis does, the process asks for as many as `maxclients` needs, and lowers `maxclients` where it gets fewer: a client
-//! that is turned away knows why, one that is never accepted waits.
+//! As Redis does, the process asks for as many as `maxclients` needs, and lowers `maxclients` where it gets fewer: a
+//! client that is turned away knows why, one that is never accepted waits.
 
 use super::Options;
 

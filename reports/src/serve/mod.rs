@@ -2,8 +2,8 @@
 //! redis-cli and client libraries to talk to.
 //!
 //! The nodes are independent of each other (REPLICAOF can tie them together), each on a thread of its own, so that one
-//! that is busy with a script stops no other. They listen on the loopback interface only: they have neither passwords nor
-//! TLS. They keep nothing when the program ends.
+//! that is busy with a script stops no other. They listen on the loopback interface only: they have neither passwords
+//! nor TLS. They keep nothing when the program ends.
 //!
 //! | | |
 //! |---|---|
@@ -96,8 +96,8 @@ pub enum ServeError {
 }
 
 /// Serves nodes until every one of them was told to SHUTDOWN, or the program is asked to stop: then no connection is
-/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run inside a
-/// tokio runtime.
+/// accepted any more, and what clients have sent is answered. Calls `ready` once all accept connections. Must run
+/// inside a tokio runtime.
 ///
 /// # Errors
 /// When the ports do not exist or one is taken; then no node serves anybody. When the program is asked to stop twice.

@@ -1,5 +1,5 @@
-//! Faults: from `kind = "pause"` to the fault as data. What each kind takes, and what it means, is in [`crate::fault`]; here
-//! is what can be wrong about it.
+//! Faults: from `kind = "pause"` to the fault as data. What each kind takes, and what it means, is in
+//! [`crate::fault`]; here is what can be wrong about it.
 
 use std::time::Duration;
 

@@ -14,8 +14,8 @@ use super::vocabulary::{Key, words_of};
 use crate::fault::Names;
 use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, ResourceSetup, Role};
 
-/// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of their
-/// number, but readers of a picture do not.
+/// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
+/// their number, but readers of a picture do not.
 pub(super) const HOSTS_MAX: usize = 2_000;
 const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
 const NODES_KEYS: &[&str] = &["names", "master", "persistence", "fsync_time", "command_time", "scripts"];

@@ -1,7 +1,7 @@
 //! Changes of role: who is made a master or a replica, and which other nodes are told; what can be wrong about them.
 //!
-//! Orders travel: a promotion is given at the promoted node, and the others hear of it from that machine over the network.
-//! A `follow` is given at its own machine, so that a scenario can say which node hears what, and when.
+//! Orders travel: a promotion is given at the promoted node, and the others hear of it from that machine over the
+//! network. A `follow` is given at its own machine, so that a scenario can say which node hears what, and when.
 
 use super::possible::Setting;
 use super::problem::Result;

@@ -1,7 +1,7 @@
 //! What the TOML parser refuses, answered with the key it is about and a way out.
 //!
-//! The parser says that a key is there twice, or that it recurses no further, and not which key or how far. Lines are found
-//! by looking at the text, so an odd spelling may cost the line of the other place, never the answer.
+//! The parser says that a key is there twice, or that it recurses no further, and not which key or how far. Lines are
+//! found by looking at the text, so an odd spelling may cost the line of the other place, never the answer.
 
 use std::ops::Range;
 

@@ -12,9 +12,9 @@ use super::{clients, fault, hosts, lock, network, own_vocabulary, section, when}
 
 /// A key of the format, or one of the words its value may be.
 ///
-/// Prints as `lock.ttl`, `clocks.offset`, `faults.pause.for`; with a word as `lock.clock=wall`, `clients.program=extend`.
-/// The numbers of lists and the names of hosts are left out. The words of moments stand as `when=grant`, the keys of
-/// delay laws as `law.median`.
+/// Prints as `lock.ttl`, `clocks.offset`, `faults.pause.for`; with a word as `lock.clock=wall`,
+/// `clients.program=extend`. The numbers of lists and the names of hosts are left out. The words of moments stand as
+/// `when=grant`, the keys of delay laws as `law.median`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// The path.

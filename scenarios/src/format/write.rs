@@ -1,8 +1,8 @@
 //! A scenario as a file again: what reads as the same scenario.
 //!
-//! Every key is written that means something, also where it has its default: what was written means the same to a version
-//! with other defaults. Left out are texts that are empty, clocks that are right, and what a link has in common with all
-//! links.
+//! Every key is written that means something, also where it has its default: what was written means the same to a
+//! version with other defaults. Left out are texts that are empty, clocks that are right, and what a link has in
+//! common with all links.
 
 use std::time::Duration;
 
@@ -109,8 +109,8 @@ struct Links<'a> {
     to: Vec<HostIndex>,
 }
 
-/// A file names many directions at once, and so does what is written: each table of a file is at most one here, whatever
-/// its hosts. Links are in order of their ends, as they are read.
+/// A file names many directions at once, and so does what is written: each table of a file is at most one here,
+/// whatever its hosts. Links are in order of their ends, as they are read.
 fn same_links(scenario: &Scenario) -> Vec<Links<'_>> {
     let mut by_sender: Vec<Links<'_>> = Vec::new();
     for (from, to, quality) in &scenario.links {

@@ -1,13 +1,14 @@
 //! Which lock call sent which command. The answer goes beside the wire: no byte of it reaches a node.
 //!
-//! Between a call and the network stands the driver. It queues requests, leaves out those that were given up before they
-//! were written, and writes when its own task runs, which may be when its client is busy with another call: nobody can
-//! tell from outside which request a written command was. So each request carries its call *through* the driver, as a
-//! last argument, which is taken out again where the driver writes to the network. Whatever the driver did, what it
-//! writes says which call it is of; and the n-th request written to a connection is the n-th that its node executes.
+//! Between a call and the network stands the driver. It queues requests, leaves out those that were given up before
+//! they were written, and writes when its own task runs, which may be when its client is busy with another call:
+//! nobody can tell from outside which request a written command was. So each request carries its call *through* the
+//! driver, as a last argument, which is taken out again where the driver writes to the network. Whatever the driver
+//! did, what it writes says which call it is of; and the n-th request written to a connection is the n-th that its
+//! node executes.
 //!
-//! Assumes that a driver writes a transaction in one piece: MULTI and EXEC are its own, and EXEC belongs to the call of the
-//! command before it. What it sends to open a connection belongs to no call.
+//! Assumes that a driver writes a transaction in one piece: MULTI and EXEC are its own, and EXEC belongs to the call
+//! of the command before it. What it sends to open a connection belongs to no call.
 //!
 //! Does not hide that labels take room: a driver whose network takes nothing stops taking requests a little earlier.
 
@@ -139,7 +140,8 @@ impl Sieve {
 
 /// The network's end of a driver: takes the labels out and tells the recorder which call each request is of.
 ///
-/// The driver is told that bytes are taken when the network has taken them, so that it feels the network's back-pressure.
+/// The driver is told that bytes are taken when the network has taken them, so that it feels the network's
+/// back-pressure.
 pub(crate) struct CallStream {
     network: SimStream,
     recorder: Recorder,

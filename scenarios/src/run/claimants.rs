@@ -1,11 +1,12 @@
-//! Who claims the lock, and the evidence of clocks: whose are read when a claim begins or ends, and which deadline counts.
+//! Who claims the lock, and the evidence of clocks: whose are read when a claim begins or ends, and which deadline
+//! counts.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, Deadline, EventKind};
 
-/// How many claimants' clocks are read when a claim begins or ends: 496 pairs of them can overlap, and each is listed with
-/// its times on both clocks. What is listed after these has true time alone.
+/// How many claimants' clocks are read when a claim begins or ends: 496 pairs of them can overlap, and each is listed
+/// with its times on both clocks. What is listed after these has true time alone.
 const CLAIMANTS_READ: usize = 32;
 
 /// The claims of the moment.

@@ -183,8 +183,8 @@ impl SimEnv {
     }
 }
 
-/// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's program
-/// has got to meanwhile.
+/// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's
+/// program has got to meanwhile.
 struct InCall<F> {
     client: ClientId,
     call: Option<CallId>,

@@ -1,12 +1,12 @@
 //! What the keys of locks held on each node, stretch by stretch, and what was done to it.
 //!
-//! A key's value is a set of claims: a string is one, each field of a hash is one, and a key that is a claim whatever it
-//! holds is one. A claim that is gone was released, or its time was up. One whose detail (a field's value) or expiry changed
-//! was extended. One that another took the place of was neither.
+//! A key's value is a set of claims: a string is one, each field of a hash is one, and a key that is a claim whatever
+//! it holds is one. A claim that is gone was released, or its time was up. One whose detail (a field's value) or
+//! expiry changed was extended. One that another took the place of was neither.
 //!
-//! Whose claim it is, is answered when the run is over, since a lock may say what marks its keys after the fact. It is that
-//! of the call that set it, if that call marked it. Otherwise it is that of the only call that ever marked it, unless several
-//! calls set the same: then nobody can tell. A lane that is drawn shows the likeliest.
+//! Whose claim it is, is answered when the run is over, since a lock may say what marks its keys after the fact. It
+//! is that of the call that set it, if that call marked it. Otherwise it is that of the only call that ever marked
+//! it, unless several calls set the same: then nobody can tell. A lane that is drawn shows the likeliest.
 //!
 //! Not modelled: which of several calls that set the same value a replica's or a file's key is from.
 
@@ -89,8 +89,8 @@ impl KeyLanes {
         self.all.len()
     }
 
-    /// A node changed a lock's key. `whole`: the key is a claim whatever it holds. What was done to claims that were there,
-    /// and which stretches have an expiry to wait for.
+    /// A node changed a lock's key. `whole`: the key is a claim whatever it holds. What was done to claims that were
+    /// there, and which stretches have an expiry to wait for.
     pub(super) fn changed(
         &mut self,
         by: Circumstances,
@@ -106,7 +106,8 @@ impl KeyLanes {
                 Some(now) => {
                     let same = open.map(|open| self.kept(open, mark, by, change));
                     alive.extend(same);
-                    // Of a hash, other fields may have changed; a count that is counted up says nothing of who has the key.
+                    // Of a hash, other fields may have changed; a count that is counted up says nothing of who has
+                    // the key.
                     let may_be_untouched = whole || is_hash(change.after);
                     if may_be_untouched && detail == now && !expiry_changed(change) {
                         continue;

@@ -76,8 +76,8 @@ pub trait Engine {
     }
 }
 
-/// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever order and
-/// on whatever thread; several threads may share one preparation.
+/// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever
+/// order and on whatever thread; several threads may share one preparation.
 ///
 /// ```
 /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};

@@ -122,7 +122,8 @@ struct Turn {
     held: Option<Held>,
 }
 
-/// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from it.
+/// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from
+/// it.
 struct Held {
     grant: CallId,
     lease: Grant,

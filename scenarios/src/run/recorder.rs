@@ -3,8 +3,9 @@
 //! Everything enters here: what client programs do, what the resource applies, what nodes do to lock keys, and what
 //! the world's observer sees (a deadline passing on a stopped client's clock, a key expiring that nobody asks for).
 //!
-//! A change of a lock's key is written down with the call that sent the command. Whose key it was is found when the record is
-//! closed: a lock may say what marks its keys after the fact. Where either is not known, that is written down.
+//! A change of a lock's key is written down with the call that sent the command. Whose key it was is found when the
+//! record is closed: a lock may say what marks its keys after the fact. Where either is not known, that is written
+//! down.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

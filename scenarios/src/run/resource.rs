@@ -3,10 +3,10 @@
 //! The rules of what it accepts are the history crate's pure state machine; this file carries them over a connection.
 //! One request is one frame of fixed size, answered in order.
 //!
-//! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a database
-//! that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves, as a pool of
-//! connections does: one that is over is replaced before anything is sent on it, and a read is asked again. A write whose
-//! answer was lost is not: it may have been applied.
+//! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a
+//! database that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves,
+//! as a pool of connections does: one that is over is replaced before anything is sent on it, and a read is asked
+//! again. A write whose answer was lost is not: it may have been applied.
 //!
 //! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
 

@@ -1,5 +1,5 @@
-//! A script that meets a limit of ours ends the run, with its name: a Redis would have gone on, and what our node would do
-//! from there on is no evidence.
+//! A script that meets a limit of ours ends the run, with its name: a Redis would have gone on, and what our node
+//! would do from there on is no evidence.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,8 @@
-//! What a process can be told from outside: one type for all signals of the engine, with one way to write and to read it.
+//! What a process can be told from outside: one type for all signals of the engine, with one way to write and to read
+//! it.
 //!
-//! The kernel carries texts. A text that is no signal, and a signal to a process that does not take it, is said loudly by
-//! whoever gets it: a scenario whose signal nobody understands would wait for ever and pass.
+//! The kernel carries texts. A text that is no signal, and a signal to a process that does not take it, is said
+//! loudly by whoever gets it: a scenario whose signal nobody understands would wait for ever and pass.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,8 @@
 //! The `sim` engine: a scenario as a world of the simulation kernel, prepared once and run from many seeds.
 //!
-//! What is the same in every run is made once and shared; a run gets a world, a recorder and a store of its own, and leaves
-//! nothing behind. Nothing here decides anything: what happens is the scenario's, the locks' and the seed's business.
+//! What is the same in every run is made once and shared; a run gets a world, a recorder and a store of its own, and
+//! leaves nothing behind. Nothing here decides anything: what happens is the scenario's, the locks' and the seed's
+//! business.
 
 use std::sync::{Arc, LazyLock};
 
@@ -27,8 +28,8 @@ pub struct SimEngine;
 
 /// The same for many runs: locks speak to their nodes through a lean connection of ours in place of redis-rs'.
 ///
-/// Verdicts are those of [`SimEngine`], at less than half the cost; traces, and their hashes, are others. So a run that is to
-/// be shown or replayed is one of [`SimEngine`].
+/// Verdicts are those of [`SimEngine`], at less than half the cost; traces, and their hashes, are others. So a run
+/// that is to be shown or replayed is one of [`SimEngine`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeanEngine;
 

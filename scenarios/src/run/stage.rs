@@ -1,8 +1,8 @@
-//! The two doors to whatever executes a run. What is around a lock (a client's program, the resource, the recorder) names
-//! only these, so that another engine needs an implementation of each and nothing else.
+//! The two doors to whatever executes a run. What is around a lock (a client's program, the resource, the recorder)
+//! names only these, so that another engine needs an implementation of each and nothing else.
 //!
-//! [`Stage`] is for code whose faults are the subject: it offers what a real client's machine offers. [`Witness`] is for
-//! whoever judges: it knows what no client can, and changes nothing.
+//! [`Stage`] is for code whose faults are the subject: it offers what a real client's machine offers. [`Witness`] is
+//! for whoever judges: it knows what no client can, and changes nothing.
 //!
 //! Neither says how time passes, or which faults there are.
 

@@ -1,4 +1,5 @@
-//! The hosts of a simulated world: a node, resource or client on each, made ready once and added to the world of each run.
+//! The hosts of a simulated world: a node, resource or client on each, made ready once and added to the world of each
+//! run.
 //!
 //! Hosts are added in the scenario's order, so that a fault's host numbers are the world's.
 

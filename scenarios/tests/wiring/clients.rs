@@ -7,7 +7,7 @@ use crate::row::{ONE, Row, TWO, check};
 use crate::seen::{MS, SEC, Seen, applied, gaps};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [keys(), asking(), effects(), lease()].into_iter().flatten().collect()
+    [keys(), limits_of_a_client(), asking(), effects(), lease()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -50,6 +50,11 @@ fn keys() -> Vec<Row> {
             },
             ..Row::on(TWO)
         },
+    ]
+}
+
+fn limits_of_a_client() -> Vec<Row> {
+    vec![
         Row {
             word: "clients.give_up_after",
             claim: "a client gives up at the first refusal after that time on its own monotonic clock",

@@ -1,8 +1,8 @@
 //! The way from a scenario file to a run: every word of the format has a scenario in which it does what it says.
 //!
-//! The words come from the format itself (`format::vocabulary`), so that a new key, fault, step, event or value without a
-//! row fails here. A row runs one small scenario twice from the same seed, without the word and with it, and states
-//! what only that word can have brought about: another trace alone would prove nothing.
+//! The words come from the format itself (`format::vocabulary`), so that a new key, fault, step, event or value
+//! without a row fails here. A row runs one small scenario twice from the same seed, without the word and with it,
+//! and states what only that word can have brought about: another trace alone would prove nothing.
 //!
 //! | file | rows |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `stops`, `disks`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, links, clocks, and of who is master |
 //! | `when` | the words of a moment |
 //!
-//! Beside them: `complete` (no word without a row, no word unknown to the reader), `defaults` (what an absent key means).
+//! Beside them: `complete` (no word without a row, no word unknown to the reader), `defaults` (what an absent key
+//! means).
 
 mod clients;
 mod clocks;

@@ -266,13 +266,14 @@ fn giving_back() -> Vec<Row> {
 const SUSPENDED_AT_WORK: (&str, &str) =
     ("faults", "[{ kind = 'suspend', host = 'c1', for = '12s', at = \"c1's read\" }]");
 
+const RELEASES_AT_ONCE: (&str, &str) = ("clients.0.program", "['acquire', 'release', 'work 1s']");
+
 /// Switches that other locks have as well, and that Redlock reads for itself.
 fn shared() -> Vec<Row> {
     const SLOW_REPLIES: (&str, &str) = (
         "faults",
         "[{ kind = 'slow', from = 'A', to = 'c1', by = '300ms', for = '500ms', at = \"c1's grant\" }]",
     );
-    const RELEASES_AT_ONCE: (&str, &str) = ("clients.0.program", "['acquire', 'release', 'work 1s']");
     vec![
         Row {
             word: "lock.clock=boot",

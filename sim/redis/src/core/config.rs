@@ -32,7 +32,8 @@ pub struct CoreConfig {
     pub remote_masters: bool,
     /// `busy-reply-threshold`: how long others wait for an overrunning script before they are told BUSY.
     pub busy_reply_threshold: Duration,
-    /// Scripts that are known from the start, as if somebody had sent them by SCRIPT LOAD. One that is no Lua is left out.
+    /// Scripts that are known from the start, as if somebody had sent them by SCRIPT LOAD. One that is no Lua is left
+    /// out.
     pub scripts: Arc<[String]>,
     /// When a script counts as never ending.
     pub script_limit: ScriptLimit,
