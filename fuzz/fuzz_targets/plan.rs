@@ -20,7 +20,7 @@ fuzz_target!(|input: (u64, &str)| {
     let Ok(scenario) = source.read() else { return };
     let plan = Plan {
         scenario,
-        seed,
+        seed: seed.into(),
         hash_rules: 1,
         trace_hash: format!("{seed:016x}"),
         verdicts: BTreeMap::new(),

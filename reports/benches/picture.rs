@@ -14,9 +14,9 @@ use doublehold_history::{
     CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, Reading, ReleaseOutcome,
     RunOutcome, TrueNs, judge,
 };
-use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{HostIndex, HostSetup, Role, Scenario};
+use doublehold_scenarios::{Seed, catalog};
 
 const MS: u64 = 1_000_000;
 const LOCK: LockId = LockId(0);
@@ -76,7 +76,7 @@ fn report(clients: usize, grants: u64) -> Report {
     history.push(ended, EventKind::RunEnded { outcome: RunOutcome::Completed });
     Report {
         scenario: scenario.into(),
-        seed: 1,
+        seed: Seed(1),
         engine: "sim",
         verdicts: judge(&history),
         history,

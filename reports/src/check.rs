@@ -63,7 +63,7 @@ pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 pub use doublehold_scenarios::many::{Count, Stuck, Tally};
 pub use doublehold_scenarios::scenario::{DelayLaw, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::when::{Event, Mark, When};
-pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, SimEnv};
+pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use redis::aio::MultiplexedConnection;
 
 use doublehold_scenarios::many::run_many;
@@ -87,7 +87,7 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
     let name = lock.descriptor().name;
     let locks = Registry::builtin().with(lock);
     let files = Some(Path::new("target").join("doublehold"));
-    Check { world: world.clone(), lock: name, locks, seeds: 1..=1000, files, patience: PATIENCE }
+    Check { world: world.clone(), lock: name, locks, seeds: Seed(1)..=Seed(1000), files, patience: PATIENCE }
 }
 
 /// Runs again what a check wrote down, with the lock it is about.
@@ -111,15 +111,15 @@ pub struct Check {
     world: World,
     lock: &'static str,
     locks: Registry<SimEnv>,
-    seeds: RangeInclusive<u64>,
+    seeds: RangeInclusive<Seed>,
     files: Option<PathBuf>,
     patience: Duration,
 }
 
 impl Check {
-    /// The seeds to run from.
+    /// The seeds to run from, by their numbers.
     pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check {
-        Check { seeds, ..self }
+        Check { seeds: Seed(*seeds.start())..=Seed(*seeds.end()), ..self }
     }
 
     /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise.
@@ -188,7 +188,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// The one seed that somebody wants to see.
-fn asked_for() -> Result<Option<u64>, CheckError> {
+fn asked_for() -> Result<Option<Seed>, CheckError> {
     match env::var(SEED) {
         Err(_) => Ok(None),
         Ok(typed) => typed.parse().map(Some).map_err(|_| CheckError::Seed(typed)),
@@ -196,7 +196,7 @@ fn asked_for() -> Result<Option<u64>, CheckError> {
 }
 
 /// How to see one run again. Tests run on threads that are named after them.
-fn replay_line(seed: u64) -> String {
+fn replay_line(seed: Seed) -> String {
     match thread::current().name() {
         Some(test) if test != "main" => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
         _ => format!("run this program again with {SEED}={seed}"),
@@ -211,7 +211,7 @@ pub struct Checked {
     /// The lock's name.
     pub lock: &'static str,
     /// The seeds that were run.
-    pub seeds: RangeInclusive<u64>,
+    pub seeds: RangeInclusive<Seed>,
     /// How often each predicate came to what.
     pub tally: Tally,
     /// The run from the first seed from which anything was violated, or the lock panicked.

@@ -14,11 +14,11 @@ use doublehold_history::{
     Bounds, CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, ObjectId, Predicate,
     Reading, ReleaseOutcome, RunOutcome, TrueNs, judge,
 };
-use doublehold_scenarios::catalog;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{Expected, HostIndex};
 use doublehold_scenarios::when::When;
+use doublehold_scenarios::{Seed, catalog};
 
 const C1: ClientId = ClientId(0);
 const C2: ClientId = ClientId(1);
@@ -58,7 +58,7 @@ impl Recording {
         let history = History::new(header);
         Recording(Report {
             scenario: Arc::new(scenario),
-            seed: 7,
+            seed: Seed(7),
             engine: "sim",
             verdicts: judge(&history),
             history,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use doublehold::check::{
     Acquired, BoxLock, Check, CheckError, Checked, Client, ConfigError, Count, Descriptor, Env, Existing,
     Fault, Grant, Guard, Lock, LockKind, MultiplexedConnection, NodeName, Nodes, Predicate, Refusal,
-    Released, SimEnv, Switches, Token, Wanted, World, check, replay,
+    Released, Seed, SimEnv, Switches, Token, Wanted, World, check, replay,
 };
 use redis::RedisResult;
 
@@ -144,7 +144,7 @@ fn a_panic_in_a_lock_is_what_its_run_came_to() {
         set_nx(redis, client, wanted).await
     };
     let checked = few(&two_clients(), plain("panics", panics)).run().expect("it can be run");
-    assert_eq!(checked.tally.panicked, Some((1, 8)));
+    assert_eq!(checked.tally.panicked, Some((Seed(1), 8)));
     assert!(!checked.holds(&[Predicate::P1]), "a run that panicked shows nothing");
     let said = checked.to_string();
     assert!(said.contains("the lock panicked in 8 of these runs, first from seed 1"), "{said}");
@@ -163,7 +163,7 @@ fn a_panic_in_a_watchdog_is_what_its_run_came_to() {
         set_nx(redis, client, wanted).await
     };
     let checked = few(&two_clients(), plain("watched", watched)).run().expect("it can be run");
-    assert_eq!(checked.tally.panicked, Some((1, 8)));
+    assert_eq!(checked.tally.panicked, Some((Seed(1), 8)));
     assert!(checked.to_string().contains("nobody fed the dog"), "{checked}");
 }
 
@@ -174,7 +174,7 @@ fn code_that_sleeps_on_tokios_timer_is_told_what_to_do() {
         set_nx(redis, client, wanted).await
     };
     let checked = few(&two_clients(), plain("sleeps", sleeps)).run().expect("it can be run");
-    assert_eq!(checked.tally.panicked, Some((1, 8)));
+    assert_eq!(checked.tally.panicked, Some((Seed(1), 8)));
     let said = checked.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("it wants a tokio runtime"), "{said}");
     assert!(said.contains("sleep, time out, spawn and connect through the client"), "{said}");
@@ -194,7 +194,7 @@ fn code_that_never_comes_back_is_said_to() {
     let stuck = few(&two_clients(), plain("spins", spins)).patience(Duration::from_millis(500)).run();
     ENOUGH.store(true, Ordering::Relaxed);
     let Err(CheckError::Stuck(stuck)) = stuck else { panic!("{stuck:?}") };
-    assert!(stuck.seeds.contains(&1), "{stuck}");
+    assert!(stuck.seeds.contains(&Seed(1)), "{stuck}");
     assert!(
         stuck.to_string().contains("not come back: the lock loops without ever awaiting anything"),
         "{stuck}"

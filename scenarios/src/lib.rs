@@ -41,6 +41,7 @@ mod run;
 pub mod scenario;
 pub mod when;
 
+pub use doublehold_sim::Seed;
 pub use error::ScenarioError;
 pub use report::Report;
 pub use run::{

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_history::{Predicate, Verdict};
+use doublehold_sim::Seed;
 
 use crate::report::Summary;
 use crate::run::Prepared;
@@ -26,7 +27,7 @@ pub struct Tally {
     /// How often each predicate came to what.
     pub predicates: BTreeMap<Predicate, Count>,
     /// The first seed from which the lock's code panicked, and how many did.
-    pub panicked: Option<(u64, u64)>,
+    pub panicked: Option<(Seed, u64)>,
 }
 
 /// How often one predicate came to what.
@@ -39,7 +40,7 @@ pub struct Count {
     /// In how many nobody can say.
     pub inconclusive: u64,
     /// The first seed from which it is violated.
-    pub first: Option<u64>,
+    pub first: Option<Seed>,
 }
 
 /// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
@@ -52,13 +53,13 @@ pub struct Count {
 )]
 pub struct Stuck {
     /// The seeds of those runs.
-    pub seeds: Vec<u64>,
+    pub seeds: Vec<Seed>,
     /// For how long nothing ended.
     pub patience: Duration,
 }
 
-fn words(seeds: &[u64]) -> String {
-    let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
+fn words(seeds: &[Seed]) -> String {
+    let list: Vec<String> = seeds.iter().map(Seed::to_string).collect();
     match list.as_slice() {
         [one] => format!("the run from seed {one} has"),
         several => format!("the runs from seeds {} have", several.join(" and ")),
@@ -73,10 +74,10 @@ fn words(seeds: &[u64]) -> String {
 #[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub fn run_many<P: Prepared + 'static>(
     prepared: &Arc<P>,
-    seeds: RangeInclusive<u64>,
+    seeds: RangeInclusive<Seed>,
     patience: Duration,
 ) -> Result<Tally, Stuck> {
-    let seeds = Arc::new(Mutex::new(seeds));
+    let seeds = Arc::new(Mutex::new((seeds.start().0..=seeds.end().0).map(Seed)));
     let (tell, told) = mpsc::channel();
     let worker = |_| {
         let (prepared, seeds, tell) = (prepared.clone(), seeds.clone(), tell.clone());
@@ -120,7 +121,7 @@ pub fn run_many<P: Prepared + 'static>(
 
 /// What a thread tells of its runs.
 enum News {
-    Began(u64),
+    Began(Seed),
     Ended(Summary),
 }
 
@@ -150,7 +151,7 @@ impl Tally {
     }
 
     /// The first seed from which anything was violated, or the code panicked.
-    pub fn first(&self) -> Option<u64> {
+    pub fn first(&self) -> Option<Seed> {
         let violated = self.predicates.values().filter_map(|count| count.first);
         violated.chain(self.panicked.map(|(first, _)| first)).min()
     }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
-use doublehold_sim::TraceHash;
+use doublehold_sim::{Seed, TraceHash};
 use serde::Serialize;
 
 use crate::catalog::read_text;
@@ -45,7 +45,7 @@ pub struct Plan {
     /// What was run.
     pub scenario: Scenario,
     /// The seed of the run.
-    pub seed: u64,
+    pub seed: Seed,
     /// The rules that the digest of its trace was made under.
     pub hash_rules: u32,
     /// The digest of its trace, in hexadecimal: what a replay under the same rules has to show again.
@@ -270,9 +270,9 @@ fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {
     })
 }
 
-fn seed(field: &Field<'_>) -> Result<u64, Problem> {
+fn seed(field: &Field<'_>) -> Result<Seed, Problem> {
     let text = field.text().map(str::parse);
-    match text.or_else(|_| field.number(0, u64::MAX).map(Ok)) {
+    match text.or_else(|_| field.number(0, u64::MAX).map(|number| Ok(Seed(number)))) {
         Ok(Ok(seed)) => Ok(seed),
         _ => Err(field.must_be("a whole number", "use the plan as it was written")),
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use doublehold_history::{CallId, History, Predicate, RunOutcome, TrueNs, Verdict, Verdicts};
 
+use crate::Seed;
 use crate::fault::Fault;
 use crate::plan::Replay;
 use crate::scenario::{Expected, HostIndex, Scenario};
@@ -18,7 +19,7 @@ pub struct Report {
     /// What was run.
     pub scenario: Arc<Scenario>,
     /// The seed.
-    pub seed: u64,
+    pub seed: Seed,
     /// What executed it: `sim`.
     pub engine: &'static str,
     /// What clients and resource did, and how the run ended.
@@ -52,7 +53,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The seed.
-    pub seed: u64,
+    pub seed: Seed,
     /// How the run ended.
     pub outcome: RunOutcome,
     /// What each predicate came to.

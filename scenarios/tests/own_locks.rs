@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Form, LockConfig, Nodes, Sends, Unfit, Value, descriptors};
+use doublehold_scenarios::Seed;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::Scenario;
@@ -140,7 +141,7 @@ fn a_plan_of_a_lock_of_ones_own_is_read_where_that_lock_is_known() {
         read("\"patient\", ttl = \"9s\", patience = 7", "").unwrap_or_else(|error| panic!("{error}"));
     let plan = Plan {
         scenario,
-        seed: 7,
+        seed: Seed(7),
         hash_rules: 1,
         trace_hash: "00ff00ff00ff00ff".to_owned(),
         verdicts: std::collections::BTreeMap::new(),

@@ -2,7 +2,7 @@
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::{Plan, Replay};
-use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Report, Seed, SimEngine, catalog};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -33,7 +33,7 @@ fn a_plan_holds_all_that_a_replay_needs() {
     let report = two_jumps();
     let plan = Plan::parse("x.plan", &text()).unwrap();
     assert_eq!(plan, Plan::of(&report));
-    assert_eq!((plan.seed, &plan.scenario), (u64::MAX, &*report.scenario));
+    assert_eq!((plan.seed, &plan.scenario), (Seed(u64::MAX), &*report.scenario));
     assert_eq!(plan.verdicts[&Predicate::P1], report.verdicts.get(Predicate::P1).as_str());
     let replay = SimEngine.run(&plan.scenario, plan.seed);
     assert_eq!(plan.replayed(&replay), Replay::Same);
@@ -91,7 +91,7 @@ fn a_plan_of_the_first_format_is_still_read() {
     };
     for version in [VERSION, "0.0.9"] {
         let plan = Plan::parse("old.plan", &plan(version)).unwrap();
-        assert_eq!((&plan.scenario, plan.seed, plan.hash_rules), (&*report.scenario, 7, 1));
+        assert_eq!((&plan.scenario, plan.seed, plan.hash_rules), (&*report.scenario, Seed(7), 1));
         let replay = plan.replayed(&report);
         assert_eq!(
             (replay.is_same_run(), replay.are_same_verdicts(), replay.contradicts()),

@@ -5,7 +5,7 @@ use std::thread;
 
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::scenario::{HostIndex, Role, Scenario};
-use doublehold_scenarios::{Engine, PrepareError, Prepared, PreparedSim, SimEngine, catalog};
+use doublehold_scenarios::{Engine, PrepareError, Prepared, PreparedSim, Seed, SimEngine, catalog};
 
 fn load(name: &str) -> Scenario {
     catalog::load(name, &[]).expect("the catalogue has it")
@@ -18,7 +18,7 @@ fn prepare(scenario: &Scenario) -> PreparedSim {
 /// Runs these seeds one after the other, and compares each with a run of a preparation of its own.
 fn compare(prepared: &PreparedSim, seeds: &[u64], fresh: &[Summary], name: &str, how: &str) {
     for seed in seeds {
-        let fresh = fresh.iter().find(|run| run.seed == *seed).expect("every seed was run");
+        let fresh = fresh.iter().find(|run| run.seed == Seed(*seed)).expect("every seed was run");
         assert_eq!(prepared.judge(*seed), *fresh, "{name}, seed {seed}, {how}");
     }
 }

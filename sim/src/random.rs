@@ -5,6 +5,7 @@
 //! are written out here for the same reason. No float decides an event: chances are exact ratios.
 
 use std::fmt;
+use std::num::ParseIntError;
 use std::str::FromStr;
 
 use rand::Rng as _;
@@ -12,9 +13,36 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-/// The one number a run's randomness comes from.
+/// The one number a run's randomness comes from. Written and read as a decimal number.
+///
+/// ```
+/// use doublehold_sim::Seed;
+///
+/// assert_eq!("7".parse(), Ok(Seed(7)));
+/// assert_eq!(Seed::from(7).to_string(), "7");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed(pub u64);
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Seed {
+        Seed(number)
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Seed {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Seed, ParseIntError> {
+        text.parse().map(Seed)
+    }
+}
 
 /// One labelled stream of random numbers.
 ///

@@ -8,7 +8,7 @@ use clap::Args;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -24,8 +24,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME|FILE")]
     scenario: String,
     /// Which of the scenario's worlds to run
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[arg(long, value_name = "N", default_value_t = Seed(1))]
+    seed: Seed,
     /// Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,

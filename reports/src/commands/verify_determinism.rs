@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -52,15 +52,15 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 /// Runs a scenario where nothing of this process can leak in.
 trait Elsewhere {
     /// The digest of a seed's trace there.
-    fn hash(&self, seed: u64) -> Result<String, CliError>;
+    fn hash(&self, seed: Seed) -> Result<String, CliError>;
     /// The whole trace there, as lines.
-    fn trace(&self, seed: u64) -> Result<Vec<String>, CliError>;
+    fn trace(&self, seed: Seed) -> Result<Vec<String>, CliError>;
 }
 
 /// A seed that was not the same twice.
 #[derive(Debug, PartialEq, Eq)]
 struct Difference {
-    seed: u64,
+    seed: Seed,
     /// Where the other run was made.
     place: &'static str,
     /// The digests of both.
@@ -100,9 +100,9 @@ fn verify(
     seeds: u64,
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<Difference>, CliError> {
-    let hash = |seed| prepared.judge(seed).trace_hash.to_string();
+    let hash = |seed: Seed| prepared.judge(seed).trace_hash.to_string();
     let mut progress = Progress::new(seeds);
-    let first: Vec<(u64, String)> = (1..=seeds).map(|seed| (seed, hash(seed))).collect();
+    let first: Vec<(Seed, String)> = (1..=seeds).map(Seed).map(|seed| (seed, hash(seed))).collect();
     for (seed, here) in first.iter().rev() {
         progress.step();
         let ways: [(&'static str, Way<'_>); 3] = [
@@ -132,7 +132,7 @@ fn on_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Runs a seed twice more with its trace kept, and finds the first event that differs.
 fn first_event(
     prepared: &impl Prepared,
-    seed: u64,
+    seed: Seed,
     place: &'static str,
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<(usize, [String; 2])>, CliError> {
@@ -169,7 +169,7 @@ struct SecondProcess<'a> {
 }
 
 impl SecondProcess<'_> {
-    fn command(&self, seed: u64) -> Result<Command, CliError> {
+    fn command(&self, seed: Seed) -> Result<Command, CliError> {
         let program = std::env::current_exe().map_err(|error| CliError::SecondProcess(error.to_string()))?;
         let mut command = Command::new(program);
         command.args(["run", "--format", "json", "--seed", &seed.to_string()]);
@@ -191,13 +191,13 @@ impl SecondProcess<'_> {
 }
 
 impl Elsewhere for SecondProcess<'_> {
-    fn hash(&self, seed: u64) -> Result<String, CliError> {
+    fn hash(&self, seed: Seed) -> Result<String, CliError> {
         let run: serde_json::Value = serde_json::from_slice(&self.run(self.command(seed)?)?)?;
         let hash = run.get("trace_hash").and_then(serde_json::Value::as_str);
         hash.map(str::to_owned).ok_or_else(|| CliError::SecondProcess("it reported no trace hash".to_owned()))
     }
 
-    fn trace(&self, seed: u64) -> Result<Vec<String>, CliError> {
+    fn trace(&self, seed: Seed) -> Result<Vec<String>, CliError> {
         let file = std::env::temp_dir().join(format!("doublehold-{}-{seed}.jsonl", std::process::id()));
         let mut command = self.command(seed)?;
         command.arg("--trace").arg(&file);
@@ -270,16 +270,16 @@ mod tests {
     impl<L: Fn() -> bool + Send + Sync> Prepared for Leaky<L> {
         type Record = Record;
 
-        fn judge(&self, seed: u64) -> Summary {
+        fn judge(&self, seed: impl Into<Seed>) -> Summary {
             let summary = self.prepared.judge(seed);
             Summary { trace_hash: self.hash(summary.trace_hash).0, ..summary }
         }
 
-        fn run(&self, seed: u64) -> Report {
+        fn run(&self, seed: impl Into<Seed>) -> Report {
             self.run_traced(seed).0
         }
 
-        fn run_traced(&self, seed: u64) -> (Report, Vec<Record>) {
+        fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>) {
             let (report, mut trace) = self.prepared.run_traced(seed);
             let (trace_hash, leaks) = self.hash(report.trace_hash);
             if leaks {
@@ -295,12 +295,12 @@ mod tests {
     }
 
     impl Elsewhere for There {
-        fn hash(&self, seed: u64) -> Result<String, CliError> {
+        fn hash(&self, seed: Seed) -> Result<String, CliError> {
             let hash = SimEngine.run(&scenario(), seed).trace_hash.0;
             Ok(TraceHash(if self.leaks { !hash } else { hash }).to_string())
         }
 
-        fn trace(&self, _seed: u64) -> Result<Vec<String>, CliError> {
+        fn trace(&self, _seed: Seed) -> Result<Vec<String>, CliError> {
             Ok(vec!["header".to_owned(), "another event".to_owned()])
         }
     }
@@ -333,7 +333,7 @@ mod tests {
             *runs > 3 && *runs != 5
         };
         let difference = found(leaks, &There { leaks: false }).expect("a difference");
-        assert_eq!((difference.place, difference.seed), (AFTER_OTHERS, 3));
+        assert_eq!((difference.place, difference.seed), (AFTER_OTHERS, Seed(3)));
         let (number, [here, there]) = difference.event.clone().expect("the event");
         assert_eq!(number, 3);
         assert!(!here.contains(r#""at":77"#) && there.contains(r#""at":77"#), "{here} {there}");

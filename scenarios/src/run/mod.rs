@@ -36,6 +36,7 @@ pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
 
 use serde::Serialize;
 
+use crate::Seed;
 use crate::report::{Report, Summary};
 use crate::scenario::Scenario;
 
@@ -68,7 +69,7 @@ pub trait Engine {
     /// # Panics
     ///
     /// If the scenario cannot be run, see [`Engine::prepare`].
-    fn run(&self, scenario: &Scenario, seed: u64) -> Report {
+    fn run(&self, scenario: &Scenario, seed: impl Into<Seed>) -> Report {
         match self.prepare(scenario) {
             Ok(prepared) => prepared.run(seed),
             Err(error) => panic!("the scenario `{}` cannot be run: {error}", scenario.name),
@@ -93,11 +94,11 @@ pub trait Prepared: Send + Sync {
     type Record: Serialize;
 
     /// Runs from a seed, and keeps the verdicts only.
-    fn judge(&self, seed: u64) -> Summary;
+    fn judge(&self, seed: impl Into<Seed>) -> Summary;
 
     /// Runs from a seed, and reports what happened.
-    fn run(&self, seed: u64) -> Report;
+    fn run(&self, seed: impl Into<Seed>) -> Report;
 
     /// Runs from a seed, and keeps every event as well.
-    fn run_traced(&self, seed: u64) -> (Report, Vec<Self::Record>);
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Self::Record>);
 }

@@ -108,8 +108,9 @@ struct Done {
 impl Prepared for PreparedSim {
     type Record = Record;
 
-    fn judge(&self, seed: u64) -> Summary {
-        let Done { run, recorded, verdicts } = self.execute(seed, &mut World::new(Seed(seed), self.link()));
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
+        let seed = seed.into();
+        let Done { run, recorded, verdicts } = self.execute(seed, &mut World::new(seed, self.link()));
         let outcome = outcome(run.outcome);
         Summary {
             seed,
@@ -124,13 +125,15 @@ impl Prepared for PreparedSim {
         }
     }
 
-    fn run(&self, seed: u64) -> Report {
-        let done = self.execute(seed, &mut World::new(Seed(seed), self.link()));
+    fn run(&self, seed: impl Into<Seed>) -> Report {
+        let seed = seed.into();
+        let done = self.execute(seed, &mut World::new(seed, self.link()));
         self.report(seed, done)
     }
 
-    fn run_traced(&self, seed: u64) -> (Report, Vec<Record>) {
-        let mut world = World::traced(Seed(seed), self.link());
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>) {
+        let seed = seed.into();
+        let mut world = World::traced(seed, self.link());
         let done = self.execute(seed, &mut world);
         (self.report(seed, done), world.take_trace())
     }
@@ -161,8 +164,8 @@ impl PreparedSim {
         link(&self.scenario.link)
     }
 
-    fn execute(&self, seed: u64, world: &mut World) -> Done {
-        let header = Header { seed, ..self.header.clone() };
+    fn execute(&self, seed: Seed, world: &mut World) -> Done {
+        let header = Header { seed: seed.0, ..self.header.clone() };
         let witness = Arc::new(SimWitness::new(world.observer(), self.cast.clone()));
         let recorder = Recorder::new(witness, header, self.cast.clone());
         self.hosts.populate(world, &recorder);
@@ -178,7 +181,7 @@ impl PreparedSim {
         Done { run, recorded, verdicts }
     }
 
-    fn report(&self, seed: u64, done: Done) -> Report {
+    fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { run, recorded, verdicts } = done;
         let Recorded { history, keys, votes, mut notes, panicked } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));

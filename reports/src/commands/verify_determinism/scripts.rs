@@ -30,16 +30,16 @@ struct Scripted {
 impl Prepared for Scripted {
     type Record = Record;
 
-    fn judge(&self, seed: u64) -> Summary {
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
         let summary = self.prepared.judge(seed);
         Summary { trace_hash: TraceHash(hash_with(summary.trace_hash, &(self.answer)())), ..summary }
     }
 
-    fn run(&self, seed: u64) -> Report {
+    fn run(&self, seed: impl Into<Seed>) -> Report {
         self.prepared.run(seed)
     }
 
-    fn run_traced(&self, seed: u64) -> (Report, Vec<Record>) {
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>) {
         self.prepared.run_traced(seed)
     }
 }
@@ -48,11 +48,11 @@ impl Prepared for Scripted {
 struct Fresh<'a>(&'a Scripted);
 
 impl Elsewhere for Fresh<'_> {
-    fn hash(&self, seed: u64) -> Result<String, CliError> {
+    fn hash(&self, seed: Seed) -> Result<String, CliError> {
         Ok(on_another_thread(|| self.0.judge(seed).trace_hash.to_string()))
     }
 
-    fn trace(&self, _seed: u64) -> Result<Vec<String>, CliError> {
+    fn trace(&self, _seed: Seed) -> Result<Vec<String>, CliError> {
         Ok(Vec::new())
     }
 }
