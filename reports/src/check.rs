@@ -66,6 +66,7 @@ pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use redis::aio::MultiplexedConnection;
 
+use doublehold_history::words::list;
 use doublehold_scenarios::many::run_many;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, OwnLocks, Prepared};
@@ -249,7 +250,7 @@ impl Checked {
     /// If it does not, with everything there is to say.
     pub fn assert_holds(&self, predicates: &[Predicate]) {
         let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
-        assert!(self.holds(predicates), "{} did not hold throughout\n\n{self}", names.join(" and "));
+        assert!(self.holds(predicates), "{} did not hold throughout\n\n{self}", list(&names));
     }
 }
 

@@ -5,15 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{
-    Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts, duration,
-};
+use doublehold_history::words::{clean, duration};
+use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 
 use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
-use crate::words::{clean, to_ascii, wrap};
+use crate::words::{to_ascii, wrap};
 
 /// How much evidence is shown for one predicate.
 const MAX_EVIDENCE: usize = 3;

@@ -1,33 +1,8 @@
-//! Small wording: points in time, lists, wrapped paragraphs, plain ASCII.
+//! How text is laid out: wrapped paragraphs, widths, plain ASCII.
 //!
-//! Text from scenario files is shown on terminals, so [`wrap`] and [`clean`] let nothing through that a terminal obeys.
+//! Text from scenario files is shown on terminals, so [`wrap`] lets nothing through that a terminal obeys.
 
-use doublehold_history::TrueNs;
-use doublehold_scenarios::format::acts_on_a_terminal;
-
-/// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
-pub(crate) fn instant(at: TrueNs) -> String {
-    let ms = (u128::from(at.0) + 500_000) / 1_000_000;
-    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
-}
-
-/// `c1`, `c1 and c2`, `c1, c2 and c3`; `nobody` if there is none.
-pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
-    match names {
-        [] => "nobody".to_owned(),
-        [only] => only.as_ref().to_owned(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", first.join(", "), last.as_ref())
-        }
-    }
-}
-
-/// The text without characters that a terminal would obey, each run of white space one space.
-pub(crate) fn clean(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if acts_on_a_terminal(c) { ' ' } else { c }).collect();
-    visible.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use doublehold_history::words::clean;
 
 /// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `rest`. A word that
 /// is wider than a line gets one of its own; a number and its unit are one word.
@@ -114,25 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_cannot_send_escape_sequences_to_the_terminal() {
-        assert_eq!(clean("a\x1b[31mb\u{9b}c\u{7}"), "a [31mb c");
-    }
-
-    #[test]
-    fn a_story_cannot_turn_or_hide_what_is_written() {
-        assert_eq!(clean("a\u{202e}b\u{2066}c\u{200b}d\u{feff}"), "a b c d");
-        assert_eq!(clean("naïve e\u{301} 鍵 →"), "naïve e\u{301} 鍵 →");
-    }
-
-    #[test]
     fn ascii_keeps_what_the_sentence_says() {
         assert_eq!(to_ascii("5 µs – “late” … ≥ 3 → ☃"), "5 us - \"late\" ... >= 3 -> ?");
-    }
-
-    #[test]
-    fn lists_read_as_sentences() {
-        assert_eq!(list::<&str>(&[]), "nobody");
-        assert_eq!(list(&["A"]), "A");
-        assert_eq!(list(&["A", "B", "C"]), "A, B and C");
     }
 }

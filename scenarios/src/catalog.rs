@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use doublehold_history::Predicate;
+use doublehold_history::words::shorten;
 
 use crate::error::{FileKind, ScenarioError};
 use crate::format::{Source, suggest};
@@ -142,7 +143,7 @@ fn source(name: &str) -> Result<Source, ScenarioError> {
 }
 
 fn unknown(name: &str) -> ScenarioError {
-    ScenarioError::Unknown { name: crate::format::printable(name), hint: meant(name) }
+    ScenarioError::Unknown { name: shorten(name), hint: meant(name) }
 }
 
 /// What a name that nothing has was probably meant to be.
@@ -204,7 +205,7 @@ fn which_file(what: FileKind) -> &'static str {
 
 /// Reads a file that a user named: small, a file, text, and not empty.
 pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
-    let file_name = || crate::format::printable(path);
+    let file_name = || shorten(path);
     let refused = |cause: &str, hint: &str| ScenarioError::NotText {
         what,
         file: file_name(),

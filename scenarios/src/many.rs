@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use doublehold_history::words::list;
 use doublehold_history::{Predicate, Verdict};
 use doublehold_sim::Seed;
 
@@ -59,10 +60,10 @@ pub struct Stuck {
 }
 
 fn words(seeds: &[Seed]) -> String {
-    let list: Vec<String> = seeds.iter().map(Seed::to_string).collect();
-    match list.as_slice() {
+    let numbers: Vec<String> = seeds.iter().map(Seed::to_string).collect();
+    match numbers.as_slice() {
         [one] => format!("the run from seed {one} has"),
-        several => format!("the runs from seeds {} have", several.join(" and ")),
+        several => format!("the runs from seeds {} have", list(several)),
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use doublehold_history::Predicate;
+use doublehold_history::words::shorten;
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::{Seed, TraceHash};
 use serde::Serialize;
@@ -17,7 +18,7 @@ use serde::Serialize;
 use crate::catalog::read_text;
 use crate::error::{FileKind, ScenarioError};
 use crate::format::problem::Problem;
-use crate::format::section::{Field, Section, shorten};
+use crate::format::section::{Field, Section};
 use crate::format::tree::Node;
 use crate::format::{Source, syntax};
 use crate::report::Report;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use clap::Args;
+use doublehold_history::words::shorten;
 use doublehold_history::{History, Overall, judge};
-use doublehold_scenarios::format::printable;
 
 use super::meant::{self, Kind};
 use crate::error::CliError;
@@ -39,7 +39,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 fn read(name: &str) -> Result<History, CliError> {
-    let refused = |cause: String| CliError::History { file: printable(name), cause };
+    let refused = |cause: String| CliError::History { file: shorten(name), cause };
     let history = if name == "-" {
         History::read_jsonl(io::stdin().lock())
     } else {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use doublehold_history::Predicate;
+use doublehold_history::words::clean;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
 
@@ -12,7 +13,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::show::{Format, Show};
 use crate::style::{Paint, Style};
-use crate::words::{clean, columns, to_ascii, wrap};
+use crate::words::{columns, to_ascii, wrap};
 use crate::{json, output};
 
 /// As typed.

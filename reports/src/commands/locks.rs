@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use doublehold_history::words::shorten;
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
-use doublehold_scenarios::format::{printable, suggest};
+use doublehold_scenarios::format::suggest;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -42,7 +43,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliError> {
     let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
     locks.iter().find(|lock| lock.name == name).ok_or_else(|| CliError::Usage {
-        problem: format!("unknown lock `{}`", printable(name)),
+        problem: format!("unknown lock `{}`", shorten(name)),
         hint: suggest::hint(name, &names),
     })
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::format::printable;
 use doublehold_scenarios::plan::Plan;
 
 use crate::error::CliError;
@@ -53,7 +53,7 @@ impl Kind {
 pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
     let kind = Kind::ALL.into_iter().find(|kind| *kind != wanted && kind.is_under(name))?;
     Some(CliError::Usage {
-        problem: format!("`{}` is a {}, not a {}", printable(name), kind.noun(), wanted.noun()),
+        problem: format!("`{}` is a {}, not a {}", shorten(name), kind.noun(), wanted.noun()),
         hint: kind.way_out(name),
     })
 }
@@ -62,7 +62,7 @@ pub(crate) fn other_kind(name: &str, wanted: Kind) -> Option<CliError> {
 pub(crate) fn no_command(word: &str) -> Option<CliError> {
     let kind = Kind::ALL.into_iter().find(|kind| kind.is_under(word))?;
     Some(CliError::Usage {
-        problem: format!("`{}` is a {}, not a command", printable(word), kind.noun()),
+        problem: format!("`{}` is a {}, not a command", shorten(word), kind.noun()),
         hint: kind.way_out(word),
     })
 }

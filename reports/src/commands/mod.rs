@@ -9,8 +9,8 @@ pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod verify_determinism;
 
+use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::format::printable;
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Scenario;
 
@@ -47,7 +47,7 @@ fn set(typed: &str) -> Result<(String, String), CliError> {
     match typed.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(CliError::Usage {
-            problem: format!("`--set {}` is no change to a scenario", printable(typed)),
+            problem: format!("`--set {}` is no change to a scenario", shorten(typed)),
             hint: "write a key, `=` and a value, such as `--set lock.ttl=5s`".to_owned(),
         }),
     }

@@ -5,6 +5,7 @@
 mod variants;
 
 use clap::Args;
+use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
@@ -108,10 +109,7 @@ impl OpenFiles {
         match (1..all.len()).find(is_earlier) {
             None => Ok(()),
             Some(twice) => Err(CliError::Usage {
-                problem: format!(
-                    "two results cannot both be written to `{}`",
-                    crate::words::clean(all[twice].path())
-                ),
+                problem: format!("two results cannot both be written to `{}`", clean(all[twice].path())),
                 hint: "name a file for each".to_owned(),
             }),
         }
@@ -123,10 +121,7 @@ impl OpenFiles {
         match self.all().into_iter().find(|file| file.is_file_at(&scenario)) {
             None => Ok(()),
             Some(file) => Err(CliError::Usage {
-                problem: format!(
-                    "a result cannot be written over the scenario `{}`",
-                    crate::words::clean(file.path())
-                ),
+                problem: format!("a result cannot be written over the scenario `{}`", clean(file.path())),
                 hint: "name another file".to_owned(),
             }),
         }

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use doublehold_history::words::clean;
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 
 use crate::error::CliError;
@@ -32,7 +33,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
     let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
     let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
-    let name = crate::words::clean(&scenario.name);
+    let name = clean(&scenario.name);
     match found {
         None => {
             let seeds = arguments.seeds;

@@ -5,8 +5,9 @@
 //! than none. Whether the run would have gone well otherwise is not asked; running it again without the fault shows
 //! that.
 
+use doublehold_history::words::{clean, duration, list};
 use doublehold_history::{
-    CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey, duration,
+    CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
 };
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::format::signed_duration;
@@ -14,7 +15,6 @@ use doublehold_scenarios::report::{KeyEnd, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::facts::Facts;
-use crate::words::{clean, list};
 
 /// The sentence for the first predicate that is violated, in the order in which they are reported.
 pub(super) fn sentence(facts: &Facts<'_>) -> Option<String> {

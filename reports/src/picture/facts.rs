@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use doublehold_history::words::clean;
 use doublehold_history::{
     CallId, Claim, ClientId, Evidence, LockId, Overlap, Predicate, StaleWrite, TrueNs, Verdicts, claims,
 };
@@ -11,7 +12,6 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;
 use super::timeline::Timeline;
-use crate::words::clean;
 
 /// A run with its claims and evidence at hand. Whatever is asked for each grant is found by a search: a run may have a
 /// hundred thousand.

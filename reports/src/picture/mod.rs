@@ -27,6 +27,7 @@ mod signs;
 mod story;
 mod timeline;
 
+use doublehold_history::words::instant;
 use doublehold_history::{History, TrueNs, Verdicts};
 use doublehold_scenarios::report::Report;
 
@@ -37,7 +38,7 @@ use self::lanes::Lanes;
 use self::story::Story;
 use self::timeline::Timeline;
 use crate::style::{Paint, Style};
-use crate::words::{columns, instant, to_ascii, wrap};
+use crate::words::{columns, to_ascii, wrap};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
 ///

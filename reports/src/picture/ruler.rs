@@ -1,12 +1,13 @@
 //! What is above and below the lanes: the numbers of the events, and the line of true time.
 
 use doublehold_history::TrueNs;
+use doublehold_history::words::instant;
 
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::story::{Rank, Story};
 use crate::style::{Paint, Style};
-use crate::words::{columns, instant};
+use crate::words::columns;
 
 /// The sign of the event with this index, one column wide.
 pub(super) fn number(index: usize, style: &Style) -> char {

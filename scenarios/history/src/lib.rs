@@ -29,7 +29,8 @@
 //! # Map, in reading order
 //!
 //! - `event`, `history`: what a history says; `jsonl`: how it is read from and written to a file
-//! - `verdict`: what a check says; `words`: how evidence reads as a sentence
+//! - `verdict`: what a check says; `sentences`: how evidence reads as a sentence; [`words`]: small wording that
+//!   every report shares
 //! - `claims`: when a client believed in its grant, and when it was entitled to
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
 //!   `waits`, `liveness`: LV
@@ -49,11 +50,12 @@ mod judge;
 mod liveness;
 mod overlap;
 mod resource;
+mod sentences;
 mod stale_effect;
 mod transactions;
 mod verdict;
 mod waits;
-mod words;
+pub mod words;
 mod wrong_release;
 
 pub use anomaly::data_anomaly;
@@ -73,5 +75,4 @@ pub use verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step,
     UnknownPredicate, Verdict, WaitEnd, Waited, WrongKey,
 };
-pub use words::duration;
 pub use wrong_release::wrong_release;

@@ -1,7 +1,7 @@
 //! What a check says: [`Verdict`], the [`Predicate`] it is about, and the [`Evidence`] that proves a violation.
 //!
 //! A violation is proved by the events it names, in true time and on the clients' own clocks. How evidence
-//! reads as a sentence is `words.rs`.
+//! reads as a sentence is `sentences.rs`.
 
 use std::fmt;
 use std::ops::ControlFlow;

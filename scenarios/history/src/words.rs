@@ -1,51 +1,11 @@
-//! Evidence as sentences. Times are true time unless a clock is named; three decimals, rounded.
+//! Small wording that every report shares: durations, points in time, lists, and text from outside.
 //!
-//! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
+//! Text from files and command lines is shown on terminals, so [`clean`] and [`shorten`] let nothing through that a
+//! terminal obeys. Knows neither colours nor the width of a line.
 
-use crate::event::{CallId, ClientId, ClockKind, KeyOp, TrueNs};
-use crate::history::Header;
-use crate::verdict::{
-    Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
-    Waited, WrongKey,
-};
+use crate::event::TrueNs;
 
-impl Evidence {
-    /// The evidence as one sentence, without a full stop.
-    ///
-    /// ```
-    /// # use doublehold_history::*;
-    /// let header = Header::new("example", 7, &["c1", "c2"], &["stock"]);
-    /// let evidence = Evidence::Overlap(Overlap {
-    ///     predicate: Predicate::P1,
-    ///     lock: LockId(0),
-    ///     clients: [ClientId(0), ClientId(1)],
-    ///     grants: [CallId(1), CallId(2)],
-    ///     from: TrueNs(12_031_000_000),
-    ///     to: TrueNs(18_843_000_000),
-    ///     open_ended: false,
-    ///     clocks: [ClockSpan { clock: ClockKind::Monotonic, from: None, to: None }; 2],
-    /// });
-    /// assert_eq!(
-    ///     evidence.in_words(&header),
-    ///     r#"c1 and c2 both held "stock" for 6.812 s of true time, from 12.031 s to 18.843 s"#,
-    /// );
-    /// ```
-    pub fn in_words(&self, header: &Header) -> String {
-        match self {
-            Evidence::Overlap(it) => overlap(it, header),
-            Evidence::StaleWrite(it) => stale_write(it, header),
-            Evidence::Cycle(it) => cycle(it, header),
-            Evidence::WrongKey(it) => wrong_key(it, header),
-            Evidence::Waited(it) => waited(it, header),
-            Evidence::LongWait(it) => long_wait(it, header),
-            Evidence::Omitted { predicate, listed } => {
-                format!("{predicate} was violated more often than the {listed} times listed")
-            }
-        }
-    }
-}
-
-/// A duration or a point in time as people write it: `6.812 s`, `41.000 ms`, `0.250 µs`.
+/// A duration that was measured, as people write it: `6.812 s`, `41.000 ms`, `0.250 µs`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit): (_, u128) = match ns {
         0 => return "0 s".to_owned(),
@@ -59,214 +19,61 @@ pub fn duration(ns: u64) -> String {
     format!("{}.{:03} {unit}", thousandths / 1_000, thousandths % 1_000)
 }
 
-fn overlap(it: &Overlap, header: &Header) -> String {
-    let [first, second] = it.clients.map(|client| header.client(client));
-    let lock = header.lock(it.lock);
-    let how = match it.predicate {
-        Predicate::P2 => "both validly held",
-        _ => "both held",
-    };
-    let mut words = format!(r#"{first} and {second} {how} "{lock}" {}"#, shared_time(it));
-    for (client, clocks) in it.clients.iter().zip(&it.clocks) {
-        words.push_str(&on_own_clock(*client, clocks, it.from == it.to, header));
-    }
-    words
-}
-
-fn shared_time(it: &Overlap) -> String {
-    let (from, to) = (instant(it.from), instant(it.to));
-    if it.from == it.to {
-        return format!("at {from} of true time, and only then");
-    }
-    let until = if it.open_ended { "until the run ended at" } else { "to" };
-    format!("for {} of true time, from {from} {until} {to}", duration(it.to.since(it.from)))
-}
-
-fn on_own_clock(client: ClientId, clocks: &ClockSpan, at_once: bool, header: &Header) -> String {
-    let (client, clock) = (header.client(client), clocks.clock.as_str());
-    let read =
-        |reading: Option<crate::Reading>| reading.map(|it| on_clock(clocks.clock, it.on(clocks.clock)));
-    match (read(clocks.from), read(clocks.to)) {
-        (Some(from), Some(_)) if at_once => {
-            format!("; on {client}'s {clock} clock at {from}")
-        }
-        (Some(from), Some(to)) => format!("; on {client}'s {clock} clock from {from} to {to}"),
-        (Some(from), None) => format!("; {client}'s {clock} clock read {from} when it began"),
-        (None, Some(to)) => format!("; {client}'s {clock} clock read {to} when it ended"),
-        (None, None) => String::new(),
-    }
-}
-
-fn stale_write(it: &StaleWrite, header: &Header) -> String {
-    let (client, object, lock) = (header.client(it.client), header.object(it.object), header.lock(it.lock));
-    let later = other(it.later_client, it.client, header);
-    format!(
-        r#"{client}'s write of "{object}" (version {}) was applied at {}, {} after {later} had been granted "{lock}" at {}; {client} wrote under its grant of {}"#,
-        it.version,
-        instant(it.at),
-        duration(it.at.since(it.later_granted_at)),
-        instant(it.later_granted_at),
-        instant(it.granted_at),
-    )
-}
-
-/// A client's name, or `c1 itself` where the sentence is already about it.
-fn other(client: ClientId, subject: ClientId, header: &Header) -> String {
-    let name = header.client(client);
-    if client == subject { format!("{name} itself") } else { name }
-}
-
-fn cycle(it: &Cycle, header: &Header) -> String {
-    let name = it.anomaly.name();
-    if let (Anomaly::LostUpdate, [read, write]) = (it.anomaly, it.steps.as_slice()) {
-        let object = header.object(read.object);
-        let (first, second) =
-            (who(read.before_client, read.before, header), who(read.after_client, read.after, header));
-        return format!(
-            r#"{name} on "{object}": {first} read version {}, {second} wrote version {}, and {} overwrote it with version {} without having seen it"#,
-            read.version,
-            read.then,
-            header.client(read.before_client),
-            write.then,
-        );
-    }
-    let steps: Vec<String> = it.steps.iter().map(|step| in_order(step, header)).collect();
-    format!("{name}: no serial order explains that {}", steps.join(", and "))
-}
-
-fn in_order(step: &Step, header: &Header) -> String {
-    let object = header.object(step.object);
-    let before = who(step.before_client, step.before, header);
-    let after = who(step.after_client, step.after, header);
-    let (did, then_did) = match step.dependency {
-        Dependency::WriteWrite => ("wrote", "wrote"),
-        Dependency::WriteRead => ("wrote", "read"),
-        Dependency::ReadWrite => ("read", "wrote"),
-    };
-    let (version, then) = (step.version, step.then);
-    format!(r#"{before} {did} version {version} of "{object}" before {after} {then_did} version {then}"#)
-}
-
-fn who(client: ClientId, grant: CallId, header: &Header) -> String {
-    format!("{} (grant {})", header.client(client), grant.0)
-}
-
-fn wrong_key(it: &WrongKey, header: &Header) -> String {
-    let (client, lock, node) = (header.client(it.client), header.lock(it.lock), header.node(it.node));
-    let by = it.by.0;
-    let what = match (it.op, it.by_granted) {
-        (KeyOp::Release, true) => format!("release of grant {by}"),
-        (KeyOp::Release, false) => format!("cleaning up after attempt {by}, which was not granted,"),
-        (KeyOp::Extend, true) => format!("extension of grant {by}"),
-        (KeyOp::Extend, false) => format!("attempt {by}, which was not granted,"),
-    };
-    let held = match it.held_client {
-        Some(held) => who(held, it.held, header),
-        None => format!("grant {}", it.held.0),
-    };
-    let did = match it.op {
-        KeyOp::Release => "deleted",
-        KeyOp::Extend => "moved the expiry of",
-    };
-    let at = instant(it.at);
-    format!(
-        r#"{client}'s {what} {did} the key of "{lock}" on {node} at {at}, while it held the token of {held}"#
-    )
-}
-
-fn waited(it: &Waited, header: &Header) -> String {
-    let clients = list(it.clients.iter().map(|&client| header.client(client)).collect());
-    let lock = header.lock(it.lock);
-    let (from, to) = (instant(it.from), instant(it.to));
-    let (long, bound) = (duration(it.to.since(it.from)), duration(it.bound_ns));
-    let idle = format!(r#"{clients} waited {long} for "{lock}" while nobody claimed it, from {from}"#);
-    match it.end {
-        WaitEnd::Obtained => {
-            format!("{idle} until it was obtained at {to}; the bound for a free lock is {bound}")
-        }
-        WaitEnd::RunEnded => {
-            format!("{idle} until the run ended at {to}; the bound for a free lock is {bound}")
-        }
-        WaitEnd::Abandoned | WaitEnd::GaveUp | WaitEnd::Died => {
-            format!("{idle} until nobody waited any more at {to}; the bound for a free lock is {bound}")
-        }
-        WaitEnd::Never => {
-            let have = if it.clients.len() == 1 { "has" } else { "have" };
-            format!(
-                r#"{clients} {have} waited for "{lock}" since {from} and always will: the world stalled at {to}"#
-            )
-        }
-    }
-}
-
-fn long_wait(it: &LongWait, header: &Header) -> String {
-    let (client, lock) = (header.client(it.client), header.lock(it.lock));
-    let (from, to, whole_ns) = (instant(it.from), instant(it.to), it.to.since(it.from));
-    let holders = list(it.held_by.iter().map(|&holder| header.client(holder)).collect());
-    let held = match it.held_ns {
-        0 => "while nobody held it".to_owned(),
-        held if held == whole_ns => format!("while {holders} held it"),
-        held => format!("{} of it while {holders} held it", duration(held)),
-    };
-    let until = match it.end {
-        WaitEnd::Obtained => "was granted",
-        WaitEnd::GaveUp => "gave up",
-        WaitEnd::Died => "died",
-        WaitEnd::Abandoned | WaitEnd::RunEnded | WaitEnd::Never => "was still waiting when the run ended",
-    };
-    let (long, bound) = (duration(whole_ns), duration(it.bound_ns));
-    format!(
-        r#"{client} waited {long} for "{lock}", {held}: it asked at {from} and {until} at {to}; the bound for any wait is {bound}"#
-    )
-}
-
-/// `c1`, `c1 and c2`, `c1, c2 and c3`.
-fn list(mut names: Vec<String>) -> String {
-    let last = names.pop().unwrap_or_else(|| "nobody".to_owned());
-    if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
-}
-
-/// A point in true time: always in seconds, so that two of them compare at a glance.
-fn instant(at: TrueNs) -> String {
+/// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
+pub fn instant(at: TrueNs) -> String {
     seconds(at.0.into())
 }
 
-fn seconds(ns: i128) -> String {
+/// As [`instant`], for the reading of a clock, which may be negative.
+pub(crate) fn seconds(ns: i128) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let thousandths = (ns.unsigned_abs() + 500_000) / 1_000_000;
     format!("{sign}{}.{:03} s", thousandths / 1_000, thousandths % 1_000)
 }
 
-fn on_clock(clock: ClockKind, ns: i128) -> String {
-    match clock {
-        ClockKind::Wall => utc(ns),
-        ClockKind::Monotonic | ClockKind::Boot => seconds(ns),
+/// `c1`, `c1 and c2`, `c1, c2 and c3`; `nobody` if there is none.
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
+    if names.is_empty() { "nobody".to_owned() } else { joined(names, "and") }
+}
+
+/// Names with commas, and with `conjunction` before the last.
+pub fn joined<S: AsRef<str>>(names: &[S], conjunction: &str) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} {conjunction} {}", first.join(", "), last.as_ref())
+        }
     }
 }
 
-/// Nanoseconds since the Unix epoch as `2026-01-31 23:59:59.000 UTC`.
-fn utc(ns: i128) -> String {
-    const MS_PER_DAY: i128 = 86_400_000;
-    let ms = (ns + 500_000).div_euclid(1_000_000);
-    let (year, month, day) = civil(ms.div_euclid(MS_PER_DAY));
-    let ms = ms.rem_euclid(MS_PER_DAY);
-    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:03} UTC", ms % 1_000)
+/// For text that is laid out: without characters that a terminal would obey, each run of white space one space.
+pub fn clean(text: &str) -> String {
+    let visible: String = text.chars().map(|c| if acts_on_a_terminal(c) { ' ' } else { c }).collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Year, month and day of a day counted from 1970-01-01. Counts years from March, so that leap days come last
-/// (Hinnant, *chrono-compatible low-level date algorithms*).
-fn civil(days: i128) -> (i128, i128, i128) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i128::from(month <= 2);
-    (year, month, day)
+/// For text that a message quotes: short enough for one line, and a mark for each character that a terminal would obey,
+/// so that whoever typed it sees that it is there.
+pub fn shorten(text: &str) -> String {
+    let printable = |letter: char| if acts_on_a_terminal(letter) { '\u{fffd}' } else { letter };
+    let mut short: String = text.chars().take(60).map(printable).collect();
+    if text.chars().nth(60).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// Whether a terminal obeys a character instead of showing it: control characters, those that turn the direction of
+/// writing, and those without a width, which make two different names look alike.
+fn acts_on_a_terminal(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 #[cfg(test)]
@@ -294,17 +101,28 @@ mod tests {
     }
 
     #[test]
-    fn wall_readings_are_dates_before_and_after_the_epoch() {
-        let cases = [
-            (0, "1970-01-01 00:00:00.000 UTC"),
-            (-1_000_000, "1969-12-31 23:59:59.999 UTC"),
-            (951_782_400_000_000_000, "2000-02-29 00:00:00.000 UTC"),
-            (1_798_761_599_999_600_000, "2027-01-01 00:00:00.000 UTC"),
-            (i64::MAX.into(), "2262-04-11 23:47:16.855 UTC"),
-            (i64::MIN.into(), "1677-09-21 00:12:43.145 UTC"),
-        ];
-        for (ns, expected) in cases {
-            assert_eq!(utc(ns), expected, "{ns} ns");
-        }
+    fn a_story_cannot_send_escape_sequences_to_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb\u{9b}c\u{7}"), "a [31mb c");
+    }
+
+    #[test]
+    fn a_story_cannot_turn_or_hide_what_is_written() {
+        assert_eq!(clean("a\u{202e}b\u{2066}c\u{200b}d\u{feff}"), "a b c d");
+        assert_eq!(clean("naïve e\u{301} 鍵 →"), "naïve e\u{301} 鍵 →");
+    }
+
+    #[test]
+    fn what_a_message_quotes_is_short_and_shows_where_something_is_hidden() {
+        assert_eq!(shorten("a\x1b[31m\u{202e}b"), "a\u{fffd}[31m\u{fffd}b");
+        assert_eq!(shorten(&"é".repeat(60)), "é".repeat(60));
+        assert_eq!(shorten(&"é".repeat(61)), "é".repeat(60) + "…");
+    }
+
+    #[test]
+    fn lists_read_as_sentences() {
+        assert_eq!(list::<&str>(&[]), "nobody");
+        assert_eq!(list(&["A"]), "A");
+        assert_eq!(list(&["A", "B", "C"]), "A, B and C");
+        assert_eq!(joined(&["A", "B"], "or"), "A or B");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use doublehold_history::words::list;
 use doublehold_sim::{self as sim, HostId};
 
 use super::kind::Slot;
 use crate::cast::{Cast, UnknownHost};
-use crate::format::words;
 
 /// One host or several, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +45,7 @@ impl Names {
 /// `c1`, `c1 and c2`, `c1, c2 and c3`.
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(String::as_str).collect();
-        f.write_str(&words::names(&names))
+        f.write_str(&list(&self.0))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
 use doublehold_sim::DelayLaw;
 
 use super::hosts::Hosts;
@@ -97,7 +98,7 @@ fn step(item: &Field<'_>) -> Result<Step> {
         }
         "work" => {
             return super::units::law(law).map(Step::Work).map_err(|refusal| {
-                let law = super::section::shorten(law);
+                let law = shorten(law);
                 item.problem(
                     format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause),
                     refusal.hint,

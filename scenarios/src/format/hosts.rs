@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
 use doublehold_history::{FencingCheck, ResourceRules};
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 
 use super::lock::Chosen;
 use super::problem::{Problem, Result};
-use super::section::{Choices, Field, Section, shorten};
+use super::section::{Choices, Field, Section};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
 use crate::fault::Names;

@@ -35,6 +35,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
+use doublehold_history::words::shorten;
 use doublehold_lockimpl::Descriptor;
 
 use crate::error::{FileKind, Place, ScenarioError};
@@ -47,7 +48,6 @@ use problem::{Origin, Problem, Result};
 use section::{Field, Section};
 use tree::{Node, Value};
 
-pub use section::acts_on_a_terminal;
 pub use vocabulary::{Key, vocabulary};
 pub use words::signed_ns as signed_duration;
 pub(crate) use write::write;
@@ -112,11 +112,6 @@ impl Default for Source {
     }
 }
 
-/// A text that a user gave, fit to be part of one line of a message.
-pub fn printable(text: &str) -> String {
-    section::shorten(text)
-}
-
 impl Source {
     /// Reads the scenario.
     ///
@@ -173,7 +168,7 @@ impl Source {
             Origin::Line(line) => Place::Line(line),
             Origin::Set(number) => {
                 let (path, value) = self.sets.get(number).cloned().unwrap_or_default();
-                Place::Set(section::shorten(&format!("{path}={value}")))
+                Place::Set(shorten(&format!("{path}={value}")))
             }
         };
         let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
@@ -216,7 +211,7 @@ impl Source {
             names.push(name);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let cause = format!("there is no variant `{}`", section::shorten(wanted));
+        let cause = format!("there is no variant `{}`", shorten(wanted));
         Err(Problem::new(tree.origin, cause, suggest::hint(wanted, &names)))
     }
 }
@@ -328,7 +323,7 @@ fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
     let mut expect = BTreeMap::new();
     for (key, field) in root.section("expect", &[])?.fields() {
         let Some(predicate) = Predicate::ALL.into_iter().find(|predicate| predicate.as_str() == key) else {
-            let cause = format!("unknown predicate `{}`", section::shorten(key));
+            let cause = format!("unknown predicate `{}`", shorten(key));
             return Err(field.problem(cause, suggest::hint(key, &words)));
         };
         expect.insert(predicate, field.choice(&verdicts)?);

@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
+
 use super::hosts::Hosts;
 use super::lock::Chosen;
 use super::problem::Result;
-use super::section::{Field, shorten};
+use super::section::Field;
 use super::suggest;
 use crate::scenario::{ClientSetup, HostIndex, Role, Step};
 use crate::when::{Event, Mark};

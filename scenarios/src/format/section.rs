@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
 use super::problem::{Origin, Problem, Result};
@@ -354,25 +355,4 @@ impl Value {
             Value::Table(_) => "a table".to_owned(),
         }
     }
-}
-
-/// Whether a terminal obeys a character instead of showing it: control characters, those that turn the direction of
-/// writing, and those without a width, which make two different names look alike.
-pub fn acts_on_a_terminal(letter: char) -> bool {
-    letter.is_control()
-        || matches!(
-            letter,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-        )
-}
-
-/// A text short enough for one line of a message, without characters that would act on a terminal.
-pub(crate) fn shorten(text: &str) -> String {
-    let printable = |letter: char| if acts_on_a_terminal(letter) { '\u{fffd}' } else { letter };
-    let mut short: String = text.chars().take(60).map(printable).collect();
-    if text.chars().nth(60).is_some() {
-        short.push('…');
-    }
-    short
 }

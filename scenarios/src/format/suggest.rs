@@ -1,5 +1,7 @@
 //! "Did you mean": the known word closest to one that is not known.
 
+use doublehold_history::words;
+
 /// The way out after an unknown word: the closest known one, or all of them.
 pub fn hint(unknown: &str, known: &[&str]) -> String {
     match closest(unknown, known) {
@@ -25,19 +27,15 @@ pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Names in backticks, with commas and an "and".
 pub(crate) fn list(words: &[&str]) -> String {
-    joined(words, "and")
+    quoted(words, "and")
 }
 
 /// Names in backticks, with commas and an "or".
 pub(crate) fn either(words: &[&str]) -> String {
-    joined(words, "or")
+    quoted(words, "or")
 }
 
-fn joined(words: &[&str], conjunction: &str) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
-    }
+fn quoted(names: &[&str], conjunction: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|word| format!("`{word}`")).collect();
+    words::joined(&quoted, conjunction)
 }

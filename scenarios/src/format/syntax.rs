@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
+use doublehold_history::words::shorten;
 use toml::de::Error;
 
 use super::problem::{Origin, Problem};
-use super::section::shorten;
 
 /// Tables and lists within each other. Beyond this nothing has a meaning, and what recurses over a tree needs a bound.
 pub(crate) const DEPTH_MAX: usize = 16;

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use doublehold_history::words::shorten;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Result};
-use super::section::shorten;
 use super::syntax;
 
 /// A value and where it was written.

@@ -17,9 +17,11 @@
 
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
+
 use super::possible::Setting;
 use super::problem::{Origin, Problem, Result};
-use super::section::{Field, shorten};
+use super::section::Field;
 use super::tree::Node;
 use super::vocabulary::Key;
 use super::words;

@@ -38,15 +38,6 @@ pub fn signed_ns(ns: i64) -> String {
     format!("{sign}{}", duration(Duration::from_nanos(ns.unsigned_abs())))
 }
 
-/// Names with commas and an "and".
-pub(crate) fn names(names: &[&str]) -> String {
-    match names.split_last() {
-        None => String::new(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
 /// `1st`, `2nd`, `3rd`, `11th`.
 pub(crate) fn ordinal(n: u32) -> String {
     let ending = match (n % 10, n % 100) {

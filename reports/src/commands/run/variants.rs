@@ -1,5 +1,6 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
+use doublehold_history::words::clean;
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 
@@ -9,7 +10,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::show::Format;
 use crate::style::{Paint, Style};
-use crate::words::{clean, columns, to_ascii, wrap};
+use crate::words::{columns, to_ascii, wrap};
 use crate::{json, output, text};
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {

@@ -2,6 +2,7 @@
 //!
 //! Faults of a kind that go on at one time are one shade; the list of events says which links each of them struck.
 
+use doublehold_history::words::clean;
 use doublehold_scenarios::fault::{Effect, Kind, Nature};
 use doublehold_scenarios::report::FaultReport;
 
@@ -9,7 +10,7 @@ use super::pen::Pen;
 use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
 use crate::style::Paint;
-use crate::words::{clean, columns};
+use crate::words::columns;
 
 /// Whether a fault is of a link, and not of a host.
 pub(super) fn is_of_link(fault: &FaultReport) -> bool {

@@ -1,6 +1,7 @@
 //! The double holds, under the clients: where two claims overlap, and where two valid ones do.
 
-use doublehold_history::{Overlap, Predicate, duration};
+use doublehold_history::words::duration;
+use doublehold_history::{Overlap, Predicate};
 
 use super::pen::Pen;
 use crate::picture::facts::Facts;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs, duration};
+use doublehold_history::words::{clean, duration, instant, list};
+use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
-use crate::words::{clean, instant, list};
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut collected = ClaimEvents {

@@ -1,13 +1,13 @@
 //! Faults as events: when one strikes, and when it is over.
 
 use doublehold_history::TrueNs;
+use doublehold_history::words::clean;
 use doublehold_scenarios::fault::{Names, Nature};
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
-use crate::words::clean;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = Vec::new();

@@ -1,11 +1,11 @@
 //! Keys as events: a node no longer holds the key of a client that still believes in its grant, or has it again.
 
 use doublehold_history::TrueNs;
+use doublehold_history::words::list;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
-use crate::words::list;
 
 /// Keys of one grant that end in one way within this time are one event.
 const TOGETHER_NS: u64 = 100_000_000;

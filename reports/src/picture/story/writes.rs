@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs, duration};
+use doublehold_history::words::{clean, duration};
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs};
 
 use super::{Rank, StoryEvent};
 use crate::picture::facts::Facts;
-use crate::words::clean;
 
 /// A write that is on its way for longer than this has two events: when it is sent and when it arrives.
 const LONG_WAY_NS: u64 = 1_000_000_000;
