@@ -25,7 +25,10 @@ pub(crate) const BINDER: char = '\u{e000}';
 fn bind_units(text: &str) -> String {
     let mut bound = String::with_capacity(text.len());
     for word in text.split(' ') {
-        let is_unit = matches!(word.trim_end_matches([';', ',', ':', ')', '.']), "s" | "ms" | "µs");
+        let is_unit = matches!(
+            word.trim_end_matches([';', ',', ':', ')', '.']),
+            "ns" | "µs" | "ms" | "s" | "min" | "h" | "d"
+        );
         if is_unit && bound.ends_with(|c: char| c.is_ascii_digit()) {
             bound.push(BINDER);
         } else if !bound.is_empty() {

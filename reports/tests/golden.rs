@@ -364,7 +364,7 @@ fn json_has_the_promised_fields() {
     assert_eq!(run["true_time_ns"], 21_040_000_000_u64);
     assert_eq!(run["replay"], "doublehold run story --seed 7");
     let words = run["evidence"]["P1"]["words"][0].as_str().expect("a sentence");
-    assert!(words.starts_with(r#"c1 and c2 both held "stock" for 1.020 s of true time"#), "{words}");
+    assert!(words.starts_with(r#"c1 and c2 both held "stock" for 1.02 s of true time"#), "{words}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use doublehold_history::words::exact_duration;
 use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -182,9 +183,9 @@ impl When {
     /// The moment as a report says it: `at c1's check`, `2 s after c1's grant`.
     pub fn words(&self) -> String {
         match self {
-            When::At(at) => format!("at {}", words::duration(*at)),
+            When::At(at) => format!("at {}", exact_duration(*at)),
             When::On { events, after } if after.is_zero() => format!("at {}", chain(events)),
-            When::On { events, after } => format!("{} after {}", words::duration(*after), chain(events)),
+            When::On { events, after } => format!("{} after {}", exact_duration(*after), chain(events)),
         }
     }
 

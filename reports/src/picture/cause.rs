@@ -5,12 +5,11 @@
 //! than none. Whether the run would have gone well otherwise is not asked; running it again without the fault shows
 //! that.
 
-use doublehold_history::words::{clean, duration, list};
+use doublehold_history::words::{clean, duration, list, signed_duration};
 use doublehold_history::{
     CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
 };
 use doublehold_scenarios::fault::{Effect, Nature};
-use doublehold_scenarios::format::signed_duration;
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 

@@ -149,23 +149,22 @@ fn claims(report: &Report) -> Vec<Claim> {
     claims
 }
 
-/// Whether a text such as `1.011 s`, `41.000 ms` or `12 s` says this duration, as exactly as it says anything.
+/// Whether a text such as `1.011 s`, `41 ms` or `3 h` says this duration, rounded to a thousandth of its unit or finer.
+/// Of whole minutes and more, to a thousandth of a second.
 pub(crate) fn says(text: &str, duration: Duration) -> bool {
     let Some((number, unit)) = text.split_once(' ') else { return false };
-    let scale = match unit {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" => 60e9,
-        "h" => 3600e9,
-        "d" => 86_400e9,
+    let (scale, thousandth) = match unit {
+        "ns" => (1.0, 0.0),
+        "µs" => (1e3, 1.0),
+        "ms" => (1e6, 1e3),
+        "s" => (1e9, 1e6),
+        "min" => (60e9, 1e6),
+        "h" => (3600e9, 1e6),
+        "d" => (86_400e9, 1e6),
         _ => return false,
     };
-    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let Ok(value) = number.parse::<f64>() else { return false };
-    let half_a_digit = scale * 0.1_f64.powi(decimals as i32) * 0.500_001;
-    (value * scale - duration.as_nanos() as f64).abs() <= half_a_digit
+    (value * scale - duration.as_nanos() as f64).abs() <= thousandth * 0.500_001
 }
 
 pub(crate) fn between(from: TrueNs, to: TrueNs) -> Duration {

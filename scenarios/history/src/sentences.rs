@@ -1,4 +1,4 @@
-//! Evidence as sentences. Times are true time unless a clock is named; three decimals, rounded.
+//! Evidence as sentences. Times are true time unless a clock is named, rounded to three decimals.
 //!
 //! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
 

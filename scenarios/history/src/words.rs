@@ -3,20 +3,50 @@
 //! Text from files and command lines is shown on terminals, so [`clean`] and [`shorten`] let nothing through that a
 //! terminal obeys. Knows neither colours nor the width of a line.
 
+use std::time::Duration;
+
 use crate::event::TrueNs;
 
-/// A duration that was measured, as people write it: `6.812 s`, `41.000 ms`, `0.250 µs`.
+/// A duration that was measured, as people write it: `6.812 s`, `41 ms`, `250 ns`. Three decimals at most, rounded.
 pub fn duration(ns: u64) -> String {
-    let (unit, per_unit): (_, u128) = match ns {
-        0 => return "0 s".to_owned(),
-        // What would round to 1000.000 of a unit is one of the next.
-        1..1_000_000 => ("µs", 1_000),
-        1_000_000..999_999_500 => ("ms", 1_000_000),
-        _ => ("s", 1_000_000_000),
+    let thousandth = match ns {
+        0..1_000_000 => 1,
+        // What would round to 1000 of a unit is one of the next.
+        1_000_000..999_999_500 => 1_000,
+        _ => 1_000_000,
     };
-    let per_thousandth = per_unit / 1_000;
-    let thousandths = (u128::from(ns) + per_thousandth / 2) / per_thousandth;
-    format!("{}.{:03} {unit}", thousandths / 1_000, thousandths % 1_000)
+    in_its_unit((u128::from(ns) + thousandth / 2) / thousandth * thousandth)
+}
+
+/// A duration that somebody chose, exactly, in the same form: `12 s`, `1.0000001 s`, `3 h`.
+pub fn exact_duration(duration: Duration) -> String {
+    in_its_unit(duration.as_nanos())
+}
+
+/// As [`exact_duration`], of nanoseconds with a sign: `+10 s`.
+pub fn signed_duration(ns: i64) -> String {
+    let sign = if ns < 0 { '-' } else { '+' };
+    format!("{sign}{}", exact_duration(Duration::from_nanos(ns.unsigned_abs())))
+}
+
+fn in_its_unit(ns: u128) -> String {
+    if ns == 0 {
+        return "0 s".to_owned();
+    }
+    // Whole hours, days and minutes only: 90 s is easier to compare with a lease of 30 s than 1.5 min is.
+    let whole = [("d", 86_400_000_000_000), ("h", 3_600_000_000_000)];
+    for (unit, scale) in whole {
+        if ns >= scale && ns.is_multiple_of(scale) {
+            return format!("{} {unit}", ns / scale);
+        }
+    }
+    if ns >= 600_000_000_000 && ns.is_multiple_of(60_000_000_000) {
+        return format!("{} min", ns / 60_000_000_000);
+    }
+    let scales = [("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)];
+    let (unit, scale) = scales.into_iter().find(|(_, scale)| ns >= *scale).unwrap_or(("ns", 1));
+    let digits = format!("{}.{:09}", ns / scale, (ns % scale) * 1_000_000_000 / scale);
+    format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
@@ -81,23 +111,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_three_decimals_in_the_unit_that_fits() {
+    fn what_was_measured_has_three_decimals_at_most_in_the_unit_that_fits() {
         let cases = [
             (0, "0 s"),
-            (5, "0.005 µs"),
-            (1_500, "1.500 µs"),
+            (5, "5 ns"),
+            (1_500, "1.5 µs"),
             (999_999, "999.999 µs"),
-            (1_000_000, "1.000 ms"),
-            (41_000_499, "41.000 ms"),
+            (1_000_000, "1 ms"),
+            (41_000_499, "41 ms"),
             (41_000_500, "41.001 ms"),
             (999_999_499, "999.999 ms"),
-            (999_999_500, "1.000 s"),
+            (999_999_500, "1 s"),
             (6_812_000_000, "6.812 s"),
-            (u64::MAX, "18446744073.710 s"),
+            (90_950_000_000, "90.95 s"),
+            (600_000_400_000, "10 min"),
+            (u64::MAX, "18446744073.71 s"),
         ];
         for (ns, expected) in cases {
             assert_eq!(duration(ns), expected, "{ns} ns");
         }
+    }
+
+    #[test]
+    fn what_somebody_chose_is_said_exactly() {
+        let cases = [
+            (1_000_000_100, "1.0000001 s"),
+            (90_000_000_000, "90 s"),
+            (600_000_000_000, "10 min"),
+            (7_200_000_000_000, "2 h"),
+            (172_800_000_000_000, "2 d"),
+        ];
+        for (ns, expected) in cases {
+            assert_eq!(exact_duration(Duration::from_nanos(ns)), expected, "{ns} ns");
+        }
+        assert_eq!(
+            (signed_duration(-41_000_500), signed_duration(1)),
+            ("-41.0005 ms".into(), "+1 ns".into())
+        );
     }
 
     #[test]

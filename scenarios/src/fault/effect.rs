@@ -7,13 +7,14 @@
 
 use std::time::Duration;
 
+use doublehold_history::words::{exact_duration, signed_duration};
 use doublehold_sim::{self as sim, ClockKind, Probability, RatePpb};
 use doublehold_sim_redis::Order;
 
 use super::kind::{Kind, Nature, Slot};
 use super::names::{Names, Way};
 use crate::cast::{Cast, UnknownHost};
-use crate::format::{units, words};
+use crate::format::units;
 use crate::run::Signal;
 
 /// What a fault does.
@@ -242,7 +243,7 @@ impl Effect {
             Effect::PowerLoss { hosts, .. } => hosts.do_this("loses power", "lose power"),
             Effect::ClockStep { hosts, by_ns } => {
                 let have = hosts.do_this("has its wall clock", "have their wall clock");
-                format!("{have} stepped by {}", words::signed_ns(*by_ns))
+                format!("{have} stepped by {}", signed_duration(*by_ns))
             }
             Effect::ClockDrift { hosts, by } => {
                 let run = hosts.do_this("runs its clocks", "run their clocks");
@@ -252,9 +253,9 @@ impl Effect {
                 format!("{} {} clock frozen", hosts.do_this("has its", "have their"), clock.name())
             }
             Effect::Cut { way } => format!("the link {way} is cut"),
-            Effect::Slow { way, by } => format!("{} of extra delay {way}", words::duration(*by)),
+            Effect::Slow { way, by } => format!("{} of extra delay {way}", exact_duration(*by)),
             Effect::PacketDelay { from, to, by } => {
-                format!("the next message takes {} longer from {from} to {to}", words::duration(*by))
+                format!("the next message takes {} longer from {from} to {to}", exact_duration(*by))
             }
             Effect::Loss { way, probability } => format!("{probability} of all transmissions are lost {way}"),
             Effect::ResetConnections { from, to } => {

@@ -15,10 +15,10 @@ mod names;
 use std::fmt;
 use std::time::Duration;
 
+use doublehold_history::words::exact_duration;
 use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb, Trigger};
 
 use crate::cast::{Cast, UnknownHost};
-use crate::format::words;
 use crate::when::When;
 
 pub use effect::Effect;
@@ -159,9 +159,9 @@ impl Fault {
         match (self.lasting, self.effect.kind().nature) {
             (None, Nature::Death) => format!("{does} and {stay} down"),
             (Some(Duration::ZERO), Nature::Death) => format!("{does} and {restart} at once"),
-            (Some(after), Nature::Death) => format!("{does} and {restart} after {}", words::duration(after)),
+            (Some(after), Nature::Death) => format!("{does} and {restart} after {}", exact_duration(after)),
             (None, _) => does,
-            (Some(lasting), _) => format!("{does} for {}", words::duration(lasting)),
+            (Some(lasting), _) => format!("{does} for {}", exact_duration(lasting)),
         }
     }
 

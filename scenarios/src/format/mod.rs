@@ -49,7 +49,6 @@ use section::{Field, Section};
 use tree::{Node, Value};
 
 pub use vocabulary::{Key, vocabulary};
-pub use words::signed_ns as signed_duration;
 pub(crate) use write::write;
 
 const KEYS: &[&str] = &[

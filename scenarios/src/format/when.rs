@@ -17,14 +17,13 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
+use doublehold_history::words::{exact_duration, shorten};
 
 use super::possible::Setting;
 use super::problem::{Origin, Problem, Result};
 use super::section::Field;
 use super::tree::Node;
 use super::vocabulary::Key;
-use super::words;
 use super::{suggest, units};
 use crate::when::{Event, Mark, Nth, When};
 
@@ -57,8 +56,8 @@ pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<When> {
     let when = parse(field)?;
     match &when {
         When::At(at) if *at > setting.time_limit => {
-            let limit = words::duration(setting.time_limit);
-            let cause = format!("`{}` is {}, and the run ends at {limit}", field.path, words::duration(*at));
+            let limit = exact_duration(setting.time_limit);
+            let cause = format!("`{}` is {}, and the run ends at {limit}", field.path, exact_duration(*at));
             return Err(field.problem(cause, "name an earlier time, or raise `limits.time`"));
         }
         When::At(_) => {}

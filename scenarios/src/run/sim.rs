@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use doublehold_history::words::exact_duration;
 use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, Verdicts, judge};
 use doublehold_lockimpl::{LockKind, Registry};
 use doublehold_sim::{Budget, Outcome, PlannedFault, Record, Run, Seed, SimTime, Struck, World};
@@ -273,7 +274,7 @@ fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
     let (key, value) = match run.outcome {
         Outcome::Completed | Outcome::Stalled | Outcome::Halted => return None,
         Outcome::EventBudget => ("events", limits.events.to_string()),
-        Outcome::TimeBudget => ("time", words::duration(limits.time)),
+        Outcome::TimeBudget => ("time", exact_duration(limits.time)),
         Outcome::MemoryBudget => ("memory", words::bytes(limits.memory)),
     };
     // Steps of code count towards `limits.events` as well, where they do not show in the trace.
