@@ -93,6 +93,11 @@ pub trait Env: Clone + Send + Sync + 'static {
         let _ = key;
     }
 
+    /// A lock whose key is not called as its resource says so, before it touches the key. Nothing on a real machine.
+    fn names_key(&self, resource: &str, key: &[u8]) {
+        let _ = (resource, key);
+    }
+
     /// A lock that asks several nodes says whose yes it counted for the grant that the acquire call under way comes to.
     /// A node whose yes came too late has the key as well, and did not vote. Nothing on a real machine.
     fn votes(&self, nodes: &[&NodeName]) {

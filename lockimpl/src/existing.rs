@@ -62,7 +62,7 @@ pub trait Guard: Send + 'static {
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The lock's name, and its key if the code has no other.
+    /// The lock's name, and its key unless [`Existing::key`] says otherwise.
     pub resource: String,
     /// For how long.
     pub ttl: Duration,
@@ -203,6 +203,7 @@ impl<E: RedisRs> Client<E> {
 #[derive(Clone, Debug)]
 pub struct Existing<F> {
     descriptor: (&'static str, Nodes),
+    key: fn(&str) -> String,
     acquire: F,
 }
 
@@ -211,7 +212,14 @@ impl<F> Existing<F> {
     ///
     /// An error counts as "nobody can say", except an error that a node replied with: that is a no.
     pub fn on_nodes(name: &'static str, acquire: F) -> Self {
-        Self { descriptor: (name, Nodes::Independent), acquire }
+        Self { descriptor: (name, Nodes::Independent), key: str::to_owned, acquire }
+    }
+
+    /// What the code makes of a lock's name to have its key, such as `|name| format!("lock:{name}")`. Without it
+    /// nothing is seen of such a key, and what was done to it is unknown.
+    #[must_use]
+    pub fn key(self, key: fn(&str) -> String) -> Self {
+        Self { key, ..self }
     }
 }
 
@@ -236,7 +244,7 @@ impl Existing<()> {
                 acquire(connection, client, wanted).await
             })
         };
-        Existing { descriptor: (name, Nodes::One), acquire: connected }
+        Existing { descriptor: (name, Nodes::One), key: str::to_owned, acquire: connected }
     }
 }
 
@@ -260,13 +268,14 @@ where
             return Err(ConfigError::NoNodes);
         }
         let client = Client::new(env, nodes);
-        Ok(BoxLock::new(ExistingLock { client, acquire: self.acquire.clone(), held: None }))
+        Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire: self.acquire.clone(), held: None }))
     }
 }
 
 /// One client's lock.
 struct ExistingLock<E, F, G> {
     client: Client<E>,
+    key: fn(&str) -> String,
     acquire: F,
     held: Option<G>,
 }
@@ -282,6 +291,7 @@ where
         let wanted = Wanted { resource: resource.to_owned(), ttl };
         // Whatever of an earlier grant was not released is dropped, as the code's caller would drop it.
         self.held = None;
+        self.client.env.names_key(resource, (self.key)(resource).as_bytes());
         match (self.acquire)(self.client.clone(), wanted).await {
             Ok(Some(guard)) => {
                 let token = guard.token();

@@ -218,6 +218,27 @@ fn a_check_in_which_the_fault_never_strikes_is_no_pass() {
     assert!(!checked.holds(&[Predicate::P1]));
 }
 
+/// As in many services: the key has a prefix that the lock's name has not.
+async fn with_prefix(
+    redis: MultiplexedConnection,
+    client: Client,
+    wanted: Wanted,
+) -> RedisResult<Option<Held>> {
+    let resource = format!("lock:{}", wanted.resource);
+    set_nx(redis, client, Wanted { resource, ..wanted }).await
+}
+
+#[test]
+fn a_lock_whose_key_nobody_saw_says_nothing_about_wrong_releases() {
+    let checked = few(&two_clients(), plain("prefix", with_prefix)).run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR), Count { inconclusive: 8, ..Count::default() }, "{checked}");
+    assert_eq!(checked.count(Predicate::P1).holds, 8, "the rest is judged: {checked}");
+
+    let named = Existing::on_one_node("prefix", with_prefix).key(|name| format!("lock:{name}"));
+    let checked = few(&two_clients(), named).run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR).holds, 8, "{checked}");
+}
+
 #[test]
 fn what_a_world_says_is_checked_as_a_file_is() {
     let refused =

@@ -217,10 +217,11 @@ pub enum EventKind {
         /// What the command did.
         op: KeyOp,
     },
-    /// A command changed a lock's key, and nobody can say which call sent it or whose key it was.
+    /// A command changed a lock's key, and nobody can say which call sent it or whose key it was; or a grant came
+    /// without any key that was seen.
     Unattributed {
-        /// The node that executed it.
-        node: NodeId,
+        /// The node that executed it, if there was such a command.
+        node: Option<NodeId>,
         /// The lock the key stands for.
         lock: LockId,
         /// What is not known.

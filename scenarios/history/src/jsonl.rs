@@ -274,8 +274,12 @@ fn named(what: &EventKind, header: &Header) -> Result<(), String> {
         | EventKind::WriteSent { object, .. }
         | EventKind::WriteApplied { object, .. }
         | EventKind::WriteRefused { object, .. } => known("object", object.0, &header.objects),
-        EventKind::KeyTouched { node, lock, .. } | EventKind::Unattributed { node, lock, .. } => {
+        EventKind::KeyTouched { node, lock, .. } => {
             known("node", node.0, &header.nodes)?;
+            known("lock", lock.0, &header.locks)
+        }
+        EventKind::Unattributed { node, lock, .. } => {
+            node.map_or(Ok(()), |node| known("node", node.0, &header.nodes))?;
             known("lock", lock.0, &header.locks)
         }
         _ => Ok(()),

@@ -130,6 +130,10 @@ impl Env for SimEnv {
         self.recorder.marks_key(self.client, key);
     }
 
+    fn names_key(&self, resource: &str, key: &[u8]) {
+        self.recorder.names_key(resource, key);
+    }
+
     fn votes(&self, nodes: &[&NodeName]) {
         let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
         self.recorder.voted(self.client, known.collect());

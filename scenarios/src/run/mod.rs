@@ -13,6 +13,7 @@ mod env;
 mod kept;
 mod key_lanes;
 mod lean;
+mod lock_keys;
 mod on_sim;
 mod program;
 mod recorder;

@@ -7,7 +7,7 @@
 //! record is closed: a lock may say what marks its keys after the fact. Where either is not known, that is written
 //! down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
@@ -19,6 +19,7 @@ use super::attribution::{Attribution, ConnectionNumber, Mark, Moment};
 use super::claimants::{Claimants, boundary};
 use super::kept;
 use super::key_lanes::{Circumstances, How, KeyLanes, Stretch, Touch};
+use super::lock_keys::LockKeys;
 use super::stage::Witness;
 use crate::cast::Cast;
 use crate::report::{KeyOrigin, KeySpan};
@@ -45,8 +46,7 @@ struct Record {
     attribution: Attribution,
     claimants: Claimants,
     lanes: KeyLanes,
-    /// Keys that are a claim whatever they hold.
-    whole: BTreeSet<Vec<u8>>,
+    keys: LockKeys,
     /// The nodes whose yes each grant was given on, where several were asked.
     votes: BTreeMap<CallId, Vec<HostIndex>>,
     notes: Vec<String>,
@@ -102,7 +102,7 @@ impl Recorder {
             attribution: Attribution::default(),
             claimants: Claimants::default(),
             lanes: KeyLanes::default(),
-            whole: BTreeSet::new(),
+            keys: LockKeys::default(),
             votes: BTreeMap::new(),
             notes: Vec::new(),
             panicked: None,
@@ -166,7 +166,14 @@ impl Recorder {
         let mut record = self.lock();
         let moment = record.moment();
         record.attribution.mark(moment, client, Mark::Key(key.to_vec()));
-        record.whole.insert(key.to_vec());
+        record.keys.take_as_claim(key);
+    }
+
+    /// The key of the lock `resource` is called `key`.
+    pub(crate) fn names_key(&self, resource: &str, key: &[u8]) {
+        let mut guard = self.lock();
+        let record = &mut *guard;
+        record.keys.name(&record.header, resource, key);
     }
 
     /// Writes what `what` makes of the client's id.
@@ -271,6 +278,9 @@ impl Recorder {
                 history.push(at, what);
             }
         }
+        if let Some(what) = record.keys.unseen(&history) {
+            history.push(self.now(), what);
+        }
         Recorded {
             history,
             keys: record.lanes.spans(&record.attribution, &record.cast),
@@ -298,10 +308,13 @@ impl Recorder {
     ) {
         let mut guard = self.lock();
         let record = &mut *guard;
-        let Some(lock) = record.lock_of(change.key).filter(|_| !record.closed) else { return };
+        let Some(lock) = record.keys.lock_of(&record.header, change.key).filter(|_| !record.closed) else {
+            return;
+        };
         let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
         let by = Circumstances { node, lock, origin, sender, at: self.now(), moment: record.moment() };
-        let (whole, known) = (record.whole.contains(change.key), record.lanes.len());
+        record.keys.changed_by(sender);
+        let (whole, known) = (record.keys.is_claim(change.key), record.lanes.len());
         let (touches, waits) = record.lanes.changed(by, change, whole);
         self.witness.keeps(kept::KEY * (record.lanes.len() - known) as u64);
         // What a node does by itself, or is told by its master or file, is nobody's doing.
@@ -332,12 +345,6 @@ impl Recorder {
 }
 
 impl Record {
-    /// The lock whose key this is: a lock's name is its key.
-    fn lock_of(&self, key: &[u8]) -> Option<LockId> {
-        let place = self.header.locks.iter().position(|name| name.as_bytes() == key)?;
-        Some(LockId(u32::try_from(place).ok()?))
-    }
-
     /// How much is recorded so far.
     fn moment(&self) -> Moment {
         Moment(self.entries.len())
@@ -406,7 +413,7 @@ impl Record {
         let name = self.header.node(node);
         let why = format!("{command} changed the lock's key on {name}, and {why}");
         let lock = self.lanes.mark(touched.touch.claim).0;
-        Some(EventKind::Unattributed { node, lock, why })
+        Some(EventKind::Unattributed { node: Some(node), lock, why })
     }
 }
 

@@ -52,7 +52,7 @@ fn one_of_each() -> Vec<EventKind> {
         EventKind::WriteApplied { client, grant, object, version, based_on, value, fencing },
         EventKind::WriteRefused { client, grant, object, why: why.clone(), fencing, highest_seen },
         EventKind::KeyTouched { client, node, lock, by: call, held: grant, op: KeyOp::Release },
-        EventKind::Unattributed { node, lock, why: why.clone() },
+        EventKind::Unattributed { node: Some(node), lock, why: why.clone() },
         EventKind::Inconclusive { why },
         EventKind::RunEnded { outcome: RunOutcome::Completed },
     ]

@@ -129,7 +129,7 @@ impl Builder {
             50..52 => EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner },
             52..57 => EventKind::GaveUp { client, call: grant },
             57..61 => self.touch(raw, grant),
-            61 => EventKind::Unattributed { node: NodeId(0), lock: lock_of(grant), why },
+            61 => EventKind::Unattributed { node: Some(NodeId(0)), lock: lock_of(grant), why },
             _ => self.data(raw, grant),
         }
     }

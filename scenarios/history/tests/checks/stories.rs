@@ -118,7 +118,7 @@ fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing
     let why = "nobody knows".to_owned();
     let history = Story::bound(9_000)
         .granted(0, (C1, 1))
-        .at(5, EventKind::Unattributed { node: NodeId(0), lock: STOCK, why: why.clone() })
+        .at(5, EventKind::Unattributed { node: Some(NodeId(0)), lock: STOCK, why: why.clone() })
         .completes(9);
     assert_eq!(judge(&history).get(Predicate::WR), &Verdict::Inconclusive(why));
     assert_eq!(verdicts(&history), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);

@@ -1,0 +1,68 @@
+//! Which keys are those of locks, and which calls were seen to change one.
+//!
+//! A lock's name is its key, unless the lock says otherwise. Of a key that is called otherwise nothing is seen: a grant
+//! for which no key changed says so, since that nothing was wrong with it would be no finding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doublehold_history::{CallId, EventKind, Header, History, LockId};
+
+/// What is known of keys so far.
+#[derive(Default)]
+pub(super) struct LockKeys {
+    /// Keys that are not called as their locks.
+    named: BTreeMap<Vec<u8>, LockId>,
+    /// Keys that are a claim whatever they hold.
+    claims: BTreeSet<Vec<u8>>,
+    /// Calls whose commands changed a key of their lock.
+    changed_by: BTreeSet<CallId>,
+}
+
+impl LockKeys {
+    /// The key of the lock `resource` is called `key`.
+    pub(super) fn name(&mut self, header: &Header, resource: &str, key: &[u8]) {
+        if let Some(lock) = lock_named(header, resource.as_bytes()) {
+            self.named.insert(key.to_vec(), lock);
+        }
+    }
+
+    /// The lock whose key this is.
+    pub(super) fn lock_of(&self, header: &Header, key: &[u8]) -> Option<LockId> {
+        self.named.get(key).copied().or_else(|| lock_named(header, key))
+    }
+
+    /// The key is a claim whatever it holds.
+    pub(super) fn take_as_claim(&mut self, key: &[u8]) {
+        self.claims.insert(key.to_vec());
+    }
+
+    /// Whether the key is a claim whatever it holds.
+    pub(super) fn is_claim(&self, key: &[u8]) -> bool {
+        self.claims.contains(key)
+    }
+
+    /// A command changed a key: of this call, if that is known.
+    pub(super) fn changed_by(&mut self, call: Option<CallId>) {
+        self.changed_by.extend(call);
+    }
+
+    /// The first grant whose call changed no key: one says it all.
+    pub(super) fn unseen(&self, history: &History) -> Option<EventKind> {
+        history.events().iter().find_map(|event| match event.what {
+            EventKind::Granted { client, grant, lock, .. } if !self.changed_by.contains(&grant) => {
+                let (client, name) = (history.header().client(client), history.header().lock(lock));
+                let why = format!(
+                    "{client} was granted \"{name}\", and its call changed no key of that name on any node: say how the \
+                     lock's key is named"
+                );
+                Some(EventKind::Unattributed { node: None, lock, why })
+            }
+            _ => None,
+        })
+    }
+}
+
+fn lock_named(header: &Header, name: &[u8]) -> Option<LockId> {
+    let place = header.locks.iter().position(|known| known.as_bytes() == name)?;
+    Some(LockId(u32::try_from(place).ok()?))
+}
