@@ -64,3 +64,26 @@ fn a_set_that_a_replica_receives_from_its_master_is_not_executed() {
     "#);
     assert_eq!(report.faults[0].from, None, "c1 asked M and nobody asked R1");
 }
+
+/// R keeps c2's key beyond its lease, since a replica waits for its master to say that a key is gone; the cut makes the
+/// extensions come late. Then R is the master, and c1 deletes what is there.
+#[test]
+fn a_wrong_release_is_seen_also_of_a_key_that_a_replica_kept_beyond_its_lease() {
+    let extends = r#""work 1s", "extend", "#.repeat(18);
+    let report = run(&format!(
+        r#"
+        claim = "a plain DEL frees another's lock"
+        lock = {{ algorithm = "replicated", ttl = "3s", release = "plain-delete", elapsed_check = false }}
+        nodes = {{ names = ["A", "R"], master = "A" }}
+        clients = [
+            {{ name = "c1", program = ["acquire", "work 20s", "release"] }},
+            {{ name = "c2", start = "5s", on_lost_lock = "go-on", program = ["acquire", {extends} "release"] }},
+        ]
+        faults = [
+            {{ kind = "cut", from = "A", to = "R", both_ways = true, at = "7s", for = "5s" }},
+            {{ kind = "promote", host = "R", at = "17s" }},
+        ]
+        "#
+    ));
+    assert_eq!(report.verdicts.get(Predicate::WR).as_str(), "violated");
+}

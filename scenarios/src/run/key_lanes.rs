@@ -101,7 +101,7 @@ impl KeyLanes {
         let after = claims(by.lock, change.key, change.after, whole);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
         for (mark, detail) in &before {
-            let open = self.open.get(&(by.node, mark.clone())).copied();
+            let open = Some(self.open_or_reopened(mark, by));
             let how = match after.get(mark) {
                 Some(now) => {
                     let same = open.map(|open| self.kept(open, mark, by, change));
@@ -125,6 +125,23 @@ impl KeyLanes {
         alive.iter().for_each(|stretch| self.all[stretch.0].expires_at_ms = expires_at_ms);
         let waits = expires_at_ms.map(|at| alive.iter().map(|stretch| (*stretch, at)).collect());
         (touches, waits.unwrap_or_default())
+    }
+
+    /// The open stretch of a claim that is there. A replica, or a node whose clock went back, keeps a key whose time
+    /// was up: its stretch goes on. What nobody saw begin began with nobody.
+    fn open_or_reopened(&mut self, mark: &LockMark, by: Circumstances) -> Stretch {
+        if let Some(open) = self.open.get(&(by.node, mark.clone())) {
+            return *open;
+        }
+        let is_it = |held: &Held| held.circumstances.node == by.node && held.mark == *mark;
+        match self.all.iter().rposition(is_it) {
+            Some(last) if matches!(self.all[last].until, Some((_, KeyEnd::Expired))) => {
+                self.all[last].until = None;
+                self.open.insert((by.node, mark.clone()), Stretch(last));
+                Stretch(last)
+            }
+            _ => self.begin(mark, Circumstances { sender: None, ..by }, None),
+        }
     }
 
     /// A claim is still there. Its stretch, or a new one if another call than the one that set it has set it again.
