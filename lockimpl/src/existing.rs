@@ -27,9 +27,9 @@ use crate::times::{BootTime, MonotonicTime, WallTime};
 pub trait RedisRs: Env {
     /// Opens a new connection to `node`, driven by redis-rs on this machine.
     ///
-    /// Which lock call a command belongs to is told from when redis-rs writes it: the call its client is in at that
-    /// moment. A command that a call gave up and that leaves later, for want of room in the network, is taken for the
-    /// next call's.
+    /// Which lock call a command belongs to is told from when redis-rs writes it: the one call whose code, or whose
+    /// task, ran at that instant. Where several did, nobody can tell. A command that leaves later, for want of room
+    /// in the network, is taken for that of a call that runs then.
     fn multiplexed(&self, node: &NodeName)
     -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
 }

@@ -152,6 +152,12 @@ impl Check {
         let tally = run_many(&prepared, seeds.clone(), self.patience)?;
         let shown = tally.first().or_else(|| asked_for().ok().flatten());
         let bad = shown.map(|seed| self.bad_run(prepared.run(seed))).transpose()?;
+        if let Some(bad) = &bad
+            && (prepared.judge(bad.report.seed).trace_hash != bad.report.trace_hash
+                || is_another(&bad.report, &tally))
+        {
+            return Err(CheckError::NotTheSame(bad.report.seed));
+        }
         let world = self.world.name().to_owned();
         Ok(Checked { world, lock: self.lock, seeds, tally, bad })
     }
@@ -181,6 +187,13 @@ fn write(path: &Path, text: &str) -> Result<PathBuf, CheckError> {
     path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
     fs::write(path, text).map_err(failed)?;
     Ok(path.to_owned())
+}
+
+/// Whether the run of the first bad seed shows nothing bad when it is made again.
+fn is_another(report: &Report, tally: &Tally) -> bool {
+    let is_bad = report.panicked.is_some()
+        || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated");
+    tally.first() == Some(report.seed) && !is_bad
 }
 
 /// A name as part of a file's name.
@@ -250,7 +263,11 @@ impl Checked {
     /// If it does not, with everything there is to say.
     pub fn assert_holds(&self, predicates: &[Predicate]) {
         let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
-        assert!(self.holds(predicates), "{} did not hold throughout\n\n{self}", list(&names));
+        assert!(
+            self.holds(predicates),
+            "{} did not hold throughout, or was never decided\n\n{self}",
+            list(&names)
+        );
     }
 }
 
@@ -263,12 +280,19 @@ impl fmt::Display for Checked {
         };
         writeln!(f, "{world}: the lock `{lock}`, {runs}\n")?;
         writeln!(f, "  rule                    holds  violated  inconclusive  first seed")?;
+        let mut reasons: Vec<(Seed, String)> = Vec::new();
         for predicate in Predicate::ALL {
             let count = self.count(predicate);
             let rule = format!("{predicate}  {}", predicate.name());
             let first = count.first.map_or("-".to_owned(), |seed| seed.to_string());
-            let Count { holds, violated, inconclusive, .. } = count;
+            let Count { holds, violated, inconclusive, unsaid, .. } = count;
+            if let Some(reason) = unsaid.filter(|(_, why)| reasons.iter().all(|(_, known)| known != why)) {
+                reasons.push(reason);
+            }
             writeln!(f, "  {rule:<20}{holds:>9}{violated:>10}{inconclusive:>14}{first:>12}")?;
+        }
+        for (seed, why) in reasons {
+            writeln!(f, "\n  inconclusive, first from seed {seed}: {why}")?;
         }
         if let Some((first, panics)) = tally.panicked {
             writeln!(f, "\n  the lock panicked in {panics} of these runs, first from seed {first}")?;
@@ -305,6 +329,12 @@ pub enum CheckError {
     /// A plan cannot be written as text.
     #[error("cannot write the plan: {0}")]
     Plan(String),
+    /// The same seed gave two runs.
+    #[error(
+        "the run from seed {0} was another the second time: the lock reads something that its client does not give it, \
+         such as real time, real chance or a static"
+    )]
+    NotTheSame(Seed),
     /// `DOUBLEHOLD_SEED` is no number.
     #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
     Seed(String),

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use doublehold::check::{
     Acquired, BoxLock, Check, CheckError, Checked, Client, ConfigError, Count, Descriptor, Env, Existing,
-    Fault, Grant, Guard, Lock, LockKind, MultiplexedConnection, NodeName, Nodes, Predicate, Refusal,
-    Released, Seed, SimEnv, Switches, Token, Wanted, World, check, replay,
+    Fault, Grant, Guard, Lock, LockKind, Mark, MultiplexedConnection, NodeName, Nodes, Predicate, Refusal,
+    Released, Seed, SimEnv, Switches, Task, Token, Wanted, When, World, check, replay,
 };
 use redis::RedisResult;
 
@@ -109,7 +109,11 @@ fn a_plan_of_another_lock_is_refused_by_its_name() {
     let plan = &checked.bad.expect("it is flawed").files[1];
     let error = replay(plan, plain("mine", async |_, _, _| Ok(None::<Held>)))
         .expect_err("it is no plan of this lock");
-    assert!(error.to_string().contains("`forgetful`"), "{error}");
+    assert!(
+        error.to_string().contains("the plan is of the lock `forgetful`, which is not known here"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("doublehold::check::replay"), "{error}");
 }
 
 fn plain<F, Taken>(name: &'static str, take: F) -> impl LockKind<SimEnv>
@@ -180,6 +184,119 @@ fn code_that_sleeps_on_tokios_timer_is_told_what_to_do() {
     assert!(said.contains("sleep, time out, spawn and connect through the client"), "{said}");
 }
 
+/// Panics when it is dropped, as a guard does that wants to spawn its release on a runtime that is not there.
+struct Dropped(Option<Held>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        assert!(self.0.is_none(), "dropped while it was held");
+    }
+}
+
+impl Guard for Dropped {
+    fn token(&self) -> Vec<u8> {
+        self.0.as_ref().map_or_else(Vec::new, Guard::token)
+    }
+
+    async fn release(mut self) -> RedisResult<bool> {
+        let held = self.0.take().expect("it is released once");
+        held.release().await
+    }
+}
+
+#[test]
+fn a_panic_in_a_drop_is_what_its_run_came_to_also_when_the_process_crashes() {
+    let take = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        Ok(set_nx(redis, client, wanted).await?.map(|held| Dropped(Some(held))))
+    };
+    let crash = Fault::crash("c1").at(When::event("c1", Mark::Grant)).lasting(Duration::from_secs(1));
+    let lock = Existing::on_one_node("dropped", take);
+    let checked = few(&two_clients().fault(crash), lock).run().expect("it can be run");
+    assert_eq!(checked.tally.panicked, Some((Seed(1), 8)), "{checked}");
+    assert!(checked.to_string().contains("panicked: dropped while it was held"), "{checked}");
+}
+
+/// Renews its lease by a task, over the connection of its lock.
+struct Renewed {
+    held: Held,
+    task: Task,
+}
+
+impl Guard for Renewed {
+    fn token(&self) -> Vec<u8> {
+        self.held.token()
+    }
+
+    async fn release(self) -> RedisResult<bool> {
+        self.task.abort();
+        compare(&self.held, "DEL", None).await
+    }
+}
+
+async fn compare(held: &Held, then: &str, millis: Option<u64>) -> RedisResult<bool> {
+    let script = format!(
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('{then}', KEYS[1]{}) end return 0",
+        millis.map_or(String::new(), |millis| format!(", {millis}"))
+    );
+    let mut redis = held.redis.clone();
+    redis::cmd("EVAL").arg(script).arg(1).arg(&held.key).arg(&held.token).query_async(&mut redis).await
+}
+
+fn renewed(compares: bool) -> impl LockKind<SimEnv> {
+    let take = move |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let millis = wanted.ttl.as_millis() as u64;
+        let Some(held) = set_nx(redis, client.clone(), wanted).await? else { return Ok(None) };
+        let mine = Held { redis: held.redis.clone(), key: held.key.clone(), token: held.token.clone() };
+        let machine = client.clone();
+        let task = client.spawn(async move {
+            loop {
+                machine.sleep(Duration::from_millis(900)).await;
+                if compares {
+                    compare(&mine, "PEXPIRE", Some(millis)).await.expect("the node answers");
+                } else {
+                    let mut renew = redis::cmd("PEXPIRE");
+                    renew.arg(&mine.key).arg(millis);
+                    renew.query_async::<i64>(&mut mine.redis.clone()).await.expect("the node answers");
+                }
+            }
+        });
+        Ok(Some(Renewed { held, task }))
+    };
+    Existing::on_one_node("renewed", take)
+}
+
+#[test]
+fn what_a_watchdog_sends_belongs_to_the_call_that_started_it() {
+    let world = World::new("long work")
+        .nodes(["A"])
+        .clients(2, ["acquire", "work 4s..6s", "release"])
+        .rounds(2)
+        .ttl(Duration::from_secs(3));
+    let right = few(&world, renewed(true)).run().expect("it can be run");
+    assert_eq!(
+        right.count(Predicate::WR).holds,
+        8,
+        "a watchdog that compares extends its own key only: {right}"
+    );
+    // It sleeps through its lease, and then renews whatever is there.
+    let pause = Fault::pause("c1").at(When::event("c1", Mark::Grant)).lasting(Duration::from_secs(6));
+    let wrong = few(&world.clone().fault(pause), renewed(false)).run().expect("it can be run");
+    assert!(wrong.count(Predicate::WR).violated > 0, "{wrong}");
+}
+
+#[test]
+fn a_lock_that_counts_in_a_static_is_said_to_be_another_each_time() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let counts = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        client.sleep(Duration::from_millis(CALLS.fetch_add(1, Ordering::Relaxed))).await;
+        set_nx(redis, client, wanted).await
+    };
+    let world = two_clients().ttl(Duration::from_millis(900));
+    let Err(CheckError::NotTheSame(_)) = few(&world, plain("counts", counts)).run() else {
+        panic!("it is not said")
+    };
+}
+
 /// Ends the loop below when its test is over, so that no thread is left to spin.
 static ENOUGH: AtomicBool = AtomicBool::new(false);
 
@@ -214,7 +331,14 @@ fn code_that_waits_for_ever_ends_its_run_and_nothing_holds_for_it() {
 fn a_check_in_which_the_fault_never_strikes_is_no_pass() {
     let never = Fault::pause("c1").at(Duration::from_secs(3000)).lasting(Duration::from_secs(12));
     let checked = few(&two_clients().fault(never), plain("mine", set_nx)).run().expect("it can be run");
-    assert_eq!(checked.count(Predicate::P1), Count { inconclusive: 8, ..Count::default() }, "{checked}");
+    assert!(
+        matches!(checked.count(Predicate::P1), Count { holds: 0, violated: 0, inconclusive: 8, .. }),
+        "{checked}"
+    );
+    assert!(
+        checked.to_string().contains("inconclusive, first from seed 1: the fault `c1 pauses for 12 s"),
+        "{checked}"
+    );
     assert!(!checked.holds(&[Predicate::P1]));
 }
 
@@ -231,7 +355,11 @@ async fn with_prefix(
 #[test]
 fn a_lock_whose_key_nobody_saw_says_nothing_about_wrong_releases() {
     let checked = few(&two_clients(), plain("prefix", with_prefix)).run().expect("it can be run");
-    assert_eq!(checked.count(Predicate::WR), Count { inconclusive: 8, ..Count::default() }, "{checked}");
+    assert!(
+        matches!(checked.count(Predicate::WR), Count { holds: 0, violated: 0, inconclusive: 8, .. }),
+        "{checked}"
+    );
+    assert!(checked.to_string().contains("say how the lock's key is named"), "{checked}");
     assert_eq!(checked.count(Predicate::P1).holds, 8, "the rest is judged: {checked}");
 
     let named = Existing::on_one_node("prefix", with_prefix).key(|name| format!("lock:{name}"));

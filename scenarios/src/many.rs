@@ -32,7 +32,7 @@ pub struct Tally {
 }
 
 /// How often one predicate came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// In how many runs it holds.
     pub holds: u64,
@@ -42,6 +42,8 @@ pub struct Count {
     pub inconclusive: u64,
     /// The first seed from which it is violated.
     pub first: Option<Seed>,
+    /// The first seed from which nobody can say, and why.
+    pub unsaid: Option<(Seed, String)>,
 }
 
 /// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
@@ -133,7 +135,12 @@ impl Tally {
             let count = self.predicates.entry(predicate).or_default();
             match verdict {
                 Verdict::Holds => count.holds += 1,
-                Verdict::Inconclusive(_) => count.inconclusive += 1,
+                Verdict::Inconclusive(why) => {
+                    count.inconclusive += 1;
+                    if count.unsaid.as_ref().is_none_or(|(first, _)| run.seed < *first) {
+                        count.unsaid = Some((run.seed, why.clone()));
+                    }
+                }
                 Verdict::Violated(_) => {
                     count.violated += 1;
                     count.first = Some(count.first.map_or(run.seed, |first| first.min(run.seed)));
@@ -148,7 +155,7 @@ impl Tally {
 
     /// How often a predicate came to what.
     pub fn of(&self, predicate: Predicate) -> Count {
-        self.predicates.get(&predicate).copied().unwrap_or_default()
+        self.predicates.get(&predicate).cloned().unwrap_or_default()
     }
 
     /// The first seed from which anything was violated, or the code panicked.

@@ -19,7 +19,7 @@ use crate::catalog::read_text;
 use crate::error::{FileKind, ScenarioError};
 use crate::format::problem::Problem;
 use crate::format::section::{Field, Section};
-use crate::format::tree::Node;
+use crate::format::tree::{Node, Value};
 use crate::format::{Source, syntax};
 use crate::report::Report;
 use crate::scenario::Scenario;
@@ -246,6 +246,7 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
     let field = |key, example| plan.require(key, example).map_err(|problem| refused(file, problem));
     let name = field("name", "\"lease-pause\"")?.text().map_err(|problem| refused(file, problem))?;
     let scenario = field("scenario", "{ … }")?;
+    refuse_unknown_lock(file, &scenario, &locks)?;
     let source = Source { name: name.to_owned(), in_plan: true, locks, ..Source::default() };
     match scenario.text() {
         Ok(text) => {
@@ -254,6 +255,20 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
         }
         Err(_) => Source { file: shorten(file), ..source }.read_tree(scenario.node()),
     }
+}
+
+/// A plan of somebody's own lock can be replayed where that lock is, and nowhere else.
+fn refuse_unknown_lock(file: &str, scenario: &Field<'_>, locks: &[Descriptor]) -> Result<(), ScenarioError> {
+    let Value::Table(scenario) = &scenario.node().value else { return Ok(()) };
+    let Some(Value::Table(lock)) = scenario.get("lock").map(|lock| &lock.value) else { return Ok(()) };
+    let Some(node) = lock.get("algorithm") else { return Ok(()) };
+    let Value::Text(name) = &node.value else { return Ok(()) };
+    if locks.iter().any(|known| known.name == name.as_str()) {
+        return Ok(());
+    }
+    let cause = format!("the plan is of the lock `{}`, which is not known here", shorten(name));
+    let hint = "replay it in the crate that has the lock: with `doublehold::check::replay`, or from its seed";
+    Err(refused(file, Problem::new(node.origin, cause, hint)))
 }
 
 fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {

@@ -131,7 +131,11 @@ fn a_broken_plan_is_told_what_is_wrong_and_where() {
         ("seed = ", "sead = ", "unknown key `sead`\nhint: did you mean `seed`?".to_owned()),
         ("\"18446744073709551615\"", "\"many\"", "`seed` must be a whole number, not `many`".to_owned()),
         ("\"18446744073709551615\"", "-1", "`seed` must be a whole number, not `-1`".to_owned()),
-        ("algorithm = \"redlock\"", "algorithm = \"redlok\"", "did you mean `redlock`?".to_owned()),
+        (
+            "algorithm = \"redlock\"",
+            "algorithm = \"redlok\"",
+            "the plan is of the lock `redlok`, which is not known here".to_owned(),
+        ),
         ("hash_rules = 2", "hash_rules = 0", "`hash_rules` must be".to_owned()),
         ("P4 = ", "P9 = ", "unknown key `P9` in `verdicts`".to_owned()),
     ];

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, ClientId, LockId};
+use doublehold_history::{CallId, ClientId, LockId, TrueNs};
 
 /// A connection between a client and a node, by a number that means the same at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,8 @@ pub(super) struct Attribution {
     locks: BTreeMap<CallId, LockId>,
     /// The lock call each client is in, by the grant it is about.
     calls: BTreeMap<ClientId, CallId>,
+    /// The calls whose code last ran on each client, all at one instant.
+    ran: BTreeMap<ClientId, (TrueNs, Vec<CallId>)>,
     /// The calls of each connection's requests, in the order sent.
     sent: BTreeMap<ConnectionNumber, Vec<Option<CallId>>>,
     /// The calls that said that they mark their lock's keys like this, with when they said so first.
@@ -58,6 +60,33 @@ impl Attribution {
     /// The call is over, or its client is.
     pub(super) fn leave(&mut self, client: ClientId) {
         self.calls.remove(&client);
+    }
+
+    /// The code of the call that a client is in runs now.
+    pub(super) fn runs(&mut self, client: ClientId, now: TrueNs) {
+        let Some(call) = self.call_of(client) else { return };
+        let (at, calls) = self.ran.entry(client).or_default();
+        if *at != now {
+            *at = now;
+            calls.clear();
+        }
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+
+    /// The one call whose code ran on a client at this instant; `None` if several did, or none.
+    pub(super) fn runs_alone(&self, client: ClientId, now: TrueNs) -> Option<CallId> {
+        match self.ran.get(&client)? {
+            (at, calls) if *at == now => {
+                if let [call] = calls[..] {
+                    Some(call)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn call_of(&self, client: ClientId) -> Option<CallId> {

@@ -1,76 +1,130 @@
 //! A panic in the code under test is a finding about that code: the run ends there, and says so.
 //!
 //! Assumes that nobody looks at what the code left half done: its run is over, and its world is thrown away. Does not
-//! catch panics of anything else, which are bugs of ours.
+//! catch panics of anything else, which are bugs of ours; nor one in a `Drop` while another panic is under way, which
+//! nothing can catch.
 
 use std::any::Any;
-use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use doublehold_history::ClientId;
 use doublehold_lockimpl::{Acquired, BoxLock, Extended, Grant, Lock, Released};
 
 use super::recorder::Recorder;
 use super::stage::Stage;
 
-/// A lock whose panics end the run.
+/// A lock whose panics end the run, also those of what it drops.
 pub(crate) struct CaughtLock<S: Stage> {
-    lock: BoxLock,
+    /// There until this is dropped.
+    lock: Option<BoxLock>,
     end: End<S>,
 }
 
 impl<S: Stage> CaughtLock<S> {
     pub(crate) fn new(lock: BoxLock, end: End<S>) -> CaughtLock<S> {
-        CaughtLock { lock, end }
+        CaughtLock { lock: Some(lock), end }
+    }
+
+    fn parts(&mut self) -> (&mut BoxLock, &End<S>) {
+        (self.lock.as_mut().expect("it is there until it is dropped"), &self.end)
     }
 }
 
 impl<S: Stage> Lock for CaughtLock<S> {
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
-        self.end.if_panics(self.lock.acquire(resource, ttl)).await
+        let (lock, end) = self.parts();
+        end.if_panics(lock.acquire(resource, ttl)).await
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        self.end.if_panics(self.lock.extend(grant, ttl)).await
+        let (lock, end) = self.parts();
+        end.if_panics(lock.extend(grant, ttl)).await
     }
 
     async fn release(&mut self, grant: &Grant) -> Released {
-        self.end.if_panics(self.lock.release(grant)).await
+        let (lock, end) = self.parts();
+        end.if_panics(lock.release(grant)).await
+    }
+}
+
+impl<S: Stage> Drop for CaughtLock<S> {
+    fn drop(&mut self) {
+        self.end.drops(self.lock.take());
     }
 }
 
 /// What ends a run.
+#[derive(Clone)]
 pub(crate) struct End<S: Stage> {
     pub(crate) stage: S,
     pub(crate) recorder: Recorder,
-    /// The name of the client whose code runs.
-    pub(crate) client: String,
+    /// Whose code runs.
+    pub(crate) client: ClientId,
+    /// Its name.
+    pub(crate) name: String,
 }
 
 impl<S: Stage> End<S> {
     /// Runs code under test. If it panics, so ends the run, and this never returns.
-    pub(crate) async fn if_panics<F: Future>(&self, code: F) -> F::Output {
-        match caught(code).await {
-            Ok(output) => output,
-            Err(message) => {
-                self.recorder.panicked(format!("the lock of {} panicked: {message}", self.client));
-                self.stage.halt();
-                pending().await
+    pub(crate) fn if_panics<F: Future>(&self, code: F) -> Watched<S, F> {
+        Watched { code: Some(Box::pin(code)), end: self.clone() }
+    }
+
+    /// Drops what belongs to code under test.
+    fn drops<T>(&self, what: T) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(what))) {
+            self.panicked(panic.as_ref());
+        }
+    }
+
+    fn panicked(&self, panic: &(dyn Any + Send)) {
+        let why = format!("the lock of {} panicked: {}", self.name, message(panic));
+        // Where a world is taken down nothing is left to be ended.
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            self.recorder.panicked(why);
+            self.stage.halt();
+        }));
+        ended.unwrap_or_default();
+    }
+}
+
+/// Code under test, at work.
+pub(crate) struct Watched<S: Stage, F> {
+    /// There until it panicked, or this is dropped.
+    code: Option<Pin<Box<F>>>,
+    end: End<S>,
+}
+
+/// The code is pinned in its box, and nothing else is pinned at all.
+impl<S: Stage, F> Unpin for Watched<S, F> {}
+
+impl<S: Stage, F: Future> Future for Watched<S, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = &mut *self;
+        let Some(code) = &mut this.code else { return Poll::Pending };
+        this.end.recorder.runs(this.end.client);
+        match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            Err(panic) => {
+                this.end.panicked(panic.as_ref());
+                let code = this.code.take();
+                this.end.drops(code);
+                Poll::Pending
             }
         }
     }
 }
 
-/// Runs code to its end or to its panic, whose message it gives.
-async fn caught<F: Future>(code: F) -> Result<F::Output, String> {
-    let mut code = pin!(code);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx))) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(message(panic.as_ref()))),
-    })
-    .await
+impl<S: Stage, F> Drop for Watched<S, F> {
+    fn drop(&mut self) {
+        let code = self.code.take();
+        self.end.drops(code);
+    }
 }
 
 /// What a panic says. Code that wants a tokio runtime is told what there is in its place.

@@ -140,9 +140,9 @@ impl Env for SimEnv {
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        let client = self.host.name().to_owned();
-        let end = End { stage: self.clone(), recorder: self.recorder.clone(), client };
-        let (handle, task) = Task::new(async move { end.if_panics(task).await });
+        let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
+        let end = End { stage: self.clone(), recorder, client: self.client, name };
+        let (handle, task) = Task::new(end.if_panics(task));
         let call = self.recorder.call_of(self.client);
         self.host.spawn(InCall {
             client: self.client,

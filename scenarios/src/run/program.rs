@@ -66,7 +66,10 @@ impl<S: Stage> Job<S> {
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => {
                 let (stage, recorder) = (stage.clone(), self.recorder.clone());
-                CaughtLock::new(lock, End { stage, recorder, client: name.clone() })
+                CaughtLock::new(
+                    lock,
+                    End { stage, recorder, client: self.program.client, name: name.clone() },
+                )
             }
             Err(error) => {
                 return self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
@@ -268,7 +271,12 @@ impl<S: Stage> Client<'_, S> {
             Extended::NotOwner => "not the owner".to_owned(),
             Extended::TooLate => "too late".to_owned(),
             Extended::Unknown(doubt) => doubt.to_string(),
-            Extended::Unsupported => "this lock cannot be extended".to_owned(),
+            Extended::Unsupported => {
+                let name = &self.program.name;
+                self.recorder
+                    .inconclusive(format!("{name} is to extend its lease, and this lock cannot be extended"));
+                "this lock cannot be extended".to_owned()
+            }
         };
         self.note(|client| EventKind::ExtendFailed { client, grant, why });
         if lost {

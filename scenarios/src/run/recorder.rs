@@ -148,6 +148,18 @@ impl Recorder {
         before
     }
 
+    /// The code of the call that a client is in runs now.
+    pub(crate) fn runs(&self, client: ClientId) {
+        let now = self.now();
+        self.lock().attribution.runs(client, now);
+    }
+
+    /// The one call whose code has run on a client at this instant, if it is one.
+    pub(crate) fn runs_alone(&self, client: ClientId) -> Option<CallId> {
+        let now = self.now();
+        self.lock().attribution.runs_alone(client, now)
+    }
+
     /// Requests were written to a connection, each by this call.
     pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
         self.witness.keeps(kept::requests(calls.len()));
