@@ -1,7 +1,5 @@
 //! Integers as Redis reads and writes them.
 
-use std::io::Write as _;
-
 /// Reads a decimal `i64` as strictly as Redis: no spaces, no `+`, no leading zeros, no `-0`.
 pub fn parse(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -28,13 +26,22 @@ pub fn parse(text: &[u8]) -> Option<i64> {
 pub fn write(out: &mut Vec<u8>, value: i64) {
     match value {
         0..=9 => out.push(b'0' + value as u8),
-        _ => write!(out, "{value}").expect("a Vec takes every byte"),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_the_canonical_spelling() {
+        for value in [0, 9, 10, -1, -9, -10, 20, 1000, i64::MAX, i64::MIN] {
+            let mut out = b"$".to_vec();
+            write(&mut out, value);
+            assert_eq!(out, format!("${value}").as_bytes());
+        }
+    }
 
     #[test]
     fn only_the_canonical_spelling_of_an_integer_is_one() {
