@@ -29,8 +29,9 @@ use std::task::{Context, Poll, Waker};
 
 use doublehold_history::{CallId, ClientId};
 use doublehold_sim::{Host, SimStream};
+use doublehold_sim_redis::resp::reply::{array, bulk};
 use redis::aio::ConnectionLike;
-use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
 
 use self::wire::{Expected, Several, Wire, broken_pipe};
 use super::attribution::ConnectionNumber;
@@ -130,7 +131,7 @@ impl What<'_> {
     fn write(&self, call: Option<CallId>, unsent: &mut Vec<u8>, mut tell: impl FnMut(&[Option<CallId>])) {
         match self {
             What::Command(cmd) => {
-                cmd.write_packed_command(unsent);
+                pack(cmd, unsent);
                 tell(&[call]);
             }
             What::Pipeline { pipeline, .. } => {
@@ -164,6 +165,20 @@ impl What<'_> {
 
     fn wants_no_reply(&self) -> bool {
         matches!(self, What::Command(cmd) if cmd.is_no_response())
+    }
+}
+
+/// Writes a command. redis-rs writes the same, and goes over the arguments twice.
+fn pack(cmd: &Cmd, unsent: &mut Vec<u8>) {
+    let start = unsent.len();
+    array(unsent, cmd.args_iter().len());
+    for arg in cmd.args_iter() {
+        let Arg::Simple(bytes) = arg else {
+            // A cursor, which redis-rs shows nobody.
+            unsent.truncate(start);
+            return cmd.write_packed_command(unsent);
+        };
+        bulk(unsent, bytes);
     }
 }
 

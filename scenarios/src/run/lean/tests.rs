@@ -42,6 +42,19 @@ async fn give_up(client: &Client, connection: &mut Connection, cmd: &Cmd) {
 }
 
 #[test]
+fn commands_are_packed_as_redis_rs_packs_them() {
+    let long = "x".repeat(1234);
+    let mut scan = redis::cmd("SCAN");
+    scan.cursor_arg(42).arg("COUNT").arg(10);
+    let set = redis::cmd("SET").arg("stock").arg(&long).arg("").arg(b"\r\n\0\xff").arg(-7).to_owned();
+    for cmd in [ping("hi"), redis::cmd("PING"), set, scan] {
+        let mut packed = b"before".to_vec();
+        super::pack(&cmd, &mut packed);
+        assert_eq!(packed, [b"before", &cmd.get_packed_command()[..]].concat());
+    }
+}
+
+#[test]
 fn a_late_reply_is_nobodys() {
     both(|client| async move {
         let mut connection = client.connect().await;
