@@ -53,9 +53,10 @@ async fn accept(host: Host, process: impl Process, mut incoming: Incoming) {
         let stream = incoming.accept().await;
         let (process, peer) =
             (process.clone(), Peer { host: stream.peer().0, connection: stream.connection().0 });
-        host.spawn(async move {
+        // A connection's state is some kilobytes: boxed here, it is not copied on its way to the tasks.
+        host.spawn(Box::pin(async move {
             let address = format!("host{}:0", peer.host);
             process.serve(stream, peer, address).await;
-        });
+        }));
     }
 }
