@@ -101,7 +101,11 @@ impl KeyLanes {
         let after = claims(by.lock, change.key, change.after, whole);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
         for (mark, detail) in &before {
-            let open = Some(self.open_or_reopened(mark, by));
+            // A node that takes an expired key away says what was seen already: its time was up before.
+            let open = match change.command {
+                "EXPIRED" => self.open.get(&(by.node, mark.clone())).copied(),
+                _ => Some(self.open_or_reopened(mark, by)),
+            };
             let how = match after.get(mark) {
                 Some(now) => {
                     let same = open.map(|open| self.kept(open, mark, by, change));
