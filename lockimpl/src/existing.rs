@@ -7,6 +7,7 @@
 //! Does not model a guard that is dropped: what a `Drop` sends in the background is a task, and has to be
 //! [spawned](Client::spawn).
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -268,16 +269,18 @@ where
             return Err(ConfigError::NoNodes);
         }
         let client = Client::new(env, nodes);
-        Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire: self.acquire.clone(), held: None }))
+        let (acquire, held) = (self.acquire.clone(), BTreeMap::new());
+        Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire, held }))
     }
 }
 
-/// One client's lock.
+/// One client's locks.
 struct ExistingLock<E, F, G> {
     client: Client<E>,
     key: fn(&str) -> String,
     acquire: F,
-    held: Option<G>,
+    /// What it has of each resource.
+    held: BTreeMap<String, G>,
 }
 
 impl<E, F, Taken, G> Lock for ExistingLock<E, F, G>
@@ -290,14 +293,14 @@ where
     async fn acquire(&mut self, resource: &str, ttl: Duration) -> Acquired {
         let wanted = Wanted { resource: resource.to_owned(), ttl };
         // Whatever of an earlier grant was not released is dropped, as the code's caller would drop it.
-        self.held = None;
+        self.held.remove(resource);
         self.client.env.names_key(resource, (self.key)(resource).as_bytes());
         match (self.acquire)(self.client.clone(), wanted).await {
             Ok(Some(guard)) => {
                 let token = guard.token();
                 self.client.env.marks(&token);
                 let (fencing, deadline) = (guard.fencing(), guard.deadline());
-                self.held = Some(guard);
+                self.held.insert(resource.to_owned(), guard);
                 Acquired::Granted(Grant { fencing, deadline, ..Grant::new(resource, Token::new(token)) })
             }
             Ok(None) => Acquired::Refused(Refusal::Taken),
@@ -309,7 +312,7 @@ where
     }
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
-        let Some(guard) = &mut self.held else { return Extended::NotOwner };
+        let Some(guard) = self.held.get_mut(&grant.resource) else { return Extended::NotOwner };
         match guard.extend(ttl).await {
             None => Extended::Unsupported,
             Some(Ok(true)) => {
@@ -321,8 +324,8 @@ where
         }
     }
 
-    async fn release(&mut self, _: &Grant) -> Released {
-        let Some(guard) = self.held.take() else { return Released::NotOwner };
+    async fn release(&mut self, grant: &Grant) -> Released {
+        let Some(guard) = self.held.remove(&grant.resource) else { return Released::NotOwner };
         match guard.release().await {
             Ok(true) => Released::Released,
             Ok(false) => Released::NotOwner,

@@ -64,6 +64,7 @@ fn report(clients: usize, grants: u64) -> Report {
         for node in 0..3 {
             keys.push(KeySpan {
                 node: HostIndex(node),
+                lock: LockId(0),
                 grant: call,
                 client: scenario.clients[client.0 as usize].host,
                 origin: KeyOrigin::Executed,

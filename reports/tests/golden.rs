@@ -137,6 +137,7 @@ impl Recording {
             let until = until.map(|(ms, how)| (later(ms), how));
             self.0.keys.push(KeySpan {
                 node: HostIndex(node),
+                lock: LockId(0),
                 grant: CallId(grant),
                 client,
                 origin: KeyOrigin::Executed,

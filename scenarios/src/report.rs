@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use doublehold_history::{CallId, History, Predicate, RunOutcome, TrueNs, Verdict, Verdicts};
+use doublehold_history::{CallId, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts};
 
 use crate::Seed;
 use crate::fault::Fault;
@@ -101,6 +101,8 @@ pub struct FaultReport {
 pub struct KeySpan {
     /// The node.
     pub node: HostIndex,
+    /// Whose key it was.
+    pub lock: LockId,
     /// The grant whose token it was.
     pub grant: CallId,
     /// The client that asked for that grant.

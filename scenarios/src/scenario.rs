@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doublehold_history::{Predicate, ResourceRules};
+use doublehold_history::{LockId, ObjectId, Predicate, ResourceRules};
 use doublehold_lockimpl::{Descriptor, Switches};
 use serde::{Serialize, Serializer};
 
@@ -167,8 +167,9 @@ pub enum Role {
 /// The lock under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSetup {
-    /// Its name, which is also its key on the nodes.
-    pub name: String,
+    /// The names of the locks of this kind that there are, each also its key on the nodes. Never empty; a [`LockId`] is
+    /// an index into this list.
+    pub names: Vec<String>,
     /// How long each grant lasts.
     pub ttl: Duration,
     /// The kind of lock, by its name.
@@ -214,15 +215,24 @@ pub enum Persistence {
     Always,
 }
 
-/// What the lock protects: a host that reads and writes one object for its clients.
+/// What the locks protect: a host that reads and writes objects for its clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceSetup {
     /// Its host.
     pub host: HostIndex,
-    /// The object's name.
-    pub object: String,
+    /// The objects, in alphabetical order. Never empty; an [`ObjectId`] is an index into this list.
+    pub objects: Vec<ObjectSetup>,
     /// How it treats fencing numbers and versions.
     pub rules: ResourceRules,
+}
+
+/// One of the things that locks protect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectSetup {
+    /// Its name.
+    pub name: String,
+    /// The lock that whoever reads or writes it is to hold.
+    pub lock: LockId,
 }
 
 /// What one client does.
@@ -262,22 +272,22 @@ pub enum OnLostLock {
 /// One step of a client's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Ask for the lock until it is granted.
-    Acquire,
+    /// Ask for a lock until it is granted.
+    Acquire(LockId),
     /// Ask once; without a grant the round is over.
-    Try,
-    /// Read the object.
-    Read,
+    Try(LockId),
+    /// Read an object.
+    Read(ObjectId),
     /// Be busy for a while.
     Work(DelayLaw),
     /// Look whether the lease has expired by the client's own clock; if so, stop here without writing.
-    Check,
-    /// Write the object: one more than what was read, or a blind write if nothing was.
-    Write,
-    /// Extend the lease.
-    Extend,
-    /// Release the lock.
-    Release,
+    Check(LockId),
+    /// Write an object: one more than what was read, or a blind write if nothing was.
+    Write(ObjectId),
+    /// Extend a lease.
+    Extend(LockId),
+    /// Release a lock.
+    Release(LockId),
 }
 
 /// The quality of one direction of a link.

@@ -376,7 +376,10 @@ fn names_and_words_have_a_length_that_can_be_read() {
     let name = "ä".repeat(200);
     let text = GOOD.replacen("ttl = \"10s\"", &format!("ttl = \"10s\", name = \"{name}\""), 1);
     let source = Source { name: "x".into(), file: "x.toml".into(), text, ..Source::default() };
-    assert_eq!(source.read().map(|scenario| scenario.lock.name).map_err(|error| error.to_string()), Ok(name));
+    assert_eq!(
+        source.read().map(|scenario| scenario.lock.names).map_err(|error| error.to_string()),
+        Ok(vec![name])
+    );
 }
 
 #[test]

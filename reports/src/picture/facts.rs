@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::words::clean;
 use doublehold_history::{
-    CallId, Claim, ClientId, Evidence, LockId, Overlap, Predicate, StaleWrite, TrueNs, Verdicts, claims,
+    CallId, Claim, ClientId, EventKind, Evidence, History, LockId, ObjectId, Overlap, Predicate, StaleWrite,
+    TrueNs, Verdicts, claims,
 };
 use doublehold_scenarios::report::{KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
@@ -40,6 +41,8 @@ pub(super) struct Facts<'a> {
     /// Each client's place in the scenario, by its host.
     places: BTreeMap<HostIndex, usize>,
     several_nodes: bool,
+    /// The lock that each acquire call is about.
+    locks: BTreeMap<CallId, LockId>,
 }
 
 /// More evidence than this proves nothing new to the eye.
@@ -63,6 +66,7 @@ impl<'a> Facts<'a> {
             keys_on: BTreeMap::new(),
             places: run.clients.iter().enumerate().map(|(place, host)| (*host, place)).collect(),
             several_nodes: run.hosts.iter().filter(|(_, role)| *role == Role::Node).count() > 1,
+            locks: locks(run.history),
             run,
         };
         for (predicate, verdict) in facts.run.verdicts.iter() {
@@ -212,10 +216,64 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The label of a lane that is about one lock of a host: the lock is named where there are several.
+    pub(super) fn label_for(&self, label: &str, lock: LockId) -> String {
+        if self.has_several_locks() { format!("{label} {}", self.lock(lock)) } else { label.to_owned() }
+    }
+
     /// A lock's name.
     pub(super) fn lock(&self, lock: LockId) -> String {
         clean(&self.run.history.header().lock(lock))
     }
+
+    /// Every lock there is. A history in which nothing happened need not name any: its clients have lanes all the same.
+    pub(super) fn locks(&self) -> impl Iterator<Item = LockId> + use<> {
+        let count = u32::try_from(self.run.history.header().locks.len()).unwrap_or(u32::MAX);
+        (0..count.max(1)).map(LockId)
+    }
+
+    pub(super) fn has_several_locks(&self) -> bool {
+        self.run.history.header().locks.len() > 1
+    }
+
+    /// The lock that a call is about.
+    pub(super) fn lock_of(&self, call: CallId) -> LockId {
+        self.locks.get(&call).copied().unwrap_or(LockId(0))
+    }
+
+    /// `the lock`, or its name where there are several.
+    pub(super) fn the_lock(&self, lock: LockId) -> String {
+        if self.has_several_locks() { format!("\"{}\"", self.lock(lock)) } else { "the lock".to_owned() }
+    }
+
+    /// Which lock a sentence about a call's lease, key or release means, where there are several.
+    pub(super) fn of_lock(&self, call: CallId) -> String {
+        if self.has_several_locks() {
+            format!(" of \"{}\"", self.lock(self.lock_of(call)))
+        } else {
+            String::new()
+        }
+    }
+
+    /// Which object a sentence about a version means, where there are several.
+    pub(super) fn of_object(&self, object: ObjectId) -> String {
+        let header = self.run.history.header();
+        if header.objects.len() > 1 {
+            format!(" of \"{}\"", clean(&header.object(object)))
+        } else {
+            String::new()
+        }
+    }
+}
+
+fn locks(history: &History) -> BTreeMap<CallId, LockId> {
+    let about = |what: &EventKind| match *what {
+        EventKind::AcquireStarted { call, lock, .. } | EventKind::Granted { grant: call, lock, .. } => {
+            Some((call, lock))
+        }
+        _ => None,
+    };
+    history.events().iter().filter_map(|event| about(&event.what)).collect()
 }
 
 /// The grants that the evidence names, the first pieces of all predicates before the second ones, as many as there is

@@ -96,11 +96,16 @@ fn lanes(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     canvas.render(label_width, style) + &legend::legend(&used, facts, style)
 }
 
+/// What is left for lanes on a narrow terminal is worth more than the end of a long name.
+const LABEL_MAX: usize = 12;
+
 /// How wide the labels of the lanes are: as the longest name, within reason.
 fn label_width(facts: &Facts<'_>) -> usize {
     let hosts = facts.run.hosts.iter().map(|(name, _)| columns(name));
     let clients = facts.run.clients.iter().map(|client| columns(&facts.label(*client)));
-    hosts.chain(clients).max().unwrap_or(0).clamp(columns("time"), 12)
+    let locks = facts.locks().map(|lock| columns(&facts.label_for("", lock))).max().unwrap_or(0);
+    (hosts.chain(clients).max().unwrap_or(0) + locks)
+        .clamp(columns("time"), if locks == 0 { LABEL_MAX } else { 2 * LABEL_MAX })
 }
 
 /// A sentence of a story, and when it happened.

@@ -170,7 +170,7 @@ fn granted(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         None => BTreeSet::new(),
     };
     let voted = nodes.iter().all(|node| voted(seen, *node, who, grant, at));
-    Some(named && numbered && others == said && voted && it["lock"] == seen.report.scenario.lock.name)
+    Some(named && numbered && others == said && voted && [&it["lock"]] == seen.report.scenario.lock.names[..])
 }
 
 fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {

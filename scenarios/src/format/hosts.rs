@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use doublehold_history::words::shorten;
-use doublehold_history::{FencingCheck, ResourceRules};
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 
@@ -13,7 +12,7 @@ use super::section::{Choices, Field, Section};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
 use crate::fault::Names;
-use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, ResourceSetup, Role};
+use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
 /// their number, but readers of a picture do not.
@@ -24,24 +23,16 @@ const SCRIPTS: Choices<KnownScripts> =
     &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
 const PERSISTENCE: Choices<Persistence> =
     &[("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
-const RESOURCE_KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
-const FENCING: Choices<FencingCheck> = &[
-    ("off", FencingCheck::Off),
-    ("reject-lower", FencingCheck::RejectLower),
-    ("reject-lower-or-equal", FencingCheck::RejectLowerOrEqual),
-];
 /// The name of the host that guards the data.
 const RESOURCE: &str = "resource";
 
-/// What `[nodes]`, `[clocks]` and `[resource]` take.
+/// What `[nodes]` and `[clocks]` take.
 pub(super) fn vocabulary() -> Vec<Key> {
     [
         Key::all("nodes", NODES_KEYS),
         Key::words("nodes.persistence", &words_of(PERSISTENCE)),
         Key::words("nodes.scripts", &words_of(SCRIPTS)),
         Key::all("clocks", CLOCKS_KEYS),
-        Key::all("resource", RESOURCE_KEYS),
-        Key::words("resource.fencing", &words_of(FENCING)),
     ]
     .concat()
 }
@@ -238,27 +229,4 @@ fn master(field: &Field<'_>, hosts: &Hosts) -> Result<HostIndex> {
         return Err(field.problem(format!("`{}` runs no Redis", hosts.name(host)), "name one of the nodes"));
     }
     Ok(host)
-}
-
-/// Reads `[resource]` and checks that clients can obey its rules.
-pub(super) fn read_resource(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -> Result<ResourceSetup> {
-    let resource = root.section("resource", RESOURCE_KEYS)?;
-    let rules = ResourceRules {
-        fencing: resource.choice_or("fencing", FENCING, FencingCheck::Off)?,
-        fence_reads: resource.flag_or("fence_reads", false)?,
-        version_check: resource.flag_or("version_check", false)?,
-    };
-    if rules.fencing != FencingCheck::Off && !lock.facts.fencing {
-        let cause =
-            "the resource checks fencing numbers and the lock makes none, so that every write is refused";
-        let way = lock.way_to(|facts| facts.fencing);
-        return Err(resource.problem(cause, format!("{way}, or remove `resource.fencing`")));
-    }
-    if rules.fence_reads && rules.fencing == FencingCheck::Off {
-        let cause = "`resource.fence_reads` does nothing while `resource.fencing` is off";
-        return Err(resource.problem(cause, "set `fencing = \"reject-lower\"` as well"));
-    }
-    let host = hosts.of(Role::Resource).first().copied().unwrap_or(HostIndex(0));
-    let object = resource.get("object").map_or(Ok(lock.setup.name.clone()), |field| field.name())?;
-    Ok(ResourceSetup { host, object, rules })
 }

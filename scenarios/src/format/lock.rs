@@ -4,6 +4,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use doublehold_history::words::shorten;
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Value};
 use toml::Table;
 
@@ -16,6 +17,8 @@ use crate::scenario::{ClientSetup, LockSetup, Step};
 
 /// What a scenario says of its lock whatever lock it is.
 const OWN_KEYS: [&str; 3] = ["algorithm", "name", "ttl"];
+/// As many as a picture has room for, each with a row for every client and node.
+const LOCKS_MAX: usize = 16;
 
 /// What `[lock]` takes if these are the locks there are.
 pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
@@ -53,17 +56,17 @@ impl<'a> Chosen<'a> {
         let known = known(locks);
         let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known)?;
         let algorithm = lock.require("algorithm", "\"redlock\"")?;
-        let names: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
-        let descriptor = algorithm.choice(&names)?;
+        let kinds: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
+        let descriptor = algorithm.choice(&kinds)?;
         refuse_misfits(&lock, descriptor, locks)?;
         let ttl = lock.require("ttl", "\"10s\"")?.positive_duration()?;
         let switches = switches(&lock, descriptor, nodes)?;
         if let Some(unfit) = descriptor.unfit(&switches, ttl) {
             return Err(lock.problem(unfit.cause, unfit.hint));
         }
-        let name = lock.get("name").map_or(Ok("stock".to_owned()), |field| field.name())?;
+        let names = lock.get("name").map_or(Ok(vec!["stock".to_owned()]), |field| lock_names(&field))?;
         let facts = descriptor.facts(&switches);
-        let setup = LockSetup { name, ttl, algorithm: descriptor.name.to_owned(), switches };
+        let setup = LockSetup { names, ttl, algorithm: descriptor.name.to_owned(), switches };
         Ok(Chosen { setup, facts, descriptor, locks })
     }
 
@@ -102,13 +105,31 @@ impl<'a> Chosen<'a> {
 
     /// Refuses a step that this lock has no call for.
     pub(super) fn check_steps(&self, field: &Field<'_>, client: &ClientSetup) -> Result<()> {
-        if self.facts.extends || !client.program.contains(&Step::Extend) {
+        if self.facts.extends || !client.program.iter().any(|step| matches!(step, Step::Extend(_))) {
             return Ok(());
         }
         let cause =
             format!("`{}.program`: the `{}` lock cannot be extended", field.path, self.descriptor.name);
         Err(field.problem(cause, format!("remove `extend`, or {}", self.way_to(|facts| facts.extends))))
     }
+}
+
+/// The names of the locks that there are.
+fn lock_names(field: &Field<'_>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for item in field.one_or_many() {
+        item.naming("the name of a lock", "name a lock, or a list of locks")?;
+        let name = item.name()?;
+        if names.contains(&name) {
+            return Err(item.problem(format!("there are two locks `{}`", shorten(&name)), "name each once"));
+        }
+        names.push(name);
+    }
+    if names.is_empty() || names.len() > LOCKS_MAX {
+        let cause = format!("`{}` names {} locks", field.path, names.len());
+        return Err(field.problem(cause, format!("name 1 to {LOCKS_MAX}")));
+    }
+    Ok(names)
 }
 
 /// A switch of another algorithm would be ignored, and a scenario that relies on it would say nothing.
@@ -190,10 +211,13 @@ fn ratio(field: &Field<'_>, switch: &Switch) -> Result<Ratio> {
 
 /// The lock as a table of a file, with every switch that means something.
 pub(super) fn write(lock: &LockSetup) -> Table {
-    let LockSetup { name, ttl, algorithm, switches } = lock;
+    let LockSetup { names, ttl, algorithm, switches } = lock;
     let mut table = Table::new();
     put(&mut table, "algorithm", algorithm.as_str());
-    put(&mut table, "name", name.as_str());
+    match &names[..] {
+        [name] => put(&mut table, "name", name.as_str()),
+        names => put(&mut table, "name", names.to_vec()),
+    }
     put(&mut table, "ttl", units::text(*ttl));
     for (switch, value) in switches.iter() {
         match value {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
-//! | one part of a scenario each | `hosts`, `lock`, `clients`, `network`, `fault`, `orders` |
+//! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
 //! | a scenario as a file again | `write` |
 //! | every word of all these as data, so that a test can demand that each matters | `vocabulary` |
@@ -20,6 +20,8 @@ mod network;
 mod orders;
 mod possible;
 pub(crate) mod problem;
+mod program;
+mod resource;
 pub(crate) mod section;
 pub mod suggest;
 pub(crate) mod syntax;
@@ -45,6 +47,7 @@ use hosts::Hosts;
 use lock::Chosen;
 use possible::Setting;
 use problem::{Origin, Problem, Result};
+use program::Things;
 use section::{Field, Section};
 use tree::{Node, Value};
 
@@ -276,9 +279,10 @@ fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
     let hosts = Hosts::read(&root, &client_tables)?;
     let lock = Chosen::read(&root, hosts.of(crate::scenario::Role::Node).len(), locks)?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
-    let resource = hosts::read_resource(&root, &hosts, &lock)?;
+    let resource = resource::read(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
-    let read_client = |table| clients::read(table, &hosts, &lock, limits.time);
+    let things = Things { locks: &lock.setup.names, objects: &resource.objects };
+    let read_client = |table| clients::read(table, &hosts, &lock, &things, limits.time);
     let clients = client_tables.iter().map(read_client).collect::<Result<Vec<_>>>()?;
     for (table, client) in client_tables.iter().zip(&clients) {
         lock.check_steps(table, client)?;

@@ -75,14 +75,16 @@ impl Setting<'_> {
                 suggest::list(&names)
             ));
         };
-        let has = |wanted: &[Step]| client.program.iter().any(|step| wanted.contains(step));
+        let has = |wanted: fn(&Step) -> bool| client.program.iter().any(wanted);
         let (happens, lacking) = match mark {
-            Mark::Acquire | Mark::Grant | Mark::Refusal => (has(&[Step::Acquire, Step::Try]), "acquire"),
-            Mark::Read => (has(&[Step::Read]), "read"),
-            Mark::Check | Mark::Expiry => (has(&[Step::Check]), "check"),
-            Mark::Write => (has(&[Step::Write]), "write"),
-            Mark::Extending | Mark::Extend => (has(&[Step::Extend]), "extend"),
-            Mark::Release => (has(&[Step::Release]), "release"),
+            Mark::Acquire | Mark::Grant | Mark::Refusal => {
+                (has(|step| matches!(step, Step::Acquire(_) | Step::Try(_))), "acquire")
+            }
+            Mark::Read => (has(|step| matches!(step, Step::Read(_))), "read"),
+            Mark::Check | Mark::Expiry => (has(|step| matches!(step, Step::Check(_))), "check"),
+            Mark::Write => (has(|step| matches!(step, Step::Write(_))), "write"),
+            Mark::Extending | Mark::Extend => (has(|step| matches!(step, Step::Extend(_))), "extend"),
+            Mark::Release => (has(|step| matches!(step, Step::Release(_))), "release"),
         };
         if !happens {
             return Some(format!(
@@ -101,7 +103,8 @@ impl Setting<'_> {
 
     /// Every command that can reach a node from this scenario's clients; `None` if the lock does not say.
     fn commands(&self) -> Option<Vec<&'static str>> {
-        let extends = self.clients.iter().any(|client| client.program.contains(&Step::Extend));
+        let mut steps = self.clients.iter().flat_map(|client| &client.program);
+        let extends = steps.any(|step| matches!(step, Step::Extend(_)));
         let sends = self.lock.facts.sends.as_ref()?;
         let to_extend: &[&str] = if extends { &sends.to_extend } else { &[] };
         let mut commands = [&sends.to_hold[..], to_extend].concat();

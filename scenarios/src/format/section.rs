@@ -168,8 +168,17 @@ impl<'a> Field<'a> {
         self.text_up_to(NAME_MAX)
     }
 
+    /// A table's key as a name of something.
+    pub(crate) fn name_from(&self, key: &str) -> Result<String> {
+        self.limited(key, NAME_MAX)
+    }
+
     fn text_up_to(&self, limit: usize) -> Result<String> {
-        let text = self.text()?.trim();
+        self.limited(self.text()?, limit)
+    }
+
+    fn limited(&self, text: &str, limit: usize) -> Result<String> {
+        let text = text.trim();
         if text.is_empty() {
             return Err(self.problem(format!("`{}` is empty", self.path), "say it in words"));
         }

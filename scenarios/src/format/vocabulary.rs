@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::section::Choices;
-use super::{clients, fault, hosts, lock, network, own_vocabulary, section, when};
+use super::{clients, fault, hosts, lock, network, own_vocabulary, resource, section, when};
 
 /// A key of the format, or one of the words its value may be.
 ///
@@ -63,6 +63,7 @@ pub fn vocabulary() -> Vec<Key> {
         own_vocabulary(),
         lock::vocabulary(&doublehold_lockimpl::descriptors()),
         hosts::vocabulary(),
+        resource::vocabulary(),
         network::vocabulary(),
         clients::vocabulary(),
         fault::vocabulary(),

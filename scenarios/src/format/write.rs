@@ -6,14 +6,13 @@
 
 use std::time::Duration;
 
-use doublehold_history::FencingCheck;
 use toml::{Table, Value};
 
 use super::units::{law_value, rate_text, signed_text, text};
-use super::{fault, lock, words};
+use super::{fault, lock, program, resource, words};
 use crate::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
-    ResourceSetup, Role, Scenario, Step,
+    Role, Scenario,
 };
 
 /// The scenario as the table that its file is.
@@ -33,7 +32,7 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
     put(&mut file, "network", network(scenario));
     put(&mut file, "clocks", clocks(&scenario.hosts));
-    put(&mut file, "resource", resource(&scenario.resource));
+    put(&mut file, "resource", resource::write(scenario));
     put(&mut file, "clients", list(&scenario.clients, |client| self::client(client, scenario)));
     put(&mut file, "faults", list(&scenario.faults, fault::write));
     put(&mut file, "limits", limits(&scenario.limits));
@@ -149,25 +148,15 @@ fn clocks(hosts: &[HostSetup]) -> Table {
     table
 }
 
-fn resource(resource: &ResourceSetup) -> Table {
-    let fencing = match resource.rules.fencing {
-        FencingCheck::Off => "off",
-        FencingCheck::RejectLower => "reject-lower",
-        FencingCheck::RejectLowerOrEqual => "reject-lower-or-equal",
-    };
-    let mut table = Table::new();
-    put(&mut table, "object", resource.object.as_str());
-    put(&mut table, "fencing", fencing);
-    put(&mut table, "fence_reads", resource.rules.fence_reads);
-    put(&mut table, "version_check", resource.rules.version_check);
-    table
-}
-
 fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
     let ClientSetup { host, start, program, ttl, rounds, retry, give_up_after, on_lost_lock } = client;
     let mut table = Table::new();
     put(&mut table, "name", name(scenario, *host));
-    put(&mut table, "program", program.iter().map(step).collect::<Vec<_>>());
+    put(
+        &mut table,
+        "program",
+        program.iter().map(|step| program::written(step, scenario)).collect::<Vec<_>>(),
+    );
     if let Some(ttl) = ttl {
         put(&mut table, "ttl", text(*ttl));
     }
@@ -183,19 +172,6 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
         put(&mut table, "start", start.to_string());
     }
     table
-}
-
-fn step(step: &Step) -> String {
-    match step {
-        Step::Acquire => "acquire".to_owned(),
-        Step::Try => "try".to_owned(),
-        Step::Read => "read".to_owned(),
-        Step::Work(law) => format!("work {}", law_value(law).as_str().unwrap_or_default()),
-        Step::Check => "check".to_owned(),
-        Step::Write => "write".to_owned(),
-        Step::Extend => "extend".to_owned(),
-        Step::Release => "release".to_owned(),
-    }
 }
 
 fn limits(limits: &Limits) -> Table {

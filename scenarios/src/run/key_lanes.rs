@@ -249,8 +249,8 @@ impl KeyLanes {
             let Circumstances { node, origin, at, moment, .. } = held.circumstances;
             let owner = self.setter(Stretch(place), told);
             let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;
-            let (node, client) = (cast.node(node), cast.client(client));
-            Some(KeySpan { node, grant, client, origin, from: at, until: held.until })
+            let (node, client, lock) = (cast.node(node), cast.client(client), held.mark.0);
+            Some(KeySpan { node, lock, grant, client, origin, from: at, until: held.until })
         };
         self.all.iter().enumerate().filter_map(span).collect()
     }

@@ -5,19 +5,20 @@
 //!
 //! A client waits for the resource without a timeout of its own: what the network does to a late write is the point.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use doublehold_history::{CallId, ClientId, Content, EventKind, ReleaseOutcome};
+use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
 use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, NodeName, Released};
 
 use super::caught::{CaughtLock, End};
 use super::clocks;
-use super::recorder::{LOCK, Recorder};
-use super::resource::{OBJECT, ResourceLink};
+use super::recorder::Recorder;
+use super::resource::ResourceLink;
 use super::stage::Stage;
-use crate::scenario::{ClientSetup, DelayLaw, LockSetup, OnLostLock, Step};
+use crate::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
 
 /// What a client does: the same in every run of a scenario.
 pub(crate) struct Program<S: Stage> {
@@ -26,6 +27,8 @@ pub(crate) struct Program<S: Stage> {
     pub(crate) name: String,
     pub(crate) plan: ClientSetup,
     pub(crate) lock: LockSetup,
+    /// What the locks protect.
+    pub(crate) objects: Vec<ObjectSetup>,
     /// What builds its lock.
     pub(crate) kind: Arc<dyn LockKind<S>>,
     pub(crate) nodes: Vec<NodeName>,
@@ -119,38 +122,35 @@ struct Client<'a, S: Stage> {
 /// The resource is out of reach: the program cannot go on.
 struct Unreachable;
 
-/// One turn with the lock.
-#[derive(Default)]
-struct Turn {
-    held: Option<Held>,
-}
+/// What a client was granted in a round, and has not given back.
+type Turn = BTreeMap<LockId, Held>;
 
 /// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from
 /// it.
 struct Held {
     grant: CallId,
     lease: Grant,
-    read: Option<Content>,
+    read: BTreeMap<ObjectId, Content>,
 }
 
 impl<S: Stage> Client<'_, S> {
     async fn round(&mut self) -> Result<(), Unreachable> {
-        let mut turn = Turn::default();
+        let mut turn = Turn::new();
         let mut stopped = false;
         for step in &self.program.plan.program {
-            // Past a failed try, a failed check or a lock known to be lost, only the release is left to do.
-            if stopped && !matches!(step, Step::Release) {
+            // Past a failed try, a failed check or a lock known to be lost, only releases are left to do.
+            if stopped && !matches!(step, Step::Release(_)) {
                 continue;
             }
             match step {
-                Step::Acquire => stopped = !self.acquire(&mut turn, true).await,
-                Step::Try => stopped = !self.acquire(&mut turn, false).await,
-                Step::Read => self.read(&mut turn).await?,
+                Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, true).await,
+                Step::Try(lock) => stopped = !self.acquire(&mut turn, *lock, false).await,
+                Step::Read(object) => self.read(&mut turn, *object).await?,
                 Step::Work(law) => self.sleep(law).await,
-                Step::Check => stopped = !self.check(&mut turn).await,
-                Step::Write => self.write(&mut turn).await?,
-                Step::Extend => stopped = !self.extend(&mut turn).await,
-                Step::Release => self.release(&mut turn).await,
+                Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
+                Step::Write(object) => self.write(&turn, *object).await?,
+                Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
+                Step::Release(lock) => self.release(turn.remove(lock)).await,
             }
         }
         Ok(())
@@ -161,18 +161,24 @@ impl<S: Stage> Client<'_, S> {
         self.program.plan.ttl.unwrap_or(self.program.lock.ttl)
     }
 
-    /// Asks for the lock, again and again if `insist`. Whether it was granted.
-    async fn acquire(&mut self, turn: &mut Turn, insist: bool) -> bool {
+    /// The lock that protects an object.
+    fn lock_of(&self, object: ObjectId) -> LockId {
+        self.program.objects[object.0 as usize].lock
+    }
+
+    /// Asks for a lock, again and again if `insist`. Whether it was granted.
+    async fn acquire(&mut self, turn: &mut Turn, lock: LockId, insist: bool) -> bool {
+        let name = &self.program.lock.names[lock.0 as usize];
         let patience_ends = self.stage.now().saturating_add(self.program.plan.give_up_after);
         loop {
             self.mark("acquire").await;
-            let grant = self.recorder.begin(self.program.client, LOCK);
-            let acquired = self.lock.acquire(&self.program.lock.name, self.ttl()).await;
+            let grant = self.recorder.begin(self.program.client, lock);
+            let acquired = self.lock.acquire(name, self.ttl()).await;
             self.recorder.leave(self.program.client);
             match acquired {
                 Acquired::Granted(lease) => {
-                    self.granted(grant, &lease).await;
-                    turn.held = Some(Held { grant, lease, read: None });
+                    self.granted(grant, lock, &lease).await;
+                    turn.insert(lock, Held { grant, lease, read: BTreeMap::new() });
                     return true;
                 }
                 Acquired::Refused(why) => {
@@ -195,39 +201,34 @@ impl<S: Stage> Client<'_, S> {
         }
     }
 
-    async fn granted(&self, grant: CallId, lease: &Grant) {
+    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant) {
         let deadline = lease.deadline.map(clocks::deadline);
         let (token, fencing) = (lease.token.to_string(), lease.fencing);
         let reading = self.recorder.reading(self.program.client);
-        self.note(|client| EventKind::Granted {
-            client,
-            grant,
-            lock: LOCK,
-            token,
-            fencing,
-            deadline,
-            reading,
-        });
+        self.note(|client| EventKind::Granted { client, grant, lock, token, fencing, deadline, reading });
         if let Some(deadline) = deadline {
             self.recorder.watch_deadline(self.program.client, grant, deadline);
         }
         self.mark("grant").await;
     }
 
-    async fn read(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read }) = &mut turn.held else { return Ok(()) };
+    async fn read(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(Held { grant, lease, read }) = turn.get_mut(&self.lock_of(object)) else { return Ok(()) };
         let grant = *grant;
-        *read = self.resource.read(grant, lease.fencing).await.map_err(|_| Unreachable)?;
-        if let Some(Content { version, value }) = *read {
-            self.note(|client| EventKind::ReadDone { client, grant, object: OBJECT, version, value });
+        read.remove(&object);
+        let content = self.resource.read(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
+        if let Some(content) = content {
+            read.insert(object, content);
+            let Content { version, value } = content;
+            self.note(|client| EventKind::ReadDone { client, grant, object, version, value });
         }
         self.mark("read").await;
         Ok(())
     }
 
     /// Whether the lease is still good by the client's own clock, or nobody can tell.
-    async fn check(&self, turn: &mut Turn) -> bool {
-        let Some(Held { grant, lease, .. }) = &turn.held else { return false };
+    async fn check(&self, held: Option<&Held>) -> bool {
+        let Some(Held { grant, lease, .. }) = held else { return false };
         if let Some(deadline) = lease.deadline
             && deadline.has_passed(&self.stage).await
         {
@@ -239,19 +240,20 @@ impl<S: Stage> Client<'_, S> {
         true
     }
 
-    async fn write(&mut self, turn: &mut Turn) -> Result<(), Unreachable> {
-        let Some(Held { grant, lease, read }) = &turn.held else { return Ok(()) };
-        let (grant, based_on) = (*grant, read.map(|content| content.version));
+    async fn write(&mut self, turn: &Turn, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(Held { grant, lease, read }) = turn.get(&self.lock_of(object)) else { return Ok(()) };
+        let (grant, read) = (*grant, read.get(&object));
+        let based_on = read.map(|content| content.version);
         let value = read.map_or(grant.0, |content| content.value + 1);
         self.mark("write").await;
-        self.note(|client| EventKind::WriteSent { client, grant, object: OBJECT, based_on });
-        self.resource.write(grant, lease.fencing, based_on, value).await.map_err(|_| Unreachable)?;
+        self.note(|client| EventKind::WriteSent { client, grant, object, based_on });
+        self.resource.write(grant, lease.fencing, object, based_on, value).await.map_err(|_| Unreachable)?;
         Ok(())
     }
 
     /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
-    async fn extend(&mut self, turn: &mut Turn) -> bool {
-        let Some(Held { grant, lease, .. }) = &mut turn.held else { return true };
+    async fn extend(&mut self, held: Option<&mut Held>) -> bool {
+        let Some(Held { grant, lease, .. }) = held else { return true };
         let (grant, ttl) = (*grant, self.ttl());
         self.mark("extending").await;
         self.recorder.enter(self.program.client, grant);
@@ -286,8 +288,8 @@ impl<S: Stage> Client<'_, S> {
         !lost
     }
 
-    async fn release(&mut self, turn: &mut Turn) {
-        let Some(Held { grant, lease, .. }) = turn.held.take() else { return };
+    async fn release(&mut self, held: Option<Held>) {
+        let Some(Held { grant, lease, .. }) = held else { return };
         self.note(|client| EventKind::ReleaseCalled { client, grant });
         self.mark("release").await;
         self.recorder.enter(self.program.client, grant);

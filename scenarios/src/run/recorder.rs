@@ -25,9 +25,6 @@ use crate::cast::Cast;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
 
-/// The lock of a scenario that names one. The recorder knows as many as the history's header names.
-pub(crate) const LOCK: LockId = LockId(0);
-
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]
 pub(crate) struct Recorder {

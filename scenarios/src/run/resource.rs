@@ -1,4 +1,4 @@
-//! The resource: a host that reads and writes one object for its clients, over the network like everything else.
+//! The resource: a host that reads and writes objects for its clients, over the network like everything else.
 //!
 //! The rules of what it accepts are the history crate's pure state machine; this file carries them over a connection.
 //! One request is one frame of fixed size, answered in order.
@@ -17,26 +17,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use doublehold_history::{
-    CallId, ClientId, Content, EventKind, ObjectId, ReadRequest, Refusal, Resource, ResourceRules,
-    WriteRequest,
+    CallId, ClientId, Content, EventKind, LockId, ObjectId, ReadRequest, Refusal, Resource, WriteRequest,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-use super::recorder::{LOCK, Recorder};
+use super::recorder::Recorder;
 use super::stage::Stage;
+use crate::scenario::ResourceSetup;
 
 /// The port the resource listens on.
 pub(crate) const PORT: u16 = 80;
-/// The one object of a scenario.
-pub(crate) const OBJECT: ObjectId = ObjectId(0);
 
 /// What is committed, whatever becomes of the process. Clones are the same store.
 #[derive(Clone)]
-pub(crate) struct Store(Arc<Mutex<Resource>>);
+pub(crate) struct Store {
+    resource: Arc<Mutex<Resource>>,
+    /// The lock that protects each object.
+    locks: Arc<[LockId]>,
+}
 
 impl Store {
-    pub(crate) fn new(rules: ResourceRules) -> Store {
-        Store(Arc::new(Mutex::new(Resource::new(1, rules))))
+    pub(crate) fn new(setup: &ResourceSetup) -> Store {
+        let locks: Arc<[LockId]> = setup.objects.iter().map(|object| object.lock).collect();
+        Store { resource: Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules))), locks }
+    }
+
+    fn execute(&self, request: &Request, client: ClientId, recorder: &Recorder) -> Answer {
+        let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
+        let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
+        execute(request, lock, &mut resource, client, recorder)
     }
 }
 
@@ -50,41 +59,36 @@ pub(crate) async fn serve(
     loop {
         let mut frame = [0; Request::SIZE];
         stream.read_exact(&mut frame).await?;
-        let answer = {
-            let mut resource = store.0.lock().unwrap_or_else(PoisonError::into_inner);
-            execute(&Request::decode(&frame), &mut resource, client, recorder)
-        };
+        let answer = store.execute(&Request::decode(&frame), client, recorder);
         stream.write_all(&answer.encode()).await?;
     }
 }
 
-fn execute(request: &Request, resource: &mut Resource, client: ClientId, recorder: &Recorder) -> Answer {
-    let Request { grant, fencing, ref action } = *request;
+fn execute(
+    request: &Request,
+    lock: LockId,
+    resource: &mut Resource,
+    client: ClientId,
+    recorder: &Recorder,
+) -> Answer {
+    let Request { grant, fencing, object, ref action } = *request;
     match *action {
-        Action::Read => match resource.read(ReadRequest { lock: LOCK, object: OBJECT, fencing }) {
+        Action::Read => match resource.read(ReadRequest { lock, object, fencing }) {
             Ok(content) => Answer::Content(content),
             Err(_) => Answer::Refused,
         },
         Action::Write { based_on, value } => {
-            let write = WriteRequest { lock: LOCK, object: OBJECT, fencing, based_on, value };
-            let highest_seen = resource.highest_seen(LOCK);
+            let write = WriteRequest { lock, object, fencing, based_on, value };
+            let highest_seen = resource.highest_seen(lock);
             let outcome = resource.write(write);
             recorder.note(client, |client| match &outcome {
                 Ok(version) => {
                     let version = *version;
-                    EventKind::WriteApplied {
-                        client,
-                        grant,
-                        object: OBJECT,
-                        version,
-                        based_on,
-                        value,
-                        fencing,
-                    }
+                    EventKind::WriteApplied { client, grant, object, version, based_on, value, fencing }
                 }
                 Err(refusal) => {
                     let why = refusal.to_string();
-                    EventKind::WriteRefused { client, grant, object: OBJECT, why, fencing, highest_seen }
+                    EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen }
                 }
             });
             answer_write(outcome, value)
@@ -111,9 +115,14 @@ impl<S: Stage> ResourceLink<S> {
         Ok(ResourceLink { stage: stage.clone(), resource: resource.to_owned(), stream })
     }
 
-    /// Reads the object; `None` if the resource refuses.
-    pub(crate) async fn read(&mut self, grant: CallId, fencing: Option<u64>) -> io::Result<Option<Content>> {
-        let request = Request { grant, fencing, action: Action::Read };
+    /// Reads an object; `None` if the resource refuses.
+    pub(crate) async fn read(
+        &mut self,
+        grant: CallId,
+        fencing: Option<u64>,
+        object: ObjectId,
+    ) -> io::Result<Option<Content>> {
+        let request = Request { grant, fencing, object, action: Action::Read };
         match self.ask(&request).await {
             Ok(answer) => Ok(answer),
             // The connection went with the resource's process or power. Reading twice does no harm.
@@ -121,15 +130,16 @@ impl<S: Stage> ResourceLink<S> {
         }
     }
 
-    /// Writes the object; `None` if the resource refuses.
+    /// Writes an object; `None` if the resource refuses.
     pub(crate) async fn write(
         &mut self,
         grant: CallId,
         fencing: Option<u64>,
+        object: ObjectId,
         based_on: Option<u64>,
         value: u64,
     ) -> io::Result<Option<Content>> {
-        self.ask(&Request { grant, fencing, action: Action::Write { based_on, value } }).await
+        self.ask(&Request { grant, fencing, object, action: Action::Write { based_on, value } }).await
     }
 
     async fn ask(&mut self, request: &Request) -> io::Result<Option<Content>> {
@@ -160,6 +170,8 @@ impl<S: Stage> ResourceLink<S> {
 struct Request {
     grant: CallId,
     fencing: Option<u64>,
+    /// One of the first 32.
+    object: ObjectId,
     action: Action,
 }
 
@@ -169,7 +181,7 @@ enum Action {
 }
 
 impl Request {
-    /// Which optional parts are there, then grant, fencing, based-on and value.
+    /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
     const SIZE: usize = 1 + 4 * 8;
 
     fn encode(&self) -> [u8; Request::SIZE] {
@@ -177,7 +189,9 @@ impl Request {
             Action::Read => (0, None, 0),
             Action::Write { based_on, value } => (1, based_on, value),
         };
-        let flags = write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
+        let object = (self.object.0 as u8) << 3;
+        let flags =
+            object | write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
         frame(flags, [self.grant.0, self.fencing.unwrap_or(0), based_on.unwrap_or(0), value])
     }
 
@@ -188,7 +202,8 @@ impl Request {
             0 => Action::Read,
             _ => Action::Write { based_on: present(2, based_on), value },
         };
-        Request { grant: CallId(grant), fencing: present(1, fencing), action }
+        let object = ObjectId(u32::from(flags >> 3));
+        Request { grant: CallId(grant), fencing: present(1, fencing), object, action }
     }
 }
 

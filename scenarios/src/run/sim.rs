@@ -235,8 +235,8 @@ fn header(scenario: &Scenario) -> Header {
         seed: 0,
         clients: names(Role::Client),
         nodes: names(Role::Node),
-        locks: vec![scenario.lock.name.clone()],
-        objects: vec![scenario.resource.object.clone()],
+        locks: scenario.lock.names.clone(),
+        objects: scenario.resource.objects.iter().map(|object| object.name.clone()).collect(),
         bounds: Bounds {
             obtain_within_ns: scenario.limits.obtain_within.map(whole_ns),
             obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),

@@ -19,11 +19,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::Driver;
 use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, SimWitness};
-use super::recorder::{LOCK, Recorder};
+use super::recorder::Recorder;
 use crate::cast::Cast;
 use crate::scenario::Role;
 
 pub(super) const CLIENT: ClientId = ClientId(0);
+pub(super) const LOCK: LockId = LockId(0);
 const ECHO_PORT: u16 = 7;
 
 /// A client at work: the test's code.

@@ -7,8 +7,7 @@ use doublehold_lockimpl::Env;
 use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
 use super::env::Connection;
-use super::recorder::LOCK;
-use super::tests::{CLIENT, Client, ask, del, run, set, touches};
+use super::tests::{CLIENT, Client, LOCK, ask, del, run, set, touches};
 use crate::report::KeyOrigin;
 
 async fn send(connection: &mut Connection, words: &[&str]) {

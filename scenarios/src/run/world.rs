@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use doublehold_history::{ClientId, NodeId, ResourceRules};
+use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
 use doublehold_sim::{DelayLaw, HostId, HostSpec, LinkSpec, WallTime, World};
 use doublehold_sim_redis::core::CoreConfig;
@@ -19,7 +19,9 @@ use super::program::{Job, Program};
 use super::recorder::Recorder;
 use super::resource::Store;
 use crate::cast::{Cast, Member};
-use crate::scenario::{HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, Role, Scenario};
+use crate::scenario::{
+    HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, Role, Scenario,
+};
 
 /// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
 /// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
@@ -36,7 +38,7 @@ pub(super) struct Hosts {
 /// What runs on a host.
 enum Process {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
-    Resource(ResourceRules),
+    Resource(ResourceSetup),
     Client { client: ClientId, program: Arc<Program<SimEnv>> },
 }
 
@@ -63,7 +65,7 @@ impl Hosts {
                 Process::Node { node, config, command_time } => {
                     self.add_node(world, spec, *node, config, command_time, recorder)
                 }
-                Process::Resource(rules) => self.add_resource(world, spec, *rules, recorder),
+                Process::Resource(setup) => self.add_resource(world, spec, setup, recorder),
                 Process::Client { client, program } => {
                     self.add_client(world, spec, *client, program.clone(), recorder)
                 }
@@ -108,10 +110,10 @@ impl Hosts {
         &self,
         world: &mut World,
         spec: HostSpec,
-        rules: ResourceRules,
+        setup: &ResourceSetup,
         recorder: Recorder,
     ) -> HostId {
-        let (cast, store) = (self.cast.clone(), Store::new(rules));
+        let (cast, store) = (self.cast.clone(), Store::new(setup));
         world.add_host(spec, move |host| serve_resource(host, cast.clone(), store.clone(), recorder.clone()))
     }
 
@@ -152,7 +154,7 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
             config: Box::new(node_config(scenario, kind, index)),
             command_time: scenario.nodes.command_time.clone(),
         },
-        Member::Resource => Process::Resource(scenario.resource.rules),
+        Member::Resource => Process::Resource(scenario.resource.clone()),
         Member::Client(client) => {
             Process::Client { client, program: Arc::new(program(scenario, index, client, kind.clone())) }
         }
@@ -191,6 +193,7 @@ fn program(
         name: scenario.hosts[host.0].name.clone(),
         plan,
         lock: scenario.lock.clone(),
+        objects: scenario.resource.objects.clone(),
         kind,
         nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
         resource: scenario.hosts[scenario.resource.host.0].name.clone(),

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs};
+use doublehold_history::{CallId, Claim, ClientId, EventKind, LockId, ObjectId, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::pen::Pen;
 use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
-use crate::picture::story::Story;
+use crate::picture::story::{Story, StoryEvent};
 use crate::style::Paint;
 
-/// What one client did.
+/// What one client did with one lock.
 pub(super) struct ClientLane {
-    pub(super) host: HostIndex,
+    host: HostIndex,
+    lock: LockId,
     /// When it waited for the lock, and the acquire call that ended the wait.
     waits: Vec<(TrueNs, TrueNs, Option<CallId>)>,
     claims: Vec<Claim>,
@@ -22,34 +23,49 @@ pub(super) struct ClientLane {
     journeys: Vec<(TrueNs, TrueNs, CallId)>,
 }
 
-/// Every client's lane, in the scenario's order.
-pub(super) fn gather(facts: &Facts<'_>) -> Vec<ClientLane> {
-    let mut lanes: Vec<Gathering> = facts.run.clients.iter().map(|host| Gathering::new(*host)).collect();
+/// Every client's lanes, in the scenario's order, each with one for every lock.
+pub(super) fn gather(facts: &Facts<'_>) -> Vec<Vec<ClientLane>> {
+    let of_client = |host: &HostIndex| facts.locks().map(|lock| Gathering::new(*host, lock)).collect();
+    let mut lanes: Vec<Vec<Gathering>> = facts.run.clients.iter().map(of_client).collect();
     let place = |client: ClientId| usize::try_from(client.0).unwrap_or(usize::MAX);
     for claim in &facts.claims {
-        if let Some(lane) = lanes.get_mut(place(claim.client)) {
+        let lanes = lanes.get_mut(place(claim.client));
+        if let Some(lane) = lanes.and_then(|lanes| lanes.get_mut(claim.lock.0 as usize)) {
             lane.lane.claims.push(claim.clone());
         }
     }
     for event in facts.run.history.events() {
-        if let Some(lane) = event.what.client().and_then(|client| lanes.get_mut(place(client))) {
-            lane.see(event.at, &event.what, facts);
+        let Some(lanes) = event.what.client().and_then(|client| lanes.get_mut(place(client))) else {
+            continue;
+        };
+        match event.what.call().map(|call| facts.lock_of(call)) {
+            Some(lock) => {
+                lanes
+                    .iter_mut()
+                    .filter(|it| it.lane.lock == lock)
+                    .for_each(|lane| lane.see(event.at, &event.what, facts));
+            }
+            // The end of a process is the end of all its waits.
+            None => lanes.iter_mut().for_each(|lane| lane.see(event.at, &event.what, facts)),
         }
     }
-    lanes.into_iter().map(|lane| lane.finish(facts.run.ended)).collect()
+    let finished =
+        |lanes: Vec<Gathering>| lanes.into_iter().map(|lane| lane.finish(facts.run.ended)).collect();
+    lanes.into_iter().map(finished).collect()
 }
 
 /// A lane as far as the history has been read.
 struct Gathering {
     lane: ClientLane,
     waiting: Option<TrueNs>,
-    sent: BTreeMap<CallId, TrueNs>,
+    sent: BTreeMap<(CallId, ObjectId), TrueNs>,
 }
 
 impl Gathering {
-    fn new(host: HostIndex) -> Gathering {
+    fn new(host: HostIndex, lock: LockId) -> Gathering {
         let lane = ClientLane {
             host,
+            lock,
             waits: Vec::new(),
             claims: Vec::new(),
             writes: Vec::new(),
@@ -69,28 +85,30 @@ impl Gathering {
             | EventKind::Restarted { .. } => {
                 self.lane.waits.extend(self.waiting.take().map(|since| (since, at, what.call())));
             }
-            EventKind::WriteSent { grant, .. } => {
-                self.sent.insert(*grant, at);
+            EventKind::WriteSent { grant, object, .. } => {
+                self.sent.insert((*grant, *object), at);
             }
-            EventKind::WriteApplied { grant, version, .. } => {
+            EventKind::WriteApplied { grant, object, version, .. } => {
                 let sign =
                     if facts.stale(*grant, *version).is_some() { Sign::WroteLate } else { Sign::Wrote };
-                self.arrived(at, sign, *grant);
+                self.arrived(at, sign, *grant, *object);
             }
-            EventKind::WriteRefused { grant, .. } => self.arrived(at, Sign::WriteRefused, *grant),
+            EventKind::WriteRefused { grant, object, .. } => {
+                self.arrived(at, Sign::WriteRefused, *grant, *object);
+            }
             _ => {}
         }
     }
 
-    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: CallId) {
+    fn arrived(&mut self, at: TrueNs, sign: Sign, grant: CallId, object: ObjectId) {
         self.lane.writes.push((at, sign, grant));
-        self.lane.journeys.extend(self.sent.remove(&grant).map(|sent| (sent, at, grant)));
+        self.lane.journeys.extend(self.sent.remove(&(grant, object)).map(|sent| (sent, at, grant)));
     }
 
     /// Waits that did not end, and writes that never arrived, go on until the run ends.
     fn finish(mut self, ended: TrueNs) -> ClientLane {
         self.lane.waits.extend(self.waiting.map(|since| (since, ended, None)));
-        self.lane.journeys.extend(self.sent.iter().map(|(grant, sent)| (*sent, ended, *grant)));
+        self.lane.journeys.extend(self.sent.iter().map(|((grant, _), sent)| (*sent, ended, *grant)));
         self.lane
     }
 }
@@ -112,7 +130,7 @@ impl ClientLane {
 
     pub(super) fn draw(&self, pen: &mut Pen<'_>, facts: &Facts<'_>, story: &Story, place: usize) {
         let paint = Paint::Client(place);
-        pen.row(&facts.label(self.host), paint);
+        pen.row(&facts.label_for(&facts.label(self.host), self.lock), paint);
         for &(from, to, _) in &self.waits {
             pen.fill(from, to, Sign::Asks, Paint::Dim);
         }
@@ -125,7 +143,8 @@ impl ClientLane {
                 pen.fill(span.from, span.to, Sign::Holds, paint);
             }
         }
-        for event in story.events.iter().filter(|event| event.refusal && event.host == Some(self.host)) {
+        let refused = |event: &&StoryEvent| event.refused == Some(self.lock) && event.host == Some(self.host);
+        for event in story.events.iter().filter(refused) {
             pen.fill(event.at, event.at, Sign::Refused, paint);
         }
         for &(sent, arrived, _) in &self.journeys {

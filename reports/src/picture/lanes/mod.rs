@@ -1,7 +1,8 @@
 //! The lanes: everything with a beginning and an end, drawn from the axis' columns.
 //!
-//! Clients come first with what happened to each beneath it, then the double holds, then the nodes, then the links. The
-//! resource has a lane only if a fault strikes it: its writes stand in the lanes of the clients that made them.
+//! Clients come first with what happened to each beneath it, then the double holds, then the nodes, then the links. Of
+//! several locks, each client and each node has a lane for every one. The resource has a lane only if a fault strikes
+//! it: its writes stand in the lanes of the clients that made them.
 
 mod clients;
 mod faults;
@@ -26,7 +27,8 @@ use self::pen::Pen;
 /// All lanes, gathered from a report and not yet drawn.
 pub(super) struct Lanes<'a> {
     facts: &'a Facts<'a>,
-    clients: Vec<ClientLane>,
+    /// Of each client, a lane for every lock.
+    clients: Vec<Vec<ClientLane>>,
 }
 
 impl<'a> Lanes<'a> {
@@ -38,7 +40,7 @@ impl<'a> Lanes<'a> {
     pub(super) fn moments(&self) -> Vec<TrueNs> {
         let run = &self.facts.run;
         let mut moments = vec![run.ended];
-        moments.extend(self.clients.iter().flat_map(|lane| lane.moments(self.facts)));
+        moments.extend(self.clients.iter().flatten().flat_map(|lane| lane.moments(self.facts)));
         moments.extend(run.faults.iter().flat_map(|fault| [fault.from, fault.until]).flatten());
         let keys = || run.keys.iter().filter(|key| self.facts.matters(key.grant));
         moments.extend(keys().map(|key| key.from));
@@ -50,14 +52,14 @@ impl<'a> Lanes<'a> {
     /// Draws every lane; returns what the legend has to explain.
     pub(super) fn draw(&self, canvas: &mut Canvas, axis: &Axis, story: &Story, style: &Style) -> Used {
         let (facts, mut pen) = (self.facts, Pen::new(canvas, axis, style));
-        for (place, lane) in self.clients.iter().enumerate() {
-            lane.draw(&mut pen, facts, story, place);
-            faults::draw(&mut pen, facts, lane.host);
+        for (place, lanes) in self.clients.iter().enumerate() {
+            lanes.iter().for_each(|lane| lane.draw(&mut pen, facts, story, place));
+            facts.run.clients.get(place).into_iter().for_each(|host| faults::draw(&mut pen, facts, *host));
         }
         overlaps::draw(&mut pen, facts);
         pen.row("", Paint::Plain);
         for host in self.hosts(Role::Node) {
-            nodes::draw(&mut pen, facts, host);
+            facts.locks().for_each(|lock| nodes::draw(&mut pen, facts, host, lock));
             faults::draw(&mut pen, facts, host);
         }
         for host in self.hosts(Role::Resource).filter(|host| faults::strike(facts, *host)) {

@@ -1,5 +1,6 @@
-//! A node's lane: whose key it holds, as that client's sign.
+//! A node's lane: whose key of a lock it holds, as that client's sign.
 
+use doublehold_history::LockId;
 use doublehold_scenarios::report::KeyEnd;
 use doublehold_scenarios::scenario::HostIndex;
 
@@ -8,11 +9,13 @@ use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
 use crate::style::Paint;
 
-pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, node: HostIndex) {
-    pen.row(&facts.host(node), Paint::Plain);
+pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, node: HostIndex, lock: LockId) {
+    pen.row(&facts.label_for(&facts.host(node), lock), Paint::Plain);
     // A node that loads a key whose time was up meanwhile drops it in the same instant.
-    let keys =
-        || facts.keys_on(node).iter().filter(|key| key.until.is_none_or(|(until, _)| until > key.from));
+    let keys = || {
+        let of_lock = facts.keys_on(node).iter().filter(move |key| key.lock == lock);
+        of_lock.filter(|key| key.until.is_none_or(|(until, _)| until > key.from))
+    };
     for key in keys() {
         let place = facts.place_of(key.client);
         let until = key.until.map_or(facts.run.ended, |(at, _)| at);

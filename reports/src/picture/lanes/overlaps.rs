@@ -41,5 +41,7 @@ fn words(first: &Overlap, count: usize, facts: &Facts<'_>) -> String {
         long => duration(long),
     };
     let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
-    format!("{one} and {other} both {validly}hold: {long}{more}")
+    let what =
+        if facts.has_several_locks() { format!(" {}", facts.the_lock(first.lock)) } else { String::new() };
+    format!("{one} and {other} both {validly}hold{what}: {long}{more}")
 }

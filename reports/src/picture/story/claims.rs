@@ -13,7 +13,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
         facts,
         events: Vec::new(),
         refusals: BTreeMap::new(),
-        holders: BTreeSet::new(),
+        claimed: BTreeSet::new(),
         asked: BTreeMap::new(),
     };
     for event in facts.run.history.events() {
@@ -26,18 +26,18 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
 struct ClaimEvents<'a> {
     facts: &'a Facts<'a>,
     events: Vec<StoryEvent>,
-    refusals: BTreeMap<ClientId, Refusals>,
-    /// Who claims the lock at the event that is being read.
-    holders: BTreeSet<ClientId>,
+    refusals: BTreeMap<(ClientId, LockId), Refusals>,
+    /// The grants that are claimed at the event that is being read.
+    claimed: BTreeSet<(ClientId, CallId)>,
     /// When each client's last acquire call began.
     asked: BTreeMap<ClientId, TrueNs>,
 }
 
-/// Refusals of one client in a row, for one reason.
+/// Refusals of a lock to one client in a row, for one reason.
 struct Refusals {
     /// Where its first one is among the events.
     event: usize,
-    verb: &'static str,
+    verb: String,
     why: String,
     count: usize,
 }
@@ -51,44 +51,52 @@ impl ClaimEvents<'_> {
             EventKind::Granted { client, grant, lock, fencing, .. } => {
                 self.granted(at, *client, *grant, *lock, *fencing);
             }
-            EventKind::Refused { client, why, .. } => self.refused(at, *client, why, "is refused"),
-            EventKind::AcquireUnknown { client, why, .. } => {
-                self.refused(at, *client, why, "does not learn whether it was granted the lock");
-            }
+            EventKind::Refused { client, call, why } => self.refused(at, *client, *call, why, true),
+            EventKind::AcquireUnknown { client, call, why } => self.refused(at, *client, *call, why, false),
             EventKind::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
             EventKind::ExpiryNoticed { client, grant } => {
-                let words =
-                    format!("{} notices that its lease has expired, and stops", self.facts.client(*client));
+                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let words = format!("{name} notices that its lease{of} has expired, and stops");
                 self.ended(at, *client, *grant, words, Rank::Cause);
             }
             EventKind::Extended { client, grant, .. } => {
-                let words = format!("{} extends its lease", self.facts.client(*client));
+                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let words = format!("{name} extends its lease{of}");
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ExtendFailed { client, grant, why } => {
-                let words = format!("{} cannot extend its lease: {}", self.facts.client(*client), clean(why));
+                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let words = format!("{name} cannot extend its lease{of}: {}", clean(why));
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ReleaseCalled { client, grant } => {
-                let words = format!("{} calls release", self.facts.client(*client));
+                let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
+                let words = format!("{name} calls release{of}");
                 self.ended(at, *client, *grant, words, Rank::Effect);
             }
             EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } => {
-                let words = format!("{} learns that it no longer held the lock", self.facts.client(*client));
+                let lock = self.facts.the_lock(self.facts.lock_of(*grant));
+                let words = format!("{} learns that it no longer held {lock}", self.facts.client(*client));
                 self.add(at, *client, self.rank(*grant, Rank::Effect), words);
             }
             EventKind::Died { client } => self.died(at, *client),
             EventKind::Restarted { client } => {
                 self.add_consequence(at, *client, Rank::Effect, "runs again, remembering nothing")
             }
-            EventKind::GaveUp { client, .. } => self.add_consequence(at, *client, Rank::Effect, "gives up"),
+            EventKind::GaveUp { client, call } => {
+                let asking = match self.facts.has_several_locks() {
+                    true => format!(" asking for {}", self.facts.the_lock(self.facts.lock_of(*call))),
+                    false => String::new(),
+                };
+                self.add_consequence(at, *client, Rank::Effect, &format!("gives up{asking}"));
+            }
             _ => {}
         }
     }
 
     fn granted(&mut self, at: TrueNs, client: ClientId, grant: CallId, lock: LockId, fencing: Option<u64>) {
-        self.refusals.remove(&client);
-        self.holders.insert(client);
+        self.refusals.remove(&(client, lock));
+        self.claimed.insert((client, grant));
         let mut words = format!(r#"{} is granted "{}""#, self.facts.client(client), self.facts.lock(lock));
         if let Some(nodes) = self.nodes_of(grant) {
             words.push_str(&format!(" by {nodes}"));
@@ -127,10 +135,17 @@ impl ClaimEvents<'_> {
         begins.map(|it| self.facts.client(it.clients[0])).collect()
     }
 
-    fn refused(&mut self, at: TrueNs, client: ClientId, why: &str, verb: &'static str) {
-        let name = self.facts.client(client);
+    /// `surely`: it was told so.
+    fn refused(&mut self, at: TrueNs, client: ClientId, call: CallId, why: &str, surely: bool) {
+        let (name, lock) = (self.facts.client(client), self.facts.lock_of(call));
+        let verb = match surely {
+            true if self.facts.has_several_locks() => format!("is refused {}", self.facts.the_lock(lock)),
+            true => "is refused".to_owned(),
+            false => format!("does not learn whether it was granted {}", self.facts.the_lock(lock)),
+        };
         let why = clean(why) + &self.outlived(at, client);
-        if let Some(row) = self.refusals.get_mut(&client).filter(|row| row.verb == verb && row.why == why) {
+        let row = self.refusals.get_mut(&(client, lock));
+        if let Some(row) = row.filter(|row| row.verb == verb && row.why == why) {
             row.count += 1;
             self.events[row.event].words =
                 format!("{name} {verb}: {why} ({} times, until {})", row.count, instant(at));
@@ -141,9 +156,11 @@ impl ClaimEvents<'_> {
         // others are waiting in line.
         let struck = host.is_some_and(|host| self.facts.faults.was_stopped_by(host, at));
         let rank = if struck || self.facts.waits_too_long(client, at) { Rank::Proof } else { Rank::Queueing };
-        let event =
-            StoryEvent { refusal: true, ..StoryEvent::new(at, rank, host, format!("{name} {verb}: {why}")) };
-        self.refusals.insert(client, Refusals { event: self.events.len(), verb, why, count: 1 });
+        let event = StoryEvent {
+            refused: Some(lock),
+            ..StoryEvent::new(at, rank, host, format!("{name} {verb}: {why}"))
+        };
+        self.refusals.insert((client, lock), Refusals { event: self.events.len(), verb, why, count: 1 });
         self.events.push(event);
     }
 
@@ -169,7 +186,8 @@ impl ClaimEvents<'_> {
             return; // nobody relied on it any more
         };
         let (name, clock) = (self.facts.client(client), claim.clock.as_str());
-        let mut words = format!("{name}'s own deadline passes on its {clock} clock");
+        let of = self.facts.of_lock(grant);
+        let mut words = format!("{name}'s own deadline{of} passes on its {clock} clock");
         if let Some(stopped) = self.facts.host_of(client).and_then(|host| self.facts.faults.stopped(host, at))
         {
             words.push_str(&format!("; {name} is {stopped} and cannot notice"));
@@ -180,7 +198,7 @@ impl ClaimEvents<'_> {
     /// A claim ended, and perhaps double holds with it.
     fn ended(&mut self, at: TrueNs, client: ClientId, grant: CallId, mut words: String, rank: Rank) {
         // A release after the client noticed that its lease had expired ends nothing more.
-        let held = self.holders.remove(&client);
+        let held = self.claimed.remove(&(client, grant));
         let over = self.facts.overlaps_of(grant).iter();
         let over = over.filter(|it| held && it.to == at && !it.open_ended);
         let mut rank = self.rank(grant, rank);
@@ -194,7 +212,13 @@ impl ClaimEvents<'_> {
     }
 
     fn died(&mut self, at: TrueNs, client: ClientId) {
-        let claim = if self.holders.remove(&client) { ", and with it its claim" } else { "" };
+        let had = self.claimed.len();
+        self.claimed.retain(|(holder, _)| *holder != client);
+        let claim = match had - self.claimed.len() {
+            0 => "",
+            1 => ", and with it its claim",
+            _ => ", and with it its claims",
+        };
         let words = format!("{}'s process is gone{claim}", self.facts.client(client));
         self.events.push(
             StoryEvent::new(at, Rank::Cause, self.facts.host_of(client), words).in_phase(Phase::Consequence),

@@ -31,7 +31,8 @@ fn again(facts: &Facts<'_>, key: &KeySpan) -> Option<StoryEvent> {
     }
     let (node, client) = (facts.host(key.node), facts.host(key.client));
     let rank = if facts.is_involved(key.grant) { Rank::Cause } else { Rank::Routine };
-    let words = format!("{node} has {client}'s key again, from its file");
+    let of = facts.of_lock(key.grant);
+    let words = format!("{node} has {client}'s key{of} again, from its file");
     Some(StoryEvent::new(key.from, rank, Some(key.node), words).in_phase(Phase::Consequence))
 }
 
@@ -46,12 +47,12 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEve
     let mut nodes: Vec<String> = keys.iter().map(|(_, _, key)| facts.host(key.node)).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let (nodes, client) = (list(&nodes), facts.host(first.client));
+    let (nodes, client, of) = (list(&nodes), facts.host(first.client), facts.of_lock(first.grant));
     let words = match how {
-        KeyEnd::Expired => format!("{client}'s key expires on {nodes}"),
-        KeyEnd::Overwritten => format!("{client}'s key is overwritten on {nodes}"),
+        KeyEnd::Expired => format!("{client}'s key{of} expires on {nodes}"),
+        KeyEnd::Overwritten => format!("{client}'s key{of} is overwritten on {nodes}"),
         KeyEnd::Forgotten | KeyEnd::Deleted => {
-            format!("{client}'s key is gone from {nodes}'s memory")
+            format!("{client}'s key{of} is gone from {nodes}'s memory")
         }
     };
     let rank = if facts.is_involved(first.grant) { Rank::Cause } else { Rank::Routine };

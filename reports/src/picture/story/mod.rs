@@ -9,7 +9,7 @@ mod faults;
 mod keys;
 mod writes;
 
-use doublehold_history::TrueNs;
+use doublehold_history::{LockId, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::facts::Facts;
@@ -60,12 +60,12 @@ pub(super) struct StoryEvent {
     /// A sentence without a full stop.
     pub(super) words: String,
     /// An acquire call that came to nothing: marked in the lane.
-    pub(super) refusal: bool,
+    pub(super) refused: Option<LockId>,
 }
 
 impl StoryEvent {
     fn new(at: TrueNs, rank: Rank, host: Option<HostIndex>, words: String) -> StoryEvent {
-        StoryEvent { at, rank, phase: Phase::Action, host, words, refusal: false }
+        StoryEvent { at, rank, phase: Phase::Action, host, words, refused: None }
     }
 
     /// Whether no verdict turns on it.

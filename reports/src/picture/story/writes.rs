@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::words::{clean, duration};
-use doublehold_history::{CallId, ClientId, EventKind, KeyOp, TrueNs};
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, ObjectId, TrueNs};
 
 use super::{Rank, StoryEvent};
 use crate::picture::facts::Facts;
@@ -13,32 +13,36 @@ const LONG_WAY_NS: u64 = 1_000_000_000;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = Vec::new();
-    let mut sent: BTreeMap<CallId, TrueNs> = BTreeMap::new();
+    let mut sent: BTreeMap<(CallId, ObjectId), TrueNs> = BTreeMap::new();
     for event in facts.run.history.events() {
         let at = event.at;
         match &event.what {
-            EventKind::WriteSent { grant, .. } => {
-                sent.insert(*grant, at);
+            EventKind::WriteSent { grant, object, .. } => {
+                sent.insert((*grant, *object), at);
             }
-            EventKind::WriteApplied { client, grant, version, based_on, .. } => {
-                events.extend(long_way(facts, *client, sent.remove(grant), at));
-                events.push(applied(facts, at, *client, *grant, *version, *based_on));
+            EventKind::WriteApplied { client, grant, object, version, based_on, .. } => {
+                let of = facts.of_object(*object);
+                events.extend(long_way(facts, *client, &of, sent.remove(&(*grant, *object)), at));
+                events.push(applied(facts, at, *client, *grant, &of, *version, *based_on));
             }
-            EventKind::WriteRefused { client, grant, why, .. } => {
-                events.extend(long_way(facts, *client, sent.remove(grant), at));
-                let words = format!("the resource refuses {}'s write: {}", facts.client(*client), clean(why));
+            EventKind::WriteRefused { client, grant, object, why, .. } => {
+                let of = facts.of_object(*object);
+                events.extend(long_way(facts, *client, &of, sent.remove(&(*grant, *object)), at));
+                let words =
+                    format!("the resource refuses {}'s write{of}: {}", facts.client(*client), clean(why));
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
             }
             EventKind::KeyTouched { client, by, held, node, op, .. } if by != held => {
                 let name = facts.client(*client);
                 let node = clean(&facts.run.history.header().node(*node));
+                let of = facts.of_lock(*held);
                 let holder =
                     facts.claim(*held).map_or("another grant".to_owned(), |claim| facts.client(claim.client));
                 let words = match op {
-                    KeyOp::Release => format!("{name}'s release deletes {holder}'s key on {node}"),
+                    KeyOp::Release => format!("{name}'s release deletes {holder}'s key{of} on {node}"),
                     KeyOp::Extend => {
                         let what = facts.claim(*by).map_or("attempt", |_| "extension");
-                        format!("{name}'s {what} moves the expiry of {holder}'s key on {node}")
+                        format!("{name}'s {what} moves the expiry of {holder}'s key{of} on {node}")
                     }
                 };
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));
@@ -52,12 +56,13 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
 fn long_way(
     facts: &Facts<'_>,
     client: ClientId,
+    of: &str,
     sent: Option<TrueNs>,
     arrived: TrueNs,
 ) -> Option<StoryEvent> {
     let sent = sent.filter(|sent| arrived.since(*sent) >= LONG_WAY_NS)?;
     let words = format!(
-        "{} sends its write, which is on its way for {}",
+        "{} sends its write{of}, which is on its way for {}",
         facts.client(client),
         duration(arrived.since(sent))
     );
@@ -69,19 +74,20 @@ fn applied(
     at: TrueNs,
     client: ClientId,
     grant: CallId,
+    of: &str,
     version: u64,
     based_on: Option<u64>,
 ) -> StoryEvent {
     let name = facts.client(client);
     let mut words = match facts.stale(grant, version) {
         Some(stale) => {
-            let later = facts.client(stale.later_client);
+            let (later, lock) = (facts.client(stale.later_client), facts.the_lock(stale.lock));
             format!(
-                "late write: the resource applies {name}'s version {version}, {} after {later} was granted the lock",
+                "late write: the resource applies {name}'s version {version}{of}, {} after {later} was granted {lock}",
                 duration(at.since(stale.later_granted_at))
             )
         }
-        None => format!("the resource applies {name}'s version {version}"),
+        None => format!("the resource applies {name}'s version {version}{of}"),
     };
     if let Some(based_on) = based_on.filter(|based_on| based_on + 1 != version) {
         words.push_str(&format!(", computed from version {based_on}"));

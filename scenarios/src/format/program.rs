@@ -1,0 +1,162 @@
+//! A client's program: `["acquire", "read", "work 2s", "check", "write", "release"]`, and where there are several locks
+//! or objects, `["acquire stock", "acquire orders", "read order", …]`.
+
+use std::collections::BTreeSet;
+
+use doublehold_history::words::shorten;
+use doublehold_history::{LockId, ObjectId};
+
+use super::problem::Result;
+use super::section::Field;
+use super::units::{self, law_value};
+use super::{suggest, vocabulary::Key};
+use crate::scenario::{ObjectSetup, Scenario, Step};
+
+const STEPS_MAX: usize = 100;
+const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];
+
+/// The words of programs.
+pub(super) fn vocabulary() -> Vec<Key> {
+    Key::words("clients.program", &WORDS)
+}
+
+/// What steps are about.
+pub(super) struct Things<'a> {
+    pub(super) locks: &'a [String],
+    pub(super) objects: &'a [ObjectSetup],
+}
+
+/// Reads a program.
+pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> {
+    let items = field.items("a list of steps")?;
+    if items.is_empty() || items.len() > STEPS_MAX {
+        return Err(field.problem(
+            format!("`{}` has {} steps", field.path, items.len()),
+            format!("use 1 to {STEPS_MAX}"),
+        ));
+    }
+    let mut held = BTreeSet::new();
+    let mut steps = Vec::new();
+    for item in items {
+        let step = things.step(&item)?;
+        things.follow(&step, &mut held, &item)?;
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+/// A step as a file says it: its lock or object is named where there are several.
+pub(super) fn written(step: &Step, scenario: &Scenario) -> String {
+    let named = |word: &str, name: &str, several: bool| match several {
+        true => format!("{word} {name}"),
+        false => word.to_owned(),
+    };
+    let (locks, objects) = (&scenario.lock.names, &scenario.resource.objects);
+    let lock = |word, lock: &LockId| named(word, &locks[lock.0 as usize], locks.len() > 1);
+    let object = |word, object: &ObjectId| named(word, &objects[object.0 as usize].name, objects.len() > 1);
+    match step {
+        Step::Acquire(it) => lock("acquire", it),
+        Step::Try(it) => lock("try", it),
+        Step::Read(it) => object("read", it),
+        Step::Work(law) => format!("work {}", law_value(law).as_str().unwrap_or_default()),
+        Step::Check(it) => lock("check", it),
+        Step::Write(it) => object("write", it),
+        Step::Extend(it) => lock("extend", it),
+        Step::Release(it) => lock("release", it),
+    }
+}
+
+impl Things<'_> {
+    fn step(&self, item: &Field<'_>) -> Result<Step> {
+        let text = item.text()?.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let (lock, object) = (|| self.lock(word, rest.trim(), item), || self.object(word, rest.trim(), item));
+        Ok(match word {
+            "work" => work(rest, item)?,
+            "acquire" => Step::Acquire(lock()?),
+            "try" => Step::Try(lock()?),
+            "read" => Step::Read(object()?),
+            "check" => Step::Check(lock()?),
+            "write" => Step::Write(object()?),
+            "extend" => Step::Extend(lock()?),
+            "release" => Step::Release(lock()?),
+            _ => return Err(item.must_be("a step of a program", &suggest::hint(word, &WORDS))),
+        })
+    }
+
+    fn lock(&self, word: &str, name: &str, item: &Field<'_>) -> Result<LockId> {
+        let names: Vec<&str> = self.locks.iter().map(String::as_str).collect();
+        chosen("lock", word, name, &names, item).map(LockId)
+    }
+
+    fn object(&self, word: &str, name: &str, item: &Field<'_>) -> Result<ObjectId> {
+        let names: Vec<&str> = self.objects.iter().map(|object| object.name.as_str()).collect();
+        chosen("object", word, name, &names, item).map(ObjectId)
+    }
+
+    /// What the client may hold after this step. Refuses steps that could never do anything.
+    fn follow(&self, step: &Step, held: &mut BTreeSet<LockId>, item: &Field<'_>) -> Result<()> {
+        let needed = match step {
+            Step::Acquire(lock) | Step::Try(lock) => {
+                if held.insert(*lock) {
+                    return Ok(());
+                }
+                let cause = format!("`{}` asks for a lock the client already holds", item.path);
+                return Err(item.problem(cause, "release it first: no lock here admits its holder again"));
+            }
+            Step::Work(_) => return Ok(()),
+            Step::Check(lock) | Step::Extend(lock) | Step::Release(lock) => *lock,
+            Step::Read(object) | Step::Write(object) => self.objects[object.0 as usize].lock,
+        };
+        if !held.contains(&needed) {
+            let (which, name) = match self.locks {
+                [_] => (String::new(), String::new()),
+                locks => {
+                    let name = &locks[needed.0 as usize];
+                    (format!(" `{}`", shorten(name)), format!(" {name}"))
+                }
+            };
+            let cause = format!("`{}` comes before the client has acquired the lock{which}", item.path);
+            return Err(item.problem(cause, format!("put `acquire{name}` or `try{name}` before it")));
+        }
+        if matches!(step, Step::Release(_)) {
+            held.remove(&needed);
+        }
+        Ok(())
+    }
+}
+
+fn work(law: &str, item: &Field<'_>) -> Result<Step> {
+    if law.is_empty() {
+        return Err(item.problem(
+            format!("`{}` does not say how long to work", item.path),
+            "write `work 2s` or `work 1s..3s`",
+        ));
+    }
+    units::law(law).map(Step::Work).map_err(|refusal| {
+        let law = shorten(law);
+        item.problem(format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause), refusal.hint)
+    })
+}
+
+/// The place of the thing that a step names, or of the only one there is.
+fn chosen(thing: &str, word: &str, name: &str, names: &[&str], item: &Field<'_>) -> Result<u32> {
+    if name.is_empty() {
+        return match names {
+            [_] => Ok(0),
+            _ => {
+                let ways: Vec<String> = names.iter().map(|name| format!("{word} {name}")).collect();
+                let ways: Vec<&str> = ways.iter().map(String::as_str).collect();
+                let cause = format!("`{}` does not say which {thing}", item.path);
+                Err(item.problem(cause, format!("write {}", suggest::either(&ways))))
+            }
+        };
+    }
+    match (0..).zip(names).find(|(_, known)| **known == name) {
+        Some((place, _)) => Ok(place),
+        None => {
+            let cause = format!("`{}`: there is no {thing} `{}`", item.path, shorten(name));
+            Err(item.problem(cause, suggest::hint(name, names)))
+        }
+    }
+}

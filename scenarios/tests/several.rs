@@ -1,0 +1,189 @@
+//! Several locks and several objects in one scenario: each lock is one, with its own key, holders and fencing numbers.
+
+use doublehold_history::{ClientId, EventKind, LockId, Predicate};
+use doublehold_lockimpl::{Nodes, descriptors};
+use doublehold_scenarios::report::KeySpan;
+use doublehold_scenarios::scenario::{ObjectSetup, Scenario, Step};
+use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
+
+const LOCK: &str = r#"algorithm = "single", ttl = "10s", name = ["stock", "orders"]"#;
+
+fn read(lock: &str, nodes: &str, program: &str, more: &str) -> Result<Scenario, String> {
+    let text = format!(
+        r#"
+        claim = "there are several"
+        lock = {{ {lock} }}
+        nodes = {{ {nodes} }}
+        clients = [
+            {{ name = "c1", program = {program} }},
+            {{ name = "c2", program = ["acquire orders", "release orders"] }},
+        ]
+        {more}
+        "#
+    );
+    let source = Source { name: "several".into(), file: "several".into(), text, ..Source::default() };
+    source.read().map_err(|error| error.to_string().replacen("cannot read scenario `several`: ", "", 1))
+}
+
+fn run(lock: &str, program: &str, more: &str) -> Report {
+    let scenario = read(lock, r#"names = ["A"]"#, program, more).unwrap_or_else(|error| panic!("{error}"));
+    SimEngine.run(&scenario, 1)
+}
+
+fn count(report: &Report, wanted: impl Fn(&EventKind) -> bool) -> usize {
+    report.history.events().iter().filter(|event| wanted(&event.what)).count()
+}
+
+#[test]
+fn whoever_holds_one_lock_keeps_nobody_from_another_whatever_lock_it_is() {
+    for lock in descriptors() {
+        let nodes = match lock.nodes {
+            Nodes::One => r#"names = ["A"]"#,
+            Nodes::Replicated => r#"names = ["A", "B"], master = "A""#,
+            _ => r#"names = ["A", "B", "C"]"#,
+        };
+        let text = format!(r#"algorithm = "{}", ttl = "10s", name = ["stock", "orders"]"#, lock.name);
+        let scenario = read(&text, nodes, r#"["acquire stock", "work 5s", "release stock"]"#, "");
+        let report = SimEngine.run(&scenario.unwrap_or_else(|error| panic!("{error}")), 1);
+        let name = lock.name;
+        assert_eq!(count(&report, |what| matches!(what, EventKind::Granted { .. })), 2, "{name}");
+        assert_eq!(count(&report, |what| matches!(what, EventKind::Refused { .. })), 0, "{name}");
+        for predicate in [Predicate::P1, Predicate::WR] {
+            assert_eq!(report.verdicts.get(predicate).as_str(), "holds", "{name}: {predicate}");
+        }
+        let second = report.keys.iter().find(|key| key.lock == LockId(1)).expect("`orders` had a key");
+        let first = report.keys.iter().find(|key| key.lock == LockId(0)).expect("`stock` had a key");
+        let gone = |key: &KeySpan| key.until.map(|(at, _)| at);
+        assert!(gone(second) < gone(first), "{name}: c2's key was given back while c1 was at work");
+    }
+}
+
+#[test]
+fn a_client_holds_both_at_once_and_gives_back_the_one_it_names() {
+    let program = r#"["acquire stock", "acquire orders", "release stock", "work 5s", "release orders"]"#;
+    let report = run(LOCK, program, "");
+    let mine = |what: &EventKind| match what {
+        EventKind::Granted { client: ClientId(0), lock, .. } => Some(format!("granted {}", lock.0)),
+        EventKind::ReleaseCalled { client: ClientId(0), grant } => Some(format!("released call {}", grant.0)),
+        _ => None,
+    };
+    let did: Vec<String> = report.history.events().iter().filter_map(|event| mine(&event.what)).collect();
+    let [first, second, released, last] = &did[..] else { panic!("{did:?}") };
+    assert_eq!([first.as_str(), second], ["granted 0", "granted 1"]);
+    let calls = |lock: u32| {
+        report.history.events().iter().find_map(|event| match event.what {
+            EventKind::Granted { client: ClientId(0), grant, lock: LockId(of), .. } if of == lock => {
+                Some(grant.0)
+            }
+            _ => None,
+        })
+    };
+    assert_eq!(Some(released.as_str()), calls(0).map(|call| format!("released call {call}")).as_deref());
+    assert_eq!(Some(last.as_str()), calls(1).map(|call| format!("released call {call}")).as_deref());
+}
+
+#[test]
+fn each_object_has_its_own_content_and_each_lock_its_own_fencing_numbers() {
+    let lock = &format!("{LOCK}, fencing = true");
+    let more = r#"
+        [resource]
+        fencing = "reject-lower"
+        object = { item = "stock", total = "stock", order = "orders" }
+    "#;
+    let program = r#"[
+        "acquire stock", "read item", "write item", "read total", "write total", "release stock",
+        "acquire stock", "read item", "write item", "release stock",
+        "acquire orders", "read order", "write order", "release orders",
+    ]"#;
+    let report = run(lock, program, more);
+    let applied = |what: &EventKind| match *what {
+        EventKind::WriteApplied { object, version, fencing, .. } => {
+            Some((report.history.header().object(object), version, fencing))
+        }
+        _ => None,
+    };
+    let applied: Vec<_> = report.history.events().iter().filter_map(|event| applied(&event.what)).collect();
+    let [(item, 1, one), (total, 1, same), (again, 2, two), (order, 1, _)] = &applied[..] else {
+        panic!("{applied:?}")
+    };
+    assert_eq!([item, total, again, order], ["item", "total", "item", "order"]);
+    assert!(one == same && one < two, "{applied:?}");
+    assert_eq!(count(&report, |what| matches!(what, EventKind::WriteRefused { .. })), 0);
+}
+
+#[test]
+fn what_is_written_is_read_as_the_same() {
+    let more = r#"resource = { object = { item = "stock", order = "orders", total = "stock" } }"#;
+    let program =
+        r#"["try orders", "acquire stock", "read item", "write total", "extend orders", "release stock"]"#;
+    let scenario = read(LOCK, r#"names = ["A"]"#, program, more).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scenario.checked().map_err(|error| error.to_string()), Ok(scenario.clone()));
+    let object = |name: &str, lock| ObjectSetup { name: name.to_owned(), lock: LockId(lock) };
+    assert_eq!(scenario.resource.objects, [object("item", 0), object("order", 1), object("total", 0)]);
+    assert_eq!(scenario.clients[0].program[..2], [Step::Try(LockId(1)), Step::Acquire(LockId(0))]);
+}
+
+#[test]
+fn a_lock_protects_an_object_of_its_name_where_nothing_is_said() {
+    let scenario = read(LOCK, r#"names = ["A"]"#, r#"["acquire orders", "read orders"]"#, "");
+    let objects = scenario.unwrap_or_else(|error| panic!("{error}")).resource.objects;
+    let names: Vec<(&str, LockId)> = objects.iter().map(|it| (it.name.as_str(), it.lock)).collect();
+    assert_eq!(names, [("orders", LockId(1)), ("stock", LockId(0))]);
+}
+
+fn refusal(lock: &str, program: &str, more: &str) -> String {
+    let refused = read(lock, r#"names = ["A"]"#, program, more).expect_err("it makes no sense");
+    let (_, what) = refused.split_once(": ").expect("a line comes first");
+    what.replace("\nhint:", " | hint:")
+}
+
+#[test]
+fn what_is_not_said_or_not_there_is_refused() {
+    let steps = |steps: &str| refusal(LOCK, steps, "");
+    assert_eq!(
+        steps(r#"["acquire"]"#),
+        "`clients.0.program.0` does not say which lock | hint: write `acquire stock` or `acquire orders`"
+    );
+    assert_eq!(
+        steps(r#"["acquire stok"]"#),
+        "`clients.0.program.0`: there is no lock `stok` | hint: did you mean `stock`?"
+    );
+    assert_eq!(
+        steps(r#"["acquire stock", "read item"]"#),
+        "`clients.0.program.1`: there is no object `item` | hint: known are `orders` and `stock`"
+    );
+    assert_eq!(
+        steps(r#"["acquire stock", "write orders"]"#),
+        "`clients.0.program.1` comes before the client has acquired the lock `orders` | hint: put `acquire orders` or \
+         `try orders` before it"
+    );
+    assert_eq!(
+        steps(r#"["acquire stock", "acquire orders", "acquire stock"]"#),
+        "`clients.0.program.2` asks for a lock the client already holds | hint: release it first: no lock here admits \
+         its holder again"
+    );
+}
+
+#[test]
+fn names_and_objects_that_do_not_fit_together_are_refused() {
+    let lock = |names: &str| LOCK.replace(r#"["stock", "orders"]"#, names);
+    let with = |names: &str| refusal(&lock(names), r#"["work 1s"]"#, "");
+    assert_eq!(with(r#"["orders", "orders"]"#), "there are two locks `orders` | hint: name each once");
+    assert_eq!(with("[]"), "`lock.name` names 0 locks | hint: name 1 to 16");
+    assert_eq!(
+        with("7"),
+        "`lock.name` must be the name of a lock, not `7` | hint: name a lock, or a list of locks"
+    );
+    let objects =
+        |object: &str| refusal(LOCK, r#"["work 1s"]"#, &format!("resource = {{ object = {object} }}"));
+    assert_eq!(
+        objects(r#""item""#),
+        "`resource.object` names one object, and there are 2 locks | hint: name the lock of each object: \
+         `object = { item = \"stock\" }`"
+    );
+    assert_eq!(
+        objects(r#"{ item = "stok" }"#),
+        "`resource.object.item`: there is no lock `stok` | hint: did you mean `stock`?"
+    );
+    assert_eq!(objects("{}"), "`resource.object` names 0 objects | hint: name 1 to 32");
+}
