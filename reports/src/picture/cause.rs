@@ -7,7 +7,7 @@
 
 use doublehold_history::words::{clean, duration, list, signed_duration};
 use doublehold_history::{
-    CallId, Claim, EventKind, Evidence, KeyOp, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
+    CallId, Claim, EventKind, Evidence, KeyOp, LockId, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
 };
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
@@ -15,21 +15,23 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use super::facts::Facts;
 
-/// The sentence for the first predicate that is violated, in the order in which they are reported.
+/// The sentence for the first predicate that is violated, in the order in which they are reported. Of several locks it
+/// begins with the one it is about.
 pub(super) fn sentence(facts: &Facts<'_>) -> Option<String> {
     let mut violated = facts
         .run
         .verdicts
         .iter()
         .filter_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)));
-    match violated.next()? {
-        (Predicate::P1 | Predicate::P2, Evidence::Overlap(overlap)) => double_hold(facts, overlap),
-        (_, Evidence::StaleWrite(write)) => late_write(facts, write),
-        (_, Evidence::WrongKey(key)) => wrong_key(facts, key),
-        (_, Evidence::Waited(wait)) => left_behind(facts, wait.from, wait.to),
-        (_, Evidence::LongWait(wait)) => left_behind(facts, wait.from, wait.to),
-        _ => None,
-    }
+    let (lock, words) = match violated.next()? {
+        (Predicate::P1 | Predicate::P2, Evidence::Overlap(it)) => (it.lock, double_hold(facts, it)?),
+        (_, Evidence::StaleWrite(it)) => (it.lock, late_write(facts, it)?),
+        (_, Evidence::WrongKey(it)) => (it.lock, wrong_key(facts, it)?),
+        (_, Evidence::Waited(it)) => (it.lock, left_behind(facts, it.lock, it.from, it.to)?),
+        (_, Evidence::LongWait(it)) => (it.lock, left_behind(facts, it.lock, it.from, it.to)?),
+        _ => return None,
+    };
+    Some(if facts.has_several_locks() { format!("{}: {words}", facts.the_lock(lock)) } else { words })
 }
 
 fn double_hold(facts: &Facts<'_>, overlap: &Overlap) -> Option<String> {
@@ -199,8 +201,10 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
 }
 
 /// Somebody waited for a key that a dead client left behind.
-fn left_behind(facts: &Facts<'_>, from: TrueNs, to: TrueNs) -> Option<String> {
-    let stayed = |key: &&KeySpan| key.from <= from && key.until.is_none_or(|(until, _)| to <= until);
+fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Option<String> {
+    let stayed = |key: &&KeySpan| {
+        key.lock == lock && key.from <= from && key.until.is_none_or(|(until, _)| to <= until)
+    };
     let keys: Vec<&KeySpan> = facts.run.keys.iter().filter(stayed).collect();
     let events = facts.run.history.events().iter();
     let dead = |host: HostIndex| {

@@ -4,18 +4,42 @@
 
 use doublehold::picture::picture;
 use doublehold::style::Style;
-use doublehold_history::{ClientId, EventKind, TrueNs};
-use doublehold_scenarios::report::KeyEnd;
+use doublehold_history::{ClientId, EventKind, LockId, TrueNs};
+use doublehold_scenarios::report::{KeyEnd, Report};
 use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_sim::Record;
 
 use crate::rules::kind_of;
 use crate::seen::{Seen, between, says};
+use crate::several::{of_one, plain};
 
-/// What is wrong with the lanes of a run.
-pub(crate) fn wrong(seen: &Seen<'_>) -> Vec<String> {
-    let drawn = picture(seen.report, &Style { width: Style::MAX_WIDTH, ..Style::UNICODE });
+/// What is wrong with the lanes of a run. Of several locks each has its own.
+pub(crate) fn wrong(report: &Report, trace: &[Record]) -> Vec<String> {
+    let drawn = picture(report, &Style { width: Style::MAX_WIDTH, ..Style::UNICODE });
+    let locks = &report.scenario.lock.names;
+    if locks.len() == 1 {
+        return wrong_of_lock(report, LockId(0), &drawn, &Seen::new(report, trace), "", 0);
+    }
+    let width = locks.iter().map(|name| name.len() + 1).max().unwrap_or(0);
+    let of_lock = |(name, lock): (&String, u32)| {
+        let one = of_one(report, LockId(lock), None);
+        wrong_of_lock(report, LockId(lock), &drawn, &Seen::new(&one, trace), &format!(" {name}"), width)
+    };
+    locks.iter().zip(0..).flat_map(of_lock).collect()
+}
+
+/// What is wrong with the lanes whose labels end like this.
+fn wrong_of_lock(
+    report: &Report,
+    lock: LockId,
+    drawn: &str,
+    seen: &Seen<'_>,
+    ending: &str,
+    width: usize,
+) -> Vec<String> {
     let hosts = &seen.report.scenario.hosts;
-    let margin = 3 + hosts.iter().map(|host| host.name.len()).max().unwrap_or(0).clamp(2, 12);
+    let longest = hosts.iter().map(|host| host.name.len()).max().unwrap_or(0) + width;
+    let margin = 3 + longest.clamp(2, if width == 0 { 12 } else { 24 });
     let rows: Vec<(String, String)> = drawn
         .lines()
         .skip(1)
@@ -23,8 +47,9 @@ pub(crate) fn wrong(seen: &Seen<'_>) -> Vec<String> {
         .map(|line| (line.chars().take(margin).collect(), line.chars().skip(margin).collect()))
         .map(|(label, lane): (String, String)| (label.trim().to_owned(), lane))
         .collect();
-    let lane = |label: &str| rows.iter().find(|(of, _)| of == label).map_or("", |(_, lane)| lane.as_str());
-    let moments = moments(&drawn, margin, seen.report.ended);
+    let row = |label: &str| rows.iter().find(|(of, _)| of == label).map_or("", |(_, lane)| lane.as_str());
+    let lane = |host: &str| row(&format!("{host}{ending}"));
+    let moments = moments(drawn, margin, seen.report.ended);
     let mut wrong = Vec::new();
     for (index, host) in hosts.iter().enumerate() {
         let found = match host.role {
@@ -38,7 +63,11 @@ pub(crate) fn wrong(seen: &Seen<'_>) -> Vec<String> {
     let below = rows.iter().skip_while(|(label, _)| label != "links").map(|(_, lane)| lane.as_str());
     let links: Vec<&str> = below.take_while(|lane| !lane.contains('┴')).collect();
     wrong.extend(link_faults(seen, &links).map(|why| format!("links: {why}: {links:?}")));
-    wrong.extend(double_hold(seen, lane("P1")).map(|why| format!("P1: {why}: {}", lane("P1"))));
+    // One row has the double holds of all locks, and its words name the lock of the first.
+    let plain = plain(report, row("P1"));
+    if width == 0 || plain.lock == Some(lock) {
+        wrong.extend(double_hold(seen, &plain.words).map(|why| format!("P1: {why}: {}", row("P1"))));
+    }
     wrong
 }
 

@@ -7,6 +7,7 @@ mod evidence;
 mod lanes;
 mod rules;
 mod seen;
+mod several;
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,7 @@ use regex_lite::Regex;
 
 use rules::RULES;
 use seen::Seen;
+use several::{of_one, plain};
 
 const SEEDS: [u64; 3] = [1, 2, 7];
 
@@ -248,6 +250,10 @@ impl Checker {
 
     fn check_cause(&mut self, seen: &Seen<'_>) {
         let Some(words) = cause(seen.report) else { return };
+        let plain = plain(seen.report, &words);
+        let report = plain.lock.map(|lock| of_one(seen.report, lock, plain.object));
+        let seen = &Seen::new(report.as_ref().unwrap_or(seen.report), seen.trace);
+        let words = plain.words;
         self.checked += 1;
         let mut matching =
             self.causes.iter().enumerate().filter_map(|(index, it)| Some((index, it.captures(&words)?)));
@@ -268,11 +274,14 @@ impl Checker {
         let seen = Seen::new(&report, &trace);
         self.check_evidence(&seen);
         self.check_cause(&seen);
-        let lanes = lanes::wrong(&seen).into_iter();
+        let lanes = lanes::wrong(&report, &trace).into_iter();
         self.false_ones.extend(lanes.map(|why| format!("{} --seed {seed}, lane of {why}", scenario.name)));
         for sentence in sentences(&report) {
             self.checked += 1;
-            let words = sentence.words.as_str();
+            let plain = plain(&report, &sentence.words);
+            let one = plain.lock.map(|lock| of_one(&report, lock, plain.object));
+            let seen = Seen::new(one.as_ref().unwrap_or(&report), &trace);
+            let words = plain.words.as_str();
             let matched =
                 self.patterns.iter().enumerate().find_map(|(index, it)| Some((index, it.captures(words)?)));
             let so = match (rules::struck(&seen, sentence.at, words), matched) {
@@ -285,6 +294,7 @@ impl Checker {
             };
             if so != Ok(true) {
                 let at = sentence.at.0;
+                let words = &sentence.words;
                 self.false_ones.push(format!("{} --seed {seed}, {at} ns: {words} ({so:?})", scenario.name));
             }
         }

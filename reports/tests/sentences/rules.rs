@@ -53,7 +53,10 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule { says: r"^(?<who>\w+) learns that it no longer held the lock$", holds: no_longer_held },
-    Rule { says: r"^(?<who>\w+)'s process is gone(?<claim>, and with it its claim)?$", holds: process_gone },
+    Rule {
+        says: r"^(?<who>\w+)'s process is gone(?<claim>, and with it its claims?)?$",
+        holds: process_gone,
+    },
     Rule {
         says: r"^(?<who>\w+) runs again, remembering nothing$",
         holds: |seen, at, it| {
