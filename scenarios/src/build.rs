@@ -34,6 +34,7 @@ use crate::scenario::Scenario;
 pub struct World {
     name: String,
     nodes: Vec<String>,
+    locks: Vec<String>,
     clients: Vec<(String, Vec<String>)>,
     changes: Vec<Change>,
 }
@@ -43,7 +44,13 @@ type Change = Arc<dyn Fn(&mut Scenario) + Send + Sync>;
 impl World {
     /// A world without nodes and clients. The name is for reports and files.
     pub fn new(name: impl Into<String>) -> World {
-        World { name: name.into(), nodes: Vec::new(), clients: Vec::new(), changes: Vec::new() }
+        World {
+            name: name.into(),
+            nodes: Vec::new(),
+            locks: Vec::new(),
+            clients: Vec::new(),
+            changes: Vec::new(),
+        }
     }
 
     /// What reports call it.
@@ -55,6 +62,21 @@ impl World {
     #[must_use]
     pub fn nodes<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> World {
         self.nodes.extend(names.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// The names of the locks, where there is not just one: steps then say which, as in `acquire stock`.
+    ///
+    /// ```
+    /// # use doublehold_scenarios::build::World;
+    /// let world = World::new("two locks").locks(["stock", "orders"]).nodes(["A"]).client(
+    ///     "c1",
+    ///     ["acquire stock", "acquire orders", "write orders", "release orders", "release stock"],
+    /// );
+    /// ```
+    #[must_use]
+    pub fn locks<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> World {
+        self.locks.extend(names.into_iter().map(str::to_owned));
         self
     }
 
@@ -128,10 +150,14 @@ impl World {
         let client = |(name, program): &(String, Vec<String>)| {
             table(&[("name", name.as_str().into()), ("program", texts(program))])
         };
+        let mut setup = vec![("algorithm", lock.into()), ("ttl", "10s".into())];
+        if !self.locks.is_empty() {
+            setup.push(("name", texts(&self.locks)));
+        }
         let claim = format!("what {lock} does in this world");
         Table::from_iter([
             ("claim".to_owned(), claim.into()),
-            ("lock".to_owned(), table(&[("algorithm", lock.into()), ("ttl", "10s".into())])),
+            ("lock".to_owned(), table(&setup)),
             ("nodes".to_owned(), table(&[("names", texts(&self.nodes))])),
             ("clients".to_owned(), Value::Array(self.clients.iter().map(client).collect())),
         ])
