@@ -134,7 +134,10 @@ proptest! {
         };
         // A time comes once.
         let each = each && matches!(at, When::On { .. });
-        let scenario = with(Fault { effect, at, lasting, each, optional });
+        let fault = Fault { effect, at, lasting, each, optional };
+        let alone = toml::Value::try_from(&fault).expect("a table");
+        let scenario = with(fault);
+        prop_assert_eq!(&alone, &toml::Value::try_from(&scenario).expect("a table")["faults"][0]);
         let read = scenario.checked().unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
         prop_assert_eq!(read, scenario);
     }

@@ -17,8 +17,10 @@ use std::time::Duration;
 
 use doublehold_history::words::exact_duration;
 use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb, Trigger};
+use serde::{Serialize, Serializer};
 
 use crate::cast::{Cast, UnknownHost};
+use crate::format;
 use crate::when::When;
 
 pub use effect::Effect;
@@ -189,5 +191,12 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.words(), self.moment())
+    }
+}
+
+/// As the table that it is in a file.
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        format::fault_table(self).serialize(serializer)
     }
 }

@@ -159,7 +159,7 @@ fn step(field: &Field<'_>) -> Result<i64> {
 }
 
 /// The fault as a table of a file, with every key that its kind takes.
-pub(super) fn write(fault: &Fault) -> Table {
+pub(crate) fn write(fault: &Fault) -> Table {
     let Fault { effect, at, lasting, each, optional } = fault;
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);

@@ -51,6 +51,7 @@ use program::Things;
 use section::{Field, Section};
 use tree::{Node, Value};
 
+pub(crate) use fault::write as fault_table;
 pub use vocabulary::{Key, vocabulary};
 pub(crate) use write::write;
 
