@@ -154,6 +154,12 @@ pub(crate) fn client_getname(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
     Next::Reply
 }
 
+/// CLIENT GETREDIR: nobody is tracked here.
+pub(crate) fn client_getredir(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::integer(out, -1);
+    Next::Reply
+}
+
 /// CLIENT SETNAME name.
 pub(crate) fn client_setname(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if set_name_or_reply(ctx, args.at(2), out) {

@@ -253,6 +253,13 @@ static CLIENT: &[CommandSpec] = &[
         NO_SCRIPT | LOADING_OK | STALE_OK,
         connection::client_getname,
     ),
+    subcommand(
+        "CLIENT",
+        ["GETREDIR", "client|getredir"],
+        2,
+        NO_SCRIPT | LOADING_OK | STALE_OK,
+        connection::client_getredir,
+    ),
     subcommand("CLIENT", ["ID", "client|id"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, connection::client_id),
     subcommand("CLIENT", ["INFO", "client|info"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, clients::client_info),
     subcommand(

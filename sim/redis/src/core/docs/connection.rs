@@ -11,6 +11,12 @@ pub(super) static CONNECTION: Section = Section {
         doc("client", "2.4.0", "What the server knows of its connections", "Depends on the subcommand")
             .categories(&[]),
         doc("client|getname", "2.6.9", "Tells the name of this connection", "O(1)"),
+        doc(
+            "client|getredir",
+            "6.0.0",
+            "Tells who gets the notes of this connection's tracking: nobody",
+            "O(1)",
+        ),
         doc("client|id", "5.0.0", "Tells the id of this connection", "O(1)"),
         doc("client|info", "6.2.0", "Describes this connection", "O(1)").tips(&["nondeterministic_output"]),
         doc(

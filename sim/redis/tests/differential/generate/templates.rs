@@ -237,6 +237,7 @@ pub(crate) const CONNECTION: Family = &[
     (1, "CLIENT KILL $v $v"),
     (2, "CLIENT ID"),
     (3, "CLIENT GETNAME"),
+    (1, "CLIENT GETREDIR"),
     (3, "CLIENT SETNAME $v"),
     (2, "CLIENT SETNAME"),
     (2, "CLIENT SETINFO lib-name x"),
