@@ -36,7 +36,7 @@ Examples:
   doublehold judge history.jsonl                       the verdicts on what a system of yours recorded
 
 Exit status:
-  0    as expected
+  0    as expected; what a scenario does not state is shown, and does not count
   1    a verdict contradicts the expectation, a run that should be the same is not, or a history is judged violated
   2    bad usage, a file that is refused, or I/O
   3    inconclusive

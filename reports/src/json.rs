@@ -15,6 +15,7 @@ use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
 
 use crate::picture::cause;
+use crate::text::violated_unstated;
 
 /// How many sentences of evidence are given for one predicate.
 const MAX_WORDS: usize = 20;
@@ -39,6 +40,8 @@ struct Run<'a> {
     outcome: &'static str,
     verdicts: BTreeMap<&'static str, &'static str>,
     expect: BTreeMap<&'static str, &'static str>,
+    /// What is violated and not in `expect`.
+    violated_unstated: Vec<&'static str>,
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     faults: Vec<Fault<'a>>,
@@ -124,6 +127,7 @@ fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
         outcome: outcome_word(report.history.outcome()),
         verdicts: verdict_words(&report.verdicts),
         expect: expectation(&scenario.expect),
+        violated_unstated: violated_unstated(report),
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),

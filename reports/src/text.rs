@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::words::{clean, duration};
+use doublehold_history::words::{clean, duration, list};
 use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
@@ -151,6 +151,9 @@ fn has_room(style: &Style) -> bool {
 fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, style: &Style) -> String {
     let expected = judged.expect.and_then(|expect| expect.get(&predicate));
     let (compared, compared_paint) = match (expected, verdict) {
+        (None, Verdict::Violated(_)) if judged.expect.is_some_and(|expect| !expect.is_empty()) => {
+            ("NOT STATED".to_owned(), Paint::Unsure)
+        }
         (None, _) => ("not stated".to_owned(), Paint::Dim),
         (Some(expected), Verdict::Inconclusive(_)) => {
             (format!("{}, undecided", expected.as_str()), Paint::Unsure)
@@ -181,17 +184,33 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
     line.trim_end().to_owned() + "\n"
 }
 
-/// `P1 P3 violated; P2 WR hold`.
+/// `P1 violated; P2 hold; not stated: WR violated`: what the scenario states comes first, since nothing was expected of
+/// the rest.
 #[cfg(feature = "cli")]
 pub(crate) fn verdicts_in_short(report: &Report) -> String {
-    let named = |wanted: &str, verb: &str| {
-        let of = report.verdicts.iter().filter(|(_, verdict)| verdict.as_str() == wanted);
+    let expect = &report.scenario.expect;
+    let named = |stated: bool, wanted: &str, verb: &str| {
+        let of = report.verdicts.iter().filter(|(predicate, _)| expect.contains_key(predicate) == stated);
+        let of = of.filter(|(_, verdict)| verdict.as_str() == wanted);
         let names: Vec<&str> = of.map(|(predicate, _)| predicate.as_str()).collect();
         (!names.is_empty()).then(|| format!("{} {verb}", names.join(" ")))
     };
-    let parts =
-        [named("violated", "violated"), named("holds", "hold"), named("inconclusive", "inconclusive")];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let all = |stated| {
+        let words = [("violated", "violated"), ("holds", "hold"), ("inconclusive", "inconclusive")];
+        words.iter().filter_map(|(wanted, verb)| named(stated, wanted, verb)).collect::<Vec<_>>().join("; ")
+    };
+    match (all(true), all(false)) {
+        (stated, rest) if rest.is_empty() => stated,
+        (stated, rest) if stated.is_empty() => rest,
+        (stated, rest) => format!("{stated}; not stated: {rest}"),
+    }
+}
+
+/// The predicates that are violated and of which the scenario states nothing: neither expected nor unexpected.
+pub(crate) fn violated_unstated(report: &Report) -> Vec<&'static str> {
+    let unstated = report.verdicts.iter().filter(|(it, _)| !report.scenario.expect.contains_key(it));
+    let violated = unstated.filter(|(_, verdict)| matches!(verdict, Verdict::Violated(_)));
+    violated.map(|(predicate, _)| predicate.as_str()).collect()
 }
 
 /// What a violation means, in the few words a table has room for.
@@ -239,15 +258,32 @@ fn notes(report: &Report, style: &Style) -> String {
     text
 }
 
-/// One line: whether the run showed what its scenario says it shows.
+/// Whether the run showed what its scenario says it shows, and what it showed besides.
 fn conclusion(report: &Report, style: &Style) -> String {
-    let (sentence, paint) = match report.judgement() {
+    let unstated = violated_unstated(report);
+    let (mut sentence, mut paint) = compared(report, !unstated.is_empty());
+    if !unstated.is_empty() {
+        let besides = if report.scenario.expect.is_empty() { "" } else { "NOT STATED, and " };
+        sentence.push_str(&format!("; {besides}violated: {}", list(&unstated)));
+        paint = if paint == Paint::Good { Paint::Unsure } else { paint };
+    }
+    style.paint(wrap(&sentence, "", "  ", style.width).trim_end(), paint) + "\n"
+}
+
+/// How what came out compares with what is stated. Where `more` is violated, nothing is said of the run as a whole.
+fn compared(report: &Report, more: bool) -> (String, Paint) {
+    let expect = &report.scenario.expect;
+    match report.judgement() {
         _ if report.is_same_run() == Some(false) => (
             "NOT THE SAME RUN: what is said above is not of the run that the plan is of".to_owned(),
             Paint::Bad,
         ),
-        Judgement::AsExpected if report.scenario.expect.is_empty() => {
+        Judgement::AsExpected if expect.is_empty() => {
             ("the scenario states no expectation: nothing to compare".to_owned(), Paint::Unsure)
+        }
+        Judgement::AsExpected if more => {
+            let stated: Vec<&str> = expect.keys().map(|predicate| predicate.as_str()).collect();
+            (format!("as expected in what is stated, {}", list(&stated)), Paint::Good)
         }
         Judgement::AsExpected if !report.scenario.sets.is_empty() => (
             "as expected: the verdicts are those the file expects, with what was set, too".to_owned(),
@@ -263,8 +299,7 @@ fn conclusion(report: &Report, style: &Style) -> String {
             "INCONCLUSIVE: nothing contradicts the expectation, and not all of it was decided".to_owned(),
             Paint::Unsure,
         ),
-    };
-    style.paint(wrap(&sentence, "", "  ", style.width).trim_end(), paint) + "\n"
+    }
 }
 
 /// `P2 is violated and was to hold`, for each verdict that contradicts.

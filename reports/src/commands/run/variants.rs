@@ -31,13 +31,15 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(reports.iter().map(exit).max().unwrap_or(Exit::AsExpected))
 }
 
-/// A line for each run; beneath one that did not come out as expected, how to see it.
+/// A line for each run; beneath one that did not come out as expected, or in more ways than stated, how to see it.
 fn table(runs: &[(&Report, &str)], style: &Style) -> String {
     let name = |report: &Report| clean(&report.scenario.name);
     let width = runs.iter().map(|(report, _)| columns(&name(report))).max().unwrap_or(0);
     let mut text = String::new();
     for (report, replay) in runs {
+        let unstated = !text::violated_unstated(report).is_empty();
         let (judgement, paint) = match report.judgement() {
+            Judgement::AsExpected if report.scenario.expect.is_empty() => ("nothing stated", Paint::Unsure),
             Judgement::AsExpected => ("as expected", Paint::Good),
             Judgement::Contradicted => ("NOT AS EXPECTED", Paint::Bad),
             Judgement::Inconclusive => ("INCONCLUSIVE", Paint::Unsure),
@@ -46,7 +48,7 @@ fn table(runs: &[(&Report, &str)], style: &Style) -> String {
         let line =
             wrap(&format!("{judgement}: {}", text::verdicts_in_short(report)), &first, "    ", style.width);
         text.push_str(&line.replacen(judgement, &style.paint(judgement, paint), 1));
-        if report.judgement() != Judgement::AsExpected {
+        if report.judgement() != Judgement::AsExpected || unstated {
             text.push_str(&format!("    replay: {}\n", clean(replay)));
         }
     }
