@@ -4,11 +4,13 @@
 //! Assumes that every reading comes from one host. Does not model error bars: a reading is a number,
 //! and it is the drift allowance that pays for what the number may be worth.
 
+use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::env::Env;
-use crate::form::{Choice, Form};
+use crate::form::{Choice, Form, word_of};
+use crate::lock::Refusal;
 use crate::switch::Unfit;
 use crate::times::{BootTime, MonotonicTime, WallTime};
 
@@ -36,6 +38,12 @@ pub enum Clock {
 impl Choice for Clock {
     const WORDS: &'static [(&'static str, Self)] =
         &[("wall", Self::Wall), ("monotonic", Self::Monotonic), ("boot", Self::Boot)];
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(word_of(*self))
+    }
 }
 
 impl Clock {
@@ -254,13 +262,30 @@ impl Lease {
         self.ttl
     }
 
-    /// Reads T2 and says whether the last reply came in time: before the new lease runs out and, for
-    /// an extension, before the promise it extends (`held_until`) did. Always, if nothing is checked.
-    pub(crate) async fn in_time<E: Env>(&self, env: &E, held_until: Option<Deadline>) -> bool {
-        let Some(started) = self.started.filter(|_| self.timing.elapsed_check) else { return true };
-        let now = self.timing.clock.read(env).await;
+    /// Reads T2 and refuses a grant whose last reply came when the lease had run out. Never, if nothing is checked.
+    pub(crate) async fn grant_in_time<E: Env>(&self, env: &E) -> Result<(), Refusal> {
+        match self.now(env).await {
+            Some((started, now)) if now - started >= self.allowed => Err(Refusal::TooLate {
+                elapsed: duration(now - started),
+                allowed: duration(self.allowed),
+                clock: self.timing.clock,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads T2 and says whether an extension came in time: before the new lease runs out and before the promise it
+    /// extends (`held_until`) did. Always, if nothing is checked.
+    pub(crate) async fn extended_in_time<E: Env>(&self, env: &E, held_until: Option<Deadline>) -> bool {
+        let Some((started, now)) = self.now(env).await else { return true };
         let promise_kept = held_until.is_none_or(|deadline| now < deadline.nanos());
         now - started < self.allowed && promise_kept
+    }
+
+    /// T1 and T2, which is read now; none if nothing is checked.
+    async fn now<E: Env>(&self, env: &E) -> Option<(i128, i128)> {
+        let started = self.started.filter(|_| self.timing.elapsed_check)?;
+        Some((started, self.timing.clock.read(env).await))
     }
 
     /// When the client must stop believing, if the lock computes that.
@@ -271,4 +296,9 @@ impl Lease {
 
 fn nanos(duration: Duration) -> i128 {
     i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
+}
+
+/// What is below zero is nothing.
+fn duration(nanos: i128) -> Duration {
+    Duration::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
 }

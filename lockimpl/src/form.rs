@@ -245,7 +245,8 @@ fn words<T: Choice>() -> Vec<&'static str> {
     T::WORDS.iter().map(|(word, _)| *word).collect()
 }
 
-fn word_of<T: Choice>(meant: T) -> &'static str {
+/// The word for one of the choices.
+pub(crate) fn word_of<T: Choice>(meant: T) -> &'static str {
     T::WORDS.iter().find(|(_, it)| *it == meant).map_or("", |(word, _)| *word)
 }
 

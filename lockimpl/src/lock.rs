@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Deadline;
+use crate::clock::{Clock, Deadline};
 use crate::env::Env;
 
 /// A lock on named resources, held by one client at a time if the algorithm keeps its word.
@@ -156,8 +156,17 @@ pub enum Refusal {
         needed: usize,
     },
     /// The replies came when the lease was over, or nearly.
-    #[error("granted too late to be valid")]
-    TooLate,
+    #[error(
+        "{TOO_LATE}; {} had passed on its {clock} clock, {} were allowed", words(*elapsed), words(*allowed)
+    )]
+    TooLate {
+        /// How long it took until the last reply was in.
+        elapsed: Duration,
+        /// How long it was to take less than: the lease, without what is given up for clocks that drift.
+        allowed: Duration,
+        /// The client's clock that counted both.
+        clock: Clock,
+    },
     /// The node could not be reached: nothing was sent.
     #[error("unreachable: {0}")]
     Unreachable(String),
@@ -170,6 +179,21 @@ pub enum Refusal {
     /// The master agreed, but not enough replicas have the key.
     #[error(transparent)]
     TooFewReplicas(TooFewReplicas),
+}
+
+impl Refusal {
+    /// What the words of a grant that was refused for coming too late begin with.
+    pub const TOO_LATE: &'static str = TOO_LATE;
+}
+
+const TOO_LATE: &str = "granted too late to be valid";
+
+/// A time in milliseconds or seconds, with three decimals at most.
+fn words(time: Duration) -> String {
+    let micros = (time.as_nanos() + 500) / 1_000;
+    let (thousandths, unit) = if micros < 1_000_000 { (micros, "ms") } else { ((micros + 500) / 1_000, "s") };
+    let digits = format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000);
+    format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Why nobody can say what became of a request.

@@ -73,17 +73,24 @@ fn a_fault_of_links_is_drawn_once_however_many_hosts_it_strikes() {
     assert_eq!(shaded.count(), 2, "a row for each kind:\n{drawn}");
 }
 
+/// The list of a catalogue run, with its spaces and line ends as one.
+fn told(name: &str) -> String {
+    let scenario = catalog::load(name, &[]).expect("it is in the catalogue");
+    picture(&SimEngine.run(&scenario, 1), &Style::UNICODE).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn a_refusal_that_comes_after_the_lease_says_how_much_time_had_passed() {
-    let scenario = catalog::load("gc-in-flight", &[]).expect("it is in the catalogue");
-    let drawn = picture(&SimEngine.run(&scenario, 1), &Style::UNICODE);
-    let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text.contains(
-            "granted too late to be valid; 12.01 s had passed since it asked, and the lease is 10 s"
-        ),
-        "{drawn}"
-    );
+fn a_refusal_that_comes_after_the_lease_says_how_much_time_had_passed_and_how_much_was_allowed() {
+    for (name, figures) in [
+        ("gc-in-flight", "12.002 s had passed on its monotonic clock, 9.898 s were allowed"),
+        ("suspend-in-flight/boot-clock", "12.607 s had passed on its boot clock, 9.898 s were allowed"),
+    ] {
+        let text = told(name);
+        assert!(text.contains(&format!("c1 is refused: granted too late to be valid; {figures}")), "{text}");
+        assert!(!text.contains("had passed since it asked"), "said once: {text}");
+    }
+    let nodes_say_no = told("suspend-in-flight/node-timeouts");
+    assert!(nodes_say_no.contains(" had passed since it asked, and the lease is 10 s"), "{nodes_say_no}");
 }
 
 /// Faults that change nothing, more than any list has room for, and then two double holds.

@@ -210,11 +210,8 @@ impl<E: Env> Exchange<'_, E> {
             Err(Doubt::TooFewReplicas(few)) => return Err(FailedClaim::Key(Refusal::TooFewReplicas(few))),
             Err(doubt) => return Err(FailedClaim::Doubt(doubt)),
         }
-        if lease.in_time(self.env, None).await {
-            Ok(fencing)
-        } else {
-            Err(FailedClaim::Key(Refusal::TooLate))
-        }
+        lease.grant_in_time(self.env).await.map_err(FailedClaim::Key)?;
+        Ok(fencing)
     }
 
     pub(crate) async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
@@ -233,7 +230,7 @@ impl<E: Env> Exchange<'_, E> {
         if let Err(doubt) = self.replicated().await {
             return Extended::Unknown(doubt);
         }
-        if !lease.in_time(self.env, grant.deadline).await {
+        if !lease.extended_in_time(self.env, grant.deadline).await {
             return Extended::TooLate;
         }
         grant.deadline = lease.deadline();

@@ -98,7 +98,7 @@ fn an_absurd_lease_saturates_instead_of_overflowing() {
         let timing = Timing { clock, drift: Drift::NONE, ..Timing::checked() };
         let lease = world.run(timing.start(&world, Duration::MAX));
         assert_eq!(lease.deadline(), Some(expected));
-        assert!(world.run(lease.in_time(&world, None)));
+        assert!(world.run(lease.extended_in_time(&world, None)));
     }
 }
 
@@ -108,5 +108,5 @@ fn a_lease_shorter_than_its_drift_allowance_is_over_before_it_begins() {
     let timing = Timing::checked();
     let lease = world.run(timing.start(&world, ms(2)));
     assert_eq!(lease.deadline(), Some(Deadline::Monotonic(MonotonicTime(0))));
-    assert!(!world.run(lease.in_time(&world, None)));
+    assert!(!world.run(lease.extended_in_time(&world, None)));
 }

@@ -108,7 +108,10 @@ fn the_elapsed_check_refuses_what_came_too_late_and_without_it_anything_goes() {
         if accepted {
             assert_eq!(granted(outcome).deadline, None);
         } else {
-            assert_eq!(outcome, Acquired::Refused(Refusal::TooLate));
+            let Acquired::Refused(Refusal::TooLate { elapsed, allowed, .. }) = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!((elapsed.as_millis(), allowed), (12_000, ms(9_898)));
         }
     }
 }

@@ -72,7 +72,8 @@ fn the_elapsed_check_refuses_a_reply_that_came_too_late_and_releases_the_key() {
     let world = self::world();
     world.node("a", |node| node.reply_delay = ms(9_897));
     let outcome = acquire(&world, &mut lock(&world, checked(Clock::Monotonic)));
-    assert_eq!(outcome, Acquired::Refused(Refusal::TooLate));
+    let late = Refusal::TooLate { elapsed: ms(9_898), allowed: ms(9_898), clock: Clock::Monotonic };
+    assert_eq!(outcome, Acquired::Refused(late));
     assert_eq!(owner(&world), None);
 }
 
@@ -107,8 +108,14 @@ fn a_wall_clock_stepped_back_hides_that_the_reply_came_too_late() {
 fn a_wall_clock_stepped_forward_refuses_a_lock_that_was_in_time() {
     let world = world();
     world.at(Duration::from_micros(500), |state| state.wall_error += 20_000_000_000);
-    let outcome = acquire(&world, &mut lock(&world, checked(Clock::Wall)));
-    assert_eq!(outcome, Acquired::Refused(Refusal::TooLate));
+    let Acquired::Refused(late) = acquire(&world, &mut lock(&world, checked(Clock::Wall))) else {
+        panic!("refused")
+    };
+    assert_eq!(
+        late.to_string(),
+        "granted too late to be valid; 20.002 s had passed on its wall clock, 9.898 s were allowed"
+    );
+    assert!(late.to_string().starts_with(Refusal::TOO_LATE));
 }
 
 #[test]

@@ -49,12 +49,12 @@ impl<E: Env> RedlockLock<E> {
         let lease = self.config.timing.start(&self.env, ttl).await;
         let claim = Request::Claim { key: resource, token: &token, ttl: lease.ttl() };
         let ballot = self.ask_all(&claim).await;
-        let in_time = lease.in_time(&self.env, None).await;
+        let in_time = lease.grant_in_time(&self.env).await;
         let (votes, needed) = (ballot.yes(), self.needed());
         let refusal = if votes < needed {
             Refusal::TooFewVotes { votes, needed }
-        } else if !in_time {
-            Refusal::TooLate
+        } else if let Err(late) = in_time {
+            late
         } else {
             self.remember(resource, &token, ballot.votes());
             return Ok(Grant { deadline: lease.deadline(), ..Grant::new(resource, token) });
@@ -149,7 +149,7 @@ impl<E: Env> Lock for RedlockLock<E> {
         let lease = self.config.timing.start(&self.env, ttl).await;
         let (key, ttl, or_set) = (&grant.resource, lease.ttl(), self.config.extend_if_missing);
         let ballot = self.ask_all(&Request::Extend { key, token: &grant.token, ttl, or_set }).await;
-        let in_time = lease.in_time(&self.env, grant.deadline).await;
+        let in_time = lease.extended_in_time(&self.env, grant.deadline).await;
         let mut said_yes = self.said_yes(grant);
         for (held, renewed) in said_yes.iter_mut().zip(ballot.votes()) {
             *held |= renewed;

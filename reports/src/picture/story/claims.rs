@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::words::{clean, duration, instant, list};
 use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs};
+use doublehold_lockimpl::Refusal;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;
@@ -143,7 +144,9 @@ impl ClaimEvents<'_> {
             true => "is refused".to_owned(),
             false => format!("does not learn whether it was granted {}", self.facts.the_lock(lock)),
         };
-        let why = clean(why) + &self.outlived(at, client);
+        // A lock that counted the time itself has said so.
+        let more = if why.starts_with(Refusal::TOO_LATE) { String::new() } else { self.outlived(at, client) };
+        let why = clean(why) + &more;
         let row = self.refusals.get_mut(&(client, lock));
         if let Some(row) = row.filter(|row| row.verb == verb && row.why == why) {
             row.count += 1;
