@@ -66,6 +66,14 @@ impl<'a> FaultTimes<'a> {
         lasting.map(|(_, fault)| fault.fault.effect.kind().state)
     }
 
+    /// What stopped a host's code at some time between two instants, in a word; the last that began.
+    pub(super) fn stopped_within(&self, host: HostIndex, from: TrueNs, to: TrueNs) -> Option<&'static str> {
+        let stops = self.stops.get(&host)?;
+        let begun = &stops[..stops.partition_point(|(began, _)| *began <= to)];
+        let lasted = begun.iter().rev().find(|(_, fault)| fault.until.is_none_or(|until| from < until));
+        lasted.map(|(_, fault)| fault.fault.effect.kind().state)
+    }
+
     /// Whether anything had stopped a host's code by an instant.
     pub(super) fn was_stopped_by(&self, host: HostIndex, at: TrueNs) -> bool {
         self.stops.get(&host).and_then(|stops| stops.first()).is_some_and(|(from, _)| *from <= at)

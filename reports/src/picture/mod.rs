@@ -124,7 +124,8 @@ pub fn sentences(report: &Report) -> Vec<Sentence> {
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
-/// Why the first violation came about, in one sentence; `None` where nothing is violated or the run does not show it.
+/// Why the first violation came about, in one sentence; where nothing is violated, that a client refused a grant that
+/// came too late. `None` where the run shows neither.
 pub fn cause(report: &Report) -> Option<String> {
     cause::sentence(&Facts::new(Timeline::of_run(report)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use doublehold_history::{CallId, History, TrueNs, Verdicts};
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
-use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
 /// Everything that has a time, and the names for it.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Timeline<'a> {
     pub(super) keys: &'a [KeySpan],
     pub(super) votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
     pub(super) ended: TrueNs,
+    /// What a release is: a plain DEL, where the lock is told to send one.
+    pub(super) release: &'static str,
 }
 
 impl<'a> Timeline<'a> {
@@ -40,6 +42,7 @@ impl<'a> Timeline<'a> {
             keys: &report.keys,
             votes: Some(&report.votes),
             ended: report.ended,
+            release: release(&scenario.lock),
         }
     }
 
@@ -56,6 +59,12 @@ impl<'a> Timeline<'a> {
             keys: &[],
             votes: None,
             ended: history.end(),
+            release: "release",
         }
     }
+}
+
+fn release(lock: &LockSetup) -> &'static str {
+    let sends = lock.switches.get("release").map(ToString::to_string);
+    if sends.as_deref() == Some("plain-delete") { "plain DEL" } else { "release" }
 }

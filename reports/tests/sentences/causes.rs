@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::{ClientId, EventKind, KeyOp, TrueNs};
+use doublehold_history::{CallId, ClientId, ClockKind, EventKind, KeyOp, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::{Event, Fault};
@@ -67,7 +67,29 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+), because it was (?<stop>paused|suspended) meanwhile$",
+        says: r"^(?<who>\w+)'s key expired on (?<nodes>.+) while (?<again>\w+)(?<meanwhile> was (?<stop>paused|suspended)(?<within> in its release)?|'s release was under way| was still at work)$",
+        holds: |seen, it| {
+            let who = seen.client(&it["who"])?;
+            let at = ends(seen, it, KeyEnd::Expired)?.into_iter().map(|(_, at)| at).max()?;
+            let called = seen.all().any(|(when, what)| {
+                when <= at && matches!(what, EventKind::ReleaseCalled { client, .. } if *client == who)
+            });
+            let kind = match it.name("stop").map(|stop| stop.as_str()) {
+                Some("paused") => Some("pause"),
+                Some(_) => Some("suspend"),
+                None => None,
+            };
+            let stopped = kind.is_none_or(|kind| is_stopped(seen, who, at, kind));
+            let releasing = it.name("within").is_some() || it["meanwhile"].ends_with("under way");
+            Some(it["who"] == it["again"] && stopped && releasing == called)
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+) (?:was (?<stop>paused|suspended) while it asked for the lock, and )?refused a grant that came too late: (?<took>[\d.]+ \S+) had passed on its (?<clock>\w+) clock, (?<allowed>[\d.]+ \S+) were allowed$",
+        holds: refused_too_late,
+    },
+    Rule {
+        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+), because it was (?<stop>paused|suspended) meanwhile, and (?:it (?<none>computes no deadline)|it took a grant whose own deadline (?<passed>had passed)|the wall clock that it measured the lease with was stepped by -(?<by>[\d.]+ \S+)|the monotonic clock that it measured the lease with (?<still>stood still))$",
         holds: |seen, it| {
             let who = seen.client(&it["who"])?;
             let kind = if &it["stop"] == "paused" { "pause" } else { "suspend" };
@@ -78,11 +100,12 @@ pub(crate) const RULES: &[Rule] = &[
             let overlaps = seen.claims.iter().any(|claim| {
                 claim.client != who && claim.from < granted && claim.to.is_none_or(|to| granted < to)
             });
-            Some(stopped && overlaps && ends.iter().all(|(_, at)| *at <= granted))
+            let late = overlaps && ends.iter().all(|(_, at)| *at <= granted);
+            Some(stopped && late && took_it_because(seen, it, who, grant)?)
         },
     },
     Rule {
-        says: r"^(?<node>\w+) was promoted without (?<who>\w+)'s key, and granted the lock to (?<later>\w+)$",
+        says: r"^(?:(?<dead>\w+) (?<how>crashed|lost power), )?(?<node>\w+) was promoted without (?<who>\w+)'s key, and granted the lock to (?<later>\w+)$",
         holds: |seen, it| {
             let (node, later) = (seen.host(&it["node"])?, seen.client(&it["later"])?);
             let never = !seen.keys(&it["who"]).any(|key| key.node == node);
@@ -92,11 +115,21 @@ pub(crate) const RULES: &[Rule] = &[
                     && fault.hosts == [node]
                     && fault.from.is_some_and(|at| at < claim.from)
             });
-            Some(never && promoted && executed(seen, node, &it["later"], claim))
+            let died = it.name("dead").is_none_or(|dead| {
+                let kind = if &it["how"] == "crashed" { "crash" } else { "power-loss" };
+                let dead = seen.host(dead.as_str());
+                let had = seen.keys(&it["who"]).any(|key| Some(key.node) == dead);
+                had && seen.faults().any(|(_, fault)| {
+                    kind_of(fault) == kind
+                        && Some(fault.hosts[0]) == dead
+                        && fault.from.is_some_and(|at| at < claim.from)
+                })
+            });
+            Some(never && promoted && died && executed(seen, node, &it["later"], claim))
         },
     },
     Rule {
-        says: r"^(?<by>\w+)'s release deleted (?<who>\w+)'s key on (?<node>\w+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
         holds: |seen, it| {
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
             let mut gone = seen.keys(&it["who"]).filter(|key| key.node == node).filter_map(|key| key.until);
@@ -107,16 +140,21 @@ pub(crate) const RULES: &[Rule] = &[
                 };
                 how == KeyEnd::Deleted && seen.history(at).any(release)
             });
-            Some(deleted && it["by"] != it["who"] && granted_by(seen, it)?)
+            let named = (&it["release"] == "plain DEL") == sends_plain_del(seen);
+            let let_in = it.name("later").is_none_or(|_| granted_by(seen, it) == Some(true));
+            Some(deleted && it["by"] != it["who"] && named && let_in)
         },
     },
     Rule {
-        says: r"^(?<later>\w+) overwrote (?<who>\w+)'s key on (?<nodes>.+), and so was granted the lock$",
+        says: r"^(?<later>\w+)(?:, whose wall clock was (?<ahead>[\d.]+ \S+) ahead of (?<again>\w+)'s,)? overwrote (?<who>\w+)'s key on (?<nodes>.+), and so was granted the lock$",
         holds: |seen, it| {
             let set = |key: &KeySpan, until: TrueNs| {
                 seen.keys(&it["later"]).any(|other| other.node == key.node && other.from == until)
             };
-            lost(seen, it, KeyEnd::Overwritten, set)
+            let ahead = it.name("ahead").is_none_or(|ahead| {
+                is_ahead(seen, it, ahead.as_str()) == Some(true) && it["again"] == it["who"]
+            });
+            Some(lost(seen, it, KeyEnd::Overwritten, set)? && ahead)
         },
     },
     Rule {
@@ -139,7 +177,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<by>\w+)'s release deleted (?<who>\w+)'s key on (?<node>\w+), because (?<again>\w+)'s own had expired there$",
+        says: r"^(?<by>\w+)'s (?:release|plain DEL) deleted (?<who>\w+)'s key on (?<node>\w+), because (?<again>\w+)'s own had expired there$",
         holds: |seen, it| {
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
             let touched = seen.all().find_map(|(at, what)| match what {
@@ -193,7 +231,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s process is gone, and its key stays on (?<nodes>.+)$",
+        says: r"^(?<who>\w+)'s process is gone, and its key stays on (?<nodes>.+?)(?<long> for longer than its lease)?$",
         holds: |seen, it| {
             let (who, nodes) = (seen.client(&it["who"])?, seen.hosts(&it["nodes"])?);
             let died = seen.all().find_map(|(at, what)| {
@@ -205,12 +243,103 @@ pub(crate) const RULES: &[Rule] = &[
                     key.node == *node
                         && key.from <= died
                         && key.until.is_none_or(|(until, _)| between(died, until) > Duration::from_secs(1))
+                        && it.name("long").is_some()
+                            == (between(key.from, key.until.map_or(seen.report.ended, |(until, _)| until))
+                                > seen.report.scenario.lock.ttl)
                 })
             };
             Some(nodes.iter().all(stays))
         },
     },
 ];
+
+/// Whether a client took a grant whose lease was over for the reason that a sentence gives.
+fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: CallId) -> Option<bool> {
+    let (at, deadline, reading) = seen.all().find_map(|(at, what)| match what {
+        EventKind::Granted { grant: granted, deadline, reading, .. } if *granted == grant => {
+            Some((at, *deadline, *reading))
+        }
+        _ => None,
+    })?;
+    if it.name("none").is_some() {
+        return Some(deadline.is_none());
+    }
+    let asked = asked(seen, grant)?;
+    if it.name("passed").is_some() {
+        return Some(seen.all().any(|(when, what)| {
+            matches!(what, EventKind::DeadlinePassed { grant: of, .. } if *of == grant) && when <= at
+        }));
+    }
+    if it.name("still").is_some() {
+        let slept = Duration::from_nanos(reading.boot_ns - reading.monotonic_ns);
+        let measured = deadline?.clock == ClockKind::Monotonic;
+        return Some(measured && &it["stop"] == "suspended" && slept > seen.report.scenario.lock.ttl);
+    }
+    let host = seen.world(seen.host_of(who));
+    let stepped = seen.trace.iter().any(|record| match record.event {
+        Event::Fault { fault: Fault::StepClock { host: of, by_ns } } => {
+            let back = u64::try_from(-by_ns).is_ok_and(|ns| says(&it["by"], Duration::from_nanos(ns)));
+            of == host && back && (asked.0..at.0).contains(&record.at.0)
+        }
+        _ => false,
+    });
+    Some(deadline?.clock == ClockKind::Wall && stepped)
+}
+
+fn asked(seen: &Seen<'_>, wanted: CallId) -> Option<TrueNs> {
+    seen.all().find_map(|(at, what)| {
+        matches!(what, EventKind::AcquireStarted { call, .. } if *call == wanted).then_some(at)
+    })
+}
+
+/// Nothing is violated, and a client refused a grant by the figures of the sentence: no more time than truly passed, of
+/// a lease less what is published to be given up for drift.
+fn refused_too_late(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let (at, call) = seen.all().find_map(|(at, what)| match what {
+        EventKind::Refused { client, call, why } if *client == who && why.contains(&it["allowed"]) => {
+            Some((at, *call))
+        }
+        _ => None,
+    })?;
+    let asked = asked(seen, call)?;
+    let ttl = seen.report.scenario.lock.ttl;
+    let allowed = says(&it["allowed"], ttl - ttl / 100 - Duration::from_millis(2));
+    let took = Duration::from_secs_f64(it["took"].split(' ').next()?.parse().ok()?);
+    let bounds = took > ttl && took <= between(asked, at) + Duration::from_micros(500);
+    let stopped = it.name("stop").is_none_or(|stop| {
+        let kind = if stop.as_str() == "paused" { "pause" } else { "suspend" };
+        let host = seen.host_of(who);
+        seen.faults().any(|(_, fault)| {
+            kind_of(fault) == kind
+                && fault.hosts.contains(&host)
+                && fault.from.is_some_and(|from| asked <= from && from < at)
+        })
+    });
+    let clock = seen.report.scenario.lock.switches.get("clock")?.to_string();
+    let harmless = seen.report.verdicts.iter().all(|(_, verdict)| verdict.evidence().is_empty());
+    Some(allowed && bounds && stopped && harmless && clock == it["clock"])
+}
+
+fn sends_plain_del(seen: &Seen<'_>) -> bool {
+    let release = seen.report.scenario.lock.switches.get("release");
+    release.is_some_and(|release| release.to_string() == "plain-delete")
+}
+
+/// Whether the later client's clock was ahead by so much when it was granted the lock, and the first one's lease over
+/// by that clock alone.
+fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
+    let (who, later) = (seen.client(&it["who"])?, seen.client(&it["later"])?);
+    let offset = |client: ClientId| seen.report.scenario.hosts[seen.host_of(client).0].wall_offset_ns;
+    let by_ns = u64::try_from(offset(later) - offset(who)).ok()?;
+    let mut grants = seen.all().filter_map(|(_, what)| match what {
+        EventKind::Granted { client, deadline, reading, .. } => Some((*client, *deadline, *reading)),
+        _ => None,
+    });
+    let ends = grants.find(|(client, ..)| *client == who)?.1?.reading_ns;
+    let reads = grants.find(|(client, ..)| *client == later)?.2.wall_ns;
+    Some(says(ahead, Duration::from_nanos(by_ns)) && reads >= ends && reads - by_ns as i64 <= ends)
+}
 
 /// The key of a client on each of the nodes that a sentence names, and when it ended in this way.
 fn ends<'a>(seen: &Seen<'a>, it: &Captures<'_>, how: KeyEnd) -> Option<Vec<(&'a KeySpan, TrueNs)>> {
@@ -282,7 +411,7 @@ fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: &str) -> bool {
     })
 }
 
-fn sent_at(seen: &Seen<'_>, wanted: impl Fn(doublehold_history::CallId) -> bool) -> Option<TrueNs> {
+fn sent_at(seen: &Seen<'_>, wanted: impl Fn(CallId) -> bool) -> Option<TrueNs> {
     seen.all().find_map(|(at, what)| match what {
         EventKind::WriteSent { grant, .. } if wanted(*grant) => Some(at),
         _ => None,

@@ -253,18 +253,20 @@ impl Checker {
         let plain = plain(seen.report, &words);
         let report = plain.lock.map(|lock| of_one(seen.report, lock, plain.object));
         let seen = &Seen::new(report.as_ref().unwrap_or(seen.report), seen.trace);
-        let words = plain.words;
-        self.checked += 1;
-        let mut matching =
-            self.causes.iter().enumerate().filter_map(|(index, it)| Some((index, it.captures(&words)?)));
-        let so = matching.find_map(|(index, captures)| {
-            self.causes_used.insert(index);
-            (causes::RULES[index].holds)(seen, &captures)
-        });
-        if so != Some(true) {
-            let report = seen.report;
-            self.false_ones
-                .push(format!("{} --seed {}, cause: {words} ({so:?})", report.scenario.name, report.seed));
+        // What followed from it is a sentence of its own.
+        for part in plain.words.split("; ") {
+            self.checked += 1;
+            let mut matching =
+                self.causes.iter().enumerate().filter_map(|(index, it)| Some((index, it.captures(part)?)));
+            let so = matching.find_map(|(index, captures)| {
+                self.causes_used.insert(index);
+                (causes::RULES[index].holds)(seen, &captures)
+            });
+            if so != Some(true) {
+                let report = seen.report;
+                self.false_ones
+                    .push(format!("{} --seed {}, cause: {part} ({so:?})", report.scenario.name, report.seed));
+            }
         }
     }
 
