@@ -159,3 +159,49 @@ fn a_client_that_waited_too_long_is_told_of_among_many_that_did_not() {
     assert!(drawn.contains("c3 is refused: taken ("), "{drawn}");
     assert!(drawn.contains("c3 is granted \"stock\""), "{drawn}");
 }
+
+/// A pause of c1 in each of its 12 rounds, and a step of A's clock at every second SET.
+const EVERY_TIME: &str = "\
+    claim = 'faults strike every time'
+    lock = { algorithm = 'single', ttl = '10s' }
+    nodes = { names = ['A'] }
+    clients = [{ name = 'c1', program = ['acquire', 'read', 'work 1s', 'write', 'release'], rounds = 12 }]
+    faults = [
+      { kind = 'pause', host = 'c1', for = '300ms', at = \"c1's read\", each = true },
+      { kind = 'clock-step', host = 'A', by = '+1ms', at = 'the 2nd SET executed for c1', each = true },
+      { kind = 'clock-step', host = 'A', by = '-1ms', at = 'SET executed for c1', each = true },
+    ]
+";
+
+#[test]
+fn a_fault_that_strikes_every_time_is_one_event_and_has_one_label() {
+    let drawn = drawn(EVERY_TIME);
+    let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    for says in [
+        "c1 pauses for 300 ms, at c1's read, every time (12 times, until ",
+        "A has its wall clock stepped by +1 ms, at every 2nd SET executed for c1 (6 times, until ",
+        "A has its wall clock stepped by -1 ms, at every SET executed for c1 (12 times, until ",
+    ] {
+        assert_eq!(text.matches(says).count(), 1, "{says}:\n{drawn}");
+    }
+    assert_eq!(drawn.matches("pauses for").count(), 1, "{drawn}");
+    assert_eq!((drawn.matches("paused").count(), drawn.matches("▲clock step").count()), (1, 2), "{drawn}");
+}
+
+#[test]
+fn of_a_fault_that_strikes_every_time_the_last_before_a_violation_is_told_too() {
+    let drawn = drawn(
+        "claim = 'the pauses add up'\n\
+         lock = { algorithm = 'single', ttl = '5s' }\n\
+         nodes = { names = ['A'] }\n\
+         clients = [\n\
+           { name = 'c1', program = ['acquire', 'read', 'work 2s', 'write', 'release'], rounds = 5 },\n\
+           { name = 'c2', program = ['acquire', 'read', 'work 1s', 'write', 'release'], start = '13s' },\n\
+         ]\n\
+         faults = [{ kind = 'pause', host = 'c1', for = '4s', at = \"c1's read\", each = true }]\n",
+    );
+    let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (again, double) = (text.find("c1 pauses for 4 s, again"), text.find(": double hold"));
+    assert!(again.is_some() && again < double, "{drawn}");
+    assert_eq!(drawn.matches("c1 pauses for 4 s").count(), 2, "{drawn}");
+}

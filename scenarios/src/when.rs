@@ -189,6 +189,20 @@ impl When {
         }
     }
 
+    /// Every such moment, as a report says it: `at every 3rd SET executed for c1`, `at c1's check, every time`.
+    pub(crate) fn words_of_each(&self) -> String {
+        let (event, after) = match self {
+            // A chain counts each of its events from the one before: `the 1st SET after c1's grant` is not every SET.
+            When::On { events, after } if events.len() == 1 => (events[0].every(), *after),
+            _ => (None, Duration::ZERO),
+        };
+        match event {
+            Some(event) if after.is_zero() => format!("at {event}"),
+            Some(event) => format!("{} after {event}", exact_duration(after)),
+            None => format!("{}, every time", self.words()),
+        }
+    }
+
     /// The moment for the kernel.
     pub(crate) fn trigger(&self, cast: &Cast) -> Result<Trigger, UnknownHost> {
         Ok(match self {
@@ -262,6 +276,18 @@ fn chain(events: &[Nth]) -> String {
 }
 
 impl Nth {
+    /// `every 3rd SET executed for c1`, where it can be said so.
+    fn every(&self) -> Option<String> {
+        let Nth { event, nth } = self;
+        let (whose, what) = event.parts();
+        match (event, nth) {
+            (Event::Executed { .. }, 1) => Some(format!("every {event}")),
+            (Event::Executed { .. }, _) => Some(format!("every {} {event}", words::ordinal(*nth))),
+            (_, 1) => None,
+            _ => Some(format!("{whose}'s every {} {what}", words::ordinal(*nth))),
+        }
+    }
+
     fn occurrence(&self, cast: &Cast) -> Result<Occurrence, UnknownHost> {
         Ok(Occurrence { pattern: self.event.pattern(cast)?, nth: self.nth })
     }

@@ -145,6 +145,12 @@ impl<'a> Facts<'a> {
         self.involved.is_empty() || self.involved.contains(&grant)
     }
 
+    /// When each verdict turned: the instant of the evidence that a reader sees first.
+    pub(super) fn turns(&self) -> Vec<TrueNs> {
+        let first = self.run.verdicts.iter().filter_map(|(_, verdict)| verdict.evidence().first());
+        first.filter_map(instant_of).collect()
+    }
+
     /// The evidence that this write came too late, if it did.
     pub(super) fn stale(&self, grant: CallId, version: u64) -> Option<&'a StaleWrite> {
         self.stale.get(&(grant, version)).copied()
@@ -291,6 +297,18 @@ fn deciding(verdicts: &Verdicts) -> BTreeSet<CallId> {
         }
     }
     deciding
+}
+
+/// When that was which a piece of evidence proves; of a cycle nobody can say.
+fn instant_of(evidence: &Evidence) -> Option<TrueNs> {
+    match evidence {
+        Evidence::Overlap(it) => Some(it.from),
+        Evidence::StaleWrite(it) => Some(it.at),
+        Evidence::WrongKey(it) => Some(it.at),
+        Evidence::Waited(it) => Some(it.to),
+        Evidence::LongWait(it) => Some(it.to),
+        Evidence::Cycle(_) | Evidence::Omitted { .. } => None,
+    }
 }
 
 fn grants_in(evidence: &Evidence) -> Vec<CallId> {

@@ -174,6 +174,23 @@ const OTHERS: &[(&str, &str)] = &[
         "#,
     ),
     (
+        "faults strike every time",
+        r#"
+        claim = "the third pause is too long for the lease"
+        lock = { algorithm = "single", ttl = "5s" }
+        nodes = { names = ["A"] }
+        clients = [
+            { name = "c1", program = ["acquire", "read", "work 2s", "write", "release"], rounds = 5 },
+            { name = "c2", program = ["acquire", "read", "work 1s", "write", "release"], rounds = 2, start = "7s" },
+        ]
+        faults = [
+            { kind = "pause", host = "c1", for = "4s", at = "c1's read", each = true },
+            { kind = "clock-step", host = "A", by = "+1ms", at = "the 2nd SET executed for c1", each = true },
+            { kind = "slow", from = "c2", to = "A", by = "5ms", for = "10ms", at = "c2's acquire", each = true },
+        ]
+        "#,
+    ),
+    (
         "roles change",
         r#"
         claim = "a replica is promoted, and the old master is told to follow it"

@@ -478,10 +478,18 @@ fn starts_again(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> 
 /// That a fault struck: the sentence is a fault's words and its moment. The kernel did it then, the moment was due
 /// then, and it lasted for as long as the words say.
 pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
-    let (plan, fault) =
-        seen.faults().find(|(_, fault)| fault.from == Some(at) && fault.fault.to_string() == words)?;
+    let said = |fault: &FaultReport| {
+        let whole = fault.fault.to_string();
+        words == whole
+            || words == format!("{}, again", fault.fault.words())
+            || words.strip_prefix(&whole).is_some_and(|often| struck_so_often(seen, fault, often))
+    };
+    let (plan, fault) = seen.faults().find(|(_, fault)| fault.from == Some(at) && said(fault))?;
     let done = plan.faults.iter().all(|fault| seen.did(at, fault));
-    let due = seen.due(&plan.trigger).is_some_and(|due| due.0 == at.0);
+    // Of a fault that strikes every time, the trigger tells the first.
+    let is_first =
+        seen.faults().find(|(_, it)| it.fault == fault.fault).is_some_and(|it| it.1.from == Some(at));
+    let due = !is_first || seen.due(&plan.trigger).is_some_and(|due| due.0 == at.0);
     let lasted = plan.lasting.is_none_or(|lasting| {
         fault.until == Some(TrueNs(at.0 + lasting.as_nanos() as u64))
             && says_how_long(&fault.fault.words(), lasting)
@@ -503,6 +511,20 @@ pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
         _ => return Some(done && due && lasted),
     };
     Some(done && due && lasted && words.contains(kind))
+}
+
+/// ` (12 times, until 27.114 s)`.
+fn struck_so_often(seen: &Seen<'_>, fault: &FaultReport, often: &str) -> bool {
+    let strikes: Vec<TrueNs> =
+        seen.faults().filter(|(_, it)| it.fault == fault.fault).filter_map(|(_, it)| it.from).collect();
+    let (Some(first), Some(last)) = (strikes.first(), strikes.last()) else { return false };
+    let said = often.strip_prefix(" (").and_then(|often| often.strip_suffix(')'));
+    let said = said.and_then(|said| said.split_once(" times, until "));
+    said.is_some_and(|(count, until)| {
+        fault.from == Some(*first)
+            && count.parse() == Ok(strikes.len())
+            && says(until, between(TrueNs(0), *last))
+    })
 }
 
 fn says_how_long(words: &str, lasting: Duration) -> bool {

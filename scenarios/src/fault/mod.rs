@@ -167,10 +167,10 @@ impl Fault {
         }
     }
 
-    /// When it strikes, as reports say it: `at c1's check`, `at c1's check, every time`.
+    /// When it strikes, as reports say it: `at c1's check`, `at c1's check, every time`, `at every SET executed
+    /// for c1`.
     pub fn moment(&self) -> String {
-        let every_time = if self.each { ", every time" } else { "" };
-        format!("{}{every_time}", self.at.words())
+        if self.each { self.at.words_of_each() } else { self.at.words() }
     }
 
     /// What the kernel is to do, and when.

@@ -19,19 +19,21 @@ struct Stretch {
     from: usize,
     /// The first column after it; equal to `from` for a fault that strikes once.
     to: usize,
+    /// Nothing for one that strikes again: the first time says what it is.
     word: &'static str,
+    word_at: usize,
     sign: Sign,
 }
 
 impl Stretch {
-    /// The first column after the fault and its word.
-    fn end(&self) -> usize {
-        if self.holds_word() { self.to } else { self.to.max(self.from + 1) + columns(self.word) + 1 }
+    /// The first column of the fault and its word.
+    fn start(&self) -> usize {
+        self.from.min(self.word_at)
     }
 
-    /// Whether its word fits inside.
-    fn holds_word(&self) -> bool {
-        self.to >= self.from + columns(self.word) + 2
+    /// The first column after both.
+    fn end(&self) -> usize {
+        self.to.max(self.from + 1).max(self.word_at + columns(self.word))
     }
 }
 
@@ -40,53 +42,55 @@ pub(super) fn strike(facts: &Facts<'_>, host: HostIndex) -> bool {
     struck(facts, host).next().is_some()
 }
 
-fn struck<'a>(facts: &Facts<'a>, host: HostIndex) -> impl Iterator<Item = (TrueNs, &'a FaultReport)> {
-    let faults =
-        facts.run.faults.iter().filter(move |fault| !is_of_link(fault) && fault.hosts.contains(&host));
-    faults.filter_map(|fault| Some((fault.from?, fault)))
+/// What struck a host and when, and whether for the first time.
+fn struck<'a>(facts: &Facts<'a>, host: HostIndex) -> impl Iterator<Item = (TrueNs, &'a FaultReport, bool)> {
+    let all = facts.run.faults;
+    let faults = all.iter().enumerate();
+    let faults = faults.filter(move |(_, fault)| !is_of_link(fault) && fault.hosts.contains(&host));
+    faults.filter_map(move |(index, fault)| {
+        let again = fault.fault.each && index > 0 && all[index - 1].fault == fault.fault;
+        Some((fault.from?, fault, !again))
+    })
 }
 
 pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, host: HostIndex) {
-    let mut stretches: Vec<Stretch> =
-        struck(facts, host).map(|(from, fault)| stretch(from, fault, pen, facts)).collect();
+    let mut stretches: Vec<Stretch> = struck(facts, host)
+        .map(|(from, fault, is_first)| stretch(from, fault, is_first, pen, facts))
+        .collect();
     stretches.sort_by_key(|stretch| (stretch.from, stretch.word));
     stretches.dedup_by(|a, b| (a.from, a.to, a.word) == (b.from, b.to, b.word));
     while !stretches.is_empty() {
         pen.row("", Paint::Plain);
         let mut free = 0;
         stretches.retain(|stretch| {
-            let fits = stretch.from >= free;
+            let fits = stretch.start() >= free;
             if fits {
-                draw_one(pen, stretch, facts);
-                free = stretch.end() + 1;
+                pen.fill_columns(stretch.from, stretch.to, stretch.sign, Paint::Fault);
+                pen.last_row().write(stretch.word_at, stretch.word, Paint::Fault);
+                free = stretch.end() + usize::from(!stretch.word.is_empty());
             }
             !fits
         });
     }
 }
 
-fn stretch(from: TrueNs, fault: &FaultReport, pen: &Pen<'_>, facts: &Facts<'_>) -> Stretch {
+fn stretch(from: TrueNs, fault: &FaultReport, is_first: bool, pen: &Pen<'_>, facts: &Facts<'_>) -> Stretch {
     let lasts = fault.until != Some(from) && lasts_by_kind(fault);
-    let column = pen.column(from);
-    let to = if lasts { pen.column(fault.until.unwrap_or(facts.run.ended)).max(column + 1) } else { column };
-    let sign = if lasts { Sign::Fault } else { Sign::Struck };
-    Stretch { from: column, to, word: fault.fault.effect.kind().state, sign }
+    let (column, ended) = (pen.column(from), facts.run.ended);
+    let to = if lasts { pen.column(fault.until.unwrap_or(ended)).max(column + 1) } else { column };
+    let word = if is_first { fault.fault.effect.kind().state } else { "" };
+    let (wide, after) = (columns(word), to.max(column + 1));
+    let word_at = match (to >= column + wide + 2, after + wide <= pen.column(ended) + 1) {
+        (true, _) => column + (to - column - wide) / 2,
+        (false, true) => after,
+        // At the right edge the word goes before the sign.
+        (false, false) => column.saturating_sub(wide),
+    };
+    Stretch { from: column, to, word, word_at, sign: if lasts { Sign::Fault } else { Sign::Struck } }
 }
 
 /// Without an end in the report, a stopped host stays stopped; a clock that was stepped does not go on being stepped.
 fn lasts_by_kind(fault: &FaultReport) -> bool {
     let once = [Nature::ClockOnce, Nature::Disk, Nature::Role];
     fault.until.is_some() || !once.contains(&fault.fault.effect.kind().nature)
-}
-
-fn draw_one(pen: &mut Pen<'_>, stretch: &Stretch, facts: &Facts<'_>) {
-    pen.fill_columns(stretch.from, stretch.to, stretch.sign, Paint::Fault);
-    let (after, width) = (stretch.to.max(stretch.from + 1), pen.column(facts.run.ended) + 1);
-    let word_at = match (stretch.holds_word(), after + columns(stretch.word) <= width) {
-        (true, _) => stretch.from + (stretch.to - stretch.from - columns(stretch.word)) / 2,
-        (false, true) => after,
-        // At the right edge the word goes before the sign.
-        (false, false) => stretch.from.saturating_sub(columns(stretch.word)),
-    };
-    pen.last_row().write(word_at, stretch.word, Paint::Fault);
 }

@@ -1,7 +1,7 @@
 //! Faults as events: when one strikes, and when it is over.
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::clean;
+use doublehold_history::words::{clean, instant};
 use doublehold_scenarios::fault::{Names, Nature};
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::HostIndex;
@@ -11,19 +11,51 @@ use crate::picture::facts::Facts;
 
 pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
     let mut events = Vec::new();
-    for fault in facts.run.faults {
-        let host = fault.hosts.first().copied();
-        if let Some(from) = fault.from {
-            let words = clean(&fault.fault.to_string());
-            events.push(StoryEvent::new(from, Rank::Proof, host, words).in_phase(Phase::FaultStrikes));
-        }
-        if let Some(until) = fault.until.filter(|until| Some(*until) != fault.from)
-            && let Some(words) = over(fault, until, facts)
-        {
-            events.push(StoryEvent::new(until, Rank::Effect, host, words).in_phase(Phase::FaultEnds));
+    // A fault that strikes every time has an entry for each.
+    for strikes in facts.run.faults.chunk_by(|one, next| one.fault.each && one.fault == next.fault) {
+        let turned = turned_by(facts, strikes);
+        for (index, fault) in strikes.iter().enumerate() {
+            let words = match index {
+                0 => clean(&fault.fault.to_string()) + &how_often(strikes),
+                _ if turned.contains(&index) => format!("{}, again", clean(&fault.fault.words())),
+                _ => continue,
+            };
+            events.extend(strike(fault, words, facts));
         }
     }
     events
+}
+
+/// That it happened, and that it was over.
+fn strike(fault: &FaultReport, words: String, facts: &Facts<'_>) -> Vec<StoryEvent> {
+    let mut events = Vec::new();
+    let host = fault.hosts.first().copied();
+    if let Some(from) = fault.from {
+        events.push(StoryEvent::new(from, Rank::Proof, host, words).in_phase(Phase::FaultStrikes));
+    }
+    if let Some(until) = fault.until.filter(|until| Some(*until) != fault.from)
+        && let Some(words) = over(fault, until, facts)
+    {
+        events.push(StoryEvent::new(until, Rank::Effect, host, words).in_phase(Phase::FaultEnds));
+    }
+    events
+}
+
+/// ` (12 times, until 27.114 s)` of a fault that struck again; the times between are not listed.
+fn how_often(strikes: &[FaultReport]) -> String {
+    match strikes {
+        [_, .., FaultReport { from: Some(last), .. }] => {
+            format!(" ({} times, until {})", strikes.len(), instant(*last))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Which of a fault's strikes were the last before a verdict turned.
+fn turned_by(facts: &Facts<'_>, strikes: &[FaultReport]) -> Vec<usize> {
+    let last_before =
+        |turn: &TrueNs| strikes.partition_point(|it| it.from.is_some_and(|at| at <= *turn)).checked_sub(1);
+    facts.turns().iter().filter_map(last_before).collect()
 }
 
 /// What it means that a fault is over.
