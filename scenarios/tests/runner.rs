@@ -1,6 +1,6 @@
 //! What the runner makes of clients that die, come back, or leave something behind on the network.
 
-use doublehold_history::{EventKind, Predicate, RunOutcome};
+use doublehold_history::{EventKind, Predicate, RunOutcome, Verdict};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Prepared, PreparedSim, Report, SimEngine, catalog};
@@ -196,4 +196,16 @@ fn a_fault_that_strikes_each_time_is_reported_each_time_and_must_strike_and_be_o
     assert_eq!(alone(r#"at = "c1's release", for = "5m""#), (vec![false; 3], "inconclusive"));
     assert_eq!(alone(r#"at = "c1's 2nd grant", for = "500ms""#), (vec![true], "holds"));
     assert_eq!(alone(r#"at = "c1's 4th grant", for = "500ms""#), (vec![false], "inconclusive"));
+}
+
+#[test]
+fn a_world_that_stalls_says_whose_start_never_came() {
+    let clients = r#"[
+        { name = "c1", program = ["acquire", "work 1s", "release"] },
+        { name = "c2", program = ["acquire", "release"], start = "c1's 2nd grant" },
+    ]"#;
+    let report = run("quiet/single", &[("clients", clients)]);
+    assert_eq!(report.history.outcome(), Some(RunOutcome::Stalled));
+    let Verdict::Inconclusive(why) = report.verdicts.get(Predicate::P1) else { panic!("it showed nothing") };
+    assert!(why.ends_with("; the start of c2, at c1's 2nd grant, never came"), "{why}");
 }

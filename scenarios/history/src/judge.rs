@@ -112,7 +112,10 @@ fn check_with(predicate: Predicate, history: &History, claims: &[Claim]) -> Verd
 fn doubt(history: &History) -> Option<String> {
     let reason = match history.outcome() {
         Some(RunOutcome::Completed) => return doubted(history),
-        Some(RunOutcome::Stalled) => "the world stalled: nothing could happen any more, with work unfinished",
+        Some(RunOutcome::Stalled) => {
+            let stalled = "the world stalled: nothing could happen any more, with work unfinished";
+            return Some(doubted(history).map_or(stalled.to_owned(), |why| format!("{stalled}; {why}")));
+        }
         Some(RunOutcome::EventBudget) => "the run used up its budget of events",
         Some(RunOutcome::TimeBudget) => "the run used up its budget of true time",
         Some(RunOutcome::MemoryBudget) => "the run used up its budget of memory",

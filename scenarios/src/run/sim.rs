@@ -288,22 +288,23 @@ fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
 /// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.
 fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = clocks::true_time(run.ended);
-    let faults = scenario
-        .faults
-        .iter()
-        .map(|fault| (fault.words(), fault.moment(), fault.lasting.is_some(), fault.optional));
-    let starts = scenario.clients.iter().filter_map(|client| {
-        let words = format!("{} starts", scenario.hosts[client.host.0].name);
-        Some((words, client.start.as_ref()?.words(), false, false))
+    let faults = scenario.faults.iter().map(|fault| {
+        let name = format!("the fault `{} {}`", fault.words(), fault.moment());
+        (name, "never fired", fault.lasting.is_some(), fault.optional)
     });
-    for ((words, when, lasts, optional), struck) in faults.chain(starts).zip(&run.faults) {
+    let starts = scenario.clients.iter().filter_map(|client| {
+        let name = &scenario.hosts[client.host.0].name;
+        let name = format!("the start of {name}, {},", client.start.as_ref()?.words());
+        Some((name, "never came", false, false))
+    });
+    for ((name, never, lasts, optional), struck) in faults.chain(starts).zip(&run.faults) {
         let what = match &struck[..] {
             _ if optional => continue,
-            [] => "never fired",
+            [] => never,
             _ if lasts && struck.iter().any(|it| it.until.is_none()) => "was not over when the run ended",
             _ => continue,
         };
-        let why = format!("the fault `{words} {when}` {what}");
+        let why = format!("{name} {what}");
         history.push(ended, EventKind::Inconclusive { why });
     }
     history.push(ended, EventKind::RunEnded { outcome: outcome(run.outcome) });
