@@ -108,7 +108,33 @@ impl World {
         self.with(move |scenario| scenario.lock.ttl = ttl)
     }
 
-    /// Adds a fault.
+    /// Whoever asks for the lock must obtain it within this, whoever holds it meanwhile. LV judges waits only where a
+    /// bound is stated; without one it is inconclusive.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use doublehold_scenarios::{Engine, SimEngine, build::World};
+    ///
+    /// let world = World::new("in turn").nodes(["A"]).clients(3, ["acquire", "work 1s", "release"]);
+    /// let world = world.obtain_within(Duration::from_millis(1500));
+    /// let scenario = world.scenario("single", doublehold_lockimpl::descriptors())?;
+    /// let verdicts = SimEngine.run(&scenario, 1).verdicts;
+    /// assert_eq!(verdicts.get(doublehold_history::Predicate::LV).as_str(), "violated"); // the third waits for 2 s
+    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+    /// ```
+    #[must_use]
+    pub fn obtain_within(self, bound: Duration) -> World {
+        self.with(move |scenario| scenario.limits.obtain_within = Some(bound))
+    }
+
+    /// A lock that nobody claims must be obtained by a waiting client within this: suits locks that are held for long.
+    #[must_use]
+    pub fn obtain_free_within(self, bound: Duration) -> World {
+        self.with(move |scenario| scenario.limits.obtain_free_within = Some(bound))
+    }
+
+    /// Adds a fault. Without [`Fault::at`] it strikes at the beginning.
     #[must_use]
     pub fn fault(self, fault: Fault) -> World {
         self.with(move |scenario| scenario.faults.push(fault.clone()))
@@ -132,11 +158,12 @@ impl World {
     ///
     /// # Errors
     ///
-    /// What a file that says the same would be refused for. Lines are those of [`Scenario::to_toml`].
+    /// What a file that says the same would be refused for. Keys in messages are a file's, which are the names of the
+    /// fields of [`Scenario`]: `faults.0` is the first fault.
     pub fn scenario(&self, lock: &str, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
         let (name, text) = (self.name.clone(), self.least(lock).to_string());
         let source = Source { file: name.clone(), name, text, locks: locks.clone(), ..Source::default() };
-        let mut scenario = source.read()?;
+        let mut scenario = source.read().map_err(ScenarioError::made_in_rust)?;
         self.changes.iter().for_each(|change| change(&mut scenario));
         scenario.checked_with(locks)
     }

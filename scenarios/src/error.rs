@@ -57,6 +57,16 @@ pub enum ScenarioError {
         /// The way out.
         hint: String,
     },
+    /// Something in a scenario that was made in Rust is refused: no file, and no line of one.
+    #[error("cannot use `{name}`: {cause}\nhint: {hint}")]
+    Made {
+        /// The world's or the scenario's name.
+        name: String,
+        /// What is wrong. Keys are those of scenario files, which are the names of the fields.
+        cause: String,
+        /// The way out.
+        hint: String,
+    },
     /// A plan of a format that only later versions know.
     #[error(
         "cannot replay plan `{file}`: it was written by {written_by} as plan format {format}, and this program reads formats up to {reads}\nhint: replay it with that version, or make the run again: `{again}`"
@@ -74,6 +84,35 @@ pub enum ScenarioError {
         again: String,
     },
 }
+
+impl ScenarioError {
+    /// The same of a scenario that was made in Rust. It was checked as a file that nobody wrote, so the line is left
+    /// out, and what to add to a file becomes what to call.
+    pub(crate) fn made_in_rust(self) -> ScenarioError {
+        match self {
+            ScenarioError::Refused { file, cause, hint, .. } => {
+                let call = CALLS.iter().find(|(in_a_file, _)| hint.starts_with(in_a_file));
+                let hint = call.map_or(hint.clone(), |(_, in_rust)| (*in_rust).to_owned());
+                ScenarioError::Made { name: file, cause, hint }
+            }
+            other => other,
+        }
+    }
+}
+
+/// What to call in Rust where a file needs a line more.
+const CALLS: [(&str, &str); 4] = [
+    (
+        "add `master = ",
+        "say which, by its place: `.with(|scenario| scenario.nodes.master = Some(HostIndex(0)))`",
+    ),
+    ("add `for = ", "say how long: `.lasting(Duration::from_secs(12))`"),
+    ("name at least one: `names = [\"A\"]`", "add one: `.nodes([\"A\"])`"),
+    (
+        "add a `[[clients]]` table with a name and a program",
+        "add some: `.clients(2, [\"acquire\", \"work 1s\", \"release\"])`",
+    ),
+];
 
 /// What a file was read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

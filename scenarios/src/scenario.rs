@@ -83,7 +83,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// What a file would be refused for. Lines are those of [`Scenario::to_toml`].
+    /// What a file would be refused for.
     pub fn checked(&self) -> Result<Scenario, ScenarioError> {
         self.checked_with(doublehold_lockimpl::descriptors())
     }
@@ -96,7 +96,8 @@ impl Scenario {
     pub fn checked_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
         let (name, file) = (self.name.clone(), self.name.clone());
         let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };
-        Ok(Scenario { sets: self.sets.clone(), ..source.read()? })
+        let read = source.read().map_err(ScenarioError::made_in_rust)?;
+        Ok(Scenario { sets: self.sets.clone(), ..read })
     }
 
     /// How long a grant of the client on this host lasts.

@@ -183,6 +183,7 @@ impl When {
     /// The moment as a report says it: `at c1's check`, `2 s after c1's grant`.
     pub fn words(&self) -> String {
         match self {
+            When::At(Duration::ZERO) => "at the beginning".to_owned(),
             When::At(at) => format!("at {}", exact_duration(*at)),
             When::On { events, after } if after.is_zero() => format!("at {}", chain(events)),
             When::On { events, after } => format!("{} after {}", exact_duration(*after), chain(events)),

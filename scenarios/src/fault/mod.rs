@@ -28,7 +28,8 @@ pub(crate) use kind::Slot;
 pub use kind::{Kind, Nature};
 pub use names::{Names, Way};
 
-/// Something done to the world, and when.
+/// Something done to the world, and when. **Without [`Fault::at`] it strikes at the beginning of the run**, where no
+/// client holds anything yet, and without [`Fault::lasting`] it is for good.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,6 +41,8 @@ pub use names::{Names, Way};
 ///
 /// let cut = Fault::cut(Way::between("c1", ["A", "B"])).at(Duration::from_secs(2));
 /// assert_eq!(cut.to_string(), "the link between c1 and A and B is cut, at 2 s");
+///
+/// assert_eq!(Fault::crash("A").to_string(), "A crashes and stays down, at the beginning");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
