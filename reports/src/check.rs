@@ -61,7 +61,7 @@ pub use doublehold_lockimpl::{
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 pub use doublehold_scenarios::many::{Count, Stuck, Tally};
-pub use doublehold_scenarios::scenario::{DelayLaw, Persistence, Probability, RatePpb, Step};
+pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use redis::aio::MultiplexedConnection;
@@ -123,7 +123,9 @@ impl Check {
         Check { seeds: Seed(*seeds.start())..=Seed(*seeds.end()), ..self }
     }
 
-    /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise.
+    /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
+    /// named after the test, the world, the lock and the seed; checks that share all four overwrite each other's, so
+    /// give worlds of one test different names, or folders.
     pub fn files(self, folder: impl Into<PathBuf>) -> Check {
         Check { files: Some(folder.into()), ..self }
     }
@@ -162,17 +164,20 @@ impl Check {
         Ok(Checked { world, lock: self.lock, seeds, tally, bad })
     }
 
+    /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
+    fn stem(&self, seed: Seed) -> String {
+        let test = test().unwrap_or_default();
+        let modules = test.split("::").filter(|name| !name.is_empty()).map(file_name);
+        let names = modules.chain([file_name(self.world.name()), file_name(self.lock), seed.to_string()]);
+        names.collect::<Vec<_>>().join(".")
+    }
+
     fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
         let replay = replay_line(report.seed);
         let text = text::run(&report, &replay, &Style::UNICODE);
         let mut files = Vec::new();
         if let Some(folder) = &self.files {
-            let stem = folder.join(format!(
-                "{}.{}.{}",
-                file_name(self.world.name()),
-                file_name(self.lock),
-                report.seed
-            ));
+            let stem = folder.join(self.stem(report.seed));
             let plan = Plan::of(&report).to_toml().map_err(|error| CheckError::Plan(error.to_string()))?;
             for (ending, text) in [("txt", &text), ("plan", &plan)] {
                 files.push(write(&stem.with_added_extension(ending), text)?);
@@ -196,9 +201,23 @@ fn is_another(report: &Report, tally: &Tally) -> bool {
     tally.first() == Some(report.seed) && !is_bad
 }
 
-/// A name as part of a file's name.
+/// A name as part of a file's name: no two names give the same.
 fn file_name(name: &str) -> String {
-    name.chars().map(|it| if it.is_alphanumeric() { it } else { '-' }).collect()
+    let mut text = String::new();
+    for letter in name.chars() {
+        match letter {
+            ' ' => text.push('-'),
+            '-' => text.push('~'),
+            letter if letter.is_alphanumeric() || letter == '_' => text.push(letter),
+            other => text.push_str(&format!("={:x}=", u32::from(other))),
+        }
+    }
+    text
+}
+
+/// The test that asks. Tests run on threads that are named after them.
+fn test() -> Option<String> {
+    thread::current().name().filter(|name| *name != "main").map(str::to_owned)
 }
 
 /// The one seed that somebody wants to see.
@@ -209,11 +228,11 @@ fn asked_for() -> Result<Option<Seed>, CheckError> {
     }
 }
 
-/// How to see one run again. Tests run on threads that are named after them.
+/// How to see one run again.
 fn replay_line(seed: Seed) -> String {
-    match thread::current().name() {
-        Some(test) if test != "main" => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
-        _ => format!("run this program again with {SEED}={seed}"),
+    match test() {
+        Some(test) => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
+        None => format!("run this program again with {SEED}={seed}"),
     }
 }
 
