@@ -1,6 +1,7 @@
 //! A world made in Rust: what is wrong with it is said without a file, and checks do not share their files.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use doublehold::check::{
@@ -117,4 +118,35 @@ fn names_that_are_alike_do_not_share_files() {
         assert!(name.starts_with("names_that_are_alike_do_not_share_files."), "tests share no files: {name}");
     }
     std::fs::remove_dir_all(folder).expect("it was there");
+}
+
+/// Panics in every run, at one of two places.
+async fn panics(_: MultiplexedConnection, client: Client, _: Wanted) -> RedisResult<Option<Anybody>> {
+    let mut byte = [0];
+    client.random(&mut byte);
+    assert!(byte[0] < 128, "a large number");
+    panic!("a small number");
+}
+
+#[test]
+fn of_panics_at_one_place_the_first_is_shown() {
+    const INSIDE: &str = "DOUBLEHOLD_TEST_PANICS";
+    if std::env::var_os(INSIDE).is_some() {
+        let lock = Existing::on_one_node("panics", panics);
+        let checked = check(&two(World::new("mine")), lock).seeds(1..=100).no_files().run();
+        assert_eq!(checked.expect("it can be run").tally.panicked.map(|(_, runs)| runs), Some(100));
+        return;
+    }
+    let inside = Command::new(std::env::current_exe().expect("this test"))
+        .args(["of_panics_at_one_place_the_first_is_shown", "--exact", "--nocapture"])
+        .env(INSIDE, "1")
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("it runs again");
+    let said = String::from_utf8(inside.stderr).expect("text");
+    assert!(inside.status.success(), "{said}");
+    for what in ["panicked at", "a large number", "a small number"] {
+        let count = if what == "panicked at" { 2 } else { 1 };
+        assert_eq!(said.matches(what).count(), count, "{what}: {said}");
+    }
 }

@@ -1,0 +1,80 @@
+//! Panics of code under test, which each run catches: of those at one place in the code, the first is shown.
+//!
+//! Panic hooks belong to the whole process. Ours is put before the one that is there, once, and hides nothing but what
+//! a check has shown before: panics of anything else, and a lock's at another place, are shown as ever.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::{Prepared, Report, Seed};
+
+/// Where code of one check has panicked: file, line, column.
+type Places = Arc<Mutex<BTreeSet<(String, u32, u32)>>>;
+
+thread_local! {
+    /// Of the check whose run is under way on this thread.
+    static SHOWN: RefCell<Option<Places>> = const { RefCell::new(None) };
+}
+
+/// Runs as its scenario does, and shows each panic once.
+pub(super) struct Hushed<P> {
+    prepared: P,
+    shown: Places,
+}
+
+impl<P> Hushed<P> {
+    pub(super) fn new(prepared: P) -> Hushed<P> {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = panic::take_hook();
+            panic::set_hook(Box::new(move |what| {
+                if what.location().is_none_or(is_new) {
+                    before(what);
+                }
+            }));
+        });
+        Hushed { prepared, shown: Places::default() }
+    }
+
+    fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
+        let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
+        run(&self.prepared)
+    }
+}
+
+/// Whether a panic is to be shown. Outside of runs every one is, and so is one of a thread that is at its end.
+fn is_new(at: &panic::Location<'_>) -> bool {
+    let shown = SHOWN.try_with(|shown| shown.borrow().clone()).ok().flatten();
+    shown.is_none_or(|shown| {
+        let mut places = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        places.insert((at.file().to_owned(), at.line(), at.column()))
+    })
+}
+
+/// Whose run was under way before; it is again when this is dropped.
+struct Under(Option<Places>);
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        SHOWN.set(self.0.take());
+    }
+}
+
+impl<P: Prepared> Prepared for Hushed<P> {
+    type Record = P::Record;
+
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
+        self.hush(|prepared| prepared.judge(seed))
+    }
+
+    fn run(&self, seed: impl Into<Seed>) -> Report {
+        self.hush(|prepared| prepared.run(seed))
+    }
+
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<P::Record>) {
+        self.hush(|prepared| prepared.run_traced(seed))
+    }
+}
