@@ -205,3 +205,20 @@ fn of_a_fault_that_strikes_every_time_the_last_before_a_violation_is_told_too() 
     assert!(again.is_some() && again < double, "{drawn}");
     assert_eq!(drawn.matches("c1 pauses for 4 s").count(), 2, "{drawn}");
 }
+
+#[test]
+fn several_who_still_hold_are_told_as_several() {
+    let client = "['acquire', 'work 3s', 'release']";
+    let drawn = drawn(&format!(
+        "claim = 'everybody takes it'\n\
+         lock = {{ algorithm = 'set-ex', ttl = '10s' }}\n\
+         nodes = {{ names = ['A'] }}\n\
+         clients = [\n\
+           {{ name = 'c1', program = {client} }}, {{ name = 'c2', program = {client}, start = '1s' }},\n\
+           {{ name = 'c3', program = {client}, start = '2s' }},\n\
+         ]\n",
+    ));
+    let text = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("while c1 still believes in its own grant: double hold"), "{drawn}");
+    assert!(text.contains("while c1 and c2 still believe in their own grants: double hold"), "{drawn}");
+}

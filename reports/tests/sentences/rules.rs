@@ -19,7 +19,7 @@ pub(crate) struct Rule {
 
 pub(crate) const RULES: &[Rule] = &[
     Rule {
-        says: r#"^(?<who>\w+) is granted "(?<lock>[^"]+)"(?: by (?<nodes>.+?))?(?:, with fencing number (?<number>\d+))?(?:, while (?<others>.+) still believes in its own grant: double hold)?$"#,
+        says: r#"^(?<who>\w+) is granted "(?<lock>[^"]+)"(?: by (?<nodes>.+?))?(?:, with fencing number (?<number>\d+))?(?:, while (?<others>.+) still believes? in (?:its|their) own grants?: double hold)?$"#,
         holds: granted,
     },
     Rule {

@@ -107,8 +107,9 @@ impl ClaimEvents<'_> {
         }
         let others = self.others_holding(at, grant);
         if !others.is_empty() {
-            words
-                .push_str(&format!(", while {} still believes in its own grant: double hold", list(&others)));
+            let believe =
+                if others.len() == 1 { "believes in its own grant" } else { "believe in their own grants" };
+            words.push_str(&format!(", while {} still {believe}: double hold", list(&others)));
         }
         let waited = self.facts.waits_too_long(client, at);
         let rank = match () {
