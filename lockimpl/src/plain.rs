@@ -12,6 +12,7 @@ use crate::env::{Env, NodeName};
 use crate::link::{Failure, Link, OnTimeout};
 use crate::lock::{Grant, Released};
 use crate::request::{ReleaseMethod, Request, says_yes};
+use crate::switch::Unfit;
 
 /// How long one command may take.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -52,6 +53,15 @@ impl<E: Env> PlainNode<E> {
 pub(crate) fn facts(commands: &[&'static str]) -> Facts {
     let sends = Sends { to_hold: commands.to_vec(), to_extend: Vec::new() };
     Facts { sends: Some(sends), extends: false, deadline: false, fencing: false }
+}
+
+/// Why a lock whose command counts whole seconds cannot give a lease of `ttl`, if it cannot.
+pub(crate) fn unfit(command: &str, ttl: Duration) -> Option<Unfit> {
+    let ttl_s = seconds(ttl);
+    (ttl.subsec_nanos() > 0).then(|| Unfit {
+        cause: format!("`{command}` counts whole seconds, and the ttl is {ttl:?}"),
+        hint: format!("use whole seconds, such as \"{ttl_s}s\""),
+    })
 }
 
 /// Whole seconds, rounded up: `EXPIRE key 0` would delete the key.

@@ -8,10 +8,10 @@ use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts, seconds};
+use crate::plain::{PlainNode, facts, seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{ReleaseMethod, says_yes};
-use crate::switch::Switches;
+use crate::switch::{Switches, Unfit};
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct SetnxExpire;
@@ -23,6 +23,10 @@ impl LockConfig for SetnxExpire {
 
     fn facts(&self) -> Facts {
         facts(&["SETNX", "EXPIRE", "DEL"])
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        unfit("EXPIRE", ttl)
     }
 }
 

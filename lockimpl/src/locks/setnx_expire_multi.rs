@@ -11,10 +11,10 @@ use crate::descriptor::{Descriptor, Facts, Nodes};
 use crate::env::{Env, NodeName};
 use crate::form::{Form, LockConfig};
 use crate::lock::{Acquired, Grant, Lock, Refusal, Released, Token};
-use crate::plain::{PlainNode, facts, seconds};
+use crate::plain::{PlainNode, facts, seconds, unfit};
 use crate::registry::{BoxLock, ConfigError, LockKind, only_node};
 use crate::request::{ReleaseMethod, says_yes};
-use crate::switch::Switches;
+use crate::switch::{Switches, Unfit};
 
 /// The kind of this lock. It has no switches.
 pub(crate) struct SetnxExpireMulti;
@@ -26,6 +26,10 @@ impl LockConfig for SetnxExpireMulti {
 
     fn facts(&self) -> Facts {
         facts(&["MULTI", "SETNX", "EXPIRE", "EXEC", "DEL"])
+    }
+
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        unfit("EXPIRE", ttl)
     }
 }
 

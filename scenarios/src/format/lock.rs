@@ -59,10 +59,11 @@ impl<'a> Chosen<'a> {
         let kinds: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
         let descriptor = algorithm.choice(&kinds)?;
         refuse_misfits(&lock, descriptor, locks)?;
-        let ttl = lock.require("ttl", "\"10s\"")?.positive_duration()?;
+        let ttl_field = lock.require("ttl", "\"10s\"")?;
+        let ttl = ttl_field.positive_duration()?;
         let switches = switches(&lock, descriptor, nodes)?;
         if let Some(unfit) = descriptor.unfit(&switches, ttl) {
-            return Err(lock.problem(unfit.cause, unfit.hint));
+            return Err(ttl_field.problem(unfit.cause, unfit.hint));
         }
         let names = lock.get("name").map_or(Ok(vec!["stock".to_owned()]), |field| lock_names(&field))?;
         let facts = descriptor.facts(&switches);
