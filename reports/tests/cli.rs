@@ -247,6 +247,10 @@ fn what_is_given_to_the_wrong_command_is_pointed_to_the_right_one() {
         ("clock-jump.toml", "`clock-jump` is in the catalogue: name it without `.toml`"),
         ("k4-one-jump", "did you mean `clock-jump/k4-one-jump`?"),
         ("p.plan", "a plan is for `doublehold replay`"),
+        (
+            "lease-pause.plan",
+            "there is no such file; a plan is for `doublehold replay`, and `lease-pause` is in",
+        ),
     ];
     for (name, says) in hints {
         let refusal = refused(&["run", name]);

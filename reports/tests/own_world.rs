@@ -76,6 +76,16 @@ fn what_is_wrong_with_a_world_is_said_without_a_line_of_a_file() {
 }
 
 #[test]
+fn a_lock_over_one_connection_in_a_world_of_two_nodes_is_told_what_runs_on_several() {
+    let said = refused(two(World::new("mine")).nodes(["B"]));
+    assert_eq!(
+        said,
+        "cannot use `mine`: the `mine` lock runs on one node, and there are 2\nhint: name one node, or let the lock \
+         run on several: `Existing::on_nodes`, or `Nodes::Independent` in its descriptor, says so"
+    );
+}
+
+#[test]
 fn a_replicated_lock_in_a_world_without_a_master_is_told_how_to_name_one() {
     let world = World::new("mine").nodes(["M", "R1"]).clients(1, ["acquire", "release"]);
     let refused = world.scenario("replicated", doublehold_lockimpl::descriptors()).expect_err("no master");

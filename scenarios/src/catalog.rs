@@ -156,6 +156,11 @@ fn meant(name: &str) -> String {
     if names.contains(&bare) {
         return format!("`{bare}` is in the catalogue: name it without `.toml`");
     }
+    if let Some(known) = name.strip_suffix(".plan").filter(|bare| names.contains(bare)) {
+        return format!(
+            "there is no such file; a plan is for `doublehold replay`, and `{known}` is in the catalogue"
+        );
+    }
     match (suggest::closest(name, &names), ends_so.as_slice()) {
         (_, [first, .., last]) => format!("`{first}` and `{last}` end so: name one of the variants whole"),
         (_, [only]) => format!("did you mean `{only}`?"),

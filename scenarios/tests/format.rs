@@ -83,7 +83,7 @@ fn a_set_that_is_wrong_is_named_in_the_message() {
         (
             "lock.ttl",
             "5",
-            "`--set lock.ttl=5`: `lock.ttl` must be a duration such as \"2.5s\", not `5`\nhint: the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`",
+            "`--set lock.ttl=5`: `lock.ttl` must be a duration such as \"2.5s\", not `5`\nhint: did you mean \"5s\"?",
         ),
         (
             "faults.1.for",

@@ -125,8 +125,8 @@ fn durations_are_texts_with_a_unit_and_not_negative() {
         format!("line 13: `faults.0.for` must be a duration such as \"2.5s\", not `{what}` | hint: {hint}")
     };
     check(&[
-        ("\"12s\"", "12", &not("12")),
-        ("\"12s\"", "\"12\"", &not("12")),
+        ("\"12s\"", "12", &not("12").replace(hint, "did you mean \"12s\"?")),
+        ("\"12s\"", "\"12\"", &not("12").replace(hint, "did you mean \"12s\"?")),
         ("\"12s\"", "\"12 parsecs\"", &not("12 parsecs")),
         ("\"12s\"", "\"\"", &not("")),
         ("\"12s\"", "\"1.s\"", &not("1.s")),

@@ -133,8 +133,7 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
     let require = |example: &str| fault.require(key, example);
     match slot {
         Slot::Hosts(hosts) => {
-            let example = if key == "to" { "[\"D\", \"E\"]" } else { "\"c1\"" };
-            *hosts = setting.hosts.names_of(&require(example)?)?;
+            *hosts = setting.hosts.names_of(&require(&example(key, setting))?)?;
         }
         Slot::Tell(nodes) => {
             *nodes = fault.get(key).map(|field| orders::told(&field, setting)).transpose()?;
@@ -148,6 +147,13 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
         Slot::Probability(chance) => *chance = require("\"1/10\"")?.probability()?,
     }
     Ok(())
+}
+
+/// Hosts that there are: a client does something to, or hears nothing of, the last node.
+fn example(key: &str, setting: &Setting<'_>) -> String {
+    let role = if key == "to" { Role::Node } else { Role::Client };
+    let hosts = setting.hosts.of(role);
+    hosts.last().map_or("\"A\"".to_owned(), |host| format!("\"{}\"", setting.hosts.name(*host)))
 }
 
 fn step(field: &Field<'_>) -> Result<i64> {

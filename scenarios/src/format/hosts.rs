@@ -184,9 +184,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     match (lock.descriptor.nodes, master) {
         (Nodes::One, _) if count != 1 => {
             let cause = format!("the `{name}` lock runs on one node, and there are {count}");
-            let others = lock.running_on(|nodes| nodes != Nodes::One);
-            let hint = format!("name one node, or use the {} lock", suggest::either(&others));
-            return Err(nodes.problem(cause, hint));
+            return Err(nodes.problem(cause, lock.way_to_several_nodes()));
         }
         (Nodes::Replicated, None) => {
             let cause = format!("the `{name}` lock needs a master");
@@ -213,11 +211,12 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
 }
 
 fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts> {
-    let known = nodes.choice_or("scripts", SCRIPTS, KnownScripts::Unknown)?;
+    let Some(field) = nodes.get("scripts") else { return Ok(KnownScripts::Unknown) };
+    let known = field.choice(SCRIPTS)?;
     if known == KnownScripts::Loaded && lock.descriptor.scripts.is_empty() {
         let cause =
             format!("`nodes.scripts`: the `{}` lock names no scripts that it sends", lock.descriptor.name);
-        return Err(nodes.problem(cause, "remove `scripts`, or let the lock's descriptor name them"));
+        return Err(field.problem(cause, "remove `scripts`, or let the lock's descriptor name them"));
     }
     Ok(known)
 }

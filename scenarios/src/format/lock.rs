@@ -85,6 +85,17 @@ impl<'a> Chosen<'a> {
         self.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
     }
 
+    /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
+    pub(super) fn way_to_several_nodes(&self) -> String {
+        let name = self.descriptor.name;
+        if !doublehold_lockimpl::descriptors().iter().any(|ours| ours.name == name) {
+            let says = "`Existing::on_nodes`, or `Nodes::Independent` in its descriptor, says so";
+            return format!("name one node, or let the lock run on several: {says}");
+        }
+        let others = self.running_on(|nodes| nodes != Nodes::One);
+        format!("name one node, or use the {} lock", suggest::either(&others))
+    }
+
     /// The way to a lock with what `wanted` looks for: a switch of this one, or another.
     pub(super) fn way_to(&self, wanted: impl Fn(&Facts) -> bool) -> String {
         if let Some(switch) = self.descriptor.flag_for(&self.setup.switches, &wanted) {

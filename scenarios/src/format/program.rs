@@ -134,8 +134,10 @@ fn work(law: &str, item: &Field<'_>) -> Result<Step> {
         ));
     }
     units::law(law).map(Step::Work).map_err(|refusal| {
+        let hint =
+            units::with_unit(law).map_or(refusal.hint.to_owned(), |it| format!("did you mean `work {it}`?"));
         let law = shorten(law);
-        item.problem(format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause), refusal.hint)
+        item.problem(format!("`{}`: the time to work {} `{law}`", item.path, refusal.cause), hint)
     })
 }
 

@@ -257,7 +257,8 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn duration(&self) -> Result<Duration> {
-        let text = self.text().map_err(|_| self.must_be("a duration such as \"2.5s\"", units::UNITS_HINT))?;
+        let text =
+            self.text().map_err(|_| self.no_duration("a duration such as \"2.5s\"", units::UNITS_HINT))?;
         units::duration(text).map_err(|refusal| self.not_a_duration(&refusal, text))
     }
 
@@ -285,7 +286,8 @@ impl<'a> Field<'a> {
 
     /// A duration with a sign, in nanoseconds.
     pub(crate) fn signed_duration_ns(&self) -> Result<i64> {
-        let text = self.text().map_err(|_| self.must_be("a duration such as \"-3h\"", units::UNITS_HINT))?;
+        let text =
+            self.text().map_err(|_| self.no_duration("a duration such as \"-3h\"", units::UNITS_HINT))?;
         units::signed_duration_ns(text).map_err(|refusal| self.not_a_duration(&refusal, text))
     }
 
@@ -294,7 +296,7 @@ impl<'a> Field<'a> {
             Value::Text(text) => units::law(text).map_err(|refusal| self.not_a_duration(&refusal, text)),
             Value::Table(_) => self.log_normal(),
             Value::List(_) => self.quantiles(),
-            _ => Err(self.must_be("a duration or a law such as \"1ms..5ms\"", units::LAW_HINT)),
+            _ => Err(self.no_duration("a duration or a law such as \"1ms..5ms\"", units::LAW_HINT)),
         }
     }
 
@@ -341,7 +343,18 @@ impl<'a> Field<'a> {
     }
 
     fn not_a_duration(&self, refusal: &units::Refusal, text: &str) -> Problem {
-        self.problem(format!("`{}` {} `{}`", self.path, refusal.cause, shorten(text)), refusal.hint)
+        let hint =
+            units::with_unit(text).map_or(refusal.hint.to_owned(), |it| format!("did you mean \"{it}\"?"));
+        self.problem(format!("`{}` {} `{}`", self.path, refusal.cause, shorten(text)), hint)
+    }
+
+    /// A number where a duration is wanted lacks quotes and unit.
+    fn no_duration(&self, what: &str, hint: &str) -> Problem {
+        let typed = match &self.node.value {
+            Value::Integer(number) => units::with_unit(&number.to_string()),
+            _ => None,
+        };
+        self.must_be(what, &typed.map_or(hint.to_owned(), |it| format!("did you mean \"{it}\"?")))
     }
 
     pub(crate) fn must_be(&self, what: &str, hint: &str) -> Problem {

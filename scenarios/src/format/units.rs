@@ -127,6 +127,17 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     text[..end].parse::<u64>().ok()?.checked_mul(*scale)
 }
 
+/// The same with a unit, if that is all that is missing: `5` and `1..3` mean seconds more often than anything else.
+pub(crate) fn with_unit(text: &str) -> Option<String> {
+    let parts = text.split("..").map(|part| {
+        let number = part.trim();
+        if number.parse::<f64>().is_ok() { format!("{number}s") } else { number.to_owned() }
+    });
+    let whole = parts.collect::<Vec<_>>().join("..");
+    let size = whole.trim_start_matches(['+', '-']);
+    (whole != text.trim() && law(size).is_ok()).then_some(whole)
+}
+
 fn nanoseconds(text: &str) -> Result<u128, Refusal> {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());
