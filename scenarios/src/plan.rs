@@ -22,7 +22,7 @@ use crate::format::section::{Field, Section};
 use crate::format::tree::{Node, Value};
 use crate::format::{Source, syntax};
 use crate::report::Report;
-use crate::scenario::Scenario;
+use crate::scenario::{OnLostLock, Scenario};
 
 /// The version of the plan format. Plans of format 1, which carried their scenario as one text, are read as well.
 const FORMAT: u64 = 2;
@@ -251,10 +251,30 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
     match scenario.text() {
         Ok(text) => {
             let file = format!("{}: scenario", shorten(file));
-            Source { file, text: text.to_owned(), ..source }.read()
+            let read = Source { file: file.clone(), text: text.to_owned(), ..source }.read()?;
+            let tree = Node::parse(text).map_err(|problem| refused(&file, problem))?;
+            Ok(as_it_was(read, &tree))
         }
-        Err(_) => Source { file: shorten(file), ..source }.read_tree(scenario.node()),
+        Err(_) => {
+            let read = Source { file: shorten(file), ..source }.read_tree(scenario.node())?;
+            Ok(as_it_was(read, scenario.node()))
+        }
     }
+}
+
+/// A plan has every default written out, so that a key which is not there is younger than the plan. It means what was
+/// done before there was one, and not what it means in a file where nobody wrote it.
+fn as_it_was(mut scenario: Scenario, tree: &Node) -> Scenario {
+    let Value::Table(tables) = &tree.value else { return scenario };
+    let Some(Value::List(clients)) = tables.get("clients").map(|clients| &clients.value) else {
+        return scenario;
+    };
+    for (client, table) in scenario.clients.iter_mut().zip(clients) {
+        if matches!(&table.value, Value::Table(table) if !table.contains_key("on_lost_lock")) {
+            client.on_lost_lock = OnLostLock::GoOn;
+        }
+    }
+    scenario
 }
 
 /// A plan of somebody's own lock can be replayed where that lock is, and nowhere else.

@@ -110,6 +110,34 @@ fn a_plan_of_the_first_format_is_still_read() {
     );
 }
 
+/// Before there was `on_lost_lock`, clients went on.
+#[test]
+fn a_key_that_a_plan_does_not_have_means_what_was_done_before_there_was_one() {
+    let program = "['acquire', 'read', 'work 12s', 'extend', 'write', 'release']";
+    let of = |on_lost_lock: &str| {
+        let sets =
+            [("clients.0.program", program), ("clients.0.on_lost_lock", on_lost_lock), ("faults", "[]")];
+        run("lease-pause/single", &sets, 7)
+    };
+    let (report, stops) = (of("go-on"), of("stop"));
+    assert_ne!(report.trace_hash, stops.trace_hash, "what a client does then shows");
+    let without = |text: String| -> String {
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("on_lost_lock")).collect();
+        assert!(lines.len() + 2 == text.lines().count(), "two clients say it:\n{text}");
+        lines.join("\n") + "\n"
+    };
+    let older = without(Plan::of(&report).to_toml().unwrap());
+    let hash = report.trace_hash;
+    let oldest = format!(
+        "plan = 1\nhash_rules = 2\nname = \"x\"\nseed = \"7\"\ntrace_hash = \"{hash}\"\nscenario = '''\n{}'''\n",
+        without(report.scenario.to_toml())
+    );
+    for text in [older, oldest] {
+        let plan = Plan::parse("old.plan", &text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
+    }
+}
+
 #[test]
 fn a_plan_of_a_later_format_is_refused_with_the_command_that_makes_its_run_again() {
     assert_eq!(
