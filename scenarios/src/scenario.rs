@@ -192,8 +192,6 @@ pub struct NodesSetup {
     pub master: Option<HostIndex>,
     /// Which scripts they know when the run begins.
     pub scripts: KnownScripts,
-    /// Whether well-known scripts run without Lua. Only a test that compares says no.
-    pub native_scripts: bool,
 }
 
 /// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.

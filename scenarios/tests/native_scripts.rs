@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use doublehold_sim_redis::core::runs_natively;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
@@ -18,9 +18,8 @@ fn every_run_of_the_catalogue_is_the_same_with_lua() {
         let work = || {
             let mut differences = Vec::new();
             while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let native = catalog::load(&entry.name, &[]).expect("it was listed");
-                assert!(native.nodes.native_scripts, "without Lua is the rule");
-                differences.extend(SEEDS.filter_map(|seed| difference(&entry.name, &native, seed)));
+                let scenario = catalog::load(&entry.name, &[]).expect("it was listed");
+                differences.extend(SEEDS.filter_map(|seed| difference(&entry.name, &scenario, seed)));
             }
             differences
         };
@@ -48,10 +47,9 @@ fn every_script_of_our_locks_runs_without_lua() {
 }
 
 /// How the run differs from the same with Lua.
-fn difference(name: &str, native: &Scenario, seed: u64) -> Option<String> {
-    let mut lua = native.clone();
-    lua.nodes.native_scripts = false;
-    let [native, lua] = [native, &lua].map(|scenario| SimEngine.run(scenario, seed));
+fn difference(name: &str, scenario: &Scenario, seed: u64) -> Option<String> {
+    let prepared = || SimEngine.prepare(scenario).expect("it can be run");
+    let [native, lua] = [prepared(), prepared().with_lua()].map(|prepared| prepared.run(seed));
     let (ours, theirs) = ((native.trace_hash, native.history), (lua.trace_hash, lua.history));
     (ours != theirs).then(|| format!("{name} --seed {seed}: {} without Lua, {} with it", ours.0, theirs.0))
 }

@@ -206,7 +206,6 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
         scripts: known_scripts(&nodes, lock)?,
-        native_scripts: true,
     })
 }
 

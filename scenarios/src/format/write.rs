@@ -52,8 +52,7 @@ fn name(scenario: &Scenario, host: HostIndex) -> &str {
 }
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
-    // How scripts are executed changes no run, and no file says it.
-    let NodesSetup { persistence, fsync_time, command_time, master, scripts, native_scripts: _ } = nodes;
+    let NodesSetup { persistence, fsync_time, command_time, master, scripts } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());

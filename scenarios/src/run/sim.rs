@@ -161,6 +161,14 @@ impl PreparedSim {
         })
     }
 
+    /// The same with every script run in Lua, also those that nodes know without it: for tests that compare. It
+    /// changes no run, so no scenario says it.
+    #[must_use]
+    pub fn with_lua(mut self) -> PreparedSim {
+        self.hosts.run_scripts_in_lua();
+        self
+    }
+
     fn link(&self) -> doublehold_sim::LinkSpec {
         link(&self.scenario.link)
     }

@@ -57,6 +57,15 @@ impl Hosts {
         Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), hosts }
     }
 
+    /// Lets nodes run every script in Lua.
+    pub(super) fn run_scripts_in_lua(&mut self) {
+        for (_, process) in &mut self.hosts {
+            if let Process::Node { config, .. } = process {
+                config.core.native_scripts = false;
+            }
+        }
+    }
+
     /// Adds every host with its process, in the scenario's order.
     pub(super) fn populate(&self, world: &mut World, recorder: &Recorder) {
         for ((spec, process), index) in self.hosts.iter().zip((0..).map(HostIndex)) {
@@ -169,13 +178,11 @@ fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: Hos
     };
     let master = scenario.nodes.master.filter(|master| *master != index);
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
-    let native_scripts = scenario.nodes.native_scripts;
     let scripts = match scenario.nodes.scripts {
         KnownScripts::Unknown => Arc::default(),
         KnownScripts::Loaded => kind.descriptor().scripts.into(),
     };
-    let core =
-        CoreConfig { port: REDIS_PORT, config_file: true, native_scripts, scripts, ..CoreConfig::default() };
+    let core = CoreConfig { port: REDIS_PORT, config_file: true, scripts, ..CoreConfig::default() };
     NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
 }
 
