@@ -140,7 +140,18 @@ fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
         }
         previous = Some(verdict);
     }
+    let mut shown =
+        judged.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence().iter().take(MAX_EVIDENCE));
+    if shown.any(names_grants) {
+        let words = "a grant has the number of its acquire call in the run; refused calls are counted, too";
+        text.push_str(&style.paint(&wrap(words, "  ", "  ", style.width), Paint::Dim));
+    }
     text
+}
+
+/// Whether its words tell grants by their numbers, and not by when they were given.
+fn names_grants(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Cycle(_) | Evidence::WrongKey(_))
 }
 
 /// Whether the table has room for a column that says what a violation means.
