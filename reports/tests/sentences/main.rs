@@ -266,7 +266,13 @@ impl Checker {
     }
 
     fn check_cause(&mut self, seen: &Seen<'_>) {
-        let Some(words) = cause(seen.report) else { return };
+        let Some(mut words) = cause(seen.report) else { return };
+        // Of two locks; all else is about one.
+        match several::waited_for_another(seen, &words) {
+            None => {}
+            Some(true) => words = several::without_the_wait(&words),
+            Some(false) => self.false_ones.push(format!("{}, cause: {words}", seen.report.scenario.name)),
+        }
         let plain = plain(seen.report, &words);
         let report = plain.lock.map(|lock| of_one(seen.report, lock, plain.object));
         let seen = &Seen::new(report.as_ref().unwrap_or(seen.report), seen.trace);

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, EventKind, Header, History, LockId, ObjectId};
-use doublehold_scenarios::report::Report;
+use doublehold_history::{CallId, EventKind, Header, History, LockId, ObjectId, TrueNs};
+use doublehold_scenarios::report::{KeyEnd, Report};
 use regex_lite::{Captures, Regex};
+
+use crate::seen::Seen;
 
 /// The run as if this were the only lock and, where one is named, the only object.
 pub(crate) fn of_one(report: &Report, lock: LockId, object: Option<ObjectId>) -> Report {
@@ -82,4 +84,41 @@ pub(crate) fn plain(report: &Report, words: &str) -> Plain {
 fn place(found: &Captures<'_>, what: &str, names: &[String]) -> Option<u32> {
     let name = found.name(what)?.as_str();
     names.iter().zip(0..).find(|(known, _)| *known == name).map(|(_, place)| place)
+}
+
+const WAITED: &str =
+    r#"^"(?<held>[^"]+)": (?<who>\w+)'s key expired on .+ while (?<again>\w+) waited for "(?<wanted>[^"]+)""#;
+
+/// Whether a holder was waiting for another lock when its key expired; `None` if the sentence does not say so.
+pub(crate) fn waited_for_another(seen: &Seen<'_>, words: &str) -> Option<bool> {
+    let it = Regex::new(WAITED).expect("a pattern").captures(words)?;
+    let who = seen.client(&it["who"]);
+    let lock = |name: &str| {
+        seen.report.scenario.lock.names.iter().position(|known| known == name).map(|at| LockId(at as u32))
+    };
+    let (held, wanted) = (lock(&it["held"]), lock(&it["wanted"]));
+    let mut ends = seen.keys(&it["who"]).filter(|key| Some(key.lock) == held).filter_map(|key| key.until);
+    let waits = |(end, how): (TrueNs, KeyEnd)| {
+        let of_wanted = |(at, what): (TrueNs, &EventKind)| match what {
+            EventKind::AcquireStarted { client, lock, .. }
+                if Some(*client) == who && Some(*lock) == wanted =>
+            {
+                Some((at, true))
+            }
+            EventKind::Granted { client, lock, .. } if Some(*client) == who && Some(*lock) == wanted => {
+                Some((at, false))
+            }
+            EventKind::GaveUp { client, .. } if Some(*client) == who => Some((at, false)),
+            _ => None,
+        };
+        let last = seen.all().filter_map(of_wanted).take_while(|(at, _)| *at <= end).last();
+        how == KeyEnd::Expired && last.is_some_and(|(_, asks)| asks)
+    };
+    Some(it["who"] == it["again"] && it["held"] != it["wanted"] && ends.any(waits))
+}
+
+/// The same without the other lock.
+pub(crate) fn without_the_wait(words: &str) -> String {
+    let wait = Regex::new(r#" waited for "[^"]+""#).expect("a pattern");
+    wait.replace(words, " was still at work").into_owned()
 }

@@ -1,7 +1,7 @@
 //! A holder's key that was gone from nodes which then granted the lock to another: what became of it.
 
 use doublehold_history::words::{clean, duration, signed_duration};
-use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, Overlap, Predicate, TrueNs};
+use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, LockId, Overlap, Predicate, TrueNs};
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
@@ -178,6 +178,9 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
     if !facts.is_claimed(holder.grant, at) {
         return None;
     }
+    if let Some(wanted) = waited_for(facts, holder, at) {
+        return Some(format!("{name} waited for {}", facts.the_lock(wanted)));
+    }
     let sent = first(|what| matches!(what, EventKind::WriteSent { .. }));
     let arrived =
         first(|what| matches!(what, EventKind::WriteApplied { .. } | EventKind::WriteRefused { .. }));
@@ -186,6 +189,20 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
         format!("{name}'s write was on its way")
     } else {
         format!("{name} was still at work")
+    })
+}
+
+/// Another lock that a holder was waiting for at an instant. A refused call may be made again, so it ends no wait.
+fn waited_for(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<LockId> {
+    let before = facts.run.history.events().iter().take_while(|event| event.at <= at);
+    let of_client = before.filter(|event| event.what.client() == Some(holder.client));
+    of_client.fold(None, |wanted, event| match event.what {
+        EventKind::AcquireStarted { lock, .. } => Some(lock).filter(|lock| *lock != holder.lock),
+        EventKind::Refused { .. } | EventKind::AcquireUnknown { .. } | EventKind::DeadlinePassed { .. } => {
+            wanted
+        }
+        EventKind::Clocks { .. } => wanted,
+        _ => None,
     })
 }
 

@@ -65,7 +65,10 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
             KeyOp::Release => "cleaned up after an attempt that was not granted, and deleted",
             KeyOp::Extend => "was not granted the lock, and moved the expiry of",
         };
-        return Some(format!("{name} {did} {holder}'s key on {node}"));
+        let stays = it.op == KeyOp::Extend && !facts.is_claimed(it.held, it.at);
+        let stays = if stays { kept_others_out(facts, it.lock) } else { None };
+        let stays = stays.map_or(String::new(), |words| format!("; {words}"));
+        return Some(format!("{name} {did} {holder}'s key on {node}{stays}"));
     }
     let node = facts.run.history.header().node(it.node);
     let own = facts.keys_of(it.by).iter().filter(|key| facts.host(key.node) == clean(&node));
@@ -77,6 +80,15 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
             facts.run.release,
             clean(&node)
         )
+    })
+}
+
+/// That a dead client's key kept somebody waiting for too long.
+fn kept_others_out(facts: &Facts<'_>, lock: LockId) -> Option<String> {
+    facts.run.verdicts.get(Predicate::LV).evidence().iter().find_map(|wait| match wait {
+        Evidence::Waited(it) if it.lock == lock => left_behind(facts, lock, it.from, it.to),
+        Evidence::LongWait(it) if it.lock == lock => left_behind(facts, lock, it.from, it.to),
+        _ => None,
     })
 }
 
