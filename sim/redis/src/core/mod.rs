@@ -118,6 +118,7 @@ pub struct Core {
     config: CoreConfig,
     run_id: ReplicationId,
     replication: Replication,
+    /// From number 0 to the highest that anybody chose: what lies beyond is empty.
     databases: Vec<Database>,
     propagation: Propagation,
     scripts: BTreeMap<[u8; 20], Arc<Script>>,
@@ -171,7 +172,7 @@ impl Core {
             config,
             run_id: ReplicationId(run_id),
             replication: Replication::new(replication_id),
-            databases: (0..DATABASES).map(|_| Database::default()).collect(),
+            databases: vec![Database::default()],
             ..Core::default()
         };
         known.iter().for_each(|source| commands::scripting::know(&mut core, source.as_bytes()));
@@ -303,6 +304,13 @@ impl Core {
     /// Makes the next propagated write start with a SELECT: a new replica does not know which database is selected.
     pub(crate) fn propagate_select_again(&mut self) {
         self.propagation.select_again();
+    }
+
+    /// Makes database `number` if nobody chose it before.
+    fn open_database(&mut self, number: usize) {
+        if self.databases.len() <= number {
+            self.databases.resize_with(number + 1, Database::default);
+        }
     }
 
     /// Appends commands that rebuild the data set (a full resynchronisation, an AOF rewrite). Keys that have expired

@@ -1,9 +1,9 @@
 //! Commands about the connection itself. There are no passwords: the default user needs none.
 
 use super::integer_or_reply;
-use crate::core::Next;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::session::ReplyMode;
+use crate::core::{DATABASES, Next};
 use crate::resp::{Args, Protocol, integer, reply};
 
 const WRONG_PASS: &[u8] = b"WRONGPASS invalid username-password pair or user is disabled.";
@@ -34,15 +34,16 @@ pub(crate) fn select(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 }
 
 /// The database of that number, or the error reply for it.
-pub(super) fn database_or_reply(ctx: &Context<'_>, number: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+pub(super) fn database_or_reply(ctx: &mut Context<'_>, number: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let index = integer_or_reply(number, out)?;
     if i32::try_from(index).is_err() {
         reply::error(out, b"ERR value is out of range, value must between -2147483648 and 2147483647");
         return None;
     }
-    let index = usize::try_from(index).ok().filter(|&index| index < ctx.core.databases.len());
-    if index.is_none() {
-        reply::error(out, b"ERR DB index is out of range");
+    let index = usize::try_from(index).ok().filter(|&index| index < DATABASES);
+    match index {
+        Some(index) => ctx.core.open_database(index),
+        None => reply::error(out, b"ERR DB index is out of range"),
     }
     index
 }
