@@ -93,8 +93,15 @@ enum Stop {
     NeedInput,
     /// Enough replies are waiting.
     OutputFull,
-    /// The core wants something done that takes time.
-    Ask(Next),
+    /// The core wants something done that takes time. In a box, because what every turn ends with is handed on often.
+    Ask(Box<Next>),
+}
+
+impl Stop {
+    /// The connection is to end.
+    fn close() -> Stop {
+        Stop::Ask(Box::new(Next::Close))
+    }
 }
 
 /// What comes next in a turn.
@@ -124,7 +131,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             let go_on = match stop {
                 Stop::OutputFull => true,
                 Stop::NeedInput => self.fill().await && self.may_hold(),
-                Stop::Ask(next) => self.perform(next).await,
+                Stop::Ask(next) => self.perform(*next).await,
             };
             if !go_on {
                 return;
@@ -163,11 +170,11 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
 
     fn execute_at_once(&mut self, state: &mut State) -> (Pause, u64) {
         if self.shared.is_closed() {
-            return (Pause::End(Stop::Ask(Next::Close)), 0);
+            return (Pause::End(Stop::close()), 0);
         }
         if !self.take_pushed(state) {
             self.pipe.out.clear();
-            return (Pause::End(Stop::Ask(Next::Close)), 0);
+            return (Pause::End(Stop::close()), 0);
         }
         state.refresh_links(&self.shared.machine);
         let pause = self.execute_until_paused(state);
@@ -202,7 +209,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     if self.session.is_answered() {
                         error.reply(&mut self.pipe.out);
                     }
-                    return Pause::End(Stop::Ask(Next::Close));
+                    return Pause::End(Stop::close());
                 }
             };
             let time = args.get(0).and_then(|name| machine.command_time(name));
@@ -215,13 +222,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                     self.shared.settle(state);
                     replication::follow(self.shared, state, target);
                 }
-                ask if !overflowed => return Pause::End(Stop::Ask(ask)),
+                ask if !overflowed => return Pause::End(Stop::Ask(Box::new(ask))),
                 _ => {}
             }
             if overflowed {
                 // Redis closes such a connection without another word.
                 self.pipe.out.clear();
-                return Pause::End(Stop::Ask(Next::Close));
+                return Pause::End(Stop::close());
             }
             if state.core.take_config_rewrite() {
                 return Pause::Rewrite(time.unwrap_or_default());
