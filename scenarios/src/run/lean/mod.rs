@@ -204,7 +204,7 @@ impl Request<'_> {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
         // What came while nobody waited goes first: late replies, or the end of the connection.
-        wire.read(cx, None);
+        let _ = wire.read(cx, None);
         if wire.is_over() {
             return Err(broken_pipe());
         }
@@ -227,6 +227,7 @@ impl Future for Request<'_> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<RedisResult<Value>> {
         let this = &mut *self;
         let mut wire = this.on.shared.lock();
+        let mut reply = Poll::Pending;
         let number = match this.progress {
             Progress::Unsent => match this.send(&mut wire, cx) {
                 Err(error) => {
@@ -244,16 +245,20 @@ impl Future for Request<'_> {
             },
             Progress::Sent(number) => {
                 wire.waits(number, cx.waker());
-                wire.read(cx, Some(number));
+                reply = wire.read(cx, Some(number));
                 wire.write(cx);
                 number
             }
             Progress::Over => panic!("a request was polled after its reply"),
         };
-        let Some(reply) = wire.take(number) else { return Poll::Pending };
-        this.progress = Progress::Over;
-        this.on.hand_over(&mut wire);
-        Poll::Ready(reply)
+        if reply.is_pending() {
+            reply = wire.take(number);
+        }
+        if reply.is_ready() {
+            this.progress = Progress::Over;
+            this.on.hand_over(&mut wire);
+        }
+        reply
     }
 }
 
@@ -272,7 +277,7 @@ async fn take_care(of: Weak<Shared>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
-        wire.read(cx, None);
+        let _ = wire.read(cx, None);
         wire.write(cx);
         if wire.is_idle() {
             wire.caretaker = None;

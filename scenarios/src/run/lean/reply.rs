@@ -3,24 +3,30 @@
 //! Assumes that replies arrive nearly whole: a reply of which bytes are missing is read again from its start when there
 //! are more. Does not read RESP3, which a lean connection never asks for.
 
-use redis::{ErrorKind, RedisError, Value};
+use std::task::{Poll, ready};
+
+use redis::{ErrorKind, RedisError, RedisResult, Value};
 
 /// As deep as redis-rs reads arrays in arrays.
 const DEPTH_MAX: usize = 100;
 
-/// The first reply in `bytes` and how many bytes it takes; `None` while some are missing.
+/// Takes the first reply off `bytes`; takes nothing while some of its bytes are missing. An error if they are no reply.
 ///
-/// # Errors
-/// The bytes are no reply.
-pub(super) fn first(bytes: &[u8]) -> Result<Option<(Value, usize)>, RedisError> {
-    let mut rest = bytes;
-    Ok(value(&mut rest, 1)?.map(|value| (value, bytes.len() - rest.len())))
+/// This is how a request's future gives its reply out: a value that is handed on in other wrappings is copied each time,
+/// which takes longer than reading it.
+pub(super) fn take(bytes: &mut &[u8]) -> Poll<RedisResult<Value>> {
+    let mut rest = *bytes;
+    let reply = value(&mut rest, 1);
+    if reply.is_ready() {
+        *bytes = rest;
+    }
+    reply
 }
 
-fn value(rest: &mut &[u8], depth: usize) -> Result<Option<Value>, RedisError> {
+fn value(rest: &mut &[u8], depth: usize) -> Poll<RedisResult<Value>> {
     let whole = *rest;
-    let Some((kind, line)) = line(rest) else { return Ok(None) };
-    Ok(Some(match kind {
+    let (kind, line) = ready!(line(rest));
+    Poll::Ready(Ok(match kind {
         b'+' if line == b"OK" => Value::Okay,
         b'+' => Value::SimpleString(text(line)?.to_owned()),
         // Only redis-rs can make an error of its own from a node's. Errors are rare enough for its parser.
@@ -28,55 +34,49 @@ fn value(rest: &mut &[u8], depth: usize) -> Result<Option<Value>, RedisError> {
         b':' => Value::Int(number(line)?),
         b'$' => match length(line)? {
             None => Value::Nil,
-            Some(length) => match bulk(rest, length)? {
-                None => return Ok(None),
-                Some(bytes) => Value::BulkString(bytes.to_vec()),
-            },
+            Some(length) => Value::BulkString(ready!(bulk(rest, length))?.to_vec()),
         },
         b'*' => match length(line)? {
             None => Value::Nil,
-            Some(_) if depth == DEPTH_MAX => return Err(malformed("arrays in arrays too deep")),
+            Some(_) if depth == DEPTH_MAX => return Poll::Ready(Err(malformed("arrays in arrays too deep"))),
             Some(length) => {
                 // Not as much room as it says there will be: it may say anything.
                 let mut items = Vec::with_capacity(length.min(16));
                 for _ in 0..length {
-                    match value(rest, depth + 1)? {
-                        None => return Ok(None),
-                        Some(item) => items.push(item),
-                    }
+                    items.push(ready!(value(rest, depth + 1))?);
                 }
                 Value::Array(items)
             }
         },
-        _ => return Err(malformed("a reply of a kind that RESP2 does not have")),
+        _ => return Poll::Ready(Err(malformed("a reply of a kind that RESP2 does not have"))),
     }))
 }
 
 /// Takes one line off the front: its first byte and the others, without the line end.
-fn line<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
-    let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
+fn line<'a>(rest: &mut &'a [u8]) -> Poll<(u8, &'a [u8])> {
+    let Some(end) = rest.windows(2).position(|pair| pair == b"\r\n") else { return Poll::Pending };
     let (line, after) = (&rest[..end], &rest[end + 2..]);
     *rest = after;
     // A line without a first byte is of no kind.
-    Some(line.split_first().map_or((b'\r', line), |(kind, line)| (*kind, line)))
+    Poll::Ready(line.split_first().map_or((b'\r', line), |(kind, line)| (*kind, line)))
 }
 
-fn bulk<'a>(rest: &mut &'a [u8], length: usize) -> Result<Option<&'a [u8]>, RedisError> {
-    let Some((bytes, after)) = rest.split_at_checked(length) else { return Ok(None) };
-    let Some((end, after)) = after.split_at_checked(2) else { return Ok(None) };
+fn bulk<'a>(rest: &mut &'a [u8], length: usize) -> Poll<RedisResult<&'a [u8]>> {
+    let Some((bytes, after)) = rest.split_at_checked(length) else { return Poll::Pending };
+    let Some((end, after)) = after.split_at_checked(2) else { return Poll::Pending };
     if end != b"\r\n" {
-        return Err(malformed("a string that is longer than it says"));
+        return Poll::Ready(Err(malformed("a string that is longer than it says")));
     }
     *rest = after;
-    Ok(Some(bytes))
+    Poll::Ready(Ok(bytes))
 }
 
 /// `None` for a length below zero, which says that there is nothing.
-fn length(line: &[u8]) -> Result<Option<usize>, RedisError> {
+fn length(line: &[u8]) -> RedisResult<Option<usize>> {
     number(line).map(|length| usize::try_from(length).ok())
 }
 
-fn number(line: &[u8]) -> Result<i64, RedisError> {
+fn number(line: &[u8]) -> RedisResult<i64> {
     // Lengths are short, and nearly all numbers are.
     if let 1..=9 = line.len()
         && line.iter().all(u8::is_ascii_digit)
@@ -86,7 +86,7 @@ fn number(line: &[u8]) -> Result<i64, RedisError> {
     text(line)?.trim().parse().map_err(|_| malformed("a number that is none"))
 }
 
-fn text(line: &[u8]) -> Result<&str, RedisError> {
+fn text(line: &[u8]) -> RedisResult<&str> {
     std::str::from_utf8(line).map_err(|_| malformed("a line that is not UTF-8"))
 }
 
@@ -97,6 +97,15 @@ fn malformed(what: &'static str) -> RedisError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first reply and how many bytes it takes.
+    fn first(bytes: &[u8]) -> RedisResult<Option<(Value, usize)>> {
+        let mut rest = bytes;
+        match take(&mut rest)? {
+            Poll::Ready(value) => Ok(Some((value, bytes.len() - rest.len()))),
+            Poll::Pending => Ok(None),
+        }
+    }
 
     #[test]
     fn a_reply_is_what_redis_rs_makes_of_it_wherever_the_bytes_are_cut() {

@@ -71,6 +71,18 @@ fn a_late_reply_is_nobodys() {
 }
 
 #[test]
+fn what_comes_unasked_behind_a_reply_is_nobodys() {
+    both(|client| async move {
+        let mut connection = client.connect().await;
+        assert_eq!(connection.req_packed_command(&redis::cmd("MONITOR")).await, Ok(Value::Okay));
+        for text in ["a", "b", "c"] {
+            // Behind the reply, the node shows the command.
+            assert_eq!(connection.req_packed_command(&ping(text)).await, pong(text));
+        }
+    });
+}
+
+#[test]
 fn whoever_reads_leaves_others_their_replies_and_somebody_who_reads() {
     both(|client| async move {
         let one = client.connect().await;

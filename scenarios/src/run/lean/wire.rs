@@ -4,14 +4,17 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use doublehold_sim::SimStream;
 use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncReadExt, AsyncWrite};
 
 use super::reply;
+
+/// What there is room for at least when a connection is read: a lock's replies are far shorter.
+const READ_BYTES: usize = 512;
 
 /// Both directions of the connection.
 pub(super) struct Wire {
@@ -105,9 +108,11 @@ impl Wire {
         self.done.retain(|(done, _)| *done != number);
     }
 
-    pub(super) fn take(&mut self, number: u64) -> Option<RedisResult<Value>> {
-        let at = self.done.iter().position(|(done, _)| *done == number)?;
-        Some(self.done.swap_remove(at).1)
+    pub(super) fn take(&mut self, number: u64) -> Poll<RedisResult<Value>> {
+        match self.done.iter().position(|(done, _)| *done == number) {
+            Some(at) => Poll::Ready(self.done.swap_remove(at).1),
+            None => Poll::Pending,
+        }
     }
 
     /// Writes what there is room for.
@@ -124,62 +129,110 @@ impl Wire {
         }
     }
 
-    /// Reads until nothing is left, and hands out what came. Who reads looks for its own reply: it need not be woken.
-    pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>) {
-        let mut room = [std::mem::MaybeUninit::uninit(); 512];
-        while let Some(stream) = &mut self.stream {
-            let mut bytes = ReadBuf::uninit(&mut room);
-            match Pin::new(stream).poll_read(cx, &mut bytes) {
-                Poll::Pending => return,
-                Poll::Ready(Ok(())) if bytes.filled().is_empty() => return self.end(broken_pipe()),
-                Poll::Ready(Ok(())) => self.received.extend_from_slice(bytes.filled()),
-                Poll::Ready(Err(error)) => return self.end(error.into()),
+    /// Reads until nothing is left, and hands out what came. Who reads looks for its own reply: it is not woken for it,
+    /// and gets it at once where nobody else waits.
+    pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>) -> Poll<RedisResult<Value>> {
+        let mut reply = Poll::Pending;
+        while let Some(is_all) = self.fill(cx) {
+            if self.has_only(reader) {
+                reply = self.take_only();
+            } else {
+                self.hand_out(reader);
             }
-            let is_all = bytes.remaining() > 0;
-            let mut used = 0;
-            loop {
-                match reply::first(&self.received[used..]) {
-                    Ok(None) => break,
-                    Ok(Some((value, length))) => {
-                        used += length;
-                        self.deliver(value, reader);
-                    }
-                    Err(error) => return self.end(error),
-                }
-            }
-            self.received.drain(..used);
             if is_all && self.waiting.is_empty() {
-                return; // the next request asks again
+                break; // the next request asks again
             }
         }
+        reply
+    }
+
+    /// Receives something: whether it is all that there is for now. `None` if nothing is left, perhaps for good.
+    fn fill(&mut self, cx: &mut Context<'_>) -> Option<bool> {
+        let stream = self.stream.as_mut()?;
+        self.received.reserve(READ_BYTES);
+        let room = self.received.capacity() - self.received.len();
+        match pin!(stream.read_buf(&mut self.received)).poll(cx) {
+            Poll::Pending => return None,
+            Poll::Ready(Ok(0)) => self.end(broken_pipe()),
+            Poll::Ready(Ok(count)) => return Some(count < room),
+            Poll::Ready(Err(error)) => self.end(error.into()),
+        }
+        None
+    }
+
+    /// Whether this request waits for one reply, and nobody else for any.
+    fn has_only(&self, number: Option<u64>) -> bool {
+        let Some(first) = self.waiting.front() else { return false };
+        self.waiting.len() == 1 && Some(first.number) == number && matches!(first.expected, Expected::One)
+    }
+
+    /// The reply to the only request that waits for any, once it is whole.
+    fn take_only(&mut self) -> Poll<RedisResult<Value>> {
+        let mut rest = self.received.as_slice();
+        let reply = reply::take(&mut rest);
+        let left = rest.len();
+        match &reply {
+            Poll::Pending => {}
+            Poll::Ready(Ok(_)) => {
+                self.waiting.clear();
+                self.received.drain(..self.received.len() - left);
+                self.hand_out(None); // nobody asked for more
+            }
+            Poll::Ready(Err(_)) => {
+                self.waiting.clear();
+                self.close();
+            }
+        }
+        reply
+    }
+
+    /// Hands out the replies that were received.
+    fn hand_out(&mut self, reader: Option<u64>) {
+        let received = std::mem::take(&mut self.received);
+        let mut rest = received.as_slice();
+        loop {
+            match reply::take(&mut rest) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(value)) => self.deliver(value, reader),
+                Poll::Ready(Err(error)) => return self.end(error),
+            }
+        }
+        let used = received.len() - rest.len();
+        self.received = received;
+        self.received.drain(..used);
     }
 
     /// A reply came: it is the oldest request's.
     fn deliver(&mut self, value: Value, reader: Option<u64>) {
         let Some(oldest) = self.waiting.front_mut() else { return };
-        if let Some(answer) = oldest.expected.meets(value) {
-            let waiting = self.waiting.pop_front();
+        if let Some(answer) = oldest.expected.meets(value)
+            && let Some(waiting) = self.waiting.pop_front()
+        {
             self.answer(waiting, answer, reader);
         }
     }
 
-    fn answer(&mut self, waiting: Option<Waiting>, answer: RedisResult<Value>, reader: Option<u64>) {
-        if let Some(Waiting { number, caller: Some(caller), .. }) = waiting {
-            self.done.push((number, answer));
-            if reader != Some(number) {
-                caller.wake();
-            }
+    /// Keeps an answer for whoever waits for it, and wakes it unless it is the one who reads.
+    fn answer(&mut self, waiting: Waiting, answer: RedisResult<Value>, reader: Option<u64>) {
+        let Waiting { number, caller: Some(caller), .. } = waiting else { return };
+        self.done.push((number, answer));
+        if reader != Some(number) {
+            caller.wake();
         }
     }
 
     /// The connection is over, for this reason.
     fn end(&mut self, why: RedisError) {
-        (self.stream, self.unsent, self.received) = (None, Vec::new(), Vec::new());
+        self.close();
         let mut why = Some(why);
         while let Some(waiting) = self.waiting.pop_front() {
             let error = why.take().unwrap_or_else(broken_pipe);
-            self.answer(Some(waiting), Err(error), None);
+            self.answer(waiting, Err(error), None);
         }
+    }
+
+    fn close(&mut self) {
+        (self.stream, self.unsent, self.received) = (None, Vec::new(), Vec::new());
     }
 }
 
