@@ -26,6 +26,7 @@ pub fn parse(text: &[u8]) -> Option<i64> {
 pub fn write(out: &mut Vec<u8>, value: i64) {
     match value {
         0..=9 => out.push(b'0' + value as u8),
+        10..=99 => out.extend_from_slice(&[b'0' + value as u8 / 10, b'0' + value as u8 % 10]),
         _ => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
     }
 }

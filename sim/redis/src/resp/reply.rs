@@ -2,6 +2,9 @@
 
 use super::integer as decimal;
 
+/// More than a header and the end of a string take.
+const HEADER_BYTES: usize = 32;
+
 /// A RESP dialect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
@@ -34,6 +37,7 @@ pub fn integer(out: &mut Vec<u8>, value: i64) {
 
 /// `$len` and the bytes.
 pub fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.reserve(bytes.len() + HEADER_BYTES);
     header(out, b'$', bytes.len() as i64);
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");

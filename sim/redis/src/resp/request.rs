@@ -315,7 +315,26 @@ impl RequestBuffer {
         self.missing = None;
     }
 
+    /// The number in a header such as `*3` or `$20`, behind which the parser stands then. `None` for what is seldom:
+    /// more digits, and whatever is incomplete or wrong.
+    fn short_header(&mut self, kind: u8) -> Option<usize> {
+        let digit = |digit: u8| usize::from(digit - b'0');
+        let (number, length) = match self.bytes[self.position..] {
+            [first, a @ b'1'..=b'9', b'\r', _, ..] if first == kind => (digit(a), 4),
+            [first, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..] if first == kind => {
+                (10 * digit(a) + digit(b), 5)
+            }
+            _ => return None,
+        };
+        self.position += length;
+        Some(number)
+    }
+
     fn multibulk_header(&mut self) -> Result<Step, ProtocolError> {
+        if let Some(count) = self.short_header(b'*') {
+            self.missing = Some(count as i64);
+            return Ok(Step::Continue);
+        }
         let Some(line) = self.line("too big mbulk count string")? else { return Ok(Step::More) };
         let count = integer::parse(&self.bytes[line.start + 1..line.end])
             .filter(|&count| count <= COUNT_LIMIT)
@@ -332,26 +351,29 @@ impl RequestBuffer {
         while let Some(missing) = self.missing
             && missing > 0
         {
-            let length = match self.bulk {
+            let length = match self.bulk.take() {
                 Some(length) => length,
                 None => match self.bulk_header()? {
-                    Some(length) => *self.bulk.insert(length),
+                    Some(length) => length,
                     None => return Ok(Step::More),
                 },
             };
             let end = self.position + length;
             if self.bytes.len() < end + 2 {
+                self.bulk = Some(length);
                 return Ok(Step::More);
             }
             self.spans.push(Span::of(self.position..end));
             self.position = end + 2;
-            self.bulk = None;
             self.missing = Some(missing - 1);
         }
         Ok(Step::Request { is_inline: false })
     }
 
     fn bulk_header(&mut self) -> Result<Option<usize>, ProtocolError> {
+        if let Some(length) = self.short_header(b'$') {
+            return Ok(Some(length));
+        }
         let Some(line) = self.line("too big bulk count string")? else { return Ok(None) };
         let kind = self.bytes[line.start];
         if kind != b'$' {
