@@ -116,14 +116,10 @@ fn parse_set_options<'a>(args: &Args<'a>) -> Option<SetOptions<'a>> {
 }
 
 fn lifetime_unit(option: &[u8]) -> Option<LifetimeUnit> {
-    let (milliseconds, absolute) = match option.to_ascii_uppercase().as_slice() {
-        b"PX" => (true, false),
-        b"EX" => (false, false),
-        b"PXAT" => (true, true),
-        b"EXAT" => (false, true),
-        _ => return None,
-    };
-    Some(LifetimeUnit { milliseconds, absolute })
+    let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
+    let milliseconds = is(b"PX") || is(b"PXAT");
+    let absolute = is(b"EXAT") || is(b"PXAT");
+    (milliseconds || absolute || is(b"EX")).then_some(LifetimeUnit { milliseconds, absolute })
 }
 
 /// The lifetime whose unit is at `index`. The same unit may be given twice (the last one counts), two units may not.
