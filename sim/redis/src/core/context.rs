@@ -65,7 +65,9 @@ impl Context<'_> {
         }
         let now_ms = self.now_ms();
         let database = &self.core.databases[self.session.db];
-        if !database.get(key).is_some_and(|entry| entry.is_expired(now_ms)) {
+        if !database.may_have_expired(now_ms)
+            || !database.get(key).is_some_and(|entry| entry.is_expired(now_ms))
+        {
             return false;
         }
         if self.may_delete_expired() {

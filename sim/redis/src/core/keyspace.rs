@@ -229,9 +229,14 @@ impl Database {
         (self.volatile > 0).then_some(self.earliest)
     }
 
+    /// Whether a key may have expired by `now_ms`. If not, none has.
+    pub(crate) fn may_have_expired(&self, now_ms: i64) -> bool {
+        self.next_expiry().is_some_and(|earliest| now_ms > earliest)
+    }
+
     /// Keys that have expired by `now_ms`, in order of the key.
     pub(crate) fn expired_keys(&mut self, now_ms: i64) -> Vec<Vec<u8>> {
-        if self.next_expiry().is_none_or(|earliest| now_ms <= earliest) {
+        if !self.may_have_expired(now_ms) {
             return Vec::new();
         }
         let expired = self.entries.iter().filter(|(_, entry)| entry.is_expired(now_ms));
