@@ -99,21 +99,27 @@ impl Clocks {
 
     /// What the clocks show at `now`, which must not be before the last change.
     pub fn read(&self, now: SimTime) -> Readings {
+        let elapsed = self.elapsed(now);
         Readings {
-            wall: WallTime(self.value(ClockKind::Wall, now)),
-            monotonic: MonotonicTime(self.value(ClockKind::Monotonic, now) as u64),
-            boot: BootTime(self.value(ClockKind::Boot, now) as u64),
+            wall: WallTime(self.value_after(elapsed, ClockKind::Wall)),
+            monotonic: MonotonicTime(self.value_after(elapsed, ClockKind::Monotonic) as u64),
+            boot: BootTime(self.value_after(elapsed, ClockKind::Boot) as u64),
         }
     }
 
     /// What one clock shows at `now`, as plain nanoseconds.
     pub fn value(&self, clock: ClockKind, now: SimTime) -> i64 {
+        self.value_after(self.elapsed(now), clock)
+    }
+
+    fn value_after(&self, elapsed: i64, clock: ClockKind) -> i64 {
+        self.base(clock).saturating_add(if self.runs(clock) { elapsed } else { 0 })
+    }
+
+    /// How far a clock that runs has come since the last change.
+    fn elapsed(&self, now: SimTime) -> i64 {
         debug_assert!(now >= self.anchor, "a clock was read before its last change");
-        let base = self.base(clock);
-        if !self.runs(clock) {
-            return base;
-        }
-        base.saturating_add(self.scaled(now.0 - self.anchor.0))
+        self.scaled(now.0 - self.anchor.0)
     }
 
     /// The first true time, not before `now`, at which `clock` shows at least `reading`.
