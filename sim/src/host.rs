@@ -106,14 +106,13 @@ impl Host {
         BootTime(self.read_clock(ClockKind::Boot).await as u64)
     }
 
-    async fn read_clock(&self, clock: ClockKind) -> i64 {
+    fn read_clock(&self, clock: ClockKind) -> impl Future<Output = i64> {
         let host = self.process.host;
-        self.step(|state| {
+        self.step(move |state| {
             let reading = state.host(host).clocks.value(clock, state.now);
             state.emit(Event::ClockRead { host, clock, reading });
             reading
         })
-        .await
     }
 
     /// Notes something in the trace, where a fault may wait for it, as a step point.
@@ -172,17 +171,17 @@ impl Host {
     }
 
     /// Waits until this host's monotonic clock shows `until`.
-    pub async fn sleep_until(&self, until: MonotonicTime) {
-        self.clock_reaches(ClockKind::Monotonic, reading(until.0)).await;
+    pub fn sleep_until(&self, until: MonotonicTime) -> impl Future<Output = ()> + use<> {
+        self.clock_reaches(ClockKind::Monotonic, reading(until.0))
     }
 
     /// Waits until this host's wall clock shows `until` or later, however it comes there.
-    pub async fn wall_reaches(&self, until: WallTime) {
-        self.clock_reaches(ClockKind::Wall, until.0).await;
+    pub fn wall_reaches(&self, until: WallTime) -> impl Future<Output = ()> + use<> {
+        self.clock_reaches(ClockKind::Wall, until.0)
     }
 
-    async fn clock_reaches(&self, clock: ClockKind, reading: i64) {
-        ClockReaches::new(self.clone(), self.process.host, clock, reading).await;
+    fn clock_reaches(&self, clock: ClockKind, reading: i64) -> ClockReaches {
+        ClockReaches::new(self.clone(), self.process.host, clock, reading)
     }
 
     /// Runs an operation against a deadline on the monotonic clock. The operation is polled before the timer: after a

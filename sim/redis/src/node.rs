@@ -62,11 +62,11 @@ impl<M: Machine> Node<M> {
 
     /// Serves one client until either side closes. `peer` is handed to the observer, `addr` (`ip:port`) is what CLIENT
     /// LIST shows. A replica's connection is served here too, once it has sent PSYNC.
-    pub async fn serve<S>(&self, stream: S, peer: Peer, addr: String)
+    pub fn serve<S>(&self, stream: S, peer: Peer, addr: String) -> impl Future<Output = ()> + Send + use<M, S>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        server::serve(&self.shared, stream, peer, addr).await;
+        server::serve(Arc::clone(&self.shared), stream, peer, addr)
     }
 
     /// Ends when the node has shut down (SHUTDOWN, or a disk that failed): stop accepting connections.

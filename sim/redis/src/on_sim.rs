@@ -64,8 +64,8 @@ impl SimMachine {
 impl Process for Desk {
     type Unknown = UnknownOrder;
 
-    async fn serve(self, stream: SimStream, peer: Peer, address: String) {
-        self.node.serve(stream, peer, address).await;
+    fn serve(self, stream: SimStream, peer: Peer, address: String) -> impl Future<Output = ()> + Send {
+        self.node.serve(stream, peer, address)
     }
 
     async fn closed(&self) {

@@ -51,12 +51,9 @@ pub async fn run<P: Process>(host: &Host, incoming: Incoming, process: P) -> Res
 async fn accept(host: Host, process: impl Process, mut incoming: Incoming) {
     loop {
         let stream = incoming.accept().await;
-        let (process, peer) =
-            (process.clone(), Peer { host: stream.peer().0, connection: stream.connection().0 });
+        let peer = Peer { host: stream.peer().0, connection: stream.connection().0 };
+        let address = format!("host{}:0", peer.host);
         // A connection's state is some kilobytes: boxed here, it is not copied on its way to the tasks.
-        host.spawn(Box::pin(async move {
-            let address = format!("host{}:0", peer.host);
-            process.serve(stream, peer, address).await;
-        }));
+        host.spawn(Box::pin(process.clone().serve(stream, peer, address)));
     }
 }

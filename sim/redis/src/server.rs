@@ -35,12 +35,12 @@ const REPORTED_BYTES: i64 = 64 << 10;
 const BLOCKED_INPUT_BYTES: usize = 64 << 10;
 
 /// Serves one client until either side closes.
-pub(crate) async fn serve<M, S>(shared: &Arc<Shared<M>>, stream: S, peer: Peer, addr: String)
+pub(crate) async fn serve<M, S>(shared: Arc<Shared<M>>, stream: S, peer: Peer, addr: String)
 where
     M: Machine,
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let pipe = Pipe::new(stream);
+    let (shared, pipe) = (&shared, Pipe::new(stream));
     let Some(session) = admit(&mut shared.lock(), || (peer, addr, shared.machine.wall())) else {
         return turn_away(pipe).await;
     };
