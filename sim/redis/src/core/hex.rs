@@ -21,13 +21,20 @@ pub(crate) fn decode(text: &[u8]) -> Option<[u8; 20]> {
 }
 
 fn digit(text: u8) -> Option<u8> {
-    match text {
-        b'0'..=b'9' => Some(text - b'0'),
-        b'a'..=b'f' => Some(text - b'a' + 10),
-        b'A'..=b'F' => Some(text - b'A' + 10),
-        _ => None,
-    }
+    VALUES[usize::from(text)]
 }
+
+/// What each byte means as a digit.
+static VALUES: [Option<u8>; 256] = {
+    let (mut values, mut value) = ([None; 256], 0);
+    while value < 16 {
+        let digit = DIGITS[value as usize];
+        values[digit as usize] = Some(value);
+        values[digit.to_ascii_uppercase() as usize] = Some(value);
+        value += 1;
+    }
+    values
+};
 
 #[cfg(test)]
 mod tests {

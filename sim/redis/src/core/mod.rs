@@ -122,6 +122,8 @@ pub struct Core {
     databases: Vec<Database>,
     propagation: Propagation,
     scripts: BTreeMap<[u8; 20], Arc<Script>>,
+    /// What scripts that run natively build their commands in.
+    twin_buffers: lua::Buffers,
     /// Bytes of the scripts.
     script_memory: u64,
     overrun: Option<Overrun>,

@@ -85,11 +85,6 @@ pub struct OwnedArgs {
 }
 
 impl OwnedArgs {
-    /// Room for so many arguments of so many bytes together.
-    pub(crate) fn with_capacity(bytes: usize, arguments: usize) -> OwnedArgs {
-        OwnedArgs { bytes: Vec::with_capacity(bytes), spans: Vec::with_capacity(arguments) }
-    }
-
     /// Forgets all arguments, keeping the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

@@ -30,3 +30,4 @@ mod twins;
 pub use run::runs_natively;
 pub(crate) use run::{Call, compile, run};
 pub(crate) use script::{Declared, Script, digest};
+pub(crate) use twins::Buffers;

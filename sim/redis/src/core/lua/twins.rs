@@ -21,8 +21,6 @@ use crate::resp::{OwnedArgs, integer, reply};
 
 /// Most bytes of arguments, and of a value that is compared: what Lua would charge for them is next to nothing.
 const SMALL: usize = 4 << 10;
-/// A token or a number with its head and its end, and mostly more.
-const USUAL_REPLY: usize = 128;
 /// More instructions than any script here costs, even if every client there can be watches its key.
 const ENOUGH: u64 = 1_000_000;
 
@@ -134,6 +132,13 @@ struct Running<'a> {
     reply: Vec<u8>,
 }
 
+/// A command being built, and its reply: kept for their memory, which is little ([`SMALL`]).
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    request: OwnedArgs,
+    reply: Vec<u8>,
+}
+
 impl<'a> Running<'a> {
     /// KEYS, counted from 1 as Lua does.
     fn key(&self, number: usize) -> &'a [u8] {
@@ -211,13 +216,9 @@ impl Twin {
         if !self.can_stand_in(core, session, &call, size) {
             return false;
         }
-        let mut running = Running {
-            core,
-            caller: Caller::new(session, now, call.read_only),
-            call,
-            request: OwnedArgs::with_capacity(size, 6),
-            reply: Vec::with_capacity(USUAL_REPLY),
-        };
+        let Buffers { request, reply } = std::mem::take(&mut core.twin_buffers);
+        let mut running =
+            Running { core, caller: Caller::new(session, now, call.read_only), call, request, reply };
         match (self.run)(&mut running) {
             Ok(Some(number)) => reply::integer(out, number),
             Ok(None) => reply::null(out, session.protocol),
@@ -226,6 +227,8 @@ impl Twin {
                 reply::error(out, &convert::with_place(text, script, b"@user_script", 1));
             }
         }
+        let Running { core, request, reply, .. } = running;
+        core.twin_buffers = Buffers { request, reply };
         true
     }
 }
