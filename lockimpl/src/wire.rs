@@ -50,8 +50,11 @@ impl<'a, E: Env> Wire<'a, E> {
     /// Sends a command and waits for its reply.
     pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, NoReply> {
         let deadline = self.deadline().await;
-        // What `query_async` does, without one more future around it.
-        let reply = within(self.env, deadline, self.conn.req_packed_command(command)).await?;
+        // What `query_async` does, without one more future around it. The reply is put down here, and not handed back
+        // through what races it against the deadline, where each step would copy it.
+        let mut reply = Ok(Value::Nil);
+        let conn = &mut *self.conn;
+        within(self.env, deadline, async { reply = conn.req_packed_command(command).await }).await?;
         reply.and_then(Value::extract_error).map_err(NoReply::Error)
     }
 
