@@ -2,7 +2,7 @@
 //!
 //! Assumes nothing about how many are enough: that is the lock's to say.
 
-use redis::Value;
+use redis::{Cmd, Value};
 
 use crate::env::Env;
 use crate::link::{Failure, Link};
@@ -24,12 +24,13 @@ pub(crate) async fn answer<E: Env>(
     env: &E,
     link: &mut Link<E>,
     request: &Request<'_>,
+    first: &Cmd,
     asked: bool,
 ) -> Answer {
     if !asked {
         return Answer::NotAsked;
     }
-    match link.ask(env, request).await {
+    match link.ask_with(env, request, first).await {
         Ok(reply) if says_yes(&reply) => Answer::Yes,
         Ok(Value::Nil | Value::Int(_)) => Answer::No,
         Ok(_) | Err(Failure::Unsent(_) | Failure::Lost(_) | Failure::ErrorReply(_)) => Answer::Silent,

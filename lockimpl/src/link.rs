@@ -94,8 +94,18 @@ impl<E: Env> Link<E> {
     /// Makes `request` and waits for what came of it. Each command of it may take as long as the link's
     /// timeout says, the first one including the time it takes to open a connection.
     pub(crate) async fn ask(&mut self, env: &E, request: &Request<'_>) -> Result<Value, Failure> {
+        self.ask_with(env, request, &request.first_command()).await
+    }
+
+    /// The same with the request's first command, which may have been made once for many nodes.
+    pub(crate) async fn ask_with(
+        &mut self,
+        env: &E,
+        request: &Request<'_>,
+        first: &Cmd,
+    ) -> Result<Value, Failure> {
         let mut wire = self.open(env, request.served_in()).await?;
-        let reply = request.send(&mut wire).await;
+        let reply = request.send(first, &mut wire).await;
         reply.map_err(|trouble| self.settle(trouble))
     }
 

@@ -92,6 +92,16 @@ impl Script {
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
+
+    /// The EVALSHA that runs it.
+    fn call(&self, keys: &[&str], token: &Token, ttl: Option<Duration>) -> Cmd {
+        let mut call = Cmd::with_capacity(6, 128 + keys.iter().map(|key| key.len()).sum::<usize>());
+        call.arg("EVALSHA").arg(self.hash()).arg(keys.len()).arg(keys).arg(token.as_bytes());
+        if let Some(ttl) = ttl {
+            call.arg(millis(ttl));
+        }
+        call
+    }
 }
 
 // INCR comes before SET: a script's writes stay when it fails later, and a counter that ran ahead
@@ -131,26 +141,60 @@ pub(crate) static EXTEND_OR_SET: LazyLock<Script> = LazyLock::new(|| {
 });
 
 impl Request<'_> {
-    /// Sends what the request takes and returns the last reply. An error reply is an `Err`.
-    pub(crate) async fn send<E: Env>(&self, wire: &mut Wire<'_, E>) -> Result<Value, NoReply> {
+    /// The command that it begins with, which is mostly all of it.
+    pub(crate) fn first_command(&self) -> Cmd {
         match *self {
             Self::Claim { key, token, ttl } => {
                 let mut set = Cmd::with_capacity(6, 64 + key.len());
                 set.arg("SET").arg(key).arg(token.as_bytes()).arg("NX").arg("PX").arg(millis(ttl));
-                wire.call(&set).await
+                set
             }
             Self::ClaimFenced { key, counter, token, ttl } => {
-                run(&CLAIM_FENCED, wire, &[key, counter], token, Some(ttl)).await
+                CLAIM_FENCED.call(&[key, counter], token, Some(ttl))
             }
-            Self::Extend { key, token, ttl, or_set } => {
-                let script = if or_set { &EXTEND_OR_SET } else { &EXTEND };
-                run(script, wire, &[key], token, Some(ttl)).await
-            }
-            Self::Release { key, token, method } => release(wire, key, token, method).await,
-            Self::Role => wire.call(&command("ROLE")).await,
+            Self::Extend { key, token, ttl, or_set: true } => EXTEND_OR_SET.call(&[key], token, Some(ttl)),
+            Self::Extend { key, token, ttl, or_set: false } => EXTEND.call(&[key], token, Some(ttl)),
+            Self::Release { key, token, method } => match method {
+                ReleaseMethod::CompareAndDelete => COMPARE_AND_DELETE.call(&[key], token, None),
+                ReleaseMethod::PlainDelete => command("DEL", |del| del.arg(key)),
+                ReleaseMethod::GetThenDelete => command("GET", |get| get.arg(key)),
+            },
+            Self::Role => command("ROLE", |role| role),
             Self::Wait { replicas, timeout } => {
-                wire.call(command("WAIT").arg(replicas).arg(millis(timeout))).await
+                command("WAIT", |wait| wait.arg(replicas).arg(millis(timeout)))
             }
+        }
+    }
+
+    /// Sends its first command, which the caller made of it, and what else it takes. Returns the last reply; an error
+    /// reply is an `Err`.
+    pub(crate) async fn send<E: Env>(&self, first: &Cmd, wire: &mut Wire<'_, E>) -> Result<Value, NoReply> {
+        let reply = wire.call(first).await;
+        if let Some(script) = self.script()
+            && let Err(NoReply::Error(error)) = &reply
+            && error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+        {
+            // The node forgets all scripts when it restarts. As redis-rs' own `Script` does it.
+            wire.call(&command("SCRIPT", |load| load.arg("LOAD").arg(script.source))).await?;
+            return wire.call(first).await;
+        }
+        let Self::Release { key, token, method: ReleaseMethod::GetThenDelete } = *self else { return reply };
+        match reply? {
+            Value::BulkString(value) if value == token.as_bytes() => {
+                wire.call(&command("DEL", |del| del.arg(key))).await
+            }
+            _ => Ok(Value::Int(0)),
+        }
+    }
+
+    /// The script that its first command runs.
+    fn script(&self) -> Option<&'static Script> {
+        match self {
+            Self::ClaimFenced { .. } => Some(&CLAIM_FENCED),
+            Self::Extend { or_set: true, .. } => Some(&EXTEND_OR_SET),
+            Self::Extend { or_set: false, .. } => Some(&EXTEND),
+            Self::Release { method: ReleaseMethod::CompareAndDelete, .. } => Some(&COMPARE_AND_DELETE),
+            Self::Claim { .. } | Self::Release { .. } | Self::Role | Self::Wait { .. } => None,
         }
     }
 
@@ -182,48 +226,9 @@ pub(crate) fn is_master(reply: &Value) -> bool {
     }
 }
 
-async fn release<E: Env>(
-    wire: &mut Wire<'_, E>,
-    key: &str,
-    token: &Token,
-    method: ReleaseMethod,
-) -> Result<Value, NoReply> {
-    match method {
-        ReleaseMethod::CompareAndDelete => run(&COMPARE_AND_DELETE, wire, &[key], token, None).await,
-        ReleaseMethod::PlainDelete => wire.call(command("DEL").arg(key)).await,
-        ReleaseMethod::GetThenDelete => match wire.call(command("GET").arg(key)).await? {
-            Value::BulkString(value) if value == token.as_bytes() => wire.call(command("DEL").arg(key)).await,
-            _ => Ok(Value::Int(0)),
-        },
-    }
-}
-
-/// EVALSHA; if the node does not know the script (it forgets them all when it restarts), SCRIPT LOAD
-/// and once more, as redis-rs' own `Script` does it.
-async fn run<E: Env>(
-    script: &Script,
-    wire: &mut Wire<'_, E>,
-    keys: &[&str],
-    token: &Token,
-    ttl: Option<Duration>,
-) -> Result<Value, NoReply> {
-    let mut call = Cmd::with_capacity(6, 128 + keys.iter().map(|key| key.len()).sum::<usize>());
-    call.arg("EVALSHA").arg(script.hash()).arg(keys.len()).arg(keys).arg(token.as_bytes());
-    if let Some(ttl) = ttl {
-        call.arg(millis(ttl));
-    }
-    match wire.call(&call).await {
-        Err(NoReply::Error(error)) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            wire.call(command("SCRIPT").arg("LOAD").arg(script.source)).await?;
-            wire.call(&call).await
-        }
-        reply => reply,
-    }
-}
-
-fn command(name: &str) -> Cmd {
+fn command(name: &str, complete: impl FnOnce(&mut Cmd) -> &mut Cmd) -> Cmd {
     let mut command = Cmd::with_capacity(3, 64);
-    command.arg(name);
+    complete(command.arg(name));
     command
 }
 

@@ -106,18 +106,18 @@ impl<E: Env> RedlockLock<E> {
 
     /// Puts `request` to the nodes `chosen`, in the configured order.
     async fn ask(&mut self, request: &Request<'_>, chosen: &[bool]) -> Ballot {
-        let env = &self.env;
+        let (env, first) = (&self.env, request.first_command());
         let asked = self.links.iter_mut().zip(chosen);
         let answers = match self.config.order {
             Order::Sequential => {
                 let mut answers = Vec::with_capacity(chosen.len());
                 for (link, chosen) in asked {
-                    answers.push(answer(env, link, request, *chosen).await);
+                    answers.push(answer(env, link, request, &first, *chosen).await);
                 }
                 answers
             }
             Order::Parallel => {
-                join_in_order(asked.map(|(link, chosen)| answer(env, link, request, *chosen))).await
+                join_in_order(asked.map(|(link, chosen)| answer(env, link, request, &first, *chosen))).await
             }
         };
         Ballot(answers)
