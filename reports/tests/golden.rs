@@ -52,6 +52,7 @@ impl Recording {
         let scenario = catalog::load(path.to_str().expect("a path of this repository"), &[])
             .expect("story.toml is right");
         let mut header = Header::new("story", 7, &["c1", "c2"], &["stock"]);
+        header.keys_watched = true;
         header.nodes = ["A", "B", "C"].map(str::to_owned).to_vec();
         header.objects = vec!["stock".to_owned()];
         header.bounds = Bounds { obtain_within_ns: Some(30_000_000_000), ..Bounds::default() };

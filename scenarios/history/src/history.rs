@@ -86,13 +86,23 @@ pub struct Header {
     pub objects: Vec<String>,
     /// Bounds the run promised to keep.
     pub bounds: Bounds,
+    /// Whether each release and extension that changed a lock's key on a node was recorded. Without that, nothing that
+    /// is missing says anything about keys.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub keys_watched: bool,
+}
+
+/// Left out, as in histories that are older than the field.
+fn is_not(it: &bool) -> bool {
+    !it
 }
 
 impl Header {
     /// The version of the format this program reads and writes.
     pub const VERSION: u32 = 3;
 
-    /// A header with these clients and locks, no nodes, no objects and no bounds: fill in the rest.
+    /// A header with these clients and locks, no nodes that anybody watched, no objects and no bounds:
+    /// fill in the rest.
     pub fn new(scenario: &str, seed: u64, clients: &[&str], locks: &[&str]) -> Self {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         Self {
@@ -104,6 +114,7 @@ impl Header {
             locks: owned(locks),
             objects: Vec::new(),
             bounds: Bounds::default(),
+            keys_watched: false,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::liveness::liveness_of;
 use crate::overlap::{claim_overlap_of, valid_overlap_of};
 use crate::stale_effect::stale_effect;
 use crate::verdict::{Predicate, Verdict};
-use crate::wrong_release::wrong_release;
+use crate::wrong_release::{is_watched, wrong_release};
 
 /// One verdict for each predicate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,15 +47,17 @@ pub enum Overall {
 }
 
 impl Verdicts {
-    /// All six in one word. LV does not count where no bound is stated: a history from a system that promises none
-    /// would otherwise never hold.
+    /// All six in one word. LV does not count where no bound is stated, nor WR where nobody watched the nodes' keys: a
+    /// history from a system that promises no bound, or whose nodes nobody can watch, would otherwise never hold.
     pub fn overall(&self, history: &History) -> Overall {
         let unbounded = history.header().bounds == Bounds::default();
+        let unwatched = !is_watched(history);
         let mut overall = Overall::Holds;
         for (predicate, verdict) in self.iter() {
             match verdict {
                 Verdict::Violated(_) => return Overall::Violated,
                 Verdict::Inconclusive(_) if predicate == Predicate::LV && unbounded => {}
+                Verdict::Inconclusive(_) if predicate == Predicate::WR && unwatched => {}
                 Verdict::Inconclusive(_) => overall = Overall::Inconclusive,
                 Verdict::Holds => {}
             }

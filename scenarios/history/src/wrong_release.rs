@@ -1,7 +1,8 @@
 //! WR wrong release: a release or an extension changed a key that held another grant's token.
 //!
 //! Assumes that the recorder knows which call sent the command and which grant's token the key held; where it did not,
-//! nothing holds. Two grants that share one token are still two grants: a release that matched by accident is wrong.
+//! nothing holds. Nor does anything hold where nobody watched nodes, as in most systems in production. Two grants that
+//! share one token are still two grants: a release that matched by accident is wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use crate::verdict::{Evidence, Findings, Predicate, Verdict, WrongKey};
 
 /// WR: a release or extension changed a key that held another grant's token.
 ///
-/// Inconclusive if none is known to have done so and somebody changed a key whom nobody can name.
+/// Inconclusive if none is known to have done so, and somebody changed a key whom nobody can name or nobody watched.
 pub fn wrong_release(history: &History) -> Verdict {
     // Mostly there is nothing to find, and then nobody needs to know whose grants they are.
     let mut grants = None;
@@ -29,10 +30,24 @@ pub fn wrong_release(history: &History) -> Verdict {
             break;
         }
     }
-    match (findings.into_verdict(), unattributed(history)) {
-        (Verdict::Holds, Some(why)) => Verdict::Inconclusive(why),
-        (verdict, _) => verdict,
+    match findings.into_verdict() {
+        Verdict::Holds => match unattributed(history) {
+            Some(why) => Verdict::Inconclusive(why),
+            None if is_watched(history) => Verdict::Holds,
+            None => Verdict::Inconclusive(UNWATCHED.to_owned()),
+        },
+        verdict => verdict,
     }
+}
+
+const UNWATCHED: &str = "nobody watched the keys of nodes: record `key_touched` whenever a release or an extension \
+                         changes a key, and say `\"keys_watched\":true` in the header";
+
+/// Whether somebody watched nodes: the header says so, or, in a history older than that field, a key was seen.
+pub(crate) fn is_watched(history: &History) -> bool {
+    let is_of_a_key =
+        |what: &EventKind| matches!(what, EventKind::KeyTouched { .. } | EventKind::Unattributed { .. });
+    history.header().keys_watched || history.events().iter().any(|event| is_of_a_key(&event.what))
 }
 
 fn unattributed(history: &History) -> Option<String> {

@@ -28,6 +28,7 @@ fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {
         locks: vec!["stock".into()],
         objects: vec![],
         bounds: Bounds::default(),
+        keys_watched: true,
     };
     let witness = Arc::new(SimWitness::new(world.observer(), cast()));
     let recorder = Recorder::new(witness, header, cast());

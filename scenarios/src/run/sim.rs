@@ -249,6 +249,7 @@ fn header(scenario: &Scenario) -> Header {
             obtain_within_ns: scenario.limits.obtain_within.map(whole_ns),
             obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),
         },
+        keys_watched: true,
     }
 }
 

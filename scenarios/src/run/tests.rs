@@ -62,6 +62,7 @@ where
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
     let mut header = Header::new("calls", 1, &["c1"], &["stock", "orders"]);
     header.nodes = vec!["A".to_owned()];
+    header.keys_watched = true;
     let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)];
     let cast = Arc::new(Cast::new(cast));
     let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));

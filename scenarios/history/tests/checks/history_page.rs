@@ -22,6 +22,7 @@ fn the_pages_example_is_a_history_with_the_verdicts_that_it_says() {
     let violated: Vec<Predicate> =
         verdicts.iter().filter(|(_, verdict)| !verdict.evidence().is_empty()).map(|(it, _)| it).collect();
     assert_eq!(violated, [Predicate::P1, Predicate::P3]);
+    assert_eq!(verdicts.get(Predicate::WR).as_str(), "inconclusive");
     assert_eq!(verdicts.overall(&history), Overall::Violated);
 }
 
@@ -115,9 +116,8 @@ fn kinds_are_all_here() {
 #[test]
 fn every_word_of_the_header_and_of_outcomes_is_explained() {
     let words: BTreeSet<&str> = PAGE.split('`').skip(1).step_by(2).collect();
-    let Value::Object(header) = serde_json::to_value(Header::new("", 0, &[], &[])).expect("JSON") else {
-        panic!("an object")
-    };
+    let watched = Header { keys_watched: true, ..Header::new("", 0, &[], &[]) };
+    let Value::Object(header) = serde_json::to_value(watched).expect("JSON") else { panic!("an object") };
     let Value::Object(bounds) = header["bounds"].clone() else { panic!("an object") };
     let word = |value: Value| value.as_str().expect("a text").to_owned();
     let outcomes = [

@@ -107,6 +107,19 @@ fn an_event_that_cannot_be_is_refused_with_line_and_cause() {
 }
 
 #[test]
+fn a_header_says_that_keys_were_watched_or_nothing_of_it() {
+    let says = format!("{},\"keys_watched\":true}}", HEADER.strip_suffix('}').expect("an object"));
+    for (header, watched) in [(HEADER, false), (&says, true)] {
+        let file = format!("{header}\n");
+        let history = History::read_jsonl(file.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(history.header().keys_watched, watched);
+        let mut written = Vec::new();
+        history.write_jsonl(&mut written).expect("a Vec takes everything");
+        assert_eq!(String::from_utf8(written).expect("JSON"), file);
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text_are_refused() {
     let mut file = format!("{HEADER}\n").into_bytes();
     file.extend([0xff, b'\n']);

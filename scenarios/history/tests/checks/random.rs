@@ -91,6 +91,7 @@ impl Builder {
     fn new(bounds: Bounds) -> Self {
         let mut header = Header::new("random", 1, &["c1", "c2", "c3"], &["stock", "till"]);
         header.nodes = vec!["A".to_owned()];
+        header.keys_watched = bounds == Bounds::default();
         header.objects = vec!["x".to_owned(), "y".to_owned()];
         header.bounds = bounds;
         Self {

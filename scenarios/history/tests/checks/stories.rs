@@ -1,8 +1,8 @@
 //! Small histories with a story: the rules at their edges, and evidence as a reader sees it.
 
 use doublehold_history::{
-    CallId, ClientId, EventKind, Evidence, Header, History, KeyOp, NodeId, ObjectId, Predicate, RunOutcome,
-    Verdict, check, judge,
+    CallId, ClientId, EventKind, Evidence, Header, History, KeyOp, NodeId, ObjectId, Overall, Predicate,
+    RunOutcome, Verdict, check, judge,
 };
 
 use crate::story::{C1, C2, C3, STOCK, Story, X};
@@ -122,6 +122,30 @@ fn a_change_of_a_key_that_nobody_can_attribute_makes_wr_inconclusive_and_nothing
         .completes(9);
     assert_eq!(judge(&history).get(Predicate::WR), &Verdict::Inconclusive(why));
     assert_eq!(verdicts(&history), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
+}
+
+#[test]
+fn a_history_whose_nodes_nobody_watched_says_nothing_about_their_keys() {
+    let story = |watched| {
+        let mut header = Story::bound(9_000).0.header().clone();
+        header.keys_watched = watched;
+        Story(History::new(header)).waits(0, (C1, 1)).granted(0, (C1, 1)).releases(5, (C1, 1))
+    };
+    let unseen = story(false).completes(9);
+    let why = "nobody watched the keys of nodes: record `key_touched` whenever a release or an extension changes a key, and \
+               say `\"keys_watched\":true` in the header";
+    assert_eq!(judge(&unseen).get(Predicate::WR), &Verdict::Inconclusive(why.to_owned()));
+    assert_eq!(verdicts(&unseen), ["holds", "holds", "holds", "holds", "inconclusive", "holds"]);
+    assert_eq!(judge(&unseen).overall(&unseen), Overall::Holds, "nobody promised to watch");
+    assert_eq!(verdicts(&story(true).completes(9)), ["holds"; 6]);
+
+    // Written before the header said so: somebody saw a key.
+    let (client, node, op) = (C1, NodeId(0), KeyOp::Release);
+    let touch =
+        |held| EventKind::KeyTouched { client, node, lock: STOCK, by: CallId(1), held: CallId(held), op };
+    assert_eq!(verdicts(&story(false).at(6, touch(1)).completes(9)), ["holds"; 6]);
+    let wrong = story(false).at(6, touch(2)).completes(9);
+    assert_eq!(judge(&wrong).get(Predicate::WR).as_str(), "violated");
 }
 
 #[test]

@@ -20,6 +20,7 @@ impl Story {
     pub(crate) fn new() -> Self {
         let mut header = Header::new("story", 7, &["c1", "c2", "c3"], &["stock"]);
         header.nodes = vec!["A".to_owned()];
+        header.keys_watched = true;
         header.objects = vec!["x".to_owned(), "y".to_owned()];
         Self(History::new(header))
     }
