@@ -88,7 +88,8 @@ pub trait Env: Clone + Send + Sync + 'static {
     }
 
     /// A lock whose key is a claim whatever it holds, such as a counter, says so before it touches the key: whoever
-    /// makes the key has the lock. As [`marks`](Env::marks), for the acquire call under way.
+    /// makes the key has the lock, until it is gone or counted down to nothing. As [`marks`](Env::marks), for the
+    /// acquire call under way.
     fn marks_key(&self, key: &[u8]) {
         let _ = key;
     }

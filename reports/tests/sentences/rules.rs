@@ -96,7 +96,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: deletes_anothers,
     },
     Rule {
-        says: r"^(?<who>\w+)'s (?<what>extension|attempt) moves the expiry of (?<holder>\w+)'s key on (?<node>\w+)$",
+        says: r"^(?<who>\w+)'s (?<what>extension|attempt) (?:changes|moves the expiry of) (?<holder>\w+)'s key on (?<node>\w+)$",
         holds: moves_anothers,
     },
     Rule {

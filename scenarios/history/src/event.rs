@@ -412,7 +412,7 @@ pub enum ReleaseOutcome {
 pub enum KeyOp {
     /// Deleted it.
     Release,
-    /// Moved its expiry.
+    /// Moved its expiry, counted it down, or took its place with a token of its own.
     Extend,
 }
 

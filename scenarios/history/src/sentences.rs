@@ -151,9 +151,11 @@ fn wrong_key(it: &WrongKey, header: &Header) -> String {
         Some(held) => who(held, it.held, header),
         None => format!("grant {}", it.held.0),
     };
-    let did = match it.op {
-        KeyOp::Release => "deleted",
-        KeyOp::Extend => "moved the expiry of",
+    let did = match (it.op, it.by_granted) {
+        (KeyOp::Release, _) => "deleted",
+        // An extension may also have counted down, or put a token of its own there.
+        (KeyOp::Extend, true) => "changed",
+        (KeyOp::Extend, false) => "moved the expiry of",
     };
     let at = instant(it.at);
     format!(

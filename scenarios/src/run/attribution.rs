@@ -3,7 +3,7 @@
 //! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys
 //! with, is known to nobody, and is never guessed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, ClientId, LockId, TrueNs};
 
@@ -26,6 +26,14 @@ pub(super) type LockMark = (LockId, Mark);
 /// A call of acquire, and whose it is.
 pub(super) type Owner = (ClientId, CallId);
 
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sender {
+    pub(super) call: CallId,
+    /// The call had its grant when the request was sent: it extends, releases, or does what comes between.
+    pub(super) granted: bool,
+}
+
 /// What is known so far.
 #[derive(Default)]
 pub(super) struct Attribution {
@@ -35,10 +43,14 @@ pub(super) struct Attribution {
     calls: BTreeMap<ClientId, CallId>,
     /// The calls whose code last ran on each client, all at one instant.
     ran: BTreeMap<ClientId, (TrueNs, Vec<CallId>)>,
-    /// The calls of each connection's requests, in the order sent.
-    sent: BTreeMap<ConnectionNumber, Vec<Option<CallId>>>,
-    /// The calls that said that they mark their lock's keys like this, with when they said so first.
+    /// The calls that were granted what they asked for.
+    granted: BTreeSet<CallId>,
+    /// Whose each connection's requests are, in the order sent.
+    sent: BTreeMap<ConnectionNumber, Vec<Option<Sender>>>,
+    /// The calls that said that they mark their lock's keys like this, with when they said so first; in order of calls.
     marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
+    /// The calls that said what they mark any key with.
+    tellers: BTreeSet<CallId>,
 }
 
 /// How much had been recorded before: the order of what happened at one instant.
@@ -93,12 +105,20 @@ impl Attribution {
         self.calls.get(&client).copied()
     }
 
-    pub(super) fn sent(&mut self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
-        self.sent.entry(connection).or_default().extend_from_slice(calls);
+    /// A call was granted what it asked for.
+    pub(super) fn granted(&mut self, call: CallId) {
+        self.granted.insert(call);
     }
 
-    /// The call that sent a connection's n-th request, counted from 0.
-    pub(super) fn sender(&self, connection: ConnectionNumber, request: u64) -> Option<CallId> {
+    pub(super) fn sent(&mut self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
+        let granted = &self.granted;
+        let sender =
+            |call: &Option<CallId>| call.map(|call| Sender { call, granted: granted.contains(&call) });
+        self.sent.entry(connection).or_default().extend(calls.iter().map(sender));
+    }
+
+    /// Whose a connection's n-th request is, counted from 0.
+    pub(super) fn sender(&self, connection: ConnectionNumber, request: u64) -> Option<Sender> {
         *self.sent.get(&connection)?.get(usize::try_from(request).ok()?)?
     }
 
@@ -107,9 +127,10 @@ impl Attribution {
         if let Some(grant) = self.call_of(client)
             && let Some(lock) = self.locks.get(&grant)
         {
+            self.tellers.insert(grant);
             let told = self.marks.entry((*lock, mark)).or_default();
-            if told.iter().all(|(_, (_, call))| *call != grant) {
-                told.push((at, (client, grant)));
+            if let Err(place) = told.binary_search_by_key(&grant, |(_, (_, call))| *call) {
+                told.insert(place, (at, (client, grant)));
             }
         }
     }
@@ -122,7 +143,18 @@ impl Attribution {
     /// The call, if it said that it marks its keys like this, at any time.
     pub(super) fn marked_by(&self, mark: &LockMark, call: CallId) -> Option<Owner> {
         let told = self.marks.get(mark)?;
-        told.iter().map(|(_, owner)| *owner).find(|(_, marker)| *marker == call)
+        let place = told.binary_search_by_key(&call, |(_, (_, marker))| *marker).ok()?;
+        Some(told[place].1)
+    }
+
+    /// Whether the call may have marked its keys like this, for all that is told by now: it did, or told nothing yet.
+    pub(super) fn may_have_marked(&self, mark: &LockMark, call: CallId) -> bool {
+        !self.has_told(call) || self.marked_by(mark, call).is_some()
+    }
+
+    /// Whether the call said what it marks any key with.
+    pub(super) fn has_told(&self, call: CallId) -> bool {
+        self.tellers.contains(&call)
     }
 
     /// The only call that said that it marks its keys like this.
@@ -131,6 +163,14 @@ impl Attribution {
             [(_, owner)] => Some(owner),
             _ => None,
         }
+    }
+
+    /// Whether one client's calls alone mark their keys like this.
+    pub(super) fn is_of_one_client(&self, mark: &LockMark) -> bool {
+        let Some([(_, (first, _)), others @ ..]) = self.marks.get(mark).map(Vec::as_slice) else {
+            return false;
+        };
+        others.iter().all(|(_, (client, _))| client == first)
     }
 
     /// The last call that had said so by then, or else the first that did later.

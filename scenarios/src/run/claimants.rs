@@ -1,7 +1,7 @@
 //! Who claims the lock, and the evidence of clocks: whose are read when a claim begins or ends, and which deadline
 //! counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, ClientId, Deadline, EventKind};
 
@@ -14,21 +14,49 @@ const CLAIMANTS_READ: usize = 32;
 pub(super) struct Claimants {
     /// Grants that claim the lock, with their holder, in the order granted.
     claims: Vec<(CallId, ClientId)>,
+    /// The last call that each client began, until it is known what became of it.
+    asking: BTreeMap<ClientId, CallId>,
+    /// The calls that claim the lock or ask for it.
+    alive: BTreeSet<CallId>,
     /// The latest deadline of each grant: an older one passing means nothing.
     deadlines: BTreeMap<CallId, Deadline>,
 }
 
 impl Claimants {
+    /// A client asks for the lock. Whatever it asked for before, it will not be granted.
+    pub(super) fn ask(&mut self, call: CallId, client: ClientId) {
+        self.refused(client);
+        self.asking.insert(client, call);
+        self.alive.insert(call);
+    }
+
+    /// What a client asked for last was not granted.
+    pub(super) fn refused(&mut self, client: ClientId) {
+        if let Some(call) = self.asking.remove(&client) {
+            self.alive.remove(&call);
+        }
+    }
+
     pub(super) fn begin(&mut self, grant: CallId, client: ClientId) {
+        self.refused(client);
         self.claims.push((grant, client));
+        self.alive.insert(grant);
+    }
+
+    /// Whether a call has a claim, or may yet be granted one.
+    pub(super) fn may_claim(&self, call: CallId) -> bool {
+        self.alive.contains(&call)
     }
 
     pub(super) fn end(&mut self, grant: CallId) {
         self.claims.retain(|(claimed, _)| *claimed != grant);
+        self.alive.remove(&grant);
     }
 
     pub(super) fn died(&mut self, client: ClientId) {
-        self.claims.retain(|(_, holder)| *holder != client);
+        self.refused(client);
+        let alive = &mut self.alive;
+        self.claims.retain(|(claimed, holder)| *holder != client || !alive.remove(claimed));
     }
 
     /// Whether the client still claims a lock.

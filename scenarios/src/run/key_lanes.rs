@@ -1,21 +1,38 @@
 //! What the keys of locks held on each node, stretch by stretch, and what was done to it.
 //!
-//! A key's value is a set of claims: a string is one, each field of a hash is one, and a key that is a claim whatever
-//! it holds is one. A claim that is gone was released, or its time was up. One whose detail (a field's value) or
-//! expiry changed was extended. One that another took the place of was neither.
+//! A key's value is a set of claims (`key_claims.rs`). A claim that is gone was released, or its time was up. One
+//! whose expiry or detail changed was extended. One that another took the place of was neither, unless by a call that
+//! had its grant already: that took another's key over.
 //!
-//! Whose claim it is, is answered when the run is over, since a lock may say what marks its keys after the fact. It
-//! is that of the call that set it, if that call marked it. Otherwise it is that of the only call that ever marked
-//! it, unless several calls set the same: then nobody can tell. A lane that is drawn shows the likeliest.
+//! Whose claim it is, is answered when the run is over, since a lock may say what marks its keys after the fact. It is
+//! that of the calls that took it and marked it (`shares.rs`), and of nobody else: who marked it and did not set it
+//! may have had another key. A copy that a replica or a file has is of the call that set it anywhere, if only one did.
+//! A lane that is drawn shows the likeliest.
+//!
+//! **What a count means.** A field's value, or what a key holds that is a claim as a whole, may be a number.
+//!
+//! - A field counted up by a call that marked it is taken by that call as well: a re-entry, or the owner's next call
+//!   after one whose reply was lost. A whole key counted up stays whose it was: others count in vain.
+//! - Counted down by as much as the same call counted up, it was given back. Counted down by more, or by a call that
+//!   counted nothing up, it was taken from another call: an extension of that one's claim, or a release where nothing
+//!   is left.
+//! - Set to a number, whatever it was, it is taken as any claim that is set again: by a call that marked it and asks
+//!   for the lock it is taken over, by any other it was extended.
+//! - A whole key that was counted down to nothing is nobody's, and whoever counts it up next made it.
+//!
+//! An expiry is the key's, not a field's: a call with a field of its own in it may move it.
 //!
 //! Not modelled: which of several calls that set the same value a replica's or a file's key is from.
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, LockId, NodeId, TrueNs};
-use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
+use doublehold_history::{CallId, ClientId, LockId, NodeId, TrueNs};
+use doublehold_sim_redis::core::KeyChange;
 
-use super::attribution::{Attribution, LockMark, Mark, Moment, Owner};
+use super::attribution::{Attribution, LockMark, Mark, Moment, Owner, Sender};
+use super::claimants::Claimants;
+use super::key_claims::{Claims, Step, claims, count, is_hash, is_nothing, sets, step};
+use super::shares::{Share, Shares, Taker, Way};
 use crate::cast::Cast;
 use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 
@@ -27,17 +44,26 @@ pub(super) struct Stretch(usize);
 #[derive(Clone, Debug)]
 pub(super) struct Touch {
     pub(super) claim: Stretch,
+    pub(super) is_of_a_field: bool,
+    /// Who had a share of it.
+    shares: Shares,
     pub(super) how: How,
+    /// Other calls with a share that had a claim then, or might yet be granted one.
+    pub(super) live: Vec<CallId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// It is gone.
     Gone,
-    /// It is still there, and something about it was said again or changed.
-    Kept,
-    /// Another call than the one before set the same.
-    SetAgain,
+    /// It is still there, with these shares, and something about it changed.
+    Kept(Shares),
+    /// A call took it although it was there, which makes these the shares.
+    Taken(Shares),
+    /// A call counted down what it had counted up.
+    Back,
+    /// A call counted down more than it had counted up.
+    Lowered,
     /// Another took its place.
     Replaced(LockMark),
 }
@@ -46,31 +72,43 @@ pub(super) enum How {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     pub(super) node: NodeId,
+    pub(super) database: usize,
     /// Whose key it is.
     pub(super) lock: LockId,
     pub(super) origin: KeyOrigin,
     /// The call that sent the command, if that is known.
-    pub(super) sender: Option<CallId>,
+    pub(super) sender: Option<Sender>,
+    /// The client that sent it, if it was one.
+    pub(super) client: Option<ClientId>,
     pub(super) at: TrueNs,
     pub(super) moment: Moment,
+}
+
+/// What is known when a key changes.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) told: &'a Attribution,
+    pub(super) claimants: &'a Claimants,
+    /// The key is a claim whatever it holds.
+    pub(super) whole: bool,
 }
 
 struct Held {
     circumstances: Circumstances,
     mark: LockMark,
-    /// The call that set it.
-    setter: Option<CallId>,
-    /// The same claim, as it was before this setter set it again.
-    before: Option<Stretch>,
+    shares: Shares,
     until: Option<(TrueNs, KeyEnd)>,
     /// When it expires by its node's clock, in milliseconds.
     expires_at_ms: Option<i64>,
 }
 
+/// Where a claim is: on which node and in which of its databases.
+type Place = (NodeId, usize, LockMark);
+
 /// Who set a claim, on whichever node.
 struct Setters {
-    last: Option<CallId>,
-    /// More than one call did.
+    last: Option<Taker>,
+    /// More than one did.
     several: bool,
 }
 
@@ -79,8 +117,10 @@ struct Setters {
 pub(super) struct KeyLanes {
     all: Vec<Held>,
     /// The open stretch of each claim that a node holds.
-    open: BTreeMap<(NodeId, LockMark), Stretch>,
-    setters: BTreeMap<LockMark, Setters>,
+    open: BTreeMap<Place, Stretch>,
+    setters: BTreeMap<(usize, LockMark), Setters>,
+    /// What stood when a call was granted that had changed nothing.
+    standing: BTreeMap<CallId, Vec<(Stretch, Shares)>>,
 }
 
 impl KeyLanes {
@@ -89,41 +129,41 @@ impl KeyLanes {
         self.all.len()
     }
 
-    /// A node changed a lock's key. `whole`: the key is a claim whatever it holds. What was done to claims that were
-    /// there, and which stretches have an expiry to wait for.
+    /// A node changed a lock's key. What was done to claims that were there, and which stretches have an expiry to wait
+    /// for.
     pub(super) fn changed(
         &mut self,
         by: Circumstances,
         change: &KeyChange<'_>,
-        whole: bool,
+        known: Known<'_>,
     ) -> (Vec<Touch>, Vec<(Stretch, i64)>) {
-        let before = claims(by.lock, change.key, change.before, whole);
-        let after = claims(by.lock, change.key, change.after, whole);
+        let (before, after) = self.claims(by, change, known.whole);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
-        for (mark, detail) in &before {
-            // A node that takes an expired key away says what was seen already: its time was up before.
+        for (mark, had) in &before {
             let open = match change.command {
-                "EXPIRED" => self.open.get(&(by.node, mark.clone())).copied(),
+                // A node that takes an expired key away says what was seen already: its time was up before.
+                "EXPIRED" => self.open.get(&place(by, mark)).copied(),
                 _ => Some(self.open_or_reopened(mark, by)),
             };
+            let Some(open) = open else { continue };
+            let shares = self.all[open.0].shares.clone();
             let how = match after.get(mark) {
-                Some(now) => {
-                    let same = open.map(|open| self.kept(open, mark, by, change));
-                    alive.extend(same);
-                    // Of a hash, other fields may have changed; a count that is counted up says nothing of who has
-                    // the key.
-                    let may_be_untouched = whole || is_hash(change.after);
-                    if may_be_untouched && detail == now && !expiry_changed(change) {
-                        continue;
-                    }
-                    if same == open { How::Kept } else { How::SetAgain }
+                Some(has) => {
+                    let step = step(mark, had, has, change);
+                    let (still, how) = self.stays(open, step, count(has), before.len() == 1, by, known);
+                    alive.push(still);
+                    how
                 }
-                None => self.gone(mark, by, change, &after),
+                None => Some(self.gone(mark, by, change, &after)),
             };
-            touches.extend(open.map(|claim| Touch { claim, how }));
+            let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
+            let live = live(&shares, by, known.claimants);
+            touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
         }
-        for mark in after.keys().filter(|mark| !before.contains_key(*mark)) {
-            alive.push(self.begin(mark, by, None));
+        for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
+            let known = by.sender.map(|sender| Share::new(sender, Way::Set, count(has).unwrap_or(0)));
+            let made = known.or_else(|| by.client.map(|client| Share::set(Taker::One(client))));
+            alive.push(self.begin(mark, by, Shares::of(made)));
         }
         let expires_at_ms = change.after.and_then(|after| after.expires_at_ms);
         alive.iter().for_each(|stretch| self.all[stretch.0].expires_at_ms = expires_at_ms);
@@ -131,32 +171,115 @@ impl KeyLanes {
         (touches, waits.unwrap_or_default())
     }
 
+    /// The claims that a key's value was and is.
+    fn claims<'a>(&self, by: Circumstances, change: &KeyChange<'a>, whole: bool) -> (Claims<'a>, Claims<'a>) {
+        let is_open = |mark| self.open.contains_key(&place(by, &(by.lock, mark)));
+        let was_nothing = whole && is_nothing(change.before) && !is_open(Mark::Key(change.key.to_vec()));
+        let is_made = by.origin == KeyOrigin::Executed && sets(change);
+        let is_nothing = whole && is_nothing(change.after) && !is_made;
+        (
+            claims(by.lock, change.key, change.before.filter(|_| !was_nothing), whole),
+            claims(by.lock, change.key, change.after.filter(|_| !is_nothing), whole),
+        )
+    }
+
     /// The open stretch of a claim that is there. A replica, or a node whose clock went back, keeps a key whose time
     /// was up: its stretch goes on. What nobody saw begin began with nobody.
     fn open_or_reopened(&mut self, mark: &LockMark, by: Circumstances) -> Stretch {
-        if let Some(open) = self.open.get(&(by.node, mark.clone())) {
+        let place = place(by, mark);
+        if let Some(open) = self.open.get(&place) {
             return *open;
         }
-        let is_it = |held: &Held| held.circumstances.node == by.node && held.mark == *mark;
+        let is_it = |held: &Held| held.place() == place;
         match self.all.iter().rposition(is_it) {
             Some(last) if matches!(self.all[last].until, Some((_, KeyEnd::Expired))) => {
                 self.all[last].until = None;
-                self.open.insert((by.node, mark.clone()), Stretch(last));
+                self.open.insert(place, Stretch(last));
                 Stretch(last)
             }
-            _ => self.begin(mark, Circumstances { sender: None, ..by }, None),
+            _ => self.begin(mark, Circumstances { sender: None, ..by }, Shares::default()),
         }
     }
 
-    /// A claim is still there. Its stretch, or a new one if another call than the one that set it has set it again.
-    fn kept(&mut self, open: Stretch, mark: &LockMark, by: Circumstances, change: &KeyChange<'_>) -> Stretch {
-        let again =
-            SETTING.contains(&change.command) && matches!(mark.1, Mark::Value(_)) && !is_hash(change.after);
-        if !again || by.sender.is_none() || by.sender == self.all[open.0].setter {
+    /// A claim is still there, at this count. Its stretch, or a new one if it is drawn as another call's now; and what
+    /// was done to it, if anything. `alone`: it is the only claim of its key.
+    fn stays(
+        &mut self,
+        open: Stretch,
+        step: Step,
+        count: Option<i64>,
+        alone: bool,
+        by: Circumstances,
+        Known { told, claimants, .. }: Known<'_>,
+    ) -> (Stretch, Option<How>) {
+        let Held { mark, shares, .. } = &self.all[open.0];
+        let Some(sender) = by.sender else { return (open, self.stays_by_nobody(open, step, by.origin)) };
+        let marked = told.marked_by(mark, sender.call).is_some();
+        // What is told later of one claim is not expected of each field of a hash.
+        let may_be_its_own = marked || alone && told.may_have_marked(mark, sender.call);
+        let has_share = shares.calls().any(|it| it == sender.call);
+        let means_something = |it: &Share| !it.is_over(claimants);
+        match (step, &mark.1) {
+            (Step::None, _) => (open, None),
+            (Step::SetAlike, _) if !may_be_its_own => (open, None),
+            // What it has it has, whatever it sets it to.
+            (Step::SetAlike, _) if sender.granted && has_share => (open, None),
+            (Step::Set, _) if sender.granted && has_share => (open, Some(How::Kept(shares.clone()))),
+            (Step::Set | Step::SetAlike, _) => {
+                let share = Share::new(sender, Way::Set, count.unwrap_or(0));
+                let is_its_own = marked && !sender.granted;
+                let set =
+                    shares.and(share, |it| !is_its_own && !it.is_of(sender.call) && means_something(it));
+                let how = (step == Step::Set).then(|| How::Taken(set.clone()));
+                (self.retaken(open, set, by), how)
+            }
+            (Step::Kept, Mark::Value(_)) if !sender.granted && may_be_its_own && !has_share => {
+                let found = shares.and(Share::new(sender, Way::Found, 0), means_something);
+                (self.retaken(open, found.clone(), by), Some(How::Kept(found)))
+            }
+            (Step::Kept, _) => (open, Some(How::Kept(shares.clone()))),
+            (Step::Up(more), Mark::Key(_)) => {
+                let tried = || shares.and(Share::new(sender, Way::Tried, more), means_something);
+                let shares = shares.more(sender.call, more).unwrap_or_else(tried);
+                (self.retaken(open, shares, by), None)
+            }
+            (Step::Up(more), Mark::Value(_)) => match shares.more(sender.call, more) {
+                Some(shares) => (self.retaken(open, shares.clone(), by), Some(How::Kept(shares))),
+                None => {
+                    let counted = shares.and(Share::new(sender, Way::Counted, more), means_something);
+                    (self.retaken(open, counted.clone(), by), Some(How::Taken(counted)))
+                }
+            },
+            (Step::Down(less), _) => match shares.less(sender.call, less) {
+                Some(shares) => (self.retaken(open, shares, by), Some(How::Back)),
+                None => (open, Some(How::Lowered)),
+            },
+        }
+    }
+
+    /// A claim is still there after a command of which nobody knows the call.
+    fn stays_by_nobody(&mut self, open: Stretch, step: Step, origin: KeyOrigin) -> Option<How> {
+        let Held { mark, shares, .. } = &mut self.all[open.0];
+        let before = How::Kept(shares.clone());
+        shares.unsure |= origin == KeyOrigin::Executed && !matches!(step, Step::None | Step::Kept);
+        let is_nothing = match step {
+            Step::None | Step::SetAlike => true,
+            Step::Up(_) => matches!(mark.1, Mark::Key(_)),
+            Step::Set | Step::Kept | Step::Down(_) => false,
+        };
+        (!is_nothing).then_some(before)
+    }
+
+    /// A claim that is there has these shares from now on: in a stretch of its own if it is drawn as another call's.
+    fn retaken(&mut self, open: Stretch, shares: Shares, by: Circumstances) -> Stretch {
+        let held = &mut self.all[open.0];
+        if held.shares.drawn() == shares.drawn() {
+            held.shares = shares;
             return open;
         }
-        self.end(by.node, mark, by.at, KeyEnd::Overwritten);
-        self.begin(mark, by, Some(open))
+        let mark = held.mark.clone();
+        self.end(&place(by, &mark), by.at, KeyEnd::Overwritten);
+        self.begin(&mark, by, shares)
     }
 
     fn gone(
@@ -164,7 +287,7 @@ impl KeyLanes {
         mark: &LockMark,
         by: Circumstances,
         change: &KeyChange<'_>,
-        after: &BTreeMap<LockMark, &[u8]>,
+        after: &Claims<'_>,
     ) -> How {
         let instead = after.keys().next().filter(|_| !is_hash(change.after) || !is_hash(change.before));
         let end = match instead {
@@ -172,47 +295,70 @@ impl KeyLanes {
             None if change.command == "EXPIRED" => KeyEnd::Expired,
             None => KeyEnd::Deleted,
         };
-        self.end(by.node, mark, by.at, end);
+        self.end(&place(by, mark), by.at, end);
         instead.map_or(How::Gone, |mark| How::Replaced(mark.clone()))
     }
 
-    fn begin(&mut self, mark: &LockMark, by: Circumstances, before: Option<Stretch>) -> Stretch {
-        let setters = self.setters.entry(mark.clone());
-        let setter = if by.origin == KeyOrigin::Executed {
-            let known = setters.or_insert(Setters { last: by.sender, several: false });
-            known.several |= known.last != by.sender;
-            known.last = by.sender;
-            by.sender
+    fn begin(&mut self, mark: &LockMark, by: Circumstances, shares: Shares) -> Stretch {
+        let setters = self.setters.entry((by.database, mark.clone()));
+        let shares = if by.origin == KeyOrigin::Executed {
+            let setter = shares.drawn();
+            let known = setters.or_insert(Setters { last: setter, several: false });
+            known.several |= known.last != setter;
+            known.last = setter;
+            shares
         } else {
-            setters.or_insert(Setters { last: None, several: false }).last
+            let setter = setters.or_insert(Setters { last: None, several: false }).last;
+            Shares::of(setter.map(Share::copied))
         };
         let stretch = Stretch(self.all.len());
+        self.open.insert(place(by, mark), stretch);
         let (mark, circumstances) = (mark.clone(), by);
-        self.open.insert((by.node, mark.clone()), stretch);
-        self.all.push(Held { circumstances, mark, setter, before, until: None, expires_at_ms: None });
+        self.all.push(Held { circumstances, mark, shares, until: None, expires_at_ms: None });
         stretch
     }
 
-    fn end(&mut self, node: NodeId, mark: &LockMark, at: TrueNs, how: KeyEnd) {
-        if let Some(stretch) = self.open.remove(&(node, mark.clone())) {
+    fn end(&mut self, place: &Place, at: TrueNs, how: KeyEnd) {
+        if let Some(stretch) = self.open.remove(place) {
             self.all[stretch.0].until = Some((at, how));
         }
+    }
+
+    /// A call was granted a lock of which it changed no key. It may rest on a key that an earlier call of its owner
+    /// took.
+    pub(super) fn found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
+        let (told, claimants) = known;
+        for stretch in self.open.values() {
+            let held = &mut self.all[stretch.0];
+            if matches!(held.mark.1, Mark::Value(_)) && told.marked_by(&held.mark, call).is_some() {
+                let share = Share::new(Sender { call, granted: false }, Way::Found, 0);
+                held.shares = held.shares.and(share, |it| !it.is_over(claimants));
+                self.standing.entry(call).or_default().push((*stretch, held.shares.clone()));
+            }
+        }
+    }
+
+    /// Whether a call that changed no key has a claim that stood when it was granted.
+    pub(super) fn rests(&self, call: CallId, told: &Attribution) -> bool {
+        let stood = self.standing.get(&call);
+        let is_its = |(claim, shares): &(Stretch, Shares)| {
+            self.owners(*claim, shares, told).iter().any(|(_, owner)| *owner == call)
+        };
+        stood.is_some_and(|stood| stood.iter().any(is_its))
     }
 
     /// The time of a stretch is up by its node's clock, if this is still when it expires.
     pub(super) fn expired(&mut self, stretch: Stretch, expires_at_ms: i64, at: TrueNs) {
         let Some(held) = self.all.get(stretch.0) else { return };
         if held.until.is_none() && held.expires_at_ms == Some(expires_at_ms) {
-            let (node, mark) = (held.circumstances.node, held.mark.clone());
-            self.end(node, &mark, at, KeyEnd::Expired);
+            self.end(&held.place(), at, KeyEnd::Expired);
         }
     }
 
     /// A node's process is gone, with all it held.
     pub(super) fn forgotten(&mut self, node: NodeId, at: TrueNs) {
-        let here: Vec<LockMark> =
-            self.open.keys().filter(|(on, _)| *on == node).map(|(_, mark)| mark.clone()).collect();
-        here.iter().for_each(|mark| self.end(node, mark, at, KeyEnd::Forgotten));
+        let here: Vec<Place> = self.open.keys().filter(|(on, ..)| *on == node).cloned().collect();
+        here.iter().for_each(|place| self.end(place, at, KeyEnd::Forgotten));
     }
 
     /// How the claim is known again.
@@ -220,67 +366,76 @@ impl KeyLanes {
         &self.all[claim.0].mark
     }
 
-    /// Whose claim it was, where that is certain.
-    pub(super) fn owner(&self, claim: Stretch, told: &Attribution) -> Option<Owner> {
-        let held = &self.all[claim.0];
-        let several = self.setters.get(&held.mark).is_some_and(|setters| setters.several);
-        if several && held.circumstances.origin != KeyOrigin::Executed {
-            return None;
-        }
-        self.setter(claim, told).or_else(|| told.only_marker(&held.mark).filter(|_| !several))
+    /// Whose the claim was that was touched, where that is certain; the latest last.
+    pub(super) fn owners_of(&self, touch: &Touch, told: &Attribution) -> Vec<Owner> {
+        self.owners(touch.claim, &touch.shares, told)
     }
 
-    /// The last call that set the claim and marked it.
-    fn setter(&self, claim: Stretch, told: &Attribution) -> Option<Owner> {
-        let mut next = Some(claim);
-        while let Some(held) = next.map(|stretch| &self.all[stretch.0]) {
-            let owner = held.setter.and_then(|setter| told.marked_by(&held.mark, setter));
-            if owner.is_some() {
-                return owner;
-            }
-            next = held.before;
-        }
-        None
+    /// Whose a claim is with these shares, where that is certain; the latest last.
+    pub(super) fn owners(&self, claim: Stretch, shares: &Shares, told: &Attribution) -> Vec<Owner> {
+        let held = &self.all[claim.0];
+        shares.owners(&held.mark, told, self.has_several_setters(claim))
+    }
+
+    /// Whether several calls set what the claim is.
+    pub(super) fn has_several_setters(&self, claim: Stretch) -> bool {
+        let Held { circumstances, mark, .. } = &self.all[claim.0];
+        let setters = self.setters.get(&(circumstances.database, mark.clone()));
+        setters.is_some_and(|setters| setters.several)
     }
 
     /// The lanes, each with its owner; what nobody marked is not drawn.
     pub(super) fn spans(&self, told: &Attribution, cast: &Cast) -> Vec<KeySpan> {
-        let span = |(place, held): (usize, &Held)| {
+        let span = |held: &Held| {
             let Circumstances { node, origin, at, moment, .. } = held.circumstances;
-            let owner = self.setter(Stretch(place), told);
+            let owner = held.shares.drawn_owner(&held.mark, told);
             let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;
             let (node, client, lock) = (cast.node(node), cast.client(client), held.mark.0);
             Some(KeySpan { node, lock, grant, client, origin, from: at, until: held.until })
         };
-        self.all.iter().enumerate().filter_map(span).collect()
+        self.all.iter().filter_map(span).collect()
     }
 }
 
-/// Commands that set a whole string, whatever was there.
-const SETTING: &[&str] = &["SET", "GETSET", "SETEX", "PSETEX", "MSET"];
-
-/// The claims a key's value is, each with its detail.
-fn claims<'a>(
-    lock: LockId,
-    key: &[u8],
-    stored: Option<Stored<'a>>,
-    whole: bool,
-) -> BTreeMap<LockMark, &'a [u8]> {
-    let value = |bytes: &[u8]| (lock, Mark::Value(bytes.to_vec()));
-    match stored.map(|stored| stored.value) {
-        None => BTreeMap::new(),
-        Some(_) if whole => BTreeMap::from([((lock, Mark::Key(key.to_vec())), [].as_slice())]),
-        Some(StoredValue::String(bytes)) => BTreeMap::from([(value(bytes), [].as_slice())]),
-        Some(StoredValue::Hash(fields)) => {
-            fields.iter().map(|(name, detail)| (value(name), detail)).collect()
-        }
+impl Held {
+    fn place(&self) -> Place {
+        place(self.circumstances, &self.mark)
     }
 }
 
-fn is_hash(stored: Option<Stored<'_>>) -> bool {
-    stored.is_some_and(|stored| matches!(stored.value, StoredValue::Hash(_)))
+impl Touch {
+    /// Whether only calls that had counted up in vain had a share.
+    pub(super) fn is_in_vain(&self) -> bool {
+        self.shares.are_in_vain()
+    }
+
+    /// Whether it is known who set it, and all of them are such calls.
+    pub(super) fn is_set_by(&self, is_such: impl Fn(CallId) -> bool) -> bool {
+        self.shares.are_known() && self.shares.calls().all(is_such)
+    }
+
+    /// Whether it was a replica's or a file's copy.
+    pub(super) fn is_copied(&self) -> bool {
+        self.shares.are_copied()
+    }
+
+    /// Whether it is known whose every share is.
+    pub(super) fn is_sure(&self) -> bool {
+        !self.shares.unsure
+    }
+
+    /// Whether nobody is known to have set it.
+    pub(super) fn is_set_by_nobody(&self) -> bool {
+        self.shares.is_empty()
+    }
 }
 
-fn expiry_changed(change: &KeyChange<'_>) -> bool {
-    change.before.map(|it| it.expires_at_ms) != change.after.map(|it| it.expires_at_ms)
+fn place(by: Circumstances, mark: &LockMark) -> Place {
+    (by.node, by.database, mark.clone())
+}
+
+/// The other calls with a share that have a claim, or might yet be granted one.
+fn live(shares: &Shares, by: Circumstances, claimants: &Claimants) -> Vec<CallId> {
+    let is_another = |call: &CallId| by.sender.is_none_or(|sender| sender.call != *call);
+    shares.calls().filter(|call| is_another(call) && claimants.may_claim(*call)).collect()
 }

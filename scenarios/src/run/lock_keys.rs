@@ -1,7 +1,8 @@
 //! Which keys are those of locks, and which calls were seen to change one.
 //!
 //! A lock's name is its key, unless the lock says otherwise. Of a key that is called otherwise nothing is seen: a grant
-//! for which no key changed says so, since that nothing was wrong with it would be no finding.
+//! for which no key changed says so, since that nothing was wrong with it would be no finding. A grant that rests on a
+//! key which an earlier call of its owner took needs no change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,8 @@ pub(super) struct LockKeys {
     named: BTreeMap<Vec<u8>, LockId>,
     /// Keys that are a claim whatever they hold.
     claims: BTreeSet<Vec<u8>>,
+    /// Locks of which any key was changed, by whomever.
+    changed: BTreeSet<LockId>,
     /// Calls whose commands changed a key of their lock.
     changed_by: BTreeSet<CallId>,
 }
@@ -41,20 +44,34 @@ impl LockKeys {
         self.claims.contains(key)
     }
 
-    /// A command changed a key: of this call, if that is known.
-    pub(super) fn changed_by(&mut self, call: Option<CallId>) {
+    /// A command changed a key of this lock: of this call, if that is known.
+    pub(super) fn changed(&mut self, lock: LockId, call: Option<CallId>) {
+        self.changed.insert(lock);
         self.changed_by.extend(call);
     }
 
-    /// The first grant whose call changed no key: one says it all.
-    pub(super) fn unseen(&self, history: &History) -> Option<EventKind> {
+    /// Whether a call's commands changed a key of its lock.
+    pub(super) fn was_changed_by(&self, call: CallId) -> bool {
+        self.changed_by.contains(&call)
+    }
+
+    /// The first grant whose call changed no key and that rests on none: one says it all.
+    pub(super) fn unseen(&self, history: &History, rests: impl Fn(CallId) -> bool) -> Option<EventKind> {
         history.events().iter().find_map(|event| match event.what {
-            EventKind::Granted { client, grant, lock, .. } if !self.changed_by.contains(&grant) => {
+            EventKind::Granted { client, grant, lock, .. } if !self.was_changed_by(grant) && !rests(grant) => {
                 let (client, name) = (history.header().client(client), history.header().lock(lock));
-                let why = format!(
-                    "{client} was granted \"{name}\", and its call changed no key of that name on any node: say how the \
-                     lock's key is named"
-                );
+                let why = if self.changed.contains(&lock) {
+                    format!(
+                        "{client} was granted \"{name}\" (grant {}) by a call that changed no key of that name, and \
+                         none was there that is known to be its client's: nobody can say what it was granted on",
+                        grant.0
+                    )
+                } else {
+                    format!(
+                        "{client} was granted \"{name}\", and no key of that name was changed on any node: say how \
+                         the lock's key is named"
+                    )
+                };
                 Some(EventKind::Unattributed { node: None, lock, why })
             }
             _ => None,

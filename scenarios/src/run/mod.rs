@@ -9,8 +9,11 @@ mod caught;
 mod check;
 mod claimants;
 mod clocks;
+#[cfg(test)]
+mod counted;
 mod env;
 mod kept;
+mod key_claims;
 mod key_lanes;
 mod lean;
 mod lock_keys;
@@ -20,13 +23,17 @@ mod recorder;
 mod resource;
 #[cfg(test)]
 mod scripts;
+mod shares;
 mod signal;
 mod sim;
 mod stage;
 #[cfg(test)]
+mod taken;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod told;
+mod touched;
 mod world;
 
 pub use check::PrepareError;

@@ -11,16 +11,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use doublehold_history::{
-    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, KeyOp, LockId, NodeId, Reading, TrueNs,
+    CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, NodeId, Reading, TrueNs,
 };
 use doublehold_sim_redis::core::KeyChange;
 
 use super::attribution::{Attribution, ConnectionNumber, Mark, Moment};
 use super::claimants::{Claimants, boundary};
 use super::kept;
-use super::key_lanes::{Circumstances, How, KeyLanes, Stretch, Touch};
+use super::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
 use super::lock_keys::LockKeys;
 use super::stage::Witness;
+use super::touched::{Meanings, Touched};
 use crate::cast::Cast;
 use crate::report::{KeyOrigin, KeySpan};
 use crate::scenario::HostIndex;
@@ -55,17 +56,8 @@ struct Record {
 /// What was written down.
 enum Entry {
     Event(EventKind),
-    /// A client's command did something to a key that was there: what that means is known when the record is closed.
+    /// A client's command did something to claims that were there: what that means is known when the record is closed.
     Touched(Touched),
-}
-
-struct Touched {
-    touch: Touch,
-    node: NodeId,
-    client: Option<ClientId>,
-    /// The call that sent the command.
-    by: Option<CallId>,
-    command: &'static str,
 }
 
 /// A client's request, as the node that executes it sees it.
@@ -114,6 +106,7 @@ impl Recorder {
         let grant = CallId(record.next_grant);
         record.next_grant += 1;
         record.attribution.begin(client, grant, lock);
+        record.claimants.ask(grant, client);
         let started = EventKind::AcquireStarted { client, call: grant, lock };
         record.push(self.now(), started);
         grant
@@ -191,7 +184,10 @@ impl Recorder {
         let what = what(client);
         let (starts, ends) = boundary(&what);
         if let Some(grant) = starts {
-            record.claimants.begin(grant, client);
+            record.granted(grant, client);
+        }
+        if matches!(what, EventKind::Refused { .. } | EventKind::AcquireUnknown { .. }) {
+            record.claimants.refused(client);
         }
         if starts.is_some() || ends.is_some() {
             self.read_claimants(&mut record, client);
@@ -283,11 +279,10 @@ impl Recorder {
         let entries = std::mem::take(&mut record.entries);
         let mut history = History::new(record.header.clone());
         for (at, entry) in entries {
-            if let Some(what) = record.meaning(entry) {
-                history.push(at, what);
-            }
+            record.meaning(entry).into_iter().for_each(|what| history.push(at, what));
         }
-        if let Some(what) = record.keys.unseen(&history) {
+        let rests = |call| record.lanes.rests(call, &record.attribution);
+        if let Some(what) = record.keys.unseen(&history, rests) {
             history.push(self.now(), what);
         }
         Recorded {
@@ -321,16 +316,17 @@ impl Recorder {
             return;
         };
         let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
-        let by = Circumstances { node, lock, origin, sender, at: self.now(), moment: record.moment() };
-        record.keys.changed_by(sender);
-        let (whole, known) = (record.keys.is_claim(change.key), record.lanes.len());
-        let (touches, waits) = record.lanes.changed(by, change, whole);
-        self.witness.keeps(kept::KEY * (record.lanes.len() - known) as u64);
+        let (at, database) = (self.now(), change.database);
+        let (moment, client) = (record.moment(), sent.and_then(|sent| sent.client));
+        let by = Circumstances { node, database, lock, origin, sender, client, at, moment };
+        record.keys.changed(lock, sender.map(|sender| sender.call));
+        let (whole, before) = (record.keys.is_claim(change.key), record.lanes.len());
+        let known = Known { told: &record.attribution, claimants: &record.claimants, whole };
+        let (touches, waits) = record.lanes.changed(by, change, known);
+        self.witness.keeps(kept::KEY * (record.lanes.len() - before) as u64);
         // What a node does by itself, or is told by its master or file, is nobody's doing.
-        if let Some(Sent { client, .. }) = sent {
-            for touch in touches {
-                record.touched(by.at, Touched { touch, node, client, by: sender, command: change.command });
-            }
+        if sent.is_some() {
+            record.touched(at, Touched { touches, node, client, by: sender, command: change.command });
         }
         drop(guard);
         waits.into_iter().for_each(|(stretch, at)| self.watch_expiry(node, stretch, at));
@@ -366,66 +362,33 @@ impl Record {
         }
     }
 
-    fn touched(&mut self, at: TrueNs, touched: Touched) {
-        let told = &self.attribution;
-        if let How::Replaced(by) = &touched.touch.how
-            && touched.client.is_some()
-            && touched.by.is_some()
-            && told.is_known(by)
-            && self.lanes.owner(touched.touch.claim, told).is_some()
-        {
-            // Neither a release nor an extension, and nothing that is told later makes it one.
-            return;
+    /// A call was granted what it asked for.
+    fn granted(&mut self, grant: CallId, client: ClientId) {
+        self.attribution.granted(grant);
+        self.claimants.begin(grant, client);
+        if !self.keys.was_changed_by(grant) {
+            self.lanes.found(grant, (&self.attribution, &self.claimants));
         }
-        self.witness.keeps(kept::EVENT as u64);
-        self.entries.push((at, Entry::Touched(touched)));
+    }
+
+    fn touched(&mut self, at: TrueNs, mut touched: Touched) {
+        let meanings = self.meanings();
+        touched.touches.retain(|touch| !meanings.is_settled(touch, touched.client.and(touched.by)));
+        if !touched.touches.is_empty() {
+            self.witness.keeps((kept::EVENT * touched.touches.len()) as u64);
+            self.entries.push((at, Entry::Touched(touched)));
+        }
     }
 
     /// What an entry means, now that all is told.
-    fn meaning(&self, entry: Entry) -> Option<EventKind> {
+    fn meaning(&self, entry: Entry) -> Vec<EventKind> {
         match entry {
-            Entry::Event(what) => Some(what),
-            Entry::Touched(touched) => self.meaning_of_touch(&touched),
+            Entry::Event(what) => vec![what],
+            Entry::Touched(touched) => self.meanings().of(&touched),
         }
     }
 
-    /// What a client's command did to a key that was there, if that is anybody's business.
-    fn meaning_of_touch(&self, touched: &Touched) -> Option<EventKind> {
-        let (told, Touched { touch, node, client, by, .. }) = (&self.attribution, touched);
-        let owner = self.lanes.owner(touch.claim, told);
-        let lock = self.lanes.mark(touch.claim).0;
-        let why = match (client.zip(*by), owner) {
-            (Some((client, by)), Some((_, held))) => {
-                let op = match &touch.how {
-                    How::Gone => Some(KeyOp::Release),
-                    How::Kept => Some(KeyOp::Extend),
-                    How::SetAgain if told.marked_by(self.lanes.mark(touch.claim), by).is_none() => {
-                        Some(KeyOp::Extend)
-                    }
-                    How::Replaced(other) if !told.is_known(other) => {
-                        return self.unattributed(touched, UNMARKED);
-                    }
-                    // Another grant's claim took its place, which is neither.
-                    How::SetAgain | How::Replaced(_) => None,
-                };
-                return op.map(|op| EventKind::KeyTouched { client, node: *node, lock, by, held, op });
-            }
-            (Some(_), None) if told.is_known(self.lanes.mark(touch.claim)) => AMBIGUOUS,
-            (Some(_), None) => UNMARKED,
-            (None, _) => "no call of a lock sent the command",
-        };
-        self.unattributed(touched, why)
-    }
-
-    fn unattributed(&self, touched: &Touched, why: &str) -> Option<EventKind> {
-        let Touched { node, command, .. } = *touched;
-        let name = self.header.node(node);
-        let why = format!("{command} changed the lock's key on {name}, and {why}");
-        let lock = self.lanes.mark(touched.touch.claim).0;
-        Some(EventKind::Unattributed { node: Some(node), lock, why })
+    fn meanings(&self) -> Meanings<'_> {
+        Meanings { told: &self.attribution, lanes: &self.lanes, header: &self.header }
     }
 }
-
-/// Why nobody can say whose key it was.
-const UNMARKED: &str = "it holds or held a value that no lock had said it marks its keys with";
-const AMBIGUOUS: &str = "it held a value that several calls mark their keys with";

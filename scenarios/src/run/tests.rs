@@ -42,6 +42,28 @@ impl Client {
         grant
     }
 
+    /// What it was asked for in a call is granted.
+    pub(super) fn granted(&self, grant: CallId) {
+        self.recorder.leave(CLIENT);
+        let (lock, token, reading) = (LOCK, String::new(), self.recorder.reading(CLIENT));
+        let (fencing, deadline) = (None, None);
+        self.recorder.note(CLIENT, |client| EventKind::Granted {
+            client,
+            grant,
+            lock,
+            token,
+            fencing,
+            deadline,
+            reading,
+        });
+    }
+
+    /// It calls release, or the lock again for a grant that it has.
+    pub(super) fn releases(&self, grant: CallId) {
+        self.recorder.note(CLIENT, |client| EventKind::ReleaseCalled { client, grant });
+        self.recorder.enter(CLIENT, grant);
+    }
+
     pub(super) async fn connect(&self) -> Connection {
         self.env.connect(&NodeName::new("A")).await.expect("the node listens")
     }
@@ -60,10 +82,10 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
-    let mut header = Header::new("calls", 1, &["c1"], &["stock", "orders"]);
+    let mut header = Header::new("calls", 1, &["c1", "c2"], &["stock", "orders"]);
     header.nodes = vec!["A".to_owned()];
     header.keys_watched = true;
-    let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource)];
+    let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource), ("c2", Role::Client)];
     let cast = Arc::new(Cast::new(cast));
     let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
     let recorder = Recorder::new(witness, header, cast.clone());
@@ -110,6 +132,27 @@ pub(super) fn set(mark: &str) -> Cmd {
 
 pub(super) fn del() -> Cmd {
     redis::cmd("DEL").arg("stock").to_owned()
+}
+
+pub(super) async fn send(connection: &mut Connection, words: &[&str]) {
+    ask(connection, redis::cmd(words[0]).arg(&words[1..])).await;
+}
+
+pub(super) fn released(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
+    (CallId(by), CallId(held), KeyOp::Release)
+}
+
+pub(super) fn extended(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
+    (CallId(by), CallId(held), KeyOp::Extend)
+}
+
+/// Why nobody can say, each time.
+pub(super) fn doubts(history: &History) -> Vec<&str> {
+    let doubts = history.events().iter().filter_map(|event| match &event.what {
+        EventKind::Unattributed { why, .. } => Some(why.as_str()),
+        _ => None,
+    });
+    doubts.collect()
 }
 
 pub(super) async fn ask(connection: &mut Connection, cmd: &Cmd) {

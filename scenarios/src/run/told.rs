@@ -2,36 +2,13 @@
 
 use std::time::Duration;
 
-use doublehold_history::{CallId, EventKind, History, KeyOp, LockId, NodeId, Verdict, wrong_release};
+use doublehold_history::{CallId, EventKind, LockId, NodeId, Verdict, wrong_release};
 use doublehold_lockimpl::Env;
 use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
 use super::env::Connection;
-use super::tests::{CLIENT, Client, LOCK, ask, del, run, set, touches};
+use super::tests::{CLIENT, Client, LOCK, ask, del, doubts, extended, released, run, send, set, touches};
 use crate::report::KeyOrigin;
-
-async fn send(connection: &mut Connection, words: &[&str]) {
-    ask(connection, redis::cmd(words[0]).arg(&words[1..])).await;
-}
-
-fn released(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
-    (CallId(by), CallId(held), KeyOp::Release)
-}
-
-fn extended(by: u64, held: u64) -> (CallId, CallId, KeyOp) {
-    (CallId(by), CallId(held), KeyOp::Extend)
-}
-
-/// Why nobody can say, each time.
-fn doubts(history: &History) -> Vec<&str> {
-    let doubt = |what: &'_ EventKind| matches!(what, EventKind::Unattributed { .. });
-    let doubts = history.events().iter().filter(|event| doubt(&event.what));
-    doubts
-        .filter_map(|event| {
-            if let EventKind::Unattributed { why, .. } = &event.what { Some(why.as_str()) } else { None }
-        })
-        .collect()
-}
 
 /// Two calls take a key with tokens of 16 bytes: the first overslept its lease, and then deletes whatever is there.
 async fn overslept(client: Client, first_tells_late: bool) {
@@ -125,7 +102,10 @@ fn a_value_that_two_calls_set_and_one_of_them_marked_is_nobodys() {
     assert_eq!(touches(&history), [released(1, 1)]);
     assert_eq!(
         doubts(&history),
-        ["DEL changed the lock's key on A, and it held a value that several calls mark their keys with"]
+        [
+            "DEL changed the lock's key on A, and it held a value that the call which set it had not said it marks its \
+          keys with"
+        ]
     );
     assert_eq!(wrong_release(&history).as_str(), "inconclusive");
 }

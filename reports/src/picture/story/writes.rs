@@ -41,8 +41,10 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                 let words = match op {
                     KeyOp::Release => format!("{name}'s release deletes {holder}'s key{of} on {node}"),
                     KeyOp::Extend => {
-                        let what = facts.claim(*by).map_or("attempt", |_| "extension");
-                        format!("{name}'s {what} moves the expiry of {holder}'s key{of} on {node}")
+                        // An extension may also have counted down, or put a token of its own there.
+                        let what =
+                            facts.claim(*by).map_or("attempt moves the expiry of", |_| "extension changes");
+                        format!("{name}'s {what} {holder}'s key{of} on {node}")
                     }
                 };
                 events.push(StoryEvent::new(at, Rank::Proof, facts.host_of(*client), words));

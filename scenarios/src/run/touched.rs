@@ -1,0 +1,131 @@
+//! What a client's command did to keys that were there, once all is told: whose key each was, and what that comes to.
+//!
+//! Assumes that a call does nothing wrong to a claim that it has a share of, unless another with a share has the lock
+//! at that moment. In an acquire, a call may take a claim that is there; after its grant, what it takes is another's.
+
+use doublehold_history::{CallId, ClientId, EventKind, Header, KeyOp, NodeId};
+
+use super::attribution::{Attribution, Owner, Sender};
+use super::key_lanes::{How, KeyLanes, Touch};
+
+/// A client's command.
+pub(super) struct Touched {
+    /// What it did to each claim of the key.
+    pub(super) touches: Vec<Touch>,
+    pub(super) node: NodeId,
+    pub(super) client: Option<ClientId>,
+    /// The call that sent it.
+    pub(super) by: Option<Sender>,
+    /// Its name.
+    pub(super) command: &'static str,
+}
+
+/// What is known by now.
+pub(super) struct Meanings<'a> {
+    pub(super) told: &'a Attribution,
+    pub(super) lanes: &'a KeyLanes,
+    pub(super) header: &'a Header,
+}
+
+impl Meanings<'_> {
+    /// Whether a touch is neither a release nor an extension, whatever is told later: in an acquire, another's token
+    /// took the place of one that is known.
+    pub(super) fn is_settled(&self, touch: &Touch, by: Option<Sender>) -> bool {
+        let is_acquire = by.is_some_and(|by| !by.granted);
+        matches!(&touch.how, How::Replaced(other) if is_acquire && self.told.is_known(other))
+            && !self.lanes.owners_of(touch, self.told).is_empty()
+    }
+
+    /// What a command did that is anybody's business.
+    pub(super) fn of(&self, touched: &Touched) -> Vec<EventKind> {
+        // An expiry is the key's: a call that has any claim in it may move it.
+        let prolongs_its_own = touched.by.is_some_and(|by| {
+            let is_its = |touch: &Touch| has(&self.lanes.owners_of(touch, self.told), by.call);
+            touched.touches.iter().any(|touch| matches!(touch.how, How::Kept(_)) && is_its(touch))
+        });
+        let claims = touched.touches.iter().filter(|touch| !self.is_no_claim(touch));
+        claims.filter_map(|touch| self.of_one(touched, touch, prolongs_its_own)).collect()
+    }
+
+    fn of_one(&self, touched: &Touched, touch: &Touch, prolongs_its_own: bool) -> Option<EventKind> {
+        let Some((client, by)) = touched.client.zip(touched.by) else {
+            return self.unattributed(touched, touch, NO_CALL);
+        };
+        if matches!(&touch.how, How::Replaced(other) if !self.told.is_known(other)) {
+            return self.unattributed(touched, touch, UNMARKED);
+        }
+        let owners = self.lanes.owners_of(touch, self.told);
+        if owners.is_empty() {
+            return self.unattributed(touched, touch, self.why_nobodys(touch));
+        }
+        let op = if touch.how == How::Gone { KeyOp::Release } else { KeyOp::Extend };
+        let held = self.held(touch, by, &owners, prolongs_its_own)?;
+        if held != by.call && !touch.is_sure() {
+            return self.unattributed(touched, touch, UNSURE);
+        }
+        let (node, lock, by) = (touched.node, self.lanes.mark(touch.claim).0, by.call);
+        Some(EventKind::KeyTouched { client, node, lock, by, held, op })
+    }
+
+    /// Whose claim of these it was that a call released or extended; `None` if it did neither.
+    fn held(&self, touch: &Touch, by: Sender, owners: &[Owner], prolongs_its_own: bool) -> Option<CallId> {
+        let own = has(owners, by.call).then_some(by.call);
+        let others = || owners.iter().rev().map(|(_, call)| *call).filter(|call| *call != by.call);
+        // Of several, who lost most: the latest that had the lock, or might still get it.
+        let live = others().find(|call| touch.live.contains(call));
+        let another = live.or_else(|| others().next());
+        match &touch.how {
+            How::Gone => live.or(own).or(another),
+            How::Back => own,
+            How::Lowered => another.or(own),
+            How::Kept(_) if prolongs_its_own => own,
+            How::Kept(_) | How::Taken(_) if own.is_some() => own,
+            How::Kept(then) | How::Taken(then) => {
+                let takes = has(&self.lanes.owners(touch.claim, then, self.told), by.call);
+                another.filter(|_| !takes)
+            }
+            // In an acquire that is a double hold; after it, what it put there took the place of another's.
+            How::Replaced(_) => another.filter(|_| own.is_none() && by.granted),
+        }
+    }
+
+    /// Whether nobody can mean to hold the lock by it: a counter that calls counted up in vain, or a field beside the
+    /// claims of a hash, which calls set that marked others.
+    fn is_no_claim(&self, touch: &Touch) -> bool {
+        let is_known = self.told.is_known(self.lanes.mark(touch.claim));
+        touch.is_in_vain()
+            || !is_known && touch.is_of_a_field && touch.is_set_by(|call| self.told.has_told(call))
+    }
+
+    /// Why nobody can say whose a claim was.
+    fn why_nobodys(&self, touch: &Touch) -> &'static str {
+        if !self.told.is_known(self.lanes.mark(touch.claim)) {
+            UNMARKED
+        } else if self.lanes.has_several_setters(touch.claim) && touch.is_copied() {
+            AMBIGUOUS
+        } else if touch.is_set_by_nobody() {
+            UNKNOWN_SETTER
+        } else {
+            NOT_ITS_MARK
+        }
+    }
+
+    fn unattributed(&self, touched: &Touched, touch: &Touch, why: &str) -> Option<EventKind> {
+        let Touched { node, command, .. } = *touched;
+        let name = self.header.node(node);
+        let why = format!("{command} changed the lock's key on {name}, and {why}");
+        let lock = self.lanes.mark(touch.claim).0;
+        Some(EventKind::Unattributed { node: Some(node), lock, why })
+    }
+}
+
+fn has(owners: &[Owner], call: CallId) -> bool {
+    owners.iter().any(|(_, owner)| *owner == call)
+}
+
+const NO_CALL: &str = "no call of a lock sent the command";
+const UNMARKED: &str = "it holds or held a value that no lock had said it marks its keys with";
+const AMBIGUOUS: &str = "it held a value that several calls mark their keys with";
+const NOT_ITS_MARK: &str = "it held a value that the call which set it had not said it marks its keys with";
+const UNSURE: &str = "nobody knows which calls had taken it, and which had given it back";
+const UNKNOWN_SETTER: &str = "nobody knows which call set the value that it held";
