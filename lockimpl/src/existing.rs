@@ -37,7 +37,8 @@ pub trait RedisRs: Env {
 
 /// A lock that somebody holds, in code that exists already.
 pub trait Guard: Send + 'static {
-    /// What the key holds, by which a wrong release is told from a right one.
+    /// What the key holds, by which a wrong release is told from a right one. Asked for when the lock was taken, and
+    /// again after each extension.
     fn token(&self) -> Vec<u8>;
 
     /// When to stop believing, on the client's own clock; `None` if the code computes no such time.
@@ -155,11 +156,19 @@ impl<E: RedisRs> Client<E> {
         self.env.random(bytes);
     }
 
-    /// A new token: 128 random bits in hexadecimal.
+    /// A new token: 128 random bits in hexadecimal. Keys that hold it [are](Client::marks) this call's.
     pub fn token(&self) -> String {
         let mut bytes = [0; 16];
         self.env.random(&mut bytes);
-        format!("{:032x}", u128::from_le_bytes(bytes))
+        let token = format!("{:032x}", u128::from_le_bytes(bytes));
+        self.marks(token.as_bytes());
+        token
+    }
+
+    /// Says that keys with this value, or fields of a hash with this name, are those of the call under way, also if it
+    /// never learns that it took the lock. A [guard](Guard::token) says the same, of a call that did.
+    pub fn marks(&self, value: &[u8]) {
+        self.env.marks(value);
     }
 
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
@@ -313,7 +322,10 @@ where
 
     async fn extend(&mut self, grant: &mut Grant, ttl: Duration) -> Extended {
         let Some(guard) = self.held.get_mut(&grant.resource) else { return Extended::NotOwner };
-        match guard.extend(ttl).await {
+        let extended = guard.extend(ttl).await;
+        // It may hold another token by now.
+        self.client.env.marks(&guard.token());
+        match extended {
             None => Extended::Unsupported,
             Some(Ok(true)) => {
                 grant.deadline = guard.deadline();
