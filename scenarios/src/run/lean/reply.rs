@@ -12,8 +12,8 @@ const DEPTH_MAX: usize = 100;
 
 /// Takes the first reply off `bytes`; takes nothing while some of its bytes are missing. An error if they are no reply.
 ///
-/// This is how a request's future gives its reply out: a value that is handed on in other wrappings is copied each time,
-/// which takes longer than reading it.
+/// This is how a request's future gives its reply out: a value that is handed on in other wrappings is copied each
+/// time, which takes longer than reading it.
 pub(super) fn take(bytes: &mut &[u8]) -> Poll<RedisResult<Value>> {
     let mut rest = *bytes;
     let reply = value(&mut rest, 1);
