@@ -2,8 +2,11 @@
 //!
 //! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys
 //! with, is known to nobody, and is never guessed.
+//!
+//! Calls, clients and connections are numbered from zero or one on, so what is known of each is found by its number:
+//! every request asks several times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, LockId, TrueNs};
 
@@ -37,20 +40,35 @@ pub(super) struct Sender {
 /// What is known so far.
 #[derive(Default)]
 pub(super) struct Attribution {
-    /// The lock that each call of acquire is about.
-    locks: BTreeMap<CallId, LockId>,
-    /// The lock call each client is in, by the grant it is about.
-    calls: BTreeMap<ClientId, CallId>,
-    /// The calls whose code last ran on each client, all at one instant.
-    ran: BTreeMap<ClientId, (TrueNs, Vec<CallId>)>,
-    /// The calls that were granted what they asked for.
-    granted: BTreeSet<CallId>,
+    /// The calls of acquire, by number.
+    calls: Vec<Call>,
+    /// The clients, by number.
+    clients: Vec<Client>,
     /// Whose each connection's requests are, in the order sent.
-    sent: BTreeMap<ConnectionNumber, Vec<Option<Sender>>>,
+    sent: Vec<Vec<Option<Sender>>>,
     /// The calls that said that they mark their lock's keys like this, with when they said so first; in order of calls.
     marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
-    /// The calls that said what they mark any key with.
-    tellers: BTreeSet<CallId>,
+}
+
+/// A call of acquire.
+#[derive(Default)]
+struct Call {
+    /// The lock that it is about.
+    lock: Option<LockId>,
+    /// It was granted what it asked for.
+    granted: bool,
+    /// It said what it marks any key with.
+    told: bool,
+}
+
+#[derive(Default)]
+struct Client {
+    /// The lock call it is in, by the grant it is about.
+    call: Option<CallId>,
+    /// The calls whose code last ran, all at one instant.
+    ran: Vec<CallId>,
+    /// When that was.
+    ran_at: TrueNs,
 }
 
 /// How much had been recorded before: the order of what happened at one instant.
@@ -60,77 +78,75 @@ pub(super) struct Moment(pub(super) usize);
 impl Attribution {
     /// A call of acquire begins, about this lock.
     pub(super) fn begin(&mut self, client: ClientId, call: CallId, lock: LockId) {
-        self.locks.insert(call, lock);
+        place(&mut self.calls, call.0).lock = Some(lock);
         self.enter(client, call);
     }
 
     /// A client's lock call begins; it ends any it was in.
     pub(super) fn enter(&mut self, client: ClientId, grant: CallId) {
-        self.calls.insert(client, grant);
+        self.set_call(client, Some(grant));
     }
 
     /// The call is over, or its client is.
     pub(super) fn leave(&mut self, client: ClientId) {
-        self.calls.remove(&client);
+        self.set_call(client, None);
+    }
+
+    /// Puts a client into a call, or into none. The call it was in.
+    pub(super) fn set_call(&mut self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
+        std::mem::replace(&mut place(&mut self.clients, client.0.into()).call, call)
     }
 
     /// The code of the call that a client is in runs now.
     pub(super) fn runs(&mut self, client: ClientId, now: TrueNs) {
-        let Some(call) = self.call_of(client) else { return };
-        let (at, calls) = self.ran.entry(client).or_default();
-        if *at != now {
-            *at = now;
-            calls.clear();
+        let client = place(&mut self.clients, client.0.into());
+        let Some(call) = client.call else { return };
+        if client.ran_at != now {
+            client.ran_at = now;
+            client.ran.clear();
         }
-        if !calls.contains(&call) {
-            calls.push(call);
+        if !client.ran.contains(&call) {
+            client.ran.push(call);
         }
     }
 
     /// The one call whose code ran on a client at this instant; `None` if several did, or none.
     pub(super) fn runs_alone(&self, client: ClientId, now: TrueNs) -> Option<CallId> {
-        match self.ran.get(&client)? {
-            (at, calls) if *at == now => {
-                if let [call] = calls[..] {
-                    Some(call)
-                } else {
-                    None
-                }
-            }
+        match at(&self.clients, client.0.into())? {
+            Client { ran_at, ran, .. } if *ran_at == now && ran.len() == 1 => ran.first().copied(),
             _ => None,
         }
     }
 
     pub(super) fn call_of(&self, client: ClientId) -> Option<CallId> {
-        self.calls.get(&client).copied()
+        at(&self.clients, client.0.into())?.call
     }
 
     /// A call was granted what it asked for.
     pub(super) fn granted(&mut self, call: CallId) {
-        self.granted.insert(call);
+        place(&mut self.calls, call.0).granted = true;
     }
 
     pub(super) fn sent(&mut self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
-        let granted = &self.granted;
-        let sender =
-            |call: &Option<CallId>| call.map(|call| Sender { call, granted: granted.contains(&call) });
-        self.sent.entry(connection).or_default().extend(calls.iter().map(sender));
+        let granted = |call: CallId| at(&self.calls, call.0).is_some_and(|call| call.granted);
+        let sender = |call: &Option<CallId>| call.map(|call| Sender { call, granted: granted(call) });
+        place(&mut self.sent, connection.0).extend(calls.iter().map(sender));
     }
 
     /// Whose a connection's n-th request is, counted from 0.
     pub(super) fn sender(&self, connection: ConnectionNumber, request: u64) -> Option<Sender> {
-        *self.sent.get(&connection)?.get(usize::try_from(request).ok()?)?
+        *at(at(&self.sent, connection.0)?, request)?
     }
 
     /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.
-    pub(super) fn mark(&mut self, at: Moment, client: ClientId, mark: Mark) {
+    pub(super) fn mark(&mut self, when: Moment, client: ClientId, mark: Mark) {
         if let Some(grant) = self.call_of(client)
-            && let Some(lock) = self.locks.get(&grant)
+            && let Some(lock) = at(&self.calls, grant.0).and_then(|call| call.lock)
         {
-            self.tellers.insert(grant);
-            let told = self.marks.entry((*lock, mark)).or_default();
-            if let Err(place) = told.binary_search_by_key(&grant, |(_, (_, call))| *call) {
-                told.insert(place, (at, (client, grant)));
+            place(&mut self.calls, grant.0).told = true;
+            let told = self.marks.entry((lock, mark)).or_default();
+            if let Err(index) = told.binary_search_by_key(&grant, |(_, (_, call))| *call) {
+                told.insert(index, (when, (client, grant)));
             }
         }
     }
@@ -143,8 +159,8 @@ impl Attribution {
     /// The call, if it said that it marks its keys like this, at any time.
     pub(super) fn marked_by(&self, mark: &LockMark, call: CallId) -> Option<Owner> {
         let told = self.marks.get(mark)?;
-        let place = told.binary_search_by_key(&call, |(_, (_, marker))| *marker).ok()?;
-        Some(told[place].1)
+        let index = told.binary_search_by_key(&call, |(_, (_, marker))| *marker).ok()?;
+        Some(told[index].1)
     }
 
     /// Whether the call may have marked its keys like this, for all that is told by now: it did, or told nothing yet.
@@ -154,7 +170,7 @@ impl Attribution {
 
     /// Whether the call said what it marks any key with.
     pub(super) fn has_told(&self, call: CallId) -> bool {
-        self.tellers.contains(&call)
+        at(&self.calls, call.0).is_some_and(|call| call.told)
     }
 
     /// The only call that said that it marks its keys like this.
@@ -176,7 +192,21 @@ impl Attribution {
     /// The last call that had said so by then, or else the first that did later.
     pub(super) fn likely_marker(&self, mark: &LockMark, by: Moment) -> Option<Owner> {
         let told = self.marks.get(mark)?;
-        let last = told.iter().rev().find(|(at, _)| *at <= by);
+        let last = told.iter().rev().find(|(when, _)| *when <= by);
         last.or_else(|| told.first()).map(|(_, owner)| *owner)
     }
+}
+
+/// What is known under a number, if anything is.
+fn at<T>(known: &[T], number: u64) -> Option<&T> {
+    known.get(usize::try_from(number).ok()?)
+}
+
+/// Where what is known under a number goes.
+fn place<T: Default>(known: &mut Vec<T>, number: u64) -> &mut T {
+    let index = usize::try_from(number).expect("so many are in memory");
+    if index >= known.len() {
+        known.resize_with(index + 1, T::default);
+    }
+    &mut known[index]
 }

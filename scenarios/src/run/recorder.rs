@@ -129,13 +129,7 @@ impl Recorder {
 
     /// Puts a client into a call, or into none. The call it was in.
     pub(crate) fn set_call(&self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
-        let mut record = self.lock();
-        let before = record.attribution.call_of(client);
-        match call {
-            Some(call) => record.attribution.enter(client, call),
-            None => record.attribution.leave(client),
-        }
-        before
+        self.lock().attribution.set_call(client, call)
     }
 
     /// The code of the call that a client is in runs now.
