@@ -30,10 +30,14 @@ pub(crate) async fn answer<E: Env>(
     if !asked {
         return Answer::NotAsked;
     }
-    match link.ask_with(env, request, first).await {
-        Ok(reply) if says_yes(&reply) => Answer::Yes,
-        Ok(Value::Nil | Value::Int(_)) => Answer::No,
-        Ok(_) | Err(Failure::Unsent(_) | Failure::Lost(_) | Failure::ErrorReply(_)) => Answer::Silent,
+    let mut reply = Value::Nil;
+    let sent = link.ask_with(env, request, first, &mut reply).await;
+    match (sent, &reply) {
+        (Ok(()), reply) if says_yes(reply) => Answer::Yes,
+        (Ok(()), Value::Nil | Value::Int(_)) => Answer::No,
+        (Ok(()), _) | (Err(Failure::Unsent(_) | Failure::Lost(_) | Failure::ErrorReply(_)), _) => {
+            Answer::Silent
+        }
     }
 }
 

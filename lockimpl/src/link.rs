@@ -94,26 +94,31 @@ impl<E: Env> Link<E> {
     /// Makes `request` and waits for what came of it. Each command of it may take as long as the link's
     /// timeout says, the first one including the time it takes to open a connection.
     pub(crate) async fn ask(&mut self, env: &E, request: &Request<'_>) -> Result<Value, Failure> {
-        self.ask_with(env, request, &request.first_command()).await
+        let mut reply = Value::Nil;
+        self.ask_with(env, request, &request.first_command(), &mut reply).await?;
+        Ok(reply)
     }
 
-    /// The same with the request's first command, which may have been made once for many nodes.
+    /// The same with the request's first command, which may have been made once for many nodes. Puts the reply down
+    /// where the caller wants it.
     pub(crate) async fn ask_with(
         &mut self,
         env: &E,
         request: &Request<'_>,
         first: &Cmd,
-    ) -> Result<Value, Failure> {
+        reply: &mut Value,
+    ) -> Result<(), Failure> {
         let mut wire = self.open(env, request.served_in()).await?;
-        let reply = request.send(first, &mut wire).await;
-        reply.map_err(|trouble| self.settle(trouble))
+        let sent = request.send(first, &mut wire, reply).await;
+        sent.map_err(|trouble| self.settle(trouble))
     }
 
     /// Sends one command, as it is.
     pub(crate) async fn call(&mut self, env: &E, command: &Cmd) -> Result<Value, Failure> {
         let mut wire = self.open(env, Duration::ZERO).await?;
-        let reply = wire.call(command).await;
-        reply.map_err(|trouble| self.settle(trouble))
+        let mut reply = Value::Nil;
+        let sent = wire.call(command, &mut reply).await;
+        sent.map(|()| reply).map_err(|trouble| self.settle(trouble))
     }
 
     /// Sends several commands at once, and waits for all replies.

@@ -166,24 +166,33 @@ impl Request<'_> {
         }
     }
 
-    /// Sends its first command, which the caller made of it, and what else it takes. Returns the last reply; an error
-    /// reply is an `Err`.
-    pub(crate) async fn send<E: Env>(&self, first: &Cmd, wire: &mut Wire<'_, E>) -> Result<Value, NoReply> {
-        let reply = wire.call(first).await;
+    /// Sends its first command, which the caller made of it, and what else it takes. `reply` becomes the last one; an
+    /// error reply is an `Err`.
+    pub(crate) async fn send<E: Env>(
+        &self,
+        first: &Cmd,
+        wire: &mut Wire<'_, E>,
+        reply: &mut Value,
+    ) -> Result<(), NoReply> {
+        let sent = wire.call(first, reply).await;
         if let Some(script) = self.script()
-            && let Err(NoReply::Error(error)) = &reply
+            && let Err(NoReply::Error(error)) = &sent
             && error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
         {
             // The node forgets all scripts when it restarts. As redis-rs' own `Script` does it.
-            wire.call(&command("SCRIPT", |load| load.arg("LOAD").arg(script.source))).await?;
-            return wire.call(first).await;
+            wire.call(&command("SCRIPT", |load| load.arg("LOAD").arg(script.source)), reply).await?;
+            return wire.call(first, reply).await;
         }
-        let Self::Release { key, token, method: ReleaseMethod::GetThenDelete } = *self else { return reply };
-        match reply? {
+        let Self::Release { key, token, method: ReleaseMethod::GetThenDelete } = *self else { return sent };
+        sent?;
+        match reply {
             Value::BulkString(value) if value == token.as_bytes() => {
-                wire.call(&command("DEL", |del| del.arg(key))).await
+                wire.call(&command("DEL", |del| del.arg(key)), reply).await
             }
-            _ => Ok(Value::Int(0)),
+            _ => {
+                *reply = Value::Int(0);
+                Ok(())
+            }
         }
     }
 

@@ -18,13 +18,19 @@ use crate::times::MonotonicTime;
 pub(crate) enum NoReply {
     /// None came in time.
     Late,
-    /// An error reply, or the connection failed.
-    Error(RedisError),
+    /// An error reply, or the connection failed. In a box, so that the usual outcome is small to hand on.
+    Error(Box<RedisError>),
 }
 
 impl From<DeadlinePassed> for NoReply {
     fn from(DeadlinePassed: DeadlinePassed) -> Self {
         Self::Late
+    }
+}
+
+impl From<RedisError> for NoReply {
+    fn from(error: RedisError) -> Self {
+        Self::Error(error.into())
     }
 }
 
@@ -47,21 +53,29 @@ impl<'a, E: Env> Wire<'a, E> {
         Self { env, conn, timeout, first_deadline }
     }
 
-    /// Sends a command and waits for its reply.
-    pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, NoReply> {
+    /// Sends a command and waits for its reply, which it puts down where the caller wants it: handed back through the
+    /// futures between here and there it would be copied by each.
+    pub(crate) async fn call(&mut self, command: &Cmd, reply: &mut Value) -> Result<(), NoReply> {
         let deadline = self.deadline().await;
-        // What `query_async` does, without one more future around it. The reply is put down here, and not handed back
-        // through what races it against the deadline, where each step would copy it.
-        let mut reply = Ok(Value::Nil);
-        let conn = &mut *self.conn;
-        within(self.env, deadline, async { reply = conn.req_packed_command(command).await }).await?;
-        reply.and_then(Value::extract_error).map_err(NoReply::Error)
+        let (conn, mut failed) = (&mut *self.conn, None);
+        // What `query_async` does, without one more future around it.
+        let exchange = async {
+            match conn.req_packed_command(command).await {
+                Ok(value) => *reply = value,
+                Err(error) => failed = Some(NoReply::from(error)),
+            }
+        };
+        within(self.env, deadline, exchange).await?;
+        match failed {
+            Some(failed) => Err(failed),
+            None => Ok(refuse_errors(reply)?),
+        }
     }
 
     /// Sends several commands at once and waits for all replies.
     pub(crate) async fn pipeline(&mut self, commands: &Pipeline) -> Result<Vec<Value>, NoReply> {
         let deadline = self.deadline().await;
-        within(self.env, deadline, commands.query_async(self.conn)).await?.map_err(NoReply::Error)
+        Ok(within(self.env, deadline, commands.query_async(self.conn)).await??)
     }
 
     async fn deadline(&mut self) -> Option<MonotonicTime> {
@@ -70,6 +84,15 @@ impl<'a, E: Env> Wire<'a, E> {
             None => deadline_after(self.env, self.timeout).await,
         }
     }
+}
+
+/// Fails if the reply is an error, or holds one.
+fn refuse_errors(reply: &mut Value) -> Result<(), RedisError> {
+    use Value::{BulkString, Int, Nil, Okay, SimpleString};
+    if !matches!(reply, Nil | Okay | Int(_) | BulkString(_) | SimpleString(_)) {
+        *reply = std::mem::replace(reply, Nil).extract_error()?;
+    }
+    Ok(())
 }
 
 /// Reads the monotonic clock, if there is a limit to be set by it.
