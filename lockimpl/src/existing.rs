@@ -28,9 +28,9 @@ use crate::times::{BootTime, MonotonicTime, WallTime};
 pub trait RedisRs: Env {
     /// Opens a new connection to `node`, driven by redis-rs on this machine.
     ///
-    /// Which lock call a command belongs to is told from when redis-rs writes it: the one call whose code, or whose
-    /// task, ran at that instant. Where several did, nobody can tell. A command that leaves later, for want of room
-    /// in the network, is taken for that of a call that runs then.
+    /// Which lock call a command belongs to is told from when redis-rs writes it: right after the code of that call, or
+    /// of a task that the call spawned, has run. A command that leaves later, for want of room in the network, belongs
+    /// to nobody, or is taken for that of the call whose code runs then.
     fn multiplexed(&self, node: &NodeName)
     -> impl Future<Output = RedisResult<MultiplexedConnection>> + Send;
 }

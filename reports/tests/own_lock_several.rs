@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use doublehold::check::{Client, Existing, Guard, MultiplexedConnection, Predicate, Wanted, World, check};
+use doublehold::check::{
+    Client, Existing, Guard, LockKind, Mark, MultiplexedConnection, Predicate, SimEnv, Wanted, When, World,
+    check,
+};
 use redis::RedisResult;
 
 /// SET NX PX and a plain `DEL`: good enough where nobody outlives the lease.
@@ -20,6 +23,17 @@ impl Guard for Held {
     async fn release(mut self) -> RedisResult<bool> {
         redis::cmd("DEL").arg(&self.key).query_async(&mut self.redis).await
     }
+}
+
+fn mine() -> impl LockKind<SimEnv> {
+    let take = |mut redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let (key, token) = (wanted.resource, client.token());
+        let mut set = redis::cmd("SET");
+        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+        let set: Option<String> = set.query_async(&mut redis).await?;
+        Ok(set.map(|_| Held { redis, key, token }))
+    };
+    Existing::on_one_node("mine", take)
 }
 
 #[test]
@@ -45,14 +59,41 @@ fn a_client_holds_several_locks_of_existing_code_at_once_and_gives_back_each() {
         .rounds(3)
         // Less than a lease: a key that nobody gave back would keep others waiting longer.
         .with(|scenario| scenario.limits.obtain_free_within = Some(Duration::from_secs(5)));
-    let take = |mut redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
-        let (key, token) = (wanted.resource, client.token());
-        let mut set = redis::cmd("SET");
-        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
-        let set: Option<String> = set.query_async(&mut redis).await?;
-        Ok(set.map(|_| Held { redis, key, token }))
-    };
-    let checked = check(&world, Existing::on_one_node("mine", take)).seeds(1..=50).no_files().run();
+    let checked = check(&world, mine()).seeds(1..=50).no_files().run();
     let checked = checked.expect("it can be run");
     checked.assert_holds(&Predicate::ALL);
+}
+
+/// The second call begins at the instant at which the first ends.
+#[test]
+fn calls_that_follow_each_other_at_once_are_told_apart() {
+    let both =
+        ["acquire stock", "acquire orders", "read orders", "write orders", "release orders", "release stock"];
+    let world = World::new("at once").locks(["stock", "orders"]).nodes(["A"]).clients(2, both);
+    let checked = check(&world, mine()).seeds(1..=20).no_files().run().expect("it can be run");
+    let count = checked.count(Predicate::WR);
+    assert_eq!((count.holds, count.inconclusive), (20, 0), "{checked}");
+}
+
+#[test]
+fn a_wrong_release_right_after_another_is_seen() {
+    let late = [
+        "acquire stock",
+        "read stock",
+        "work 3500ms",
+        "acquire orders",
+        "read orders",
+        "write orders",
+        "release orders",
+        "release stock",
+    ];
+    let world = World::new("c1 is late with its first lock")
+        .locks(["stock", "orders"])
+        .nodes(["A"])
+        .ttl(Duration::from_secs(3))
+        .client("c1", late)
+        .client("c2", ["acquire stock", "read stock", "work 2s", "write stock", "release stock"])
+        .with(|scenario| scenario.clients[1].start = Some(When::event("c1", Mark::Grant)));
+    let checked = check(&world, mine()).seeds(1..=20).no_files().run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR).violated, 20, "{checked}");
 }

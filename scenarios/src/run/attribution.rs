@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::{CallId, ClientId, LockId, TrueNs};
+use doublehold_history::{CallId, ClientId, LockId};
 
 /// A connection between a client and a node, by a number that means the same at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,10 +65,8 @@ struct Call {
 struct Client {
     /// The lock call it is in, by the grant it is about.
     call: Option<CallId>,
-    /// The calls whose code last ran, all at one instant.
-    ran: Vec<CallId>,
-    /// When that was.
-    ran_at: TrueNs,
+    /// The code of that call runs right now, or what it asked for is being written.
+    runs: bool,
 }
 
 /// How much had been recorded before: the order of what happened at one instant.
@@ -97,25 +95,14 @@ impl Attribution {
         std::mem::replace(&mut place(&mut self.clients, client.0.into()).call, call)
     }
 
-    /// The code of the call that a client is in runs now.
-    pub(super) fn runs(&mut self, client: ClientId, now: TrueNs) {
-        let client = place(&mut self.clients, client.0.into());
-        let Some(call) = client.call else { return };
-        if client.ran_at != now {
-            client.ran_at = now;
-            client.ran.clear();
-        }
-        if !client.ran.contains(&call) {
-            client.ran.push(call);
-        }
+    /// Whether the code of the call that a client is in runs from now on.
+    pub(super) fn set_running(&mut self, client: ClientId, runs: bool) {
+        place(&mut self.clients, client.0.into()).runs = runs;
     }
 
-    /// The one call whose code ran on a client at this instant; `None` if several did, or none.
-    pub(super) fn runs_alone(&self, client: ClientId, now: TrueNs) -> Option<CallId> {
-        match at(&self.clients, client.0.into())? {
-            Client { ran_at, ran, .. } if *ran_at == now && ran.len() == 1 => ran.first().copied(),
-            _ => None,
-        }
+    /// The call whose code runs right now.
+    pub(super) fn running(&self, client: ClientId) -> Option<CallId> {
+        at(&self.clients, client.0.into()).filter(|client| client.runs)?.call
     }
 
     pub(super) fn call_of(&self, client: ClientId) -> Option<CallId> {

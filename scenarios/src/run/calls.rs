@@ -145,8 +145,8 @@ impl Sieve {
 pub(crate) struct CallStream {
     network: SimStream,
     recorder: Recorder,
-    /// Whose requests these are, if they carry no labels: of the one call whose code ran on this client at the
-    /// instant at which they are written.
+    /// Whose requests these are, if they carry no labels: of the call whose code runs on this client while they are
+    /// written.
     unlabelled: Option<ClientId>,
     sieve: Sieve,
     /// Without labels, and not yet taken by the network.
@@ -172,7 +172,7 @@ impl CallStream {
 
     fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut calls = Vec::new();
-        let current = self.unlabelled.and_then(|client| self.recorder.runs_alone(client));
+        let current = self.unlabelled.and_then(|client| self.recorder.running(client));
         self.sieve.take(bytes, &mut self.unsent, |written| {
             calls.push(written.call.or(current));
             self.requests.push_back(written);

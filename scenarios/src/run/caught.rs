@@ -107,8 +107,12 @@ impl<S: Stage, F: Future> Future for Watched<S, F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         let Some(code) = &mut this.code else { return Poll::Pending };
-        this.end.recorder.runs(this.end.client);
-        match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx))) {
+        this.end.recorder.set_running(this.end.client, true);
+        let polled = catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx)));
+        // What it asked for is written before the code of another call can run, which may be at this same instant.
+        this.end.stage.flush();
+        this.end.recorder.set_running(this.end.client, false);
+        match polled {
             Ok(polled) => polled,
             Err(panic) => {
                 this.end.panicked(panic.as_ref());

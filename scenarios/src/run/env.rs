@@ -22,6 +22,7 @@ use super::Driver;
 use super::calls::{CallConnection, CallStream};
 use super::caught::End;
 use super::clocks;
+use super::drivers::Drivers;
 use super::lean::LeanConnection;
 use super::recorder::Recorder;
 use crate::cast::Cast;
@@ -37,6 +38,8 @@ pub struct SimEnv {
     cast: Arc<Cast>,
     recorder: Recorder,
     driver: Driver,
+    /// Of connections that are in the hands of somebody's own code.
+    pub(super) drivers: Drivers,
 }
 
 impl SimEnv {
@@ -48,7 +51,7 @@ impl SimEnv {
         recorder: Recorder,
         driver: Driver,
     ) -> SimEnv {
-        SimEnv { host, client, cast, recorder, driver }
+        SimEnv { host, client, cast, recorder, driver, drivers: Drivers::default() }
     }
 }
 
@@ -165,7 +168,10 @@ impl Env for SimEnv {
             let lean = LeanConnection::recorded(stream, self.host.clone(), self.client, recorder);
             return Ok(Connection(Driven::Lean(lean)));
         }
-        let connection = self.drive(CallStream::new(stream, recorder.clone())).await?;
+        let stream = CallStream::new(stream, recorder.clone());
+        let (connection, driver) =
+            MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
+        self.host.spawn(driver);
         Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder))))
     }
 }
@@ -173,16 +179,10 @@ impl Env for SimEnv {
 impl RedisRs for SimEnv {
     async fn multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
-        self.drive(CallStream::unlabelled(stream, self.recorder.clone(), self.client)).await
-    }
-}
-
-impl SimEnv {
-    /// Puts redis-rs on a stream, its driver a task of this host.
-    async fn drive(&self, stream: CallStream) -> redis::RedisResult<MultiplexedConnection> {
+        let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
         let (connection, driver) =
             MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
-        self.host.spawn(driver);
+        self.host.spawn(self.drivers.share(driver));
         Ok(connection)
     }
 }

@@ -11,6 +11,7 @@ mod claimants;
 mod clocks;
 #[cfg(test)]
 mod counted;
+mod drivers;
 mod env;
 mod kept;
 mod key_claims;

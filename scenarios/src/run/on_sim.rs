@@ -43,6 +43,10 @@ impl Stage for SimEnv {
         self.host.halt();
     }
 
+    fn flush(&self) {
+        self.drivers.flush();
+    }
+
     fn draw(&self, law: &DelayLaw) -> Duration {
         self.host.draw(law)
     }

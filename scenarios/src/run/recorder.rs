@@ -132,16 +132,14 @@ impl Recorder {
         self.lock().attribution.set_call(client, call)
     }
 
-    /// The code of the call that a client is in runs now.
-    pub(crate) fn runs(&self, client: ClientId) {
-        let now = self.now();
-        self.lock().attribution.runs(client, now);
+    /// Whether the code of the call that a client is in runs from now on.
+    pub(crate) fn set_running(&self, client: ClientId, runs: bool) {
+        self.lock().attribution.set_running(client, runs);
     }
 
-    /// The one call whose code has run on a client at this instant, if it is one.
-    pub(crate) fn runs_alone(&self, client: ClientId) -> Option<CallId> {
-        let now = self.now();
-        self.lock().attribution.runs_alone(client, now)
+    /// The call whose code runs on a client right now.
+    pub(crate) fn running(&self, client: ClientId) -> Option<CallId> {
+        self.lock().attribution.running(client)
     }
 
     /// Requests were written to a connection, each by this call.

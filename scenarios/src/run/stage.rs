@@ -30,6 +30,9 @@ pub(crate) trait Stage: Env {
     /// Ends the run: what follows would be evidence of nothing.
     fn halt(&self);
 
+    /// Lets connections in the hands of code under test write what that code has asked for.
+    fn flush(&self);
+
     /// Draws a duration.
     fn draw(&self, law: &DelayLaw) -> Duration;
 }
