@@ -33,7 +33,7 @@ use doublehold_sim_redis::resp::reply::{array, bulk};
 use redis::aio::ConnectionLike;
 use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
 
-use self::wire::{Expected, Several, Wire, broken_pipe};
+use self::wire::{Expected, Reply, Several, Wire, broken_pipe};
 use super::attribution::ConnectionNumber;
 use super::recorder::Recorder;
 
@@ -204,7 +204,7 @@ impl Request<'_> {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
         // What came while nobody waited goes first: late replies, or the end of the connection.
-        let _ = wire.read(cx, None);
+        wire.read(cx, None, &mut Poll::Pending);
         if wire.is_over() {
             return Err(broken_pipe());
         }
@@ -219,45 +219,52 @@ impl Request<'_> {
         self.on.hand_over(wire);
         Ok(Progress::Over)
     }
-}
 
-impl Future for Request<'_> {
-    type Output = RedisResult<Value>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<RedisResult<Value>> {
-        let this = &mut *self;
-        let mut wire = this.on.shared.lock();
-        let mut reply = Poll::Pending;
-        let number = match this.progress {
-            Progress::Unsent => match this.send(&mut wire, cx) {
+    /// Goes as far as it can.
+    fn advance(&mut self, cx: &mut Context<'_>, reply: &mut Reply) {
+        let mut wire = self.on.shared.lock();
+        let number = match self.progress {
+            Progress::Unsent => match self.send(&mut wire, cx) {
                 Err(error) => {
-                    this.progress = Progress::Over;
-                    return Poll::Ready(Err(error));
+                    self.progress = Progress::Over;
+                    *reply = Poll::Ready(Err(error));
+                    return;
                 }
                 Ok(Progress::Sent(number)) => {
-                    this.progress = Progress::Sent(number);
+                    self.progress = Progress::Sent(number);
                     number
                 }
                 Ok(_) => {
-                    this.progress = Progress::Over;
-                    return Poll::Ready(Ok(Value::Nil));
+                    self.progress = Progress::Over;
+                    *reply = Poll::Ready(Ok(Value::Nil));
+                    return;
                 }
             },
             Progress::Sent(number) => {
                 wire.waits(number, cx.waker());
-                reply = wire.read(cx, Some(number));
+                wire.read(cx, Some(number), reply);
                 wire.write(cx);
                 number
             }
             Progress::Over => panic!("a request was polled after its reply"),
         };
         if reply.is_pending() {
-            reply = wire.take(number);
+            *reply = wire.take(number);
         }
         if reply.is_ready() {
-            this.progress = Progress::Over;
-            this.on.hand_over(&mut wire);
+            self.progress = Progress::Over;
+            self.on.hand_over(&mut wire);
         }
+    }
+}
+
+impl Future for Request<'_> {
+    type Output = RedisResult<Value>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Reply {
+        // Written where the caller takes it: each copy of a reply takes as long as reading it.
+        let mut reply = Poll::Pending;
+        self.advance(cx, &mut reply);
         reply
     }
 }
@@ -277,7 +284,7 @@ async fn take_care(of: Weak<Shared>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
-        let _ = wire.read(cx, None);
+        wire.read(cx, None, &mut Poll::Pending);
         wire.write(cx);
         if wire.is_idle() {
             wire.caretaker = None;

@@ -16,6 +16,9 @@ use super::reply;
 /// What there is room for at least when a connection is read: a lock's replies are far shorter.
 const READ_BYTES: usize = 512;
 
+/// What a request comes to.
+pub(super) type Reply = Poll<RedisResult<Value>>;
+
 /// Both directions of the connection.
 pub(super) struct Wire {
     /// `None` when the connection is over.
@@ -108,7 +111,7 @@ impl Wire {
         self.done.retain(|(done, _)| *done != number);
     }
 
-    pub(super) fn take(&mut self, number: u64) -> Poll<RedisResult<Value>> {
+    pub(super) fn take(&mut self, number: u64) -> Reply {
         match self.done.iter().position(|(done, _)| *done == number) {
             Some(at) => Poll::Ready(self.done.swap_remove(at).1),
             None => Poll::Pending,
@@ -130,12 +133,11 @@ impl Wire {
     }
 
     /// Reads until nothing is left, and hands out what came. Who reads looks for its own reply: it is not woken for it,
-    /// and gets it at once where nobody else waits.
-    pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>) -> Poll<RedisResult<Value>> {
-        let mut reply = Poll::Pending;
+    /// and gets it at once where nobody else waits, put down where it wants it.
+    pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>, reply: &mut Reply) {
         while let Some(is_all) = self.fill(cx) {
             if self.has_only(reader) {
-                reply = self.take_only();
+                self.take_only(reply);
             } else {
                 self.hand_out(reader);
             }
@@ -143,7 +145,6 @@ impl Wire {
                 break; // the next request asks again
             }
         }
-        reply
     }
 
     /// Receives something: whether it is all that there is for now. `None` if nothing is left, perhaps for good.
@@ -167,11 +168,11 @@ impl Wire {
     }
 
     /// The reply to the only request that waits for any, once it is whole.
-    fn take_only(&mut self) -> Poll<RedisResult<Value>> {
+    fn take_only(&mut self, reply: &mut Reply) {
         let mut rest = self.received.as_slice();
-        let reply = reply::take(&mut rest);
+        *reply = reply::take(&mut rest);
         let left = rest.len();
-        match &reply {
+        match reply {
             Poll::Pending => {}
             Poll::Ready(Ok(_)) => {
                 self.waiting.clear();
@@ -183,7 +184,6 @@ impl Wire {
                 self.close();
             }
         }
-        reply
     }
 
     /// Hands out the replies that were received.
