@@ -197,21 +197,19 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         self.output_limit = limits.output;
         self.pipe.input.set_limit(usize::try_from(limits.query_buffer).unwrap_or(usize::MAX));
         while self.pipe.out.len() < OUT_LIMIT_BYTES {
-            let request = if std::mem::take(&mut self.retry) {
-                Ok(Some(self.pipe.input.last_args()))
-            } else {
-                self.pipe.input.next_request()
-            };
-            let args = match request {
-                Ok(Some(args)) => args,
-                Ok(None) => return Pause::End(Stop::NeedInput),
-                Err(error) => {
-                    if self.session.is_answered() {
-                        error.reply(&mut self.pipe.out);
+            if !std::mem::take(&mut self.retry) {
+                match self.pipe.input.next_request() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return Pause::End(Stop::NeedInput),
+                    Err(error) => {
+                        if self.session.is_answered() {
+                            error.reply(&mut self.pipe.out);
+                        }
+                        return Pause::End(Stop::close());
                     }
-                    return Pause::End(Stop::close());
                 }
-            };
+            }
+            let args = self.pipe.input.last_args();
             let time = args.get(0).and_then(|name| machine.command_time(name));
             let next = state.core.execute(&mut self.session, machine.wall(), &args, &mut self.pipe.out);
             let overflowed = state.core.take_output_overflow()

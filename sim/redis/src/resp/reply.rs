@@ -85,6 +85,14 @@ fn line(out: &mut Vec<u8>, kind: u8, text: &[u8]) {
 }
 
 fn header(out: &mut Vec<u8>, kind: u8, value: i64) {
+    // Nearly all are this short, and one piece takes a third of what three take.
+    if let 0..=9 = value {
+        return out.extend_from_slice(&[kind, b'0' + value as u8, b'\r', b'\n']);
+    }
+    if let 10..=99 = value {
+        let (tens, ones) = (value as u8 / 10, value as u8 % 10);
+        return out.extend_from_slice(&[kind, b'0' + tens, b'0' + ones, b'\r', b'\n']);
+    }
     out.push(kind);
     decimal::write(out, value);
     out.extend_from_slice(b"\r\n");
