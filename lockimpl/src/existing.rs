@@ -171,6 +171,12 @@ impl<E: RedisRs> Client<E> {
         self.env.marks(value);
     }
 
+    /// Says that a key is a claim whatever it holds, such as a counter: whoever makes it has the lock. To be said by
+    /// each call before it touches the key.
+    pub fn marks_key(&self, key: &str) {
+        self.env.marks_key(key.as_bytes());
+    }
+
     /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
         self.env.spawn(task)
