@@ -25,15 +25,20 @@ impl Guard for Held {
     }
 }
 
+async fn taken(
+    mut redis: MultiplexedConnection,
+    client: Client,
+    wanted: Wanted,
+) -> RedisResult<Option<Held>> {
+    let (key, token) = (wanted.resource, client.token());
+    let mut set = redis::cmd("SET");
+    set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+    let set: Option<String> = set.query_async(&mut redis).await?;
+    Ok(set.map(|_| Held { redis, key, token }))
+}
+
 fn mine() -> impl LockKind<SimEnv> {
-    let take = |mut redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
-        let (key, token) = (wanted.resource, client.token());
-        let mut set = redis::cmd("SET");
-        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
-        let set: Option<String> = set.query_async(&mut redis).await?;
-        Ok(set.map(|_| Held { redis, key, token }))
-    };
-    Existing::on_one_node("mine", take)
+    Existing::on_one_node("mine", taken)
 }
 
 #[test]
@@ -96,4 +101,17 @@ fn a_wrong_release_right_after_another_is_seen() {
         .with(|scenario| scenario.clients[1].start = Some(When::event("c1", Mark::Grant)));
     let checked = check(&world, mine()).seeds(1..=20).no_files().run().expect("it can be run");
     assert_eq!(checked.count(Predicate::WR).violated, 20, "{checked}");
+}
+
+#[test]
+fn two_locks_with_one_key_are_told_so() {
+    let take = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        taken(redis, client, Wanted { resource: "global".into(), ..wanted }).await
+    };
+    let lock = Existing::on_one_node("global", take).key(|_| "global".into());
+    let program = ["acquire stock", "release stock", "work 1s", "acquire orders", "release orders"];
+    let world = World::new("one key").locks(["stock", "orders"]).nodes(["A"]).clients(1, program);
+    let checked = check(&world, lock).seeds(1..=3).no_files().run().expect("it can be run");
+    let why = checked.count(Predicate::WR).unsaid.map(|(_, why)| why).unwrap_or_default();
+    assert!(why.contains(r#"the locks "stock" and "orders" have the same key `global`"#), "{checked}");
 }

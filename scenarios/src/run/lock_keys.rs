@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use doublehold_history::words::clean;
 use doublehold_history::{CallId, EventKind, Header, History, LockId};
 
 /// What is known of keys so far.
@@ -13,6 +14,8 @@ use doublehold_history::{CallId, EventKind, Header, History, LockId};
 pub(super) struct LockKeys {
     /// Keys that are not called as their locks.
     named: BTreeMap<Vec<u8>, LockId>,
+    /// Those of them that are so for several locks.
+    shared: BTreeSet<Vec<u8>>,
     /// Keys that are a claim whatever they hold.
     claims: BTreeSet<Vec<u8>>,
     /// Locks of which any key was changed, by whomever.
@@ -22,11 +25,20 @@ pub(super) struct LockKeys {
 }
 
 impl LockKeys {
-    /// The key of the lock `resource` is called `key`.
-    pub(super) fn name(&mut self, header: &Header, resource: &str, key: &[u8]) {
-        if let Some(lock) = lock_named(header, resource.as_bytes()) {
-            self.named.insert(key.to_vec(), lock);
+    /// The key of the lock `resource` is called `key`. What to say if it is another lock's as well: once.
+    pub(super) fn name(&mut self, header: &Header, resource: &str, key: &[u8]) -> Option<EventKind> {
+        let lock = lock_named(header, resource.as_bytes())?;
+        let known = *self.named.entry(key.to_vec()).or_insert(lock);
+        if known == lock || !self.shared.insert(key.to_vec()) {
+            return None;
         }
+        let (one, other, key) = (header.lock(known), header.lock(lock), String::from_utf8_lossy(key));
+        let why = format!(
+            "the locks \"{one}\" and \"{other}\" have the same key `{}`, so nobody can tell whose it is: make the key \
+             from the lock's name",
+            clean(&key)
+        );
+        Some(EventKind::Unattributed { node: None, lock, why })
     }
 
     /// The lock whose key this is.

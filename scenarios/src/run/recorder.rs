@@ -167,7 +167,9 @@ impl Recorder {
     pub(crate) fn names_key(&self, resource: &str, key: &[u8]) {
         let mut guard = self.lock();
         let record = &mut *guard;
-        record.keys.name(&record.header, resource, key);
+        if let Some(shared) = record.keys.name(&record.header, resource, key) {
+            record.push(self.now(), shared);
+        }
     }
 
     /// Writes what `what` makes of the client's id.
