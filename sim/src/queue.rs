@@ -1,7 +1,6 @@
 //! What will happen, and what can take a step now: the kernel's two queues.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use async_task::Runnable;
 
@@ -14,7 +13,10 @@ use crate::timer::TimerKey;
 
 /// Events by time; those of one instant in the order in which they were scheduled.
 pub(crate) struct EventQueue {
-    heap: BinaryHeap<Scheduled>,
+    /// A binary heap: whatever is at `i` comes before what is at `2 * i + 1` and `2 * i + 2`. Not the standard
+    /// library's, which puts the last event down at the root and reads it again there in other pieces: the processor
+    /// waits for that, at every event of a run.
+    heap: Vec<Scheduled>,
     /// Numbers events in the order of scheduling.
     sequence: u64,
     /// The same for events that come before all others of their instant.
@@ -27,17 +29,48 @@ const FIRST_ORDINARY: u64 = 1 << 63;
 impl EventQueue {
     pub(crate) fn push(&mut self, at: SimTime, what: Pending) {
         self.sequence += 1;
-        self.heap.push(Scheduled::new(at, self.sequence, what));
+        self.insert(Scheduled::new(at, self.sequence, what));
     }
 
     /// Before everything else of that instant, which must be the present one.
     pub(crate) fn push_first(&mut self, now: SimTime, what: Pending) {
         self.first_sequence += 1;
-        self.heap.push(Scheduled::new(now, self.first_sequence, what));
+        self.insert(Scheduled::new(now, self.first_sequence, what));
     }
 
+    fn insert(&mut self, event: Scheduled) {
+        let mut place = self.heap.len();
+        self.heap.push(event);
+        while let Some(parent) = place.checked_sub(1).map(|before| before / 2)
+            && event.order < self.heap[parent].order
+        {
+            self.heap[place] = self.heap[parent];
+            place = parent;
+        }
+        self.heap[place] = event;
+    }
+
+    /// The first of all.
     pub(crate) fn pop(&mut self) -> Option<Scheduled> {
-        self.heap.pop()
+        let last = self.heap.pop()?;
+        let Some(first) = self.heap.first().copied() else { return Some(last) };
+        // The last one takes the place that is free, once those that come before it have moved up.
+        let mut place = 0;
+        loop {
+            let left = 2 * place + 1;
+            let next = match self.heap.get(left..) {
+                Some([left_one, right_one, ..]) => left + usize::from(right_one.order < left_one.order),
+                Some([_]) => left,
+                _ => break,
+            };
+            if last.order < self.heap[next].order {
+                break;
+            }
+            self.heap[place] = self.heap[next];
+            place = next;
+        }
+        self.heap[place] = last;
+        Some(first)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -47,12 +80,11 @@ impl EventQueue {
 
 impl Default for EventQueue {
     fn default() -> EventQueue {
-        EventQueue { heap: BinaryHeap::new(), sequence: FIRST_ORDINARY, first_sequence: 0 }
+        EventQueue { heap: Vec::new(), sequence: FIRST_ORDINARY, first_sequence: 0 }
     }
 }
 
-/// An event that will happen. The greatest is the earliest, and of one instant the first that was scheduled: that is
-/// the one which a heap gives out.
+/// An event that will happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheduled {
     /// The time in the upper half, the sequence number in the lower: one comparison for both.
@@ -67,26 +99,6 @@ impl Scheduled {
 
     pub(crate) fn at(&self) -> SimTime {
         SimTime((self.order >> 64) as u64)
-    }
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Scheduled) -> bool {
-        self.order == other.order
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Scheduled) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Scheduled) -> Ordering {
-        other.order.cmp(&self.order)
     }
 }
 
@@ -153,5 +165,38 @@ impl ReadyQueue {
     /// Any of them, for when no order matters any more.
     pub(crate) fn pop(&mut self) -> Option<Runnable<Process>> {
         self.ordinary.pop().or_else(|| self.observing.pop_front())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Seed;
+
+    #[test]
+    fn events_come_in_order_of_time_and_at_one_instant_as_they_were_scheduled() {
+        let mut draws = Stream::new(Seed(1), "queue");
+        let (mut queue, mut expected, mut now) = (EventQueue::default(), Vec::new(), SimTime::ZERO);
+        for number in 0..5000 {
+            let first = draws.below(50) == 0;
+            let at = if first { now } else { SimTime(now.0 + draws.below(20)) };
+            let what = Pending::Strike { number };
+            if first {
+                queue.push_first(at, what)
+            } else {
+                queue.push(at, what)
+            }
+            expected.push((at, !first, number));
+            // Longer and shorter in turns.
+            for _ in 0..draws.below(if number % 400 < 200 { 2 } else { 4 }) {
+                let Some(popped) = queue.pop() else { break };
+                expected.sort_unstable();
+                let (at, _, number) = expected.remove(0);
+                assert_eq!((popped.at(), popped.what), (at, Pending::Strike { number }));
+                now = at;
+            }
+            assert_eq!(queue.len(), expected.len());
+        }
+        assert!(!expected.is_empty() && now > SimTime(100), "it was neither idle nor empty");
     }
 }
