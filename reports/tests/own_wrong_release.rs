@@ -21,6 +21,10 @@ fn few(world: &World, lock: impl LockKind<SimEnv>) -> Check {
     check(world, lock).seeds(1..=8).no_files()
 }
 
+/// Deletes the key if it holds this token.
+const COMPARED_DEL: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
 /// Extends its lease with a new token each time.
 struct Rotating {
     held: Held,
@@ -51,10 +55,8 @@ impl Guard for Rotating {
     }
 
     async fn release(mut self) -> RedisResult<bool> {
-        let script =
-            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
         let mut eval = redis::cmd("EVAL");
-        eval.arg(script).arg(1).arg(&self.held.key).arg(&self.held.token);
+        eval.arg(COMPARED_DEL).arg(1).arg(&self.held.key).arg(&self.held.token);
         eval.query_async(&mut self.held.redis).await
     }
 }
@@ -137,6 +139,32 @@ fn a_reentrant_lock_is_right_also_where_its_key_outlives_a_call() {
     assert_eq!(together.count(Predicate::WR).holds, 8, "{together}");
 }
 
+#[test]
+fn a_reentrant_lock_is_right_also_where_it_gives_back_late_what_a_lost_call_took() {
+    let take = async |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        let mut held = Held { redis, key: wanted.resource, token: "uuid:1".into() };
+        client.marks(held.token.as_bytes());
+        let taken = reentrant(&mut held, TAKE, wanted.ttl.as_millis() as u64);
+        match client.timeout(Duration::from_millis(500), taken).await {
+            Ok(taken) => Ok(taken?.then_some(Reentrant { held })),
+            Err(_) => {
+                // While the next call of the client has the lock.
+                let later = client.clone();
+                client.spawn(async move {
+                    later.sleep(Duration::from_millis(3_137)).await;
+                    let _ = reentrant(&mut held, GIVE, 30_000).await;
+                });
+                Ok(None)
+            }
+        }
+    };
+    let late = Fault::packet_delay("A", "c1", Duration::from_secs(2)).at(When::event("c1", Mark::Acquire));
+    let world =
+        World::new("re-entrant").nodes(["A"]).clients(1, ["acquire", "work 10s", "release"]).fault(late);
+    let checked = few(&world, Existing::on_one_node("re-entrant", take)).run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR).holds, 8, "{checked}");
+}
+
 /// Gives the key back whosever it is, also where it was not granted.
 struct Careless(Held);
 
@@ -170,4 +198,75 @@ fn a_key_that_a_call_took_without_learning_of_it_is_known_as_that_calls() {
     let world = World::new("careless").nodes(["A"]).clients(1, ["acquire", "work 1s", "release"]).fault(late);
     let checked = few(&world, Existing::on_one_node("careless", take)).run().expect("it can be run");
     assert_eq!(checked.count(Predicate::WR).violated, 8, "{checked}");
+}
+
+#[test]
+fn a_hash_that_holds_its_token_in_a_field_is_not_judged_by_what_nobody_told() {
+    let world = World::new("hash")
+        .nodes(["A"])
+        .client("c1", ["acquire", "work 100ms", "release"])
+        .client("c2", ["acquire", "work 2500ms", "release"])
+        .ttl(Duration::from_secs(3))
+        .fault(Fault::pause("c1").at(When::event("c1", Mark::Grant)).lasting(Duration::from_secs(4)));
+    let take = async |mut redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        let (key, token) = (wanted.resource, client.token());
+        let script = "if redis.call('HSETNX', KEYS[1], 'owner', ARGV[1]) == 0 then return 0 end \
+                      redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1";
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(script).arg(1).arg(&key).arg(&token).arg(wanted.ttl.as_millis() as u64);
+        let taken: bool = eval.query_async(&mut redis).await?;
+        Ok(taken.then_some(Careless(Held { redis, key, token })))
+    };
+    let checked = few(&world, Existing::on_one_node("hash", take)).run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR).inconclusive, 8, "{checked}");
+}
+
+/// A majority of nodes, where what an earlier call of the same owner took counts as a yes.
+struct Majority {
+    nodes: Vec<MultiplexedConnection>,
+    key: String,
+}
+
+const OWNER: &str = "owner-1";
+
+impl Guard for Majority {
+    fn token(&self) -> Vec<u8> {
+        OWNER.into()
+    }
+
+    async fn release(mut self) -> RedisResult<bool> {
+        let mut yes = 0;
+        for redis in &mut self.nodes {
+            let mut eval = redis::cmd("EVAL");
+            eval.arg(COMPARED_DEL).arg(1).arg(&self.key).arg(OWNER);
+            yes += eval.query_async::<u32>(redis).await?;
+        }
+        Ok(yes >= 2)
+    }
+}
+
+#[test]
+fn a_majority_lock_may_give_back_what_an_earlier_call_of_its_owner_took() {
+    let take = async |client: Client, wanted: Wanted| {
+        let (key, mut nodes, mut yes) = (wanted.resource, Vec::new(), 0);
+        client.marks(OWNER.as_bytes());
+        for name in client.nodes() {
+            let Ok(mut redis) = client.connect(name).await else { continue };
+            let mut set = redis::cmd("SET");
+            set.arg(&key).arg(OWNER).arg("NX").arg("PX").arg(wanted.ttl.as_millis() as u64);
+            let is_set = set.query_async::<Option<String>>(&mut redis).await?.is_some();
+            let found: Option<String> = redis::cmd("GET").arg(&key).query_async(&mut redis).await?;
+            yes += u32::from(is_set || found.as_deref() == Some(OWNER));
+            nodes.push(redis);
+        }
+        // A moment, so that it is known which call sent what.
+        client.sleep(Duration::from_millis(50)).await;
+        Ok((yes >= 2).then_some(Majority { nodes, key }))
+    };
+    // The first call reaches one node, and takes no majority.
+    let down = |node| Fault::crash(node).lasting(Duration::from_secs(1));
+    let world = World::new("majority").nodes(["A", "B", "C"]).fault(down("B")).fault(down("C"));
+    let world = world.clients(1, ["acquire", "work 1s", "release"]);
+    let checked = few(&world, Existing::on_nodes("majority", take)).run().expect("it can be run");
+    assert_eq!(checked.count(Predicate::WR).holds, 8, "{checked}");
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use doublehold_history::{CallId, EventKind, History, KeyOp, Verdict, wrong_release};
+use doublehold_history::{CallId, EventKind, History, KeyOp, NodeId, Verdict, wrong_release};
 use doublehold_lockimpl::Env;
+use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
 use super::env::Connection;
 use super::tests::{CLIENT, Client, LOCK, ask, del, doubts, extended, released, run, send, touches};
+use crate::report::KeyOrigin;
 
 /// Nobody did anything to a key that was another's, and nothing is in doubt.
 fn assert_right(history: &History) {
@@ -55,23 +57,27 @@ fn a_reentrant_lock_that_outlives_a_call_by_a_lost_reply_is_that_of_each_call_th
 
 #[test]
 fn a_reentrant_lock_that_its_holder_takes_twice_is_of_both_calls_until_each_gives_it_back() {
-    let history = run(|client| async move {
-        let mut connection = client.connect().await;
-        let outer = takes(&client, &mut connection, "30000").await;
-        client.granted(outer);
-        let inner = takes(&client, &mut connection, "30000").await;
-        client.granted(inner);
-        // The watchdog of the first.
-        client.recorder.enter(CLIENT, outer);
-        send(&mut connection, &["PEXPIRE", "stock", "30000"]).await;
-        for call in [inner, outer] {
-            client.releases(call);
-            gives_back(&mut connection).await;
-        }
-        ask(&mut connection, &del()).await;
-    });
-    assert_right(&history);
-    assert_eq!(touches(&history).last(), Some(&released(1, 1)));
+    // The first to take it is the last to give it back, or the first.
+    for outer_first in [false, true] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            let outer = takes(&client, &mut connection, "30000").await;
+            client.granted(outer);
+            let inner = takes(&client, &mut connection, "30000").await;
+            client.granted(inner);
+            // The watchdog of the first.
+            client.recorder.enter(CLIENT, outer);
+            send(&mut connection, &["PEXPIRE", "stock", "30000"]).await;
+            for call in if outer_first { [outer, inner] } else { [inner, outer] } {
+                client.releases(call);
+                gives_back(&mut connection).await;
+            }
+            ask(&mut connection, &del()).await;
+        });
+        assert_right(&history);
+        let last = if outer_first { 2 } else { 1 };
+        assert_eq!(touches(&history).last(), Some(&released(last, last)));
+    }
 }
 
 #[test]
@@ -277,6 +283,65 @@ fn a_counter_that_was_counted_down_to_nothing_is_the_next_ones() {
     });
     assert_eq!(touches(&history), [extended(1, 1), released(1, 3)]);
     assert_eq!(doubts(&history), [""; 0]);
+}
+
+#[test]
+fn a_counter_that_is_set_to_nothing_was_given_back() {
+    for (nothing, last) in [("0", 2), ("-1", 1)] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            for _ in 0..2 {
+                let call = counts(&client, &mut connection, "1").await;
+                client.granted(call);
+                client.releases(call);
+                send(&mut connection, &["SET", "stock", nothing]).await;
+            }
+        });
+        assert_right(&history);
+        // Counted up from less than nothing, it is still nobody's.
+        assert_eq!(touches(&history).last(), Some(&released(last, last)), "{nothing}");
+    }
+}
+
+/// The node's process is another one, which has the counter from its file.
+fn reloads(client: &Client, count: &'static str) {
+    client.recorder.forgotten(NodeId(0));
+    let held = Stored { value: StoredValue::String(count.as_bytes()), expires_at_ms: None };
+    let loaded = KeyChange { database: 0, key: b"stock", before: None, after: Some(held), command: "SET" };
+    client.recorder.changed(NodeId(0), KeyOrigin::Loaded, None, &loaded);
+}
+
+#[test]
+fn nobody_is_blamed_for_counting_down_a_copy_of_which_nobody_knows_who_counted_it_up() {
+    // The second counts up in vain before the copy is made, or after it; and down again before the first, or after it.
+    for (copied, first_is_first, expected) in [
+        ("1", false, "holds"),
+        ("1", true, "inconclusive"),
+        ("2", false, "inconclusive"),
+        ("2", true, "inconclusive"),
+    ] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            let one = counts(&client, &mut connection, "1").await;
+            client.granted(one);
+            if copied == "1" {
+                reloads(&client, copied);
+            }
+            let two = counts(&client, &mut connection, "1").await;
+            if copied == "2" {
+                reloads(&client, copied);
+            }
+            for call in if first_is_first { [one, two] } else { [two, one] } {
+                if call == one {
+                    client.releases(one);
+                }
+                client.recorder.enter(CLIENT, call);
+                send(&mut connection, &["DECR", "stock"]).await;
+            }
+        });
+        assert_eq!(wrong(&history), [], "{copied}, {first_is_first}");
+        assert_eq!(wrong_release(&history).as_str(), expected, "{copied}, {first_is_first}");
+    }
 }
 
 #[test]

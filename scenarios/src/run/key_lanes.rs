@@ -4,10 +4,10 @@
 //! whose expiry or detail changed was extended. One that another took the place of was neither, unless by a call that
 //! had its grant already: that took another's key over.
 //!
-//! Whose claim it is, is answered when the run is over, since a lock may say what marks its keys after the fact. It is
-//! that of the calls that took it and marked it (`shares.rs`), and of nobody else: who marked it and did not set it
-//! may have had another key. A copy that a replica or a file has is of the call that set it anywhere, if only one did.
-//! A lane that is drawn shows the likeliest.
+//! Whose claim it is, is answered when the run is over (`key_lanes/owners.rs`), since a lock may say what marks its
+//! keys after the fact. It is that of the calls that took it and marked it (`shares.rs`), and of nobody else: who
+//! marked it and did not set it may have had another key. A copy that a replica or a file has is of the call that set
+//! it anywhere, if only one did. A lane that is drawn shows the likeliest.
 //!
 //! **What a count means.** A field's value, or what a key holds that is a claim as a whole, may be a number.
 //!
@@ -18,23 +18,24 @@
 //!   is left.
 //! - Set to a number, whatever it was, it is taken as any claim that is set again: by a call that marked it and asks
 //!   for the lock it is taken over, by any other it was extended.
-//! - A whole key that was counted down to nothing is nobody's, and whoever counts it up next made it.
+//! - A whole key that was counted down to nothing, or set to it, is nobody's, and whoever counts it up next made it.
 //!
 //! An expiry is the key's, not a field's: a call with a field of its own in it may move it.
 //!
 //! Not modelled: which of several calls that set the same value a replica's or a file's key is from.
+
+mod owners;
 
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, LockId, NodeId, TrueNs};
 use doublehold_sim_redis::core::KeyChange;
 
-use super::attribution::{Attribution, LockMark, Mark, Moment, Owner, Sender};
+use super::attribution::{Attribution, LockMark, Mark, Moment, Sender};
 use super::claimants::Claimants;
 use super::key_claims::{Claims, Step, claims, count, is_hash, is_nothing, sets, step};
 use super::shares::{Share, Shares, Taker, Way};
-use crate::cast::Cast;
-use crate::report::{KeyEnd, KeyOrigin, KeySpan};
+use crate::report::{KeyEnd, KeyOrigin};
 
 /// A stretch of time in which a node held a claim, by its place in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,7 @@ pub(super) struct KeyLanes {
     /// The open stretch of each claim that a node holds.
     open: BTreeMap<Place, Stretch>,
     setters: BTreeMap<(usize, LockMark), Setters>,
-    /// What stood when a call was granted that had changed nothing.
+    /// What stood when a call was granted, and was not taken by it.
     standing: BTreeMap<CallId, Vec<(Stretch, Shares)>>,
 }
 
@@ -175,7 +176,9 @@ impl KeyLanes {
     fn claims<'a>(&self, by: Circumstances, change: &KeyChange<'a>, whole: bool) -> (Claims<'a>, Claims<'a>) {
         let is_open = |mark| self.open.contains_key(&place(by, &(by.lock, mark)));
         let was_nothing = whole && is_nothing(change.before) && !is_open(Mark::Key(change.key.to_vec()));
-        let is_made = by.origin == KeyOrigin::Executed && sets(change);
+        // Where another number was, it is given back by being set to nothing.
+        let is_first = change.before.is_none() || is_nothing(change.before);
+        let is_made = by.origin == KeyOrigin::Executed && sets(change) && is_first;
         let is_nothing = whole && is_nothing(change.after) && !is_made;
         (
             claims(by.lock, change.key, change.before.filter(|_| !was_nothing), whole),
@@ -252,7 +255,12 @@ impl KeyLanes {
             },
             (Step::Down(less), _) => match shares.less(sender.call, less) {
                 Some(shares) => (self.retaken(open, shares, by), Some(How::Back)),
-                None => (open, Some(How::Lowered)),
+                None => {
+                    // A copy does not know who had counted up before it was made: this may be what its call did.
+                    let shares = &mut self.all[open.0].shares;
+                    shares.unsure |= shares.are_copied();
+                    (open, Some(How::Lowered))
+                }
             },
         }
     }
@@ -324,27 +332,21 @@ impl KeyLanes {
         }
     }
 
-    /// A call was granted a lock of which it changed no key. It may rest on a key that an earlier call of its owner
-    /// took.
+    /// A call was granted a lock. It may rest on keys that an earlier call of its owner took: of a majority of nodes,
+    /// it may have taken some itself and found others.
     pub(super) fn found(&mut self, call: CallId, known: (&Attribution, &Claimants)) {
         let (told, claimants) = known;
         for stretch in self.open.values() {
             let held = &mut self.all[stretch.0];
-            if matches!(held.mark.1, Mark::Value(_)) && told.marked_by(&held.mark, call).is_some() {
+            let has_share = held.shares.calls().any(|it| it == call);
+            let is_marked =
+                matches!(held.mark.1, Mark::Value(_)) && told.marked_by(&held.mark, call).is_some();
+            if is_marked && !has_share {
                 let share = Share::new(Sender { call, granted: false }, Way::Found, 0);
                 held.shares = held.shares.and(share, |it| !it.is_over(claimants));
                 self.standing.entry(call).or_default().push((*stretch, held.shares.clone()));
             }
         }
-    }
-
-    /// Whether a call that changed no key has a claim that stood when it was granted.
-    pub(super) fn rests(&self, call: CallId, told: &Attribution) -> bool {
-        let stood = self.standing.get(&call);
-        let is_its = |(claim, shares): &(Stretch, Shares)| {
-            self.owners(*claim, shares, told).iter().any(|(_, owner)| *owner == call)
-        };
-        stood.is_some_and(|stood| stood.iter().any(is_its))
     }
 
     /// The time of a stretch is up by its node's clock, if this is still when it expires.
@@ -359,41 +361,6 @@ impl KeyLanes {
     pub(super) fn forgotten(&mut self, node: NodeId, at: TrueNs) {
         let here: Vec<Place> = self.open.keys().filter(|(on, ..)| *on == node).cloned().collect();
         here.iter().for_each(|place| self.end(place, at, KeyEnd::Forgotten));
-    }
-
-    /// How the claim is known again.
-    pub(super) fn mark(&self, claim: Stretch) -> &LockMark {
-        &self.all[claim.0].mark
-    }
-
-    /// Whose the claim was that was touched, where that is certain; the latest last.
-    pub(super) fn owners_of(&self, touch: &Touch, told: &Attribution) -> Vec<Owner> {
-        self.owners(touch.claim, &touch.shares, told)
-    }
-
-    /// Whose a claim is with these shares, where that is certain; the latest last.
-    pub(super) fn owners(&self, claim: Stretch, shares: &Shares, told: &Attribution) -> Vec<Owner> {
-        let held = &self.all[claim.0];
-        shares.owners(&held.mark, told, self.has_several_setters(claim))
-    }
-
-    /// Whether several calls set what the claim is.
-    pub(super) fn has_several_setters(&self, claim: Stretch) -> bool {
-        let Held { circumstances, mark, .. } = &self.all[claim.0];
-        let setters = self.setters.get(&(circumstances.database, mark.clone()));
-        setters.is_some_and(|setters| setters.several)
-    }
-
-    /// The lanes, each with its owner; what nobody marked is not drawn.
-    pub(super) fn spans(&self, told: &Attribution, cast: &Cast) -> Vec<KeySpan> {
-        let span = |held: &Held| {
-            let Circumstances { node, origin, at, moment, .. } = held.circumstances;
-            let owner = held.shares.drawn_owner(&held.mark, told);
-            let (client, grant) = owner.or_else(|| told.likely_marker(&held.mark, moment))?;
-            let (node, client, lock) = (cast.node(node), cast.client(client), held.mark.0);
-            Some(KeySpan { node, lock, grant, client, origin, from: at, until: held.until })
-        };
-        self.all.iter().filter_map(span).collect()
     }
 }
 
@@ -419,9 +386,9 @@ impl Touch {
         self.shares.are_copied()
     }
 
-    /// Whether it is known whose every share is.
+    /// Whether it is known whose every share is. Of a copy it is not known who had counted it up before it was made.
     pub(super) fn is_sure(&self) -> bool {
-        !self.shares.unsure
+        !(self.shares.unsure || self.how == How::Lowered && self.is_copied())
     }
 
     /// Whether nobody is known to have set it.

@@ -63,7 +63,7 @@ impl LockKeys {
     }
 
     /// Whether a call's commands changed a key of its lock.
-    pub(super) fn was_changed_by(&self, call: CallId) -> bool {
+    fn was_changed_by(&self, call: CallId) -> bool {
         self.changed_by.contains(&call)
     }
 

@@ -20,6 +20,8 @@ mod lean;
 mod lock_keys;
 mod on_sim;
 mod program;
+#[cfg(test)]
+mod random;
 mod recorder;
 mod resource;
 #[cfg(test)]

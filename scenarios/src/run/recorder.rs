@@ -360,9 +360,7 @@ impl Record {
     fn granted(&mut self, grant: CallId, client: ClientId) {
         self.attribution.granted(grant);
         self.claimants.begin(grant, client);
-        if !self.keys.was_changed_by(grant) {
-            self.lanes.found(grant, (&self.attribution, &self.claimants));
-        }
+        self.lanes.found(grant, (&self.attribution, &self.claimants));
     }
 
     fn touched(&mut self, at: TrueNs, mut touched: Touched) {

@@ -177,6 +177,8 @@ impl Shares {
         if shares.iter().any(|share| !share.is_of(call) && share.is_drawn()) {
             shares.retain(|share| share.way != Way::Tried || !is_given_back(share));
             shares.iter_mut().filter(|share| is_given_back(share)).for_each(|share| share.way = Way::Found);
+            // Nobody finds what nobody took: it comes behind what others took, also if they took it later.
+            shares.sort_by_key(|share| share.way == Way::Found);
         } else if shares.iter().any(|share| !share.is_of(call) && share.way == Way::Tried) {
             shares.retain(|share| !is_given_back(share));
         }

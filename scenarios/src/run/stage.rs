@@ -63,6 +63,7 @@ mod tests {
             ("attribution.rs", include_str!("attribution.rs")),
             ("claimants.rs", include_str!("claimants.rs")),
             ("key_lanes.rs", include_str!("key_lanes.rs")),
+            ("owners.rs", include_str!("key_lanes/owners.rs")),
             ("program.rs", include_str!("program.rs")),
             ("recorder.rs", include_str!("recorder.rs")),
             ("resource.rs", include_str!("resource.rs")),

@@ -154,6 +154,25 @@ fn a_wrong_release_of_a_hash_is_seen_and_another_field_is_another_claim() {
 }
 
 #[test]
+fn a_hash_that_holds_its_token_in_a_field_nobody_marked_makes_wr_inconclusive() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        for (token, ttl) in [("a1", "100"), ("b1", "30000")] {
+            let call = client.acquires(token);
+            send(&mut connection, &["HSET", "stock", "owner", token]).await;
+            send(&mut connection, &["PEXPIRE", "stock", ttl]).await;
+            client.granted(call);
+            client.host.sleep(Duration::from_millis(500)).await;
+        }
+        // The first overslept its lease, and deletes what the second has.
+        client.releases(CallId(1));
+        ask(&mut connection, &del()).await;
+    });
+    assert_eq!(touches(&history), []);
+    assert_eq!(wrong_release(&history).as_str(), "inconclusive");
+}
+
+#[test]
 fn a_counter_is_the_claim_of_the_call_that_made_it_whatever_it_counts() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;

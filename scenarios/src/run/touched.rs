@@ -90,11 +90,14 @@ impl Meanings<'_> {
     }
 
     /// Whether nobody can mean to hold the lock by it: a counter that calls counted up in vain, or a field beside the
-    /// claims of a hash, which calls set that marked others.
+    /// claims of a hash, which calls set that took one they had marked. A call that marked none of what it took may
+    /// have its token in the field's value: then it is its claim, and nobody knows it.
     fn is_no_claim(&self, touch: &Touch) -> bool {
         let is_known = self.told.is_known(self.lanes.mark(touch.claim));
         touch.is_in_vain()
-            || !is_known && touch.is_of_a_field && touch.is_set_by(|call| self.told.has_told(call))
+            || !is_known
+                && touch.is_of_a_field
+                && touch.is_set_by(|call| self.lanes.has_marked_claim(call, touch.claim, self.told))
     }
 
     /// Why nobody can say whose a claim was.
