@@ -97,6 +97,7 @@ fn malformed(what: &'static str) -> RedisError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::random::Dice;
 
     /// The first reply and how many bytes it takes.
     fn first(bytes: &[u8]) -> RedisResult<Option<(Value, usize)>> {
@@ -157,6 +158,39 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Parse, "{}", reply.escape_ascii());
         }
         assert!(redis::parse_redis_value(&deep(99)).is_ok() && first(&deep(99)).is_ok());
+    }
+
+    #[test]
+    fn what_is_put_together_at_random_is_read_as_redis_rs_reads_it() {
+        let lines = "* $ + - : 0 1 2 3 -1 OK a +5 12345678901 -2 00".split(' ').map(str::as_bytes);
+        let others: [&[u8]; 14] = [
+            b"\r\n",
+            b"\r\n",
+            b"\r\n",
+            b"\r\n",
+            b"\r",
+            b"\n",
+            b" ",
+            b"\xff",
+            b"ERR x",
+            b"NOSCRIPT y",
+            b"$1\r\na\r\n",
+            b":1\r\n",
+            b"*2\r\n",
+            b"-MOVED 1 h:1",
+        ];
+        let parts: Vec<&[u8]> = lines.chain(others).collect();
+        let mut dice = Dice(7);
+        for _ in 0..30_000 {
+            let bytes =
+                (0..=dice.roll(9)).map(|_| parts[dice.roll(parts.len())]).collect::<Vec<_>>().concat();
+            // Of several replies redis-rs reads one at a time as well.
+            let (ours, read) = match first(&bytes) {
+                Ok(Some((value, read))) => (Some(value), read),
+                Ok(None) | Err(_) => (None, bytes.len()),
+            };
+            assert_eq!(redis::parse_redis_value(&bytes[..read]).ok(), ours, "{}", bytes.escape_ascii());
+        }
     }
 
     #[test]

@@ -83,6 +83,18 @@ fn what_comes_unasked_behind_a_reply_is_nobodys() {
 }
 
 #[test]
+fn what_comes_unasked_before_a_request_does_not_keep_it_waiting() {
+    both(|client| async move {
+        let (mut monitor, mut other) = (client.connect().await, client.connect().await);
+        assert_eq!(monitor.req_packed_command(&redis::cmd("MONITOR")).await, Ok(Value::Okay));
+        // The node shows it the other's command, and nobody reads that before the next request.
+        ask(&mut other, &ping("shown")).await;
+        client.host.sleep(Duration::from_millis(10)).await;
+        assert_eq!(monitor.req_packed_command(&ping("mine")).await, pong("mine"));
+    });
+}
+
+#[test]
 fn whoever_reads_leaves_others_their_replies_and_somebody_who_reads() {
     both(|client| async move {
         let one = client.connect().await;

@@ -141,8 +141,10 @@ impl Wire {
             } else {
                 self.hand_out(reader);
             }
-            if is_all && self.waiting.is_empty() {
-                break; // the next request asks again
+            // Whoever got its reply needs no more, and the next request asks again. That one reads before it is sent,
+            // and is woken for its reply only if it read until there was nothing.
+            if is_all && self.waiting.is_empty() && reader.is_some() {
+                break;
             }
         }
     }
