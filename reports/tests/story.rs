@@ -1,8 +1,8 @@
 //! Who and what a picture shows where there is much of it: many clients, many links, more events than fit.
 
-use doublehold::picture::picture;
+use doublehold::picture::{cause, picture};
 use doublehold::style::Style;
-use doublehold_history::{EventKind, Evidence};
+use doublehold_history::{EventKind, Evidence, Predicate};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::{Engine, Report, SimEngine, catalog};
 
@@ -172,6 +172,28 @@ const EVERY_TIME: &str = "\
       { kind = 'clock-step', host = 'A', by = '-1ms', at = 'SET executed for c1', each = true },
     ]
 ";
+
+#[test]
+fn a_client_that_restarted_before_it_took_the_key_did_not_leave_it_behind() {
+    // One client waits for longer than it may, for the key of another that crashed before it took the key or after it.
+    for (crashed_at, down_for, why) in
+        [("1ms", "0s", None), ("500ms", "1m", Some("c1's process is gone, and its key stays on A"))]
+    {
+        let report = run(&format!(
+            "claim = 'a key stays'\n\
+             lock = {{ algorithm = 'single', ttl = '100s' }}\n\
+             nodes = {{ names = ['A'] }}\n\
+             clients = [\n\
+               {{ name = 'c1', program = ['acquire', 'work 60s', 'release'] }},\n\
+               {{ name = 'c2', program = ['work 1s', 'acquire', 'release'], give_up_after = '50s' }},\n\
+             ]\n\
+             faults = [{{ kind = 'crash', host = 'c1', at = '{crashed_at}', for = '{down_for}' }}]\n\
+             limits = {{ time = '5m', obtain_within = '5s' }}\n"
+        ));
+        assert_eq!(report.verdicts.get(Predicate::LV).as_str(), "violated", "{crashed_at}");
+        assert_eq!(cause(&report).as_deref(), why, "{crashed_at}");
+    }
+}
 
 #[test]
 fn a_fault_that_strikes_every_time_is_one_event_and_has_one_label() {

@@ -99,9 +99,12 @@ fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Opt
     };
     let keys: Vec<&KeySpan> = facts.run.keys.iter().filter(stayed).collect();
     let events = facts.run.history.events().iter();
-    let dead = |host: HostIndex| {
+    // One that died before it took the key is another process by now, and may still have it.
+    let dead = |host: HostIndex, since: TrueNs| {
         events.clone().any(|event| match event.what {
-            EventKind::Died { client } => facts.host_of(client) == Some(host) && event.at <= to,
+            EventKind::Died { client } => {
+                facts.host_of(client) == Some(host) && since <= event.at && event.at <= to
+            }
             _ => false,
         })
     };
@@ -109,7 +112,7 @@ fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Opt
     let nodes_in_all = facts.run.hosts.iter().filter(|(_, role)| *role == Role::Node).count();
     // On fewer, it keeps nobody waiting.
     let on_most = keys.len() * 2 > nodes_in_all;
-    let whose = on_most && keys.iter().all(|key| key.client == client) && dead(client);
+    let whose = on_most && keys.iter().all(|key| key.client == client && dead(client, key.from));
     let (name, nodes) = (facts.host(client), nodes(facts, keys.iter().map(|key| key.node)));
     let outlives = |key: &&KeySpan| lived_its_time(facts, key, to);
     let long = if keys.iter().all(outlives) { " for longer than its lease" } else { "" };
