@@ -272,11 +272,13 @@ impl Checked {
         self.tally.of(predicate)
     }
 
-    /// Whether the lock never panicked, none of these was ever violated, and each was seen to hold at least once: a
-    /// check that could never say anything is no pass.
+    /// Whether the lock was granted at least once and never panicked, none of these was ever violated, and each was
+    /// seen to hold at least once: a check that could never say anything is no pass.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| matches!(self.count(predicate), Count { violated: 0, holds: 1.., .. });
-        self.tally.panicked.is_none() && predicates.iter().all(|predicate| held(*predicate))
+        self.tally.grants > 0
+            && self.tally.panicked.is_none()
+            && predicates.iter().all(|predicate| held(*predicate))
     }
 
     /// For tests: goes on if [`Checked::holds`].
@@ -319,6 +321,13 @@ impl fmt::Display for Checked {
         }
         if let Some((first, panics)) = tally.panicked {
             writeln!(f, "\n  the lock panicked in {panics} of these runs, first from seed {first}")?;
+        }
+        if tally.grants == 0 {
+            let why = tally
+                .refused
+                .as_ref()
+                .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {why}"));
+            writeln!(f, "\n  no call was ever granted the lock{}", why.unwrap_or_default())?;
         }
         let Some(bad) = bad else { return Ok(()) };
         writeln!(f, "\n{}", bad.text)?;

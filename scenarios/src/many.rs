@@ -29,6 +29,10 @@ pub struct Tally {
     pub predicates: BTreeMap<Predicate, Count>,
     /// The first seed from which the lock's code panicked, and how many did.
     pub panicked: Option<(Seed, u64)>,
+    /// How many calls were granted, in all runs together.
+    pub grants: u64,
+    /// The first seed from which none was, and why the last call of that run was not.
+    pub refused: Option<(Seed, String)>,
 }
 
 /// How often one predicate came to what.
@@ -150,6 +154,12 @@ impl Tally {
         if run.panicked.is_some() {
             let (first, panics) = self.panicked.unwrap_or((run.seed, 0));
             self.panicked = Some((first.min(run.seed), panics + 1));
+        }
+        self.grants += run.grants.count;
+        if let Some(why) = &run.grants.refusal
+            && self.refused.as_ref().is_none_or(|(first, _)| run.seed < *first)
+        {
+            self.refused = Some((run.seed, why.clone()));
         }
     }
 

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use doublehold_history::{CallId, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts};
+use doublehold_history::words::clean;
+use doublehold_history::{
+    CallId, EventKind, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
+};
 
 use crate::Seed;
 use crate::fault::Fault;
@@ -60,6 +63,8 @@ pub struct Summary {
     pub verdicts: Verdicts,
     /// Whether that is what the scenario expects.
     pub judgement: Judgement,
+    /// How often a lock was granted.
+    pub grants: Grants,
     /// True time at the end.
     pub ended: TrueNs,
     /// How much happened, in the engine's events.
@@ -70,6 +75,29 @@ pub struct Summary {
     pub trace_hash: TraceHash,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
+}
+
+/// How often a lock was granted in a run. What never was has broken no rule, and has shown nothing either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grants {
+    /// How many calls were granted.
+    pub count: u64,
+    /// Why the last call was not, where none was and one had an answer.
+    pub refusal: Option<String>,
+}
+
+impl Grants {
+    /// Those that a history tells of.
+    pub fn of(history: &History) -> Grants {
+        let events = || history.events().iter().map(|event| &event.what);
+        let count = events().filter(|what| matches!(what, EventKind::Granted { .. })).count() as u64;
+        let why = |what: &EventKind| match what {
+            EventKind::Refused { why, .. } | EventKind::AcquireUnknown { why, .. } => Some(clean(why)),
+            _ => None,
+        };
+        let refusal = if count == 0 { events().rev().find_map(why) } else { None };
+        Grants { count, refusal }
+    }
 }
 
 /// The digest of everything that happened in a run, as an engine accounts for it: two runs that are the same have the

@@ -11,7 +11,7 @@ pub(crate) mod verify_determinism;
 
 use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::report::{Judgement, Report};
+use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::Scenario;
 
 use self::meant::Kind;
@@ -21,12 +21,21 @@ use crate::show::{Format, Show};
 use crate::{json, output, text};
 
 /// Prints a run and says how it came out.
-fn show(report: &Report, replay: &str, how: Show) -> Result<Exit, CliError> {
+fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {
+    report.notes.extend(nothing_granted(&report));
+    let report = &report;
     output::print(&match how.format {
         Format::Text => text::run(report, replay, &how.style()),
         Format::Json => json::run(report, replay)?,
     })?;
     Ok(exit(report))
+}
+
+/// What never was granted has broken no rule, which the verdicts alone do not tell.
+fn nothing_granted(report: &Report) -> Option<String> {
+    let Grants { count: 0, refusal } = Grants::of(&report.history) else { return None };
+    let why = refusal.map(|why| format!("; the last refusal: {why}")).unwrap_or_default();
+    Some(format!("nobody was ever granted the lock{why}"))
 }
 
 fn exit(report: &Report) -> Exit {

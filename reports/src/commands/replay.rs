@@ -28,8 +28,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (contradicts, words) = (replay.contradicts(), replay.words(&report.trace_hash.to_string()));
     report.notes.push(words.clone());
     report.replays = Some(replay);
-    let shown =
-        super::show(&report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
+    let shown = super::show(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
     if !contradicts {
         return Ok(shown);
     }

@@ -66,7 +66,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         None => (prepared.run(arguments.seed), Vec::new()),
     };
     files.fill(&report, &trace)?;
-    super::show(&report, &arguments.replay_line(&arguments.scenario), arguments.show)
+    super::show(report, &arguments.replay_line(&arguments.scenario), arguments.show)
 }
 
 impl Arguments {

@@ -20,7 +20,7 @@ use super::{Driver, Engine, Prepared, Signal, clocks};
 use crate::cast::{Cast, UnknownHost};
 use crate::fault::{Fault, Nature};
 use crate::format::words;
-use crate::report::{FaultReport, Judgement, Report, Summary, TraceHash};
+use crate::report::{FaultReport, Grants, Judgement, Report, Summary, TraceHash};
 use crate::scenario::{ClientSetup, HostIndex, Limits, Role, Scenario};
 
 /// Runs scenarios in the simulation kernel, in virtual time.
@@ -118,6 +118,7 @@ impl Prepared for PreparedSim {
             outcome,
             judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
             verdicts,
+            grants: Grants::of(&recorded.history),
             ended: clocks::true_time(run.ended),
             events: run.events,
             messages: run.messages,

@@ -1,0 +1,63 @@
+//! What a check and a run say of a lock that was never granted.
+
+use std::process::Command;
+
+use doublehold::check::{
+    Checked, Client, Existing, Guard, MultiplexedConnection, Predicate, Wanted, World, check,
+};
+use redis::RedisResult;
+
+struct Held(MultiplexedConnection, Wanted, String);
+
+impl Guard for Held {
+    fn token(&self) -> Vec<u8> {
+        self.2.clone().into()
+    }
+
+    async fn release(mut self) -> RedisResult<bool> {
+        redis::cmd("DEL").arg(self.1.resource).query_async(&mut self.0).await
+    }
+}
+
+/// Checks a lock that asks for its key with this option of SET.
+fn checked(option: &'static str) -> Checked {
+    let take = move |mut redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let (token, ttl) = (client.token(), wanted.ttl.as_millis() as u64);
+        let mut set = redis::cmd("SET");
+        set.arg(&wanted.resource).arg(&token).arg("NX").arg(option).arg(ttl);
+        let set: Option<String> = set.query_async(&mut redis).await?;
+        Ok(set.map(|_| Held(redis, wanted, token)))
+    };
+    let program = ["acquire", "read", "work 1s", "write", "release"];
+    let world = World::new("two clients").nodes(["A"]).clients(2, program);
+    check(&world, Existing::on_one_node("mine", take)).seeds(1..=4).no_files().run().expect("it can be run")
+}
+
+#[test]
+fn a_check_of_a_lock_that_was_never_granted_is_no_pass_and_says_why_it_was_not() {
+    let right = checked("PX");
+    assert!(right.holds(&[Predicate::P1]) && right.tally.grants == 8, "{right}");
+    assert!(!right.to_string().contains("ever granted"), "{right}");
+
+    let mistyped = checked("XP");
+    assert_eq!(mistyped.count(Predicate::P1).holds, 4, "no rule is broken: {mistyped}");
+    assert!(!mistyped.holds(&[Predicate::P1]) && !mistyped.holds(&[]), "{mistyped}");
+    let said = "no call was ever granted the lock; the last refusal, from seed 1: the node replied `ERR syntax error`";
+    assert!(mistyped.to_string().contains(said), "{mistyped}");
+}
+
+#[test]
+fn a_run_in_which_nobody_was_granted_the_lock_says_so_beside_its_verdicts() {
+    let run = |sets: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let output =
+            command.args(["run", "quiet", "--format", "json"]).args(sets).output().expect("it starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let note = "nobody was ever granted the lock; the last refusal: ";
+    assert!(!run(&[]).contains(note));
+    let cut = r#"faults=[{kind = "cut", from = ["c1", "c2", "c3"], to = "A", both_ways = true, at = "0s"}]"#;
+    let alone = run(&[cut]);
+    assert!(alone.contains(note), "{alone}");
+}
