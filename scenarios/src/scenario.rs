@@ -64,7 +64,7 @@ pub struct Scenario {
 impl Scenario {
     /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so
     /// that it means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no
-    /// part of a file.
+    /// part of a file. The number of a thing that there is not, which [`Scenario::checked`] refuses, is written `?`.
     ///
     /// ```
     /// use doublehold_scenarios::{catalog, format::Source};
@@ -94,6 +94,7 @@ impl Scenario {
     ///
     /// As [`Scenario::checked`].
     pub fn checked_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
+        format::numbers::check(self)?;
         let (name, file) = (self.name.clone(), self.name.clone());
         let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };
         let read = source.read().map_err(ScenarioError::made_in_rust)?;

@@ -1,9 +1,10 @@
 //! Several locks and several objects in one scenario: each lock is one, with its own key, holders and fencing numbers.
 
-use doublehold_history::{ClientId, EventKind, LockId, Predicate};
+use doublehold_history::{ClientId, EventKind, LockId, ObjectId, Predicate};
 use doublehold_lockimpl::{Nodes, descriptors};
+use doublehold_scenarios::build::World;
 use doublehold_scenarios::report::KeySpan;
-use doublehold_scenarios::scenario::{ObjectSetup, Scenario, Step};
+use doublehold_scenarios::scenario::{HostIndex, ObjectSetup, Scenario, Step};
 use doublehold_scenarios::{Engine, Report, SimEngine, format::Source};
 
 const LOCK: &str = r#"algorithm = "single", ttl = "10s", name = ["stock", "orders"]"#;
@@ -186,4 +187,63 @@ fn names_and_objects_that_do_not_fit_together_are_refused() {
         "`resource.object.item`: there is no lock `stok` | hint: did you mean `stock`?"
     );
     assert_eq!(objects("{}"), "`resource.object` names 0 objects | hint: name 1 to 32");
+}
+
+/// What a world is refused for whose scenario is changed like this in Rust.
+fn made(change: impl Fn(&mut Scenario) + Send + Sync + 'static) -> String {
+    let world = World::new("two").locks(["stock", "orders"]).nodes(["A"]);
+    let world = world.client("c1", ["acquire stock", "read stock", "release stock"]).with(change);
+    let refused = world.scenario("single", descriptors()).expect_err("it makes no sense").to_string();
+    refused.replacen("cannot use `two`: ", "", 1).replace("\nhint:", " | hint:")
+}
+
+#[test]
+fn a_number_of_nothing_is_refused_in_a_world_made_in_rust() {
+    assert_eq!(
+        made(|it| it.clients[0].program[0] = Step::Acquire(LockId(3))),
+        "`clients.0.program.0` is `LockId(3)`, of which there is none | hint: known are `LockId(0)` to `LockId(1)`"
+    );
+    assert_eq!(
+        made(|it| it.clients[0].program[1] = Step::Read(ObjectId(3))),
+        "`clients.0.program.1` is `ObjectId(3)`, of which there is none | hint: known are `ObjectId(0)` to `ObjectId(1)`"
+    );
+    assert_eq!(
+        made(|it| {
+            it.lock.names.truncate(1);
+            it.resource.objects = vec![ObjectSetup { name: "item".into(), lock: LockId(9) }];
+        }),
+        "`resource.objects.0.lock` is `LockId(9)`, of which there is none | hint: the only one is `LockId(0)`"
+    );
+    assert_eq!(
+        made(|it| it.nodes.master = Some(HostIndex(7))),
+        "`nodes.master` is `HostIndex(7)`, of which there is none | hint: known are `HostIndex(0)` to `HostIndex(2)`"
+    );
+    assert!(made(|it| it.clients[0].host = HostIndex(7)).starts_with("`clients.0.host` is `HostIndex(7)`"));
+    assert!(
+        made(|it| it.links.push((HostIndex(0), HostIndex(7), it.link.clone()))).starts_with("`links.0` is")
+    );
+    assert_eq!(made(|it| it.lock.names.clear()), "`lock.names` is empty | hint: name at least one");
+    assert_eq!(
+        made(|it| it.resource.objects.clear()),
+        "`resource.objects` is empty | hint: name at least one"
+    );
+}
+
+#[test]
+fn two_objects_of_one_name_are_refused_in_a_world_made_in_rust() {
+    let refused = made(|it| it.resource.objects[1].name = it.resource.objects[0].name.clone());
+    assert_eq!(refused, "there are two objects `orders` | hint: name each once");
+}
+
+#[test]
+fn a_scenario_with_a_number_of_nothing_can_be_written_all_the_same() {
+    let mut scenario =
+        read(LOCK, r#"names = ["A"]"#, r#"["acquire stock", "read stock"]"#, "").expect("it is right");
+    scenario.clients[0].program = vec![Step::Acquire(LockId(3)), Step::Read(ObjectId(3))];
+    scenario.clients[1].host = HostIndex(7);
+    scenario.resource.objects[0].lock = LockId(9);
+    let text = scenario.to_toml();
+    for written in [r#"program = ["acquire ?", "read ?"]"#, r#"name = "?""#, r#"orders = "?""#] {
+        assert!(text.contains(written), "{text}");
+    }
 }

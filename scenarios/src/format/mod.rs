@@ -6,7 +6,7 @@
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
-//! | a scenario as a file again | `write` |
+//! | a scenario as a file again, and whether it can be one | `write`, `numbers` |
 //! | every word of all these as data, so that a test can demand that each matters | `vocabulary` |
 //!
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
@@ -17,6 +17,7 @@ mod fault;
 mod hosts;
 mod lock;
 mod network;
+pub(crate) mod numbers;
 mod orders;
 mod possible;
 pub(crate) mod problem;

@@ -9,6 +9,7 @@ use doublehold_history::{LockId, ObjectId};
 use super::problem::Result;
 use super::section::Field;
 use super::units::{self, law_value};
+use super::write::{NOTHING, lock_name};
 use super::{suggest, vocabulary::Key};
 use crate::scenario::{ObjectSetup, Scenario, Step};
 
@@ -47,13 +48,15 @@ pub(super) fn read(field: &Field<'_>, things: &Things<'_>) -> Result<Vec<Step>> 
 
 /// A step as a file says it: its lock or object is named where there are several.
 pub(super) fn written(step: &Step, scenario: &Scenario) -> String {
-    let named = |word: &str, name: &str, several: bool| match several {
-        true => format!("{word} {name}"),
-        false => word.to_owned(),
-    };
     let (locks, objects) = (&scenario.lock.names, &scenario.resource.objects);
-    let lock = |word, lock: &LockId| named(word, &locks[lock.0 as usize], locks.len() > 1);
-    let object = |word, object: &ObjectId| named(word, &objects[object.0 as usize].name, objects.len() > 1);
+    let named = |word: &str, name: Option<&str>, count: usize| match name {
+        Some(_) if count == 1 => word.to_owned(),
+        name => format!("{word} {}", name.unwrap_or(NOTHING)),
+    };
+    let lock = |word, lock: &LockId| named(word, lock_name(*lock, scenario), locks.len());
+    let object = |word, object: &ObjectId| {
+        named(word, objects.get(object.0 as usize).map(|object| object.name.as_str()), objects.len())
+    };
     match step {
         Step::Acquire(it) => lock("acquire", it),
         Step::Try(it) => lock("try", it),

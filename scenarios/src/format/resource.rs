@@ -10,7 +10,7 @@ use super::problem::Result;
 use super::section::{Choices, Field, Section};
 use super::suggest;
 use super::vocabulary::{Key, words_of};
-use super::write::put;
+use super::write::{NOTHING, lock_name, put};
 use crate::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
 
 const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
@@ -100,7 +100,7 @@ pub(super) fn write(scenario: &Scenario) -> Table {
     match &objects[..] {
         [object] if scenario.lock.names.len() == 1 => put(&mut table, "object", object.name.as_str()),
         objects => {
-            let lock = |object: &ObjectSetup| scenario.lock.names[object.lock.0 as usize].as_str().into();
+            let lock = |object: &ObjectSetup| lock_name(object.lock, scenario).unwrap_or(NOTHING).into();
             let objects = objects.iter().map(|object| (object.name.clone(), lock(object)));
             put(&mut table, "object", objects.collect::<Table>());
         }

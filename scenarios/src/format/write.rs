@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use doublehold_history::LockId;
 use toml::{Table, Value};
 
 use super::units::{law_value, rate_text, signed_text, text};
@@ -47,8 +48,15 @@ fn list<T>(items: &[T], table: impl Fn(&T) -> Table) -> Vec<Value> {
     items.iter().map(|item| table(item).into()).collect()
 }
 
+/// What is written where a number is of nothing. Such a scenario is refused before it is run: see `numbers`.
+pub(super) const NOTHING: &str = "?";
+
 fn name(scenario: &Scenario, host: HostIndex) -> &str {
-    &scenario.hosts[host.0].name
+    scenario.hosts.get(host.0).map_or(NOTHING, |host| &host.name)
+}
+
+pub(super) fn lock_name(lock: LockId, scenario: &Scenario) -> Option<&str> {
+    scenario.lock.names.get(lock.0 as usize).map(String::as_str)
 }
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
