@@ -247,3 +247,16 @@ fn a_scenario_with_a_number_of_nothing_can_be_written_all_the_same() {
         assert!(text.contains(written), "{text}");
     }
 }
+
+#[test]
+fn blanks_around_a_name_are_no_part_of_it() {
+    let objects = |object: &str| {
+        let more = format!("resource = {{ object = {object} }}");
+        read(LOCK, r#"names = ["A"]"#, r#"["work 1s"]"#, &more).map(|scenario| scenario.resource.objects)
+    };
+    let object = |name: &str, lock| ObjectSetup { name: name.to_owned(), lock: LockId(lock) };
+    let read = objects(r#"{ " item" = "stock ", a = " orders" }"#);
+    assert_eq!(read, Ok(vec![object("a", 1), object("item", 0)]), "in alphabetical order");
+    let twice = objects(r#"{ item = "stock", " item" = "orders" }"#).expect_err("there are two");
+    assert!(twice.ends_with("there are two objects `item`\nhint: name each once"), "{twice}");
+}

@@ -71,13 +71,24 @@ fn objects(resource: &Section<'_>, locks: &[String]) -> Result<Vec<ObjectSetup>>
         let cause = format!("`{}` names {} objects", field.path, table.len());
         return Err(field.problem(cause, format!("name 1 to {OBJECTS_MAX}")));
     }
-    table.into_iter().map(|(name, lock)| object(name, &lock, locks)).collect()
+    let mut objects: Vec<ObjectSetup> = Vec::new();
+    for (name, lock) in table {
+        let object = object(name, &lock, locks)?;
+        // A table has each key once, and keys are other texts where names differ by the blanks around them.
+        if objects.iter().any(|other| other.name == object.name) {
+            let cause = format!("there are two objects `{}`", shorten(&object.name));
+            return Err(lock.problem(cause, "name each once"));
+        }
+        objects.push(object);
+    }
+    objects.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(objects)
 }
 
 /// An object and the lock that protects it.
 fn object(name: &str, field: &Field<'_>, locks: &[String]) -> Result<ObjectSetup> {
     let name = field.name_from(name)?;
-    let lock = field.naming("the name of a lock", "name the lock that protects the object")?;
+    let lock = field.naming("the name of a lock", "name the lock that protects the object")?.trim();
     match locks.iter().zip(0..).find(|(known, _)| *known == lock) {
         Some((_, place)) => Ok(ObjectSetup { name, lock: LockId(place) }),
         None => {
