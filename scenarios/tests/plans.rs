@@ -1,5 +1,7 @@
 //! Plans: what is written is read as itself, older ones are read, and a replay says what can be compared.
 
+use std::time::Duration;
+
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::{Plan, Replay};
 use doublehold_scenarios::{Engine, Report, Seed, SimEngine, catalog};
@@ -78,6 +80,20 @@ fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
             "NOT AS IN THE PLAN: made under hash rules 99, this program has 2: verdicts are compared, hashes cannot be; P1 was {turned} and is {was}"
         )
     );
+}
+
+/// Versions before there was a rule for the ttl took it as it was, and rounded it up.
+#[test]
+fn a_plan_with_a_ttl_that_no_file_may_have_any_more_is_replayed() {
+    let mut scenario = catalog::load("set-without-nx", &[]).unwrap();
+    scenario.lock.ttl = Duration::from_millis(1500);
+    scenario.clients[0].ttl = Some(Duration::from_millis(2500));
+    assert!(scenario.checked().unwrap_err().to_string().contains("counts whole seconds"));
+    let report = SimEngine.run(&scenario, 1);
+    let plan = Plan::parse("old.plan", &Plan::of(&report).to_toml().unwrap())
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.scenario, scenario);
+    assert_eq!(plan.replayed(&SimEngine.run(&plan.scenario, plan.seed)), Replay::Same);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use doublehold_history::words::shorten;
-use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Value};
+use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
 use toml::Table;
 
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use super::vocabulary::Key;
 use super::write::put;
-use super::{suggest, units};
+use super::{Source, suggest, units};
 use crate::scenario::{ClientSetup, LockSetup, Step};
 
 /// What a scenario says of its lock whatever lock it is.
@@ -46,13 +46,14 @@ pub(super) struct Chosen<'a> {
     pub(super) setup: LockSetup,
     pub(super) facts: Facts,
     pub(super) descriptor: &'a Descriptor,
-    /// All that there are.
-    locks: &'a [Descriptor],
+    /// What is read: which locks there are, and whether it is a plan.
+    source: &'a Source,
 }
 
 impl<'a> Chosen<'a> {
     /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
-    pub(super) fn read(root: &Section<'_>, nodes: usize, locks: &'a [Descriptor]) -> Result<Chosen<'a>> {
+    pub(super) fn read(root: &Section<'_>, nodes: usize, source: &'a Source) -> Result<Chosen<'a>> {
+        let locks = &source.locks;
         let known = known(locks);
         let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known)?;
         let algorithm = lock.require("algorithm", "\"redlock\"")?;
@@ -62,27 +63,34 @@ impl<'a> Chosen<'a> {
         let ttl_field = lock.require("ttl", "\"10s\"")?;
         let ttl = ttl_field.positive_duration()?;
         let switches = switches(&lock, descriptor, nodes)?;
-        if let Some(unfit) = descriptor.unfit(&switches, ttl) {
-            return Err(ttl_field.problem(unfit.cause, unfit.hint));
-        }
         let names = lock.get("name").map_or(Ok(vec!["stock".to_owned()]), |field| lock_names(&field))?;
         let facts = descriptor.facts(&switches);
         let setup = LockSetup { names, ttl, algorithm: descriptor.name.to_owned(), switches };
-        Ok(Chosen { setup, facts, descriptor, locks })
+        let chosen = Chosen { setup, facts, descriptor, source };
+        match chosen.unfit(ttl) {
+            Some(unfit) => Err(ttl_field.problem(unfit.cause, unfit.hint)),
+            None => Ok(chosen),
+        }
     }
 
     /// Another ttl than that of `[lock]`.
     pub(super) fn ttl(&self, field: &Field<'_>) -> Result<Duration> {
         let ttl = field.positive_duration()?;
-        match self.descriptor.unfit(&self.setup.switches, ttl) {
+        match self.unfit(ttl) {
             Some(unfit) => Err(field.problem(format!("`{}`: {}", field.path, unfit.cause), unfit.hint)),
             None => Ok(ttl),
         }
     }
 
+    /// Why the lock cannot have this ttl. Of a plan nothing is asked: its run was made, by a version that may not yet
+    /// have refused it.
+    fn unfit(&self, ttl: Duration) -> Option<Unfit> {
+        if self.source.in_plan { None } else { self.descriptor.unfit(&self.setup.switches, ttl) }
+    }
+
     /// The locks that run on such nodes.
     pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> Vec<&'static str> {
-        self.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
+        self.source.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
     }
 
     /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
@@ -103,11 +111,12 @@ impl<'a> Chosen<'a> {
         }
         let nothing = Switches::new();
         let as_published = |lock: &&Descriptor| wanted(&lock.facts(&nothing));
-        let others: Vec<&str> = self.locks.iter().filter(as_published).map(|lock| lock.name).collect();
+        let others: Vec<&str> = self.source.locks.iter().filter(as_published).map(|lock| lock.name).collect();
         if !others.is_empty() {
             return format!("use {}", suggest::either(&others));
         }
-        let flags = self.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
+        let flags =
+            self.source.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
         let flags: Vec<(&str, &str)> = flags.collect();
         let Some((_, flag)) = flags.first() else { return "use another lock".to_owned() };
         let others: Vec<&str> =

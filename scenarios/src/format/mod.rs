@@ -143,7 +143,7 @@ impl Source {
     /// );
     /// ```
     pub fn read(&self) -> std::result::Result<Scenario, ScenarioError> {
-        let read = self.resolve().and_then(|tree| scenario(&self.name, &tree, &self.locks));
+        let read = self.resolve().and_then(|tree| scenario(self, &tree));
         let mut scenario = read.map_err(|problem| self.refused(problem))?;
         scenario.sets = self.sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
         Ok(scenario)
@@ -151,7 +151,7 @@ impl Source {
 
     /// Reads the scenario from a tree that is part of another file.
     pub(crate) fn read_tree(&self, tree: &Node) -> std::result::Result<Scenario, ScenarioError> {
-        scenario(&self.name, tree, &self.locks).map_err(|problem| self.refused(problem))
+        scenario(self, tree).map_err(|problem| self.refused(problem))
     }
 
     /// The names of the file's variants, in file order.
@@ -274,12 +274,12 @@ fn patches(field: &Field<'_>) -> Result<Vec<(String, Node)>> {
     Ok(own.chain(set).map(|(path, field)| (path.to_owned(), field.node().clone())).collect())
 }
 
-fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
+fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
     let root = Section::root(tree, KEYS)?;
     let words = |key: &str| root.get(key).map_or(Ok(String::new()), |field| field.words());
     let client_tables = clients::tables(&root)?;
     let hosts = Hosts::read(&root, &client_tables)?;
-    let lock = Chosen::read(&root, hosts.of(crate::scenario::Role::Node).len(), locks)?;
+    let lock = Chosen::read(&root, hosts.of(crate::scenario::Role::Node).len(), source)?;
     let nodes = hosts::read_nodes(&root, &hosts, &lock)?;
     let resource = resource::read(&root, &hosts, &lock)?;
     let limits = limits(&root)?;
@@ -303,7 +303,7 @@ fn scenario(name: &str, tree: &Node, locks: &[Descriptor]) -> Result<Scenario> {
     let started = |(client, start)| ClientSetup { start, ..client };
     let clients = clients.into_iter().zip(starts).map(started).collect();
     Ok(Scenario {
-        name: name.to_owned(),
+        name: source.name.clone(),
         id: root.get("id").map_or(Ok(String::new()), |field| field.name())?,
         claim: root.require("claim", "\"what this scenario shows, in one sentence\"")?.words()?,
         source: words("source")?,
