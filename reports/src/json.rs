@@ -52,7 +52,7 @@ struct Run<'a> {
     /// Of a replay: whether the plan came to the same digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_run: Option<bool>,
-    /// Of the replay of a plan under other hash rules: whether it came to the same verdicts.
+    /// Of the replay of a plan under other hash rules: whether it came to the same verdicts. Of another: false if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_verdicts: Option<bool>,
     events: u64,

@@ -602,6 +602,19 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
     };
     assert_eq!((same(&plan), same(&other)), (Value::Bool(true), Value::Bool(false)));
     assert_eq!(json.get("same_run"), None, "a run is no replay");
+    let (before, verdicts) = text.split_once("[verdicts]").expect("a table of them");
+    let edited = folder
+        .file("edited.plan", format!("{before}[verdicts]{}", verdicts.replacen("violated", "holds", 1)));
+    let told = output(&["replay", &edited]);
+    let words = format!(
+        "NOT AS IN THE PLAN: the run is the same, trace {hash}, and its verdicts are not; P1 was holds"
+    );
+    assert_eq!(told.status.code(), Some(1));
+    assert!(
+        stderr(&told).starts_with(&words) && stdout(&told).contains("note: NOT AS IN"),
+        "{}",
+        stderr(&told)
+    );
     let newer = folder.file("newer.plan", text.replace("plan = 2", "plan = 3"));
     let refusal = refused(&["replay", &newer]);
     assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 3"), "{refusal}");

@@ -24,6 +24,7 @@ fn runs() -> Vec<(Report, Vec<Value>)> {
     let mut runs: Vec<(Report, Vec<Value>)> = runs.iter().map(|(name, seed)| run(name, *seed)).collect();
     Arc::make_mut(&mut runs[0].0.scenario).id = "SHOP-12".to_owned();
     runs[0].0.replays = Some(Replay::Same);
+    runs[1].0.replays = Some(Replay::OtherVerdicts { verdicts: Vec::new() });
     runs
 }
 

@@ -7,7 +7,6 @@
 //! compared, and a replay says so. The version of the program is in a plan for its reader.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
@@ -60,8 +59,13 @@ pub struct Plan {
 /// A plan's replay beside the run that the plan is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replay {
-    /// The same run: the trace came to the plan's digest.
+    /// The same run: the trace came to the plan's digest, and to its verdicts as far as it has any.
     Same,
+    /// The same trace, of which the plan says other verdicts: somebody changed the plan, or judges changed.
+    OtherVerdicts {
+        /// What verdicts were compared: predicate, what it came to then, and now.
+        verdicts: Vec<Compared>,
+    },
     /// Another run: the trace should have come to this digest.
     Another {
         /// The plan's digest.
@@ -72,7 +76,7 @@ pub enum Replay {
         /// The plan's rules.
         made_under: u32,
         /// What verdicts were compared: predicate, what it came to then, and now.
-        verdicts: Vec<(Predicate, &'static str, &'static str)>,
+        verdicts: Vec<Compared>,
     },
 }
 
@@ -173,43 +177,45 @@ impl Plan {
 
     /// What a replay of this plan has shown.
     pub fn replayed(&self, report: &Report) -> Replay {
+        let compare = |(predicate, was): (&Predicate, &&'static str)| {
+            (*predicate, *was, report.verdicts.get(*predicate).as_str())
+        };
+        let verdicts: Vec<_> = self.verdicts.iter().map(compare).collect();
         if self.hash_rules != HASH_RULES {
-            let compare = |(predicate, was): (&Predicate, &&'static str)| {
-                (*predicate, *was, report.verdicts.get(*predicate).as_str())
-            };
-            let verdicts = self.verdicts.iter().map(compare).collect();
             return Replay::OtherRules { made_under: self.hash_rules, verdicts };
         }
-        match report.trace_hash.to_string() == self.trace_hash {
-            true => Replay::Same,
-            false => Replay::Another { planned: self.trace_hash.clone() },
+        if report.trace_hash.to_string() != self.trace_hash {
+            return Replay::Another { planned: self.trace_hash.clone() };
         }
+        let are_same = differing(&verdicts).next().is_none();
+        if are_same { Replay::Same } else { Replay::OtherVerdicts { verdicts } }
     }
 }
 
 impl Replay {
-    /// Whether it was the same run; `None` if nobody can tell.
+    /// Whether it was the same run, whatever verdicts the plan has; `None` if nobody can tell.
     pub fn is_same_run(&self) -> Option<bool> {
         match self {
-            Replay::Same => Some(true),
+            Replay::Same | Replay::OtherVerdicts { .. } => Some(true),
             Replay::Another { .. } => Some(false),
             Replay::OtherRules { .. } => None,
         }
     }
 
-    /// Whether it contradicts the plan: another run, or, where that cannot be told, other verdicts.
+    /// Whether it contradicts the plan: another run, or other verdicts.
     pub fn contradicts(&self) -> bool {
         match self {
             Replay::Same => false,
-            Replay::Another { .. } => true,
-            Replay::OtherRules { verdicts, .. } => verdicts.iter().any(|(_, was, is)| was != is),
+            Replay::Another { .. } | Replay::OtherVerdicts { .. } => true,
+            Replay::OtherRules { verdicts, .. } => differing(verdicts).next().is_some(),
         }
     }
 
-    /// Where runs cannot be compared: whether the verdicts are the plan's; `None` where runs can, or where the plan
-    /// has none.
+    /// Whether the verdicts are the plan's, where runs cannot be compared; `Some(false)` also of the same run with other
+    /// verdicts. `None` for the rest, and where the plan has none.
     pub fn are_same_verdicts(&self) -> Option<bool> {
         match self {
+            Replay::OtherVerdicts { .. } => Some(false),
             Replay::OtherRules { verdicts, .. } if !verdicts.is_empty() => Some(!self.contradicts()),
             _ => None,
         }
@@ -223,6 +229,12 @@ impl Replay {
                 let planned = shorten(planned);
                 return format!("NOT THE SAME RUN: the plan came to trace {planned}, this replay to {hash}");
             }
+            Replay::OtherVerdicts { verdicts } => {
+                let same = format!(
+                    "NOT AS IN THE PLAN: the run is the same, trace {hash}, and its verdicts are not"
+                );
+                return same + &in_words(verdicts);
+            }
             Replay::OtherRules { made_under, verdicts } => (made_under, verdicts),
         };
         let mut words = format!("made under hash rules {made_under}, this program has {HASH_RULES}: ");
@@ -234,11 +246,21 @@ impl Replay {
             return words + "; every verdict is as in the plan";
         }
         words.insert_str(0, "NOT AS IN THE PLAN: ");
-        for (predicate, was, is) in verdicts.iter().filter(|(_, was, is)| was != is) {
-            let _ = write!(words, "; {predicate} was {was} and is {is}");
-        }
-        words
+        words + &in_words(verdicts)
     }
+}
+
+/// A predicate, what it came to in the plan, and now.
+pub type Compared = (Predicate, &'static str, &'static str);
+
+/// Those that came to something else than in the plan.
+fn differing(verdicts: &[Compared]) -> impl Iterator<Item = &Compared> {
+    verdicts.iter().filter(|(_, was, is)| was != is)
+}
+
+fn in_words(verdicts: &[Compared]) -> String {
+    let words = |(predicate, was, is): &Compared| format!("; {predicate} was {was} and is {is}");
+    differing(verdicts).map(words).collect()
 }
 
 /// The scenario of a plan: nested, or, as format 1 had it, as the text of a file.

@@ -82,6 +82,26 @@ fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
     );
 }
 
+#[test]
+fn a_plan_whose_verdicts_are_others_is_not_the_run_that_it_says_it_is() {
+    let report = two_jumps();
+    let was = report.verdicts.get(Predicate::P1).as_str();
+    let turned = if was == "holds" { "violated" } else { "holds" };
+    let (before, verdicts) =
+        text().split_once("[verdicts]").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let verdicts = verdicts.replacen(&format!("P1 = \"{was}\""), &format!("P1 = \"{turned}\""), 1);
+    let plan = Plan::parse("x.plan", &format!("{before}[verdicts]{verdicts}")).unwrap();
+    let replay = plan.replayed(&report);
+    assert!(replay.contradicts());
+    assert_eq!((replay.is_same_run(), replay.are_same_verdicts()), (Some(true), Some(false)));
+    assert_eq!(
+        replay.words("ff"),
+        format!(
+            "NOT AS IN THE PLAN: the run is the same, trace ff, and its verdicts are not; P1 was {turned} and is {was}"
+        )
+    );
+}
+
 /// Versions before there was a rule for the ttl took it as it was, and rounded it up.
 #[test]
 fn a_plan_with_a_ttl_that_no_file_may_have_any_more_is_replayed() {
