@@ -147,3 +147,26 @@ fn the_catalogue_refers_to_no_table_of_ids() {
         assert_eq!(scenario.id, "", "{} is labelled, and no reader can look the label up", entry.name);
     }
 }
+
+#[test]
+fn in_one_order_the_second_waits_until_the_first_is_done_with_both() {
+    let scenario = catalog::load("opposite-order/one-order", &[]).expect("it is in the catalogue");
+    for seed in SEEDS {
+        let report = SimEngine.run(&scenario, seed);
+        let done = |what: &EventKind| match *what {
+            EventKind::Granted { client, lock, .. } => {
+                Some(format!("c{} has {}", client.0 + 1, scenario.lock.names[lock.0 as usize]))
+            }
+            EventKind::ReleaseCalled { client, .. } => Some(format!("c{} releases", client.0 + 1)),
+            _ => None,
+        };
+        let done: Vec<String> =
+            report.history.events().iter().filter_map(|event| done(&event.what)).collect();
+        let both = |it: &str| {
+            [" has stock", " has orders", " releases", " releases"].map(|did| format!("{it}{did}"))
+        };
+        assert_eq!(done, [both("c1"), both("c2")].concat(), "seed {seed}");
+        let waits = |what: &EventKind| matches!(what, EventKind::Refused { client, .. } if client.0 == 1);
+        assert!(report.history.events().iter().any(|event| waits(&event.what)), "seed {seed}: c2 waits");
+    }
+}
