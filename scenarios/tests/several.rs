@@ -260,3 +260,56 @@ fn blanks_around_a_name_are_no_part_of_it() {
     let twice = objects(r#"{ item = "stock", " item" = "orders" }"#).expect_err("there are two");
     assert!(twice.ends_with("there are two objects `item`\nhint: name each once"), "{twice}");
 }
+
+/// As the format's page says.
+#[test]
+fn there_may_be_sixteen_locks_with_thirty_two_objects_and_programs_of_a_hundred_steps() {
+    assert!(include_str!("../FORMAT.md").contains("up to 16 locks, 32 objects and 100 steps"));
+    let refused = |locks: usize, objects: usize, steps: usize| {
+        let names: Vec<String> =
+            (0..locks).map(|it| format!("\"l{it}\"")).chain(["\"orders\"".into()]).collect();
+        let lock = LOCK.replace(r#""stock", "orders""#, &names.join(", "));
+        let objects: Vec<String> = (0..objects).map(|it| format!("o{it} = \"orders\"")).collect();
+        let program = format!("[{}]", vec!["\"work 1s\""; steps].join(", "));
+        let more = format!("resource = {{ object = {{ {} }} }}", objects.join(", "));
+        read(&lock, r#"names = ["A"]"#, &program, &more).err().unwrap_or_default()
+    };
+    assert_eq!(refused(15, 32, 100), "");
+    assert!(refused(16, 1, 1).contains("`lock.name` names 17 locks\nhint: name 1 to 16"));
+    assert!(refused(1, 33, 1).contains("`resource.object` names 33 objects\nhint: name 1 to 32"));
+    assert!(refused(1, 1, 101).contains("`clients.0.program` has 101 steps\nhint: use 1 to 100"));
+}
+
+/// As the format's page says.
+#[test]
+fn a_moment_counts_the_grants_of_all_locks_and_a_claim_outlives_its_round() {
+    let more = r#"
+        [[faults]]
+        kind = "slow"
+        from = "c2"
+        to = "A"
+        by = "1ms"
+        for = "1s"
+        at = "c1's 2nd grant"
+    "#;
+    let report = run(LOCK, r#"["acquire stock", "work 1s", "acquire orders", "work 1s"]"#, more);
+    let at = |wanted: &dyn Fn(&EventKind) -> bool| {
+        report.history.events().iter().find(|event| wanted(&event.what)).map(|event| event.at)
+    };
+    let orders = at(&|what| matches!(what, EventKind::Granted { client: ClientId(0), lock: LockId(1), .. }));
+    assert!(orders.is_some() && report.faults[0].from == orders, "{:?} {orders:?}", report.faults[0].from);
+
+    let mut scenario =
+        read(LOCK, r#"names = ["A"]"#, r#"["try stock", "work 1s"]"#, "").expect("it is right");
+    scenario.clients[0].rounds = 3;
+    let report = SimEngine.run(&scenario, 1);
+    let died = report
+        .history
+        .events()
+        .iter()
+        .find(|event| matches!(event.what, EventKind::Died { client: ClientId(0) }));
+    let claims = doublehold_history::claims(&report.history);
+    let held: Vec<_> =
+        claims.iter().filter(|claim| claim.client == ClientId(0)).map(|claim| claim.span.to).collect();
+    assert_eq!(held, [died.expect("its process ends").at]);
+}
