@@ -45,6 +45,7 @@
 //! ```
 
 mod hushed;
+mod names;
 
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
@@ -127,8 +128,8 @@ impl Check {
     }
 
     /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
-    /// named after the test, the world, the lock and the seed; checks that share all four overwrite each other's, so
-    /// give worlds of one test different names, or folders.
+    /// named after the test, the world, the lock and the seed, long names cut; checks that share all four overwrite
+    /// each other's, so give worlds of one test different names, or folders.
     pub fn files(self, folder: impl Into<PathBuf>) -> Check {
         Check { files: Some(folder.into()), ..self }
     }
@@ -171,9 +172,8 @@ impl Check {
     /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
     fn stem(&self, seed: Seed) -> String {
         let test = test().unwrap_or_default();
-        let modules = test.split("::").filter(|name| !name.is_empty()).map(file_name);
-        let names = modules.chain([file_name(self.world.name()), file_name(self.lock), seed.to_string()]);
-        names.collect::<Vec<_>>().join(".")
+        let modules = test.split("::").filter(|name| !name.is_empty());
+        format!("{}.{seed}", names::joined(modules.chain([self.world.name(), self.lock])))
     }
 
     fn bad_run(&self, report: Report) -> Result<BadRun, CheckError> {
@@ -203,20 +203,6 @@ fn is_another(report: &Report, tally: &Tally) -> bool {
     let is_bad = report.panicked.is_some()
         || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated");
     tally.first() == Some(report.seed) && !is_bad
-}
-
-/// A name as part of a file's name: no two names give the same.
-fn file_name(name: &str) -> String {
-    let mut text = String::new();
-    for letter in name.chars() {
-        match letter {
-            ' ' => text.push('-'),
-            '-' => text.push('~'),
-            letter if letter.is_alphanumeric() || letter == '_' => text.push(letter),
-            other => text.push_str(&format!("={:x}=", u32::from(other))),
-        }
-    }
-    text
 }
 
 /// The test that asks. Tests run on threads that are named after them.

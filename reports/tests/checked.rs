@@ -1,5 +1,6 @@
-//! What a check and a run say of a lock that was never granted.
+//! What a check and a run say of a lock that was never granted, and the names of the files that a check writes.
 
+use std::path::Path;
 use std::process::Command;
 
 use doublehold::check::{
@@ -60,4 +61,21 @@ fn a_run_in_which_nobody_was_granted_the_lock_says_so_beside_its_verdicts() {
     let cut = r#"faults=[{kind = "cut", from = ["c1", "c2", "c3"], to = "A", both_ways = true, at = "0s"}]"#;
     let alone = run(&[cut]);
     assert!(alone.contains(note), "{alone}");
+}
+
+#[test]
+fn names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long names");
+    let take = async |_: MultiplexedConnection, _: Client, _: Wanted| -> RedisResult<Option<Held>> {
+        panic!("the files are of a bad run")
+    };
+    let files = |last: char| {
+        let name = format!("{}{last}", "—".repeat(40));
+        let world = World::new(name).nodes(["A"]).clients(1, ["acquire", "release"]);
+        let checked = check(&world, Existing::on_one_node("mine", take)).seeds(1..=1).files(&folder).run();
+        checked.unwrap_or_else(|error| panic!("{error}")).bad.expect("it panicked").files
+    };
+    let (one, again, other) = (files('a'), files('a'), files('b'));
+    assert!(one == again && one.len() == 2, "the same names each time: {one:?}");
+    assert!(one.iter().all(|file| file.is_file() && !other.contains(file)), "{one:?} {other:?}");
 }
