@@ -211,8 +211,8 @@ impl Replay {
         }
     }
 
-    /// Whether the verdicts are the plan's, where runs cannot be compared; `Some(false)` also of the same run with other
-    /// verdicts. `None` for the rest, and where the plan has none.
+    /// Whether the verdicts are the plan's, where runs cannot be compared. `Some(false)` also for the same run with
+    /// other ones; `None` otherwise, and where the plan has none.
     pub fn are_same_verdicts(&self) -> Option<bool> {
         match self {
             Replay::OtherVerdicts { .. } => Some(false),

@@ -1,4 +1,4 @@
-//! Names of tests, worlds and locks as the names of files: no two give the same, and none is too long for a file system.
+//! Names of tests, worlds and locks as the name of a file: no two give the same, and none is too long.
 
 /// How many bytes one name may take: enough for a sentence, and two such leave room for the lock's.
 const ONE_MAX: usize = 80;
