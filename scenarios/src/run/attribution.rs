@@ -156,7 +156,7 @@ impl Attribution {
     }
 
     /// Whether the call said what it marks any key with.
-    pub(super) fn has_told(&self, call: CallId) -> bool {
+    fn has_told(&self, call: CallId) -> bool {
         at(&self.calls, call.0).is_some_and(|call| call.told)
     }
 

@@ -381,3 +381,44 @@ fn a_field_beside_the_owners_is_no_claim() {
     assert_eq!(touches(&history), [released(1, 1)]);
     assert_eq!(doubts(&history).len(), 1);
 }
+
+/// A call outlives its lease, and gives back in another's key what it has no more: by counting, or by setting.
+#[test]
+fn a_late_release_that_puts_its_field_beside_anothers_changes_that_ones_key() {
+    for late in [["HINCRBY", "stock", "uuid:1", "-1"], ["HSET", "stock", "uuid:1", "0"]] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            let first = takes(&client, &mut connection, "100").await;
+            client.granted(first);
+            client.host.sleep(Duration::from_millis(500)).await;
+            let second = client.acquires("uuid:2");
+            send(&mut connection, &["HINCRBY", "stock", "uuid:2", "1"]).await;
+            client.granted(second);
+            client.releases(first);
+            send(&mut connection, &late).await;
+            client.releases(second);
+            ask(&mut connection, &del()).await;
+        });
+        // The second deletes its own key, and what the first one left in it.
+        assert_eq!(wrong(&history), [extended(1, 2)], "{late:?}");
+        assert_eq!(wrong_release(&history).as_str(), "violated", "{late:?}");
+    }
+}
+
+/// A read-write lock: each reader has a field of its own.
+#[test]
+fn whoever_joins_others_in_a_hash_takes_nothing_from_them() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        for reader in ["uuid:1", "uuid:2"] {
+            let call = client.acquires(reader);
+            send(&mut connection, &["HINCRBY", "stock", reader, "1"]).await;
+            client.granted(call);
+        }
+        for (call, reader) in [(1, "uuid:1"), (2, "uuid:2")] {
+            client.releases(CallId(call));
+            send(&mut connection, &["HDEL", "stock", reader]).await;
+        }
+    });
+    assert_right(&history);
+}

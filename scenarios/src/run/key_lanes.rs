@@ -20,7 +20,8 @@
 //!   for the lock it is taken over, by any other it was extended.
 //! - A whole key that was counted down to nothing, or set to it, is nobody's, and whoever counts it up next made it.
 //!
-//! An expiry is the key's, not a field's: a call with a field of its own in it may move it.
+//! An expiry is the key's, not a field's: a call with a field of its own in it may move it. A call that had its grant
+//! and puts its field into a hash beside another's, with none of its own there, changed that one's key.
 //!
 //! Not modelled: which of several calls that set the same value a replica's or a file's key is from.
 
@@ -139,6 +140,7 @@ impl KeyLanes {
         known: Known<'_>,
     ) -> (Vec<Touch>, Vec<(Stretch, i64)>) {
         let (before, after) = self.claims(by, change, known.whole);
+        let intrudes = intrudes(by, change, &before, &after, known.told);
         let (mut touches, mut alive) = (Vec::new(), Vec::new());
         for (mark, had) in &before {
             let open = match change.command {
@@ -157,6 +159,7 @@ impl KeyLanes {
                 }
                 None => Some(self.gone(mark, by, change, &after)),
             };
+            let how = how.or_else(|| intrudes.then(|| How::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
             let live = live(&shares, by, known.claimants);
             touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
@@ -399,6 +402,22 @@ impl Touch {
 
 fn place(by: Circumstances, mark: &LockMark) -> Place {
     (by.node, by.database, mark.clone())
+}
+
+/// Whether a call that had its grant puts a claim of its own into a hash in which there were others: its lease is over,
+/// and it acts as if it were not.
+fn intrudes(
+    by: Circumstances,
+    change: &KeyChange<'_>,
+    before: &Claims<'_>,
+    after: &Claims<'_>,
+    told: &Attribution,
+) -> bool {
+    let Some(sender) = by.sender.filter(|sender| sender.granted && is_hash(change.before)) else {
+        return false;
+    };
+    let mut new = after.keys().filter(|mark| !before.contains_key(*mark));
+    new.any(|mark| told.marked_by(mark, sender.call).is_some())
 }
 
 /// The other calls with a share that have a claim, or might yet be granted one.

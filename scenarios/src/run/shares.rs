@@ -34,7 +34,7 @@ pub(super) enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taker {
     Call(CallId),
-    /// A call of this client, and nobody knows which: its own code sent the command while several calls ran.
+    /// A call of this client, and nobody knows which: the command left later than its code had asked for it.
     One(ClientId),
 }
 

@@ -38,16 +38,20 @@ impl Meanings<'_> {
 
     /// What a command did that is anybody's business.
     pub(super) fn of(&self, touched: &Touched) -> Vec<EventKind> {
-        // An expiry is the key's: a call that has any claim in it may move it.
-        let prolongs_its_own = touched.by.is_some_and(|by| {
-            let is_its = |touch: &Touch| has(&self.lanes.owners_of(touch, self.told), by.call);
-            touched.touches.iter().any(|touch| matches!(touch.how, How::Kept(_)) && is_its(touch))
-        });
+        let does_to_its_own = |is_so: fn(&How) -> bool| {
+            let is_its = |touch: &Touch, by: Sender| has(&self.lanes.owners_of(touch, self.told), by.call);
+            let mut touches = touched.touches.iter().filter(|touch| is_so(&touch.how));
+            touched.by.is_some_and(|by| touches.any(|touch| is_its(touch, by)))
+        };
+        let own = Own {
+            prolonged: does_to_its_own(|how| matches!(how, How::Kept(_))),
+            released: does_to_its_own(|how| *how == How::Gone),
+        };
         let claims = touched.touches.iter().filter(|touch| !self.is_no_claim(touch));
-        claims.filter_map(|touch| self.of_one(touched, touch, prolongs_its_own)).collect()
+        claims.filter_map(|touch| self.of_one(touched, touch, own)).collect()
     }
 
-    fn of_one(&self, touched: &Touched, touch: &Touch, prolongs_its_own: bool) -> Option<EventKind> {
+    fn of_one(&self, touched: &Touched, touch: &Touch, own: Own) -> Option<EventKind> {
         let Some((client, by)) = touched.client.zip(touched.by) else {
             return self.unattributed(touched, touch, NO_CALL);
         };
@@ -59,7 +63,7 @@ impl Meanings<'_> {
             return self.unattributed(touched, touch, self.why_nobodys(touch));
         }
         let op = if touch.how == How::Gone { KeyOp::Release } else { KeyOp::Extend };
-        let held = self.held(touch, by, &owners, prolongs_its_own)?;
+        let held = self.held(touch, by, &owners, own)?;
         if held != by.call && !touch.is_sure() {
             return self.unattributed(touched, touch, UNSURE);
         }
@@ -68,17 +72,18 @@ impl Meanings<'_> {
     }
 
     /// Whose claim of these it was that a call released or extended; `None` if it did neither.
-    fn held(&self, touch: &Touch, by: Sender, owners: &[Owner], prolongs_its_own: bool) -> Option<CallId> {
+    fn held(&self, touch: &Touch, by: Sender, owners: &[Owner], key: Own) -> Option<CallId> {
         let own = has(owners, by.call).then_some(by.call);
         let others = || owners.iter().rev().map(|(_, call)| *call).filter(|call| *call != by.call);
         // Of several, who lost most: the latest that had the lock, or might still get it.
         let live = others().find(|call| touch.live.contains(call));
         let another = live.or_else(|| others().next());
         match &touch.how {
+            How::Gone if key.released => live.or(own),
             How::Gone => live.or(own).or(another),
             How::Back => own,
             How::Lowered => another.or(own),
-            How::Kept(_) if prolongs_its_own => own,
+            How::Kept(_) if key.prolonged => own,
             How::Kept(_) | How::Taken(_) if own.is_some() => own,
             How::Kept(then) | How::Taken(then) => {
                 let takes = has(&self.lanes.owners(touch.claim, then, self.told), by.call);
@@ -120,6 +125,15 @@ impl Meanings<'_> {
         let lock = self.lanes.mark(touch.claim).0;
         Some(EventKind::Unattributed { node: Some(node), lock, why })
     }
+}
+
+/// What a command did to claims of the call that sent it, beside what it did to others of the same key.
+#[derive(Clone, Copy)]
+struct Own {
+    /// An expiry is the key's: a call that has any claim in it may move it.
+    prolonged: bool,
+    /// A key is deleted as a whole: what others left in it, who have no part in the lock any more, goes with it.
+    released: bool,
 }
 
 fn has(owners: &[Owner], call: CallId) -> bool {
