@@ -313,3 +313,12 @@ fn a_moment_counts_the_grants_of_all_locks_and_a_claim_outlives_its_round() {
         claims.iter().filter(|claim| claim.client == ClientId(0)).map(|claim| claim.span.to).collect();
     assert_eq!(held, [died.expect("its process ends").at]);
 }
+
+#[test]
+fn a_scenario_that_was_changed_in_rust_and_not_checked_is_refused_before_it_runs() {
+    let scenario = read(LOCK, r#"names = ["A"]"#, r#"["acquire stock"]"#, "");
+    let mut scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    scenario.clients[0].program[0] = Step::Acquire(LockId(3));
+    let refused = SimEngine.prepare(&scenario).err().expect("there is no fourth lock").to_string();
+    assert!(refused.starts_with("`clients.0.program.0`"), "{refused}");
+}

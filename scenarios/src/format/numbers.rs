@@ -11,12 +11,17 @@ use crate::error::ScenarioError;
 use crate::scenario::{Scenario, Step};
 
 /// What is wrong, and the way out.
-type Wrong = (String, String);
+pub(crate) type Wrong = (String, String);
 
 /// Refuses a number of nothing, and two objects of one name, of which a file can hold one.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let refused = |(cause, hint)| ScenarioError::Made { name: scenario.name.clone(), cause, hint };
-    lists(scenario).and_then(|()| hosts(scenario)).and_then(|()| steps(scenario)).map_err(refused)
+    wrong(scenario).map_err(refused)
+}
+
+/// The same for whoever runs a scenario that nobody wrote: what is wrong, and the way out.
+pub(crate) fn wrong(scenario: &Scenario) -> Result<(), Wrong> {
+    lists(scenario).and_then(|()| hosts(scenario)).and_then(|()| steps(scenario))
 }
 
 /// The locks and the objects themselves.

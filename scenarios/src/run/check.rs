@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::cast::UnknownHost;
+use crate::format::numbers;
 use crate::scenario::{HostIndex, Role, Scenario};
 
 /// Why a scenario cannot be run.
@@ -42,6 +43,14 @@ pub enum PrepareError {
         /// How many it has.
         programs: usize,
     },
+    /// A number of a lock, an object or a host that there is not.
+    #[error("{cause}\nhint: {hint}")]
+    NoSuchNumber {
+        /// What is wrong.
+        cause: String,
+        /// The way out.
+        hint: String,
+    },
 }
 
 /// Looks for what an engine could not make a world of.
@@ -65,5 +74,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), PrepareError> {
     };
     is(scenario.resource.host, "the resource's host", Role::Resource, "resource")?;
     scenario.nodes.master.map_or(Ok(()), |master| is(master, "the master", Role::Node, "node"))?;
-    scenario.clients.iter().try_for_each(|it| is(it.host, "the host of a program", Role::Client, "client"))
+    scenario
+        .clients
+        .iter()
+        .try_for_each(|it| is(it.host, "the host of a program", Role::Client, "client"))?;
+    numbers::wrong(scenario).map_err(|(cause, hint)| PrepareError::NoSuchNumber { cause, hint })
 }
