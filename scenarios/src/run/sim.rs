@@ -94,7 +94,7 @@ pub struct PreparedSim {
     cast: Arc<Cast>,
     /// Complete but for the seed.
     header: Header,
-    hosts: Hosts,
+    hosts: Arc<Hosts>,
     /// The faults in the scenario's order, and after them the starts of clients.
     faults: Vec<PlannedFault>,
 }
@@ -155,18 +155,57 @@ impl PreparedSim {
         Ok(PreparedSim {
             engine,
             header: header(&scenario),
-            hosts,
+            hosts: Arc::new(hosts),
             faults: plan(&scenario, &cast)?,
             cast,
             scenario,
         })
     }
 
+    /// The same with other faults in place of the scenario's, and everything else shared: what a search makes of one
+    /// preparation, thousands of times a second.
+    ///
+    /// # Errors
+    ///
+    /// If a fault names a host that the scenario does not have. Whether its moment can come is not looked at: a fault
+    /// that never strikes is reported as such.
+    ///
+    /// ```
+    /// use doublehold_history::Predicate;
+    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+    ///
+    /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
+    /// assert_eq!(paused.judge(1).verdicts.get(Predicate::P1).as_str(), "violated");
+    /// assert_eq!(paused.with_faults(vec![])?.judge(1).verdicts.get(Predicate::P1).as_str(), "holds");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_faults(&self, faults: Vec<Fault>) -> Result<PreparedSim, UnknownHost> {
+        let scenario = Arc::new(Scenario { faults, ..Scenario::clone(&self.scenario) });
+        Ok(PreparedSim {
+            engine: self.engine,
+            cast: self.cast.clone(),
+            header: self.header.clone(),
+            hosts: self.hosts.clone(),
+            faults: plan(&scenario, &self.cast)?,
+            scenario,
+        })
+    }
+
+    /// What it is the preparation of.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// The same with every script run in Lua, also those that nodes know without it: for tests that compare. It
     /// changes no run, so no scenario says it.
+    ///
+    /// # Panics
+    ///
+    /// If it was shared already, by [`PreparedSim::with_faults`].
     #[must_use]
     pub fn with_lua(mut self) -> PreparedSim {
-        self.hosts.run_scripts_in_lua();
+        let hosts = Arc::get_mut(&mut self.hosts).expect("a preparation that is not shared yet");
+        hosts.run_scripts_in_lua();
         self
     }
 
@@ -298,23 +337,22 @@ fn limit_met(limits: &Limits, run: &Run) -> Option<String> {
 /// Writes what only the end of the run can tell: which faults never struck or were never over, and how the run ended.
 fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
     let ended = clocks::true_time(run.ended);
-    let faults = scenario.faults.iter().map(|fault| {
-        let name = format!("the fault `{} {}`", fault.words(), fault.moment());
-        (name, "never fired", fault.lasting.is_some(), fault.optional)
-    });
-    let starts = scenario.clients.iter().filter_map(|client| {
-        let name = &scenario.hosts[client.host.0].name;
-        let name = format!("the start of {name}, {},", client.start.as_ref()?.words());
-        Some((name, "never came", false, false))
-    });
-    for ((name, never, lasts, optional), struck) in faults.chain(starts).zip(&run.faults) {
+    let (faults, starts) = run.faults.split_at(scenario.faults.len());
+    for (fault, struck) in scenario.faults.iter().zip(faults).filter(|(fault, _)| !fault.optional) {
         let what = match &struck[..] {
-            _ if optional => continue,
-            [] => never,
-            _ if lasts && struck.iter().any(|it| it.until.is_none()) => "was not over when the run ended",
+            [] => "never fired",
+            _ if fault.lasting.is_some() && struck.iter().any(|it| it.until.is_none()) => {
+                "was not over when the run ended"
+            }
             _ => continue,
         };
-        let why = format!("{name} {what}");
+        let why = format!("the fault `{} {}` {what}", fault.words(), fault.moment());
+        history.push(ended, EventKind::Inconclusive { why });
+    }
+    let waiting = scenario.clients.iter().filter_map(|client| Some((client, client.start.as_ref()?)));
+    for ((client, start), _) in waiting.zip(starts).filter(|(_, struck)| struck.is_empty()) {
+        let name = &scenario.hosts[client.host.0].name;
+        let why = format!("the start of {name}, {}, never came", start.words());
         history.push(ended, EventKind::Inconclusive { why });
     }
     history.push(ended, EventKind::RunEnded { outcome: outcome(run.outcome) });
