@@ -68,6 +68,11 @@ impl Cast {
         self.by_name.get(name).copied().ok_or_else(|| UnknownHost(name.to_owned()))
     }
 
+    /// A host's name.
+    pub fn name(&self, host: HostIndex) -> &str {
+        &self.members[host.0].0
+    }
+
     /// The world's number for the host of that name.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ mod lock;
 mod network;
 pub(crate) mod numbers;
 mod orders;
-mod possible;
+pub(crate) mod possible;
 pub(crate) mod problem;
 mod program;
 mod resource;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use doublehold_history::words::shorten;
+use doublehold_lockimpl::Facts;
 
 use super::hosts::Hosts;
 use super::lock::Chosen;
@@ -103,14 +104,7 @@ impl Setting<'_> {
 
     /// Every command that can reach a node from this scenario's clients; `None` if the lock does not say.
     fn commands(&self) -> Option<Vec<&'static str>> {
-        let mut steps = self.clients.iter().flat_map(|client| &client.program);
-        let extends = steps.any(|step| matches!(step, Step::Extend(_)));
-        let sends = self.lock.facts.sends.as_ref()?;
-        let to_extend: &[&str] = if extends { &sends.to_extend } else { &[] };
-        let mut commands = [&sends.to_hold[..], to_extend].concat();
-        commands.sort_unstable();
-        commands.dedup();
-        Some(commands)
+        commands(self.clients, &self.lock.facts)
     }
 
     /// Whether the two ever have a connection.
@@ -126,4 +120,16 @@ impl Setting<'_> {
         let nodes = if self.master.is_some() { ", and nodes with each other" } else { "" };
         format!("clients talk with nodes and with the resource{nodes}")
     }
+}
+
+/// Every command that such clients of a lock can send to a node; `None` if the lock does not say.
+pub(crate) fn commands(clients: &[ClientSetup], lock: &Facts) -> Option<Vec<&'static str>> {
+    let mut steps = clients.iter().flat_map(|client| &client.program);
+    let extends = steps.any(|step| matches!(step, Step::Extend(_)));
+    let sends = lock.sends.as_ref()?;
+    let to_extend: &[&str] = if extends { &sends.to_extend } else { &[] };
+    let mut commands = [&sends.to_hold[..], to_extend].concat();
+    commands.sort_unstable();
+    commands.dedup();
+    Some(commands)
 }

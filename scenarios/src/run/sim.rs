@@ -19,9 +19,12 @@ use super::world::{Hosts, link};
 use super::{Driver, Engine, Prepared, Signal, clocks};
 use crate::cast::{Cast, UnknownHost};
 use crate::fault::{Fault, Nature};
+use crate::format::possible::commands;
 use crate::format::words;
 use crate::report::{FaultReport, Grants, Judgement, Report, Summary, TraceHash};
 use crate::scenario::{ClientSetup, HostIndex, Limits, Role, Scenario};
+use crate::steps::steps;
+use crate::when::Nth;
 
 /// Runs scenarios in the simulation kernel, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,6 +98,8 @@ pub struct PreparedSim {
     /// Complete but for the seed.
     header: Header,
     hosts: Arc<Hosts>,
+    /// The commands that a file may name, if the lock says which it sends.
+    commands: Option<Vec<&'static str>>,
     /// The faults in the scenario's order, and after them the starts of clients.
     faults: Vec<PlannedFault>,
 }
@@ -151,11 +156,14 @@ impl PreparedSim {
         check(scenario)?;
         let scenario = Arc::new(scenario.clone());
         let cast = Arc::new(scenario.cast());
-        let hosts = Hosts::of(&scenario, &cast, lock_kind(locks, &scenario)?, driver);
+        let kind = lock_kind(locks, &scenario)?;
+        let hosts = Hosts::of(&scenario, &cast, kind, driver);
+        let facts = kind.descriptor().facts(&scenario.lock.switches);
         Ok(PreparedSim {
             engine,
             header: header(&scenario),
             hosts: Arc::new(hosts),
+            commands: commands(&scenario.clients, &facts),
             faults: plan(&scenario, &cast)?,
             cast,
             scenario,
@@ -186,9 +194,17 @@ impl PreparedSim {
             cast: self.cast.clone(),
             header: self.header.clone(),
             hosts: self.hosts.clone(),
+            commands: self.commands.clone(),
             faults: plan(&scenario, &self.cast)?,
             scenario,
         })
+    }
+
+    /// The steps of the run from a seed, in the order in which it came by them: where faults can strike.
+    pub fn steps(&self, seed: impl Into<Seed>) -> Vec<Nth> {
+        let (_, trace) = self.run_traced(seed);
+        let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
+        steps(&trace, &self.cast, is_sent)
     }
 
     /// What it is the preparation of.

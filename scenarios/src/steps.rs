@@ -1,0 +1,121 @@
+//! The steps of the protocol in a run: everything at which a fault can be told to strike.
+//!
+//! A time drawn at random almost never falls into the microseconds between a check and the write that follows it, and
+//! a step does every time. So whoever looks for faults that matter (weather, a systematic search) asks a run for its
+//! steps, and places faults at them.
+//!
+//! Steps are named as scenario files name moments, by the n-th event of a kind: what is placed at one can be written
+//! down. Left out is what no file can name: the turns of tasks, and commands that only a driver sends.
+
+use std::collections::BTreeMap;
+
+use doublehold_sim::{self as sim, Record};
+
+use crate::cast::{Cast, Member};
+use crate::scenario::HostIndex;
+use crate::when::{Event, Mark, Nth};
+
+/// What sort of step it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepKind {
+    /// Bytes were handed to the network.
+    Send,
+    /// Bytes arrived.
+    Arrival,
+    /// A node executed a command.
+    Command,
+    /// A client read a clock.
+    ClockRead,
+    /// A process started.
+    Boot,
+    /// A client's program got to a mark.
+    Mark(Mark),
+}
+
+impl StepKind {
+    /// What the heading of a table calls it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepKind::Send => "send",
+            StepKind::Arrival => "arrival",
+            StepKind::Command => "command",
+            StepKind::ClockRead => "clock read",
+            StepKind::Boot => "boot",
+            StepKind::Mark(mark) => mark.as_str(),
+        }
+    }
+}
+
+impl Event {
+    /// What sort of step it is.
+    pub fn step(&self) -> StepKind {
+        match self {
+            Event::Executed { .. } => StepKind::Command,
+            Event::Mark { mark, .. } => StepKind::Mark(*mark),
+            Event::ClockRead { .. } => StepKind::ClockRead,
+            Event::Boot { .. } => StepKind::Boot,
+            Event::Sent { .. } => StepKind::Send,
+            Event::Received { .. } => StepKind::Arrival,
+        }
+    }
+
+    /// The host at which it happens; `None` for a command on whichever node.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Event::Executed { node, .. } => node.as_deref(),
+            Event::Mark { client, .. } => Some(client),
+            Event::ClockRead { host } | Event::Boot { host } => Some(host),
+            Event::Sent { from, .. } => Some(from),
+            Event::Received { by, .. } => Some(by),
+        }
+    }
+}
+
+/// The steps of a run, in the order in which it came by them. `is_sent` says which commands a file may name.
+pub fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<Nth> {
+    let mut seen: BTreeMap<(StepKind, String), u32> = BTreeMap::new();
+    let events = trace.iter().filter_map(|record| named(&record.event, cast, &is_sent));
+    let count = |event: Event| {
+        let nth = seen.entry((event.step(), event.to_string())).or_insert(0);
+        *nth += 1;
+        Nth { nth: *nth, event }
+    };
+    events.map(count).collect()
+}
+
+/// An event of the kernel as a file names it.
+fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Option<Event> {
+    let host = |host: sim::HostId| cast.of_world(host);
+    let name = |host: HostIndex| cast.name(host).to_owned();
+    Some(match event {
+        sim::Event::Booted { host: at } => Event::Boot { host: name(host(*at)?) },
+        sim::Event::ClockRead { host: at, .. } => {
+            let at = host(*at)?;
+            matches!(cast.member(at), Member::Client(_)).then(|| Event::ClockRead { host: name(at) })?
+        }
+        sim::Event::Sent { from, to, .. } => Event::Sent { from: name(host(*from)?), to: name(host(*to)?) },
+        sim::Event::Delivered { from, to, .. } => {
+            Event::Received { by: name(host(*to)?), from: name(host(*from)?) }
+        }
+        sim::Event::Mark { host: at, label, about } => {
+            let at = host(*at)?;
+            match cast.member(at) {
+                Member::Client(_) => {
+                    let mark = Mark::ALL.into_iter().find(|mark| mark.as_str() == label.as_ref())?;
+                    Event::Mark { client: name(at), mark }
+                }
+                Member::Node(_) => {
+                    let client = host((*about)?)?;
+                    let is_client = matches!(cast.member(client), Member::Client(_));
+                    (is_client && is_sent(label)).then(|| Event::Executed {
+                        command: label.to_string(),
+                        client: Some(name(client)),
+                        node: Some(name(at)),
+                    })?
+                }
+                Member::Resource => return None,
+            }
+        }
+        _ => return None,
+    })
+}
