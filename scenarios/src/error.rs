@@ -21,6 +21,14 @@ pub enum ScenarioError {
         /// Names that are close, or where to look.
         hint: String,
     },
+    /// No weather has this name, and it is no path of a file.
+    #[error("unknown weather `{name}`\nhint: {hint}")]
+    UnknownWeather {
+        /// What was asked for.
+        name: String,
+        /// Names that are close, or all of them.
+        hint: String,
+    },
     /// The file cannot be read at all.
     #[error("cannot read {what} `{file}`: {source}\nhint: name a file that exists and that you may read")]
     Unreadable {
@@ -121,6 +129,8 @@ pub enum FileKind {
     Scenario,
     /// A plan.
     Plan,
+    /// A weather.
+    Weather,
 }
 
 impl fmt::Display for FileKind {
@@ -128,6 +138,7 @@ impl fmt::Display for FileKind {
         f.write_str(match self {
             FileKind::Scenario => "scenario",
             FileKind::Plan => "plan",
+            FileKind::Weather => "weather",
         })
     }
 }

@@ -14,6 +14,7 @@
 //! - [`Engine`] and [`Prepared`]: what executes runs. [`SimEngine`]: a scenario as a world of the simulation kernel.
 //!   Client programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many
 //!   runs, through a connection of ours in place of redis-rs'.
+//! - [`weather`]: random faults, drawn from a run's seed.
 //! - [`mod@steps`]: the moments of a run at which faults can be placed.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //!
@@ -27,7 +28,7 @@
 //! # Ok::<(), doublehold_scenarios::ScenarioError>(())
 //! ```
 //!
-//! Nothing here prints. Random faults are not modelled: a scenario lists the faults it is about.
+//! Nothing here prints.
 
 pub mod build;
 pub mod cast;
@@ -41,6 +42,7 @@ pub mod report;
 mod run;
 pub mod scenario;
 pub mod steps;
+pub mod weather;
 pub mod when;
 
 pub use doublehold_sim::Seed;

@@ -4,7 +4,7 @@
 //! Written as a file again ([`Scenario::to_toml`]) it reads as the same scenario. Hosts have names here; what number
 //! a name has in a world is the business of [`Cast`].
 //!
-//! Not modelled: random faults. A scenario lists the faults it is about.
+//! Random faults are here as what they are drawn from; a run's report has the scenario with those that were drawn.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,6 +17,7 @@ use crate::cast::Cast;
 use crate::error::ScenarioError;
 use crate::fault::Fault;
 use crate::format::{self, Source};
+use crate::weather::Weather;
 use crate::when::When;
 
 /// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
@@ -57,6 +58,8 @@ pub struct Scenario {
     pub links: Vec<(HostIndex, HostIndex, LinkSetup)>,
     /// The faults, in file order.
     pub faults: Vec<Fault>,
+    /// Random faults beside them, drawn anew from each seed.
+    pub weather: Option<Weather>,
     /// When the run must end, and what counts as waiting too long.
     pub limits: Limits,
 }
@@ -312,4 +315,6 @@ pub struct Limits {
     pub obtain_within: Option<Duration>,
     /// A lock nobody claims must be obtained by a waiting client within this; `None`: nothing is stated.
     pub obtain_free_within: Option<Duration>,
+    /// Whether waits count from the end of the last fault only: what is asked is that the world recovers.
+    pub after_faults: bool,
 }

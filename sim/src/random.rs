@@ -128,6 +128,9 @@ impl Probability {
     /// Zero: it never happens.
     pub const NEVER: Probability = Probability { numerator: 0, denominator: 1 };
 
+    /// As likely as not.
+    pub const HALF: Probability = Probability { numerator: 1, denominator: 2 };
+
     /// The ratio of two numbers. Fails when it is above one or the denominator is zero.
     pub fn new(numerator: u32, denominator: u32) -> Result<Probability, ProbabilityError> {
         if denominator == 0 || numerator > denominator {

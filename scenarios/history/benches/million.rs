@@ -60,7 +60,8 @@ fn history(grants: u64) -> History {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut header = Header::new("million", 1, &names, &["stock"]);
     header.objects = vec!["x".to_owned()];
-    header.bounds = Bounds { obtain_within_ns: Some(1_000), obtain_free_within_ns: Some(1_000) };
+    header.bounds =
+        Bounds { obtain_within_ns: Some(1_000), obtain_free_within_ns: Some(1_000), ..Bounds::default() };
     let mut history = History::new(header);
     let (lock, object) = (LockId(0), ObjectId(0));
     let mut late = None;

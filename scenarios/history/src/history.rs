@@ -57,6 +57,11 @@ impl History {
         self.events.last().map_or(TrueNs(0), |event| event.at)
     }
 
+    /// From when waits count, see [`Bounds::counted_from_ns`]: known at the end of a run.
+    pub fn count_waits_from(&mut self, from: TrueNs) {
+        self.header.bounds.counted_from_ns = from.0;
+    }
+
     /// How the run ended; `None` if the history was cut short.
     pub fn outcome(&self) -> Option<RunOutcome> {
         self.events.iter().rev().find_map(|event| match event.what {
@@ -152,4 +157,11 @@ pub struct Bounds {
     pub obtain_within_ns: Option<u64>,
     /// A lock that nobody claims is obtained by a waiting client within this many nanoseconds of true time.
     pub obtain_free_within_ns: Option<u64>,
+    /// The true time from which waits count: what was waited before is not looked at. Zero if it is not said.
+    #[serde(default, skip_serializing_if = "is_the_beginning")]
+    pub counted_from_ns: u64,
+}
+
+fn is_the_beginning(ns: &u64) -> bool {
+    *ns == 0
 }

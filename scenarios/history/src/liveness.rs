@@ -6,6 +6,8 @@
 //! P1 sees claims: a dead holder claims nothing, so its lease's remaining time counts). A grant always ends such an
 //! interval, even one that is given back at once.
 //!
+//! Both may count from some time on only, such as the end of the last fault: what was waited before is not looked at.
+//!
 //! What reaches the end of the history is judged by its length so far. If the world *stalled*, nothing can happen any
 //! more, so every wait left over never ends, claimed lock or not, and misses any bound.
 //!
@@ -28,11 +30,11 @@ pub fn liveness(history: &History) -> Verdict {
 
 /// LV, given the history's claims.
 pub(crate) fn liveness_of(history: &History, claims: &[Claim]) -> Verdict {
-    let Bounds { obtain_within_ns, obtain_free_within_ns } = history.header().bounds;
+    let Bounds { obtain_within_ns, obtain_free_within_ns, counted_from_ns } = history.header().bounds;
     let Some(any_bound) = obtain_within_ns.or(obtain_free_within_ns) else {
         return Verdict::Inconclusive("no bound stated".to_owned());
     };
-    let waits = waits(history);
+    let waits = counted_from(TrueNs(counted_from_ns), waits(history));
     let mut missed: Vec<(TrueNs, LockId, Evidence)> = Vec::new();
     let stalled = history.outcome() == Some(RunOutcome::Stalled);
     if let Some(bound_ns) = obtain_free_within_ns {
@@ -56,6 +58,12 @@ pub(crate) fn liveness_of(history: &History, claims: &[Claim]) -> Verdict {
         }
     }
     findings.into_verdict()
+}
+
+/// What is left of the waits from this time on.
+fn counted_from(from: TrueNs, waits: Vec<Wait>) -> Vec<Wait> {
+    let later = waits.into_iter().filter(|wait| wait.to >= from || wait.end == WaitEnd::Never);
+    later.map(|wait| Wait { from: wait.from.max(from), to: wait.to.max(from), ..wait }).collect()
 }
 
 /// The waits that a stalled world left over, one piece of evidence a lock.

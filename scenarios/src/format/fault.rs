@@ -19,7 +19,7 @@ pub(super) const FAULTS_MAX: usize = 100;
 
 /// What every fault takes.
 const EVERY: [&str; 4] = ["kind", "at", "each", "optional"];
-const CLOCKS: Choices<ClockKind> =
+pub(super) const CLOCKS: Choices<ClockKind> =
     &[("wall", ClockKind::Wall), ("monotonic", ClockKind::Monotonic), ("boot", ClockKind::Boot)];
 
 /// What `[[faults]]` takes: what every kind does, and each kind's own keys.

@@ -6,6 +6,7 @@
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
+//! | random faults | `weather` |
 //! | a scenario as a file again, and whether it can be one | `write`, `numbers` |
 //! | every word of all these as data, so that a test can demand that each matters | `vocabulary` |
 //!
@@ -29,6 +30,7 @@ pub(crate) mod syntax;
 pub(crate) mod tree;
 pub(crate) mod units;
 mod vocabulary;
+pub(crate) mod weather;
 pub(crate) mod when;
 pub(crate) mod words;
 mod write;
@@ -58,10 +60,11 @@ pub(crate) use write::write;
 
 const KEYS: &[&str] = &[
     "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients",
-    "faults", "limits", "variants",
+    "faults", "weather", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
-const LIMITS_KEYS: &[&str] = &["time", "events", "memory", "obtain_within", "obtain_free_within"];
+const LIMITS_KEYS: &[&str] =
+    &["time", "events", "memory", "obtain_within", "obtain_free_within", "after_faults"];
 const VERDICTS: [Expected; 2] = [Expected::Holds, Expected::Violated];
 const VARIANTS_MAX: usize = 100;
 /// Beyond this a run is a workload for a sweep, and a reader waits for minutes.
@@ -298,6 +301,7 @@ fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
         time_limit: limits.time,
     };
     let faults = faults(&root, &setting)?;
+    let weather = weather::read(&root, &hosts, limits.time)?;
     let starts =
         client_tables.iter().map(|table| when::start(table, &setting)).collect::<Result<Vec<_>>>()?;
     let started = |(client, start)| ClientSetup { start, ..client };
@@ -318,6 +322,7 @@ fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
         link,
         links,
         faults,
+        weather,
         limits,
     })
 }
@@ -350,5 +355,6 @@ fn limits(root: &Section<'_>) -> Result<Limits> {
         memory: limits.get("memory").map_or(Ok(MEMORY_DEFAULT), |memory| memory.bytes(MEMORY))?,
         obtain_within: bound("obtain_within")?,
         obtain_free_within: bound("obtain_free_within")?,
+        after_faults: limits.flag_or("after_faults", false)?,
     })
 }

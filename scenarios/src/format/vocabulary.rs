@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::section::Choices;
-use super::{clients, fault, hosts, lock, network, own_vocabulary, resource, section, when};
+use super::{clients, fault, hosts, lock, network, own_vocabulary, resource, section, weather, when};
 
 /// A key of the format, or one of the words its value may be.
 ///
@@ -67,6 +67,7 @@ pub fn vocabulary() -> Vec<Key> {
         network::vocabulary(),
         clients::vocabulary(),
         fault::vocabulary(),
+        weather::vocabulary(),
         section::vocabulary(),
         when::vocabulary(),
     ]

@@ -10,7 +10,7 @@ use doublehold_history::LockId;
 use toml::{Table, Value};
 
 use super::units::{law_value, rate_text, signed_text, text};
-use super::{fault, lock, program, resource, words};
+use super::{fault, lock, program, resource, weather, words};
 use crate::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
     Role, Scenario,
@@ -36,6 +36,9 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     put(&mut file, "resource", resource::write(scenario));
     put(&mut file, "clients", list(&scenario.clients, |client| self::client(client, scenario)));
     put(&mut file, "faults", list(&scenario.faults, fault::write));
+    if let Some(weather) = &scenario.weather {
+        put(&mut file, "weather", weather::write(weather));
+    }
     put(&mut file, "limits", limits(&scenario.limits));
     file
 }
@@ -182,7 +185,7 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
 }
 
 fn limits(limits: &Limits) -> Table {
-    let Limits { time, events, memory, obtain_within, obtain_free_within } = limits;
+    let Limits { time, events, memory, obtain_within, obtain_free_within, after_faults } = limits;
     let mut table = Table::new();
     put(&mut table, "time", text(*time));
     put(&mut table, "events", i64::try_from(*events).unwrap_or(i64::MAX));
@@ -194,5 +197,6 @@ fn limits(limits: &Limits) -> Table {
             put(&mut table, key, text(*bound));
         }
     }
+    put(&mut table, "after_faults", *after_faults);
     table
 }

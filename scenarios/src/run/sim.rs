@@ -7,7 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use doublehold_history::words::exact_duration;
-use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, Verdicts, judge};
+use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, TrueNs, Verdicts, judge};
 use doublehold_lockimpl::{LockKind, Registry};
 use doublehold_sim::{Budget, Outcome, PlannedFault, Record, Run, Seed, SimTime, Struck, World};
 
@@ -18,12 +18,13 @@ use super::recorder::{Recorded, Recorder};
 use super::world::{Hosts, link};
 use super::{Driver, Engine, Prepared, Signal, clocks};
 use crate::cast::{Cast, UnknownHost};
-use crate::fault::{Fault, Nature};
+use crate::fault::{Effect, Fault, Nature};
 use crate::format::possible::commands;
 use crate::format::words;
 use crate::report::{FaultReport, Grants, Judgement, Report, Summary, TraceHash};
 use crate::scenario::{ClientSetup, HostIndex, Limits, Role, Scenario};
 use crate::steps::steps;
+use crate::weather::{Climate, Weather};
 use crate::when::Nth;
 
 /// Runs scenarios in the simulation kernel, in virtual time.
@@ -36,6 +37,9 @@ pub struct SimEngine;
 /// that is to be shown or replayed is one of [`SimEngine`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeanEngine;
+
+/// The seed of the run whose steps random faults are placed at. Any would do.
+const SURVEYED: Seed = Seed(1);
 
 /// The locks that a scenario can name.
 static LOCKS: LazyLock<Registry<SimEnv>> = LazyLock::new(Registry::builtin);
@@ -102,6 +106,8 @@ pub struct PreparedSim {
     commands: Option<Vec<&'static str>>,
     /// The faults in the scenario's order, and after them the starts of clients.
     faults: Vec<PlannedFault>,
+    /// What random faults are drawn from.
+    climate: Option<Climate>,
 }
 
 /// A run that is over.
@@ -116,6 +122,9 @@ impl Prepared for PreparedSim {
 
     fn judge(&self, seed: impl Into<Seed>) -> Summary {
         let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.judge(seed);
+        }
         let Done { run, recorded, verdicts } = self.execute(seed, &mut World::new(seed, self.link()));
         let outcome = outcome(run.outcome);
         Summary {
@@ -134,12 +143,18 @@ impl Prepared for PreparedSim {
 
     fn run(&self, seed: impl Into<Seed>) -> Report {
         let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.run(seed);
+        }
         let done = self.execute(seed, &mut World::new(seed, self.link()));
         self.report(seed, done)
     }
 
     fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>) {
         let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.run_traced(seed);
+        }
         let mut world = World::traced(seed, self.link());
         let done = self.execute(seed, &mut world);
         (self.report(seed, done), world.take_trace())
@@ -159,6 +174,8 @@ impl PreparedSim {
         let kind = lock_kind(locks, &scenario)?;
         let hosts = Hosts::of(&scenario, &cast, kind, driver);
         let facts = kind.descriptor().facts(&scenario.lock.switches);
+        let climate =
+            scenario.weather.as_ref().map(|weather| climate(weather, locks, &scenario)).transpose()?;
         Ok(PreparedSim {
             engine,
             header: header(&scenario),
@@ -167,11 +184,24 @@ impl PreparedSim {
             faults: plan(&scenario, &cast)?,
             cast,
             scenario,
+            climate,
         })
     }
 
-    /// The same with other faults in place of the scenario's, and everything else shared: what a search makes of one
-    /// preparation, thousands of times a second.
+    /// What random faults are drawn from, if the scenario has weather.
+    pub fn climate(&self) -> Option<&Climate> {
+        self.climate.as_ref()
+    }
+
+    /// The run from this seed, with its random faults among the others; `None` without weather.
+    fn drawn(&self, seed: Seed) -> Option<PreparedSim> {
+        let climate = self.climate.as_ref()?;
+        let faults = [&self.scenario.faults[..], &climate.draw(seed)].concat();
+        Some(self.with_faults(faults).expect("random faults strike hosts that there are"))
+    }
+
+    /// The same with other faults in place of the scenario's, random ones included, and everything else shared: what a
+    /// search makes of one preparation, thousands of times a second.
     ///
     /// # Errors
     ///
@@ -188,7 +218,7 @@ impl PreparedSim {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_faults(&self, faults: Vec<Fault>) -> Result<PreparedSim, UnknownHost> {
-        let scenario = Arc::new(Scenario { faults, ..Scenario::clone(&self.scenario) });
+        let scenario = Arc::new(Scenario { faults, weather: None, ..Scenario::clone(&self.scenario) });
         Ok(PreparedSim {
             engine: self.engine,
             cast: self.cast.clone(),
@@ -197,6 +227,7 @@ impl PreparedSim {
             commands: self.commands.clone(),
             faults: plan(&scenario, &self.cast)?,
             scenario,
+            climate: None,
         })
     }
 
@@ -242,6 +273,9 @@ impl PreparedSim {
         let run = world.run(Budget { events, time, memory });
         let mut recorded = recorder.close();
         close_history(&mut recorded.history, &self.scenario, &run);
+        if self.scenario.limits.after_faults {
+            recorded.history.count_waits_from(faults_over(&self.scenario.faults, &run));
+        }
         let verdicts = judge(&recorded.history);
         Done { run, recorded, verdicts }
     }
@@ -281,6 +315,18 @@ fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHo
     faults.chain(scenario.clients.iter().filter_map(start)).collect()
 }
 
+/// A scenario's weather over it. Its steps are those of a run through redis-rs whatever carries requests otherwise, so
+/// that a seed means the same faults everywhere.
+fn climate(
+    weather: &Weather,
+    locks: &Registry<SimEnv>,
+    scenario: &Scenario,
+) -> Result<Climate, PrepareError> {
+    let calm = Scenario { weather: None, ..scenario.clone() };
+    let steps = PreparedSim::new("sim", Driver::RedisRs, locks, &calm)?.steps(SURVEYED);
+    Ok(Climate::over(weather, scenario, &steps))
+}
+
 /// What builds the scenario's lock.
 fn lock_kind<'a>(
     locks: &'a Registry<SimEnv>,
@@ -304,6 +350,7 @@ fn header(scenario: &Scenario) -> Header {
         bounds: Bounds {
             obtain_within_ns: scenario.limits.obtain_within.map(whole_ns),
             obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),
+            counted_from_ns: 0,
         },
         keys_watched: true,
     }
@@ -372,6 +419,19 @@ fn close_history(history: &mut History, scenario: &Scenario, run: &Run) {
         history.push(ended, EventKind::Inconclusive { why });
     }
     history.push(ended, EventKind::RunEnded { outcome: outcome(run.outcome) });
+}
+
+/// When the last fault was over: what lasts when it was taken back, or with the run; a late message when it should have
+/// arrived; all else when it struck.
+fn faults_over(faults: &[Fault], run: &Run) -> TrueNs {
+    let over = |fault: &Fault, struck: &Struck| match (&fault.effect, fault.lasting) {
+        (_, Some(_)) => struck.until.unwrap_or(run.ended),
+        (Effect::PacketDelay { by, .. }, None) => struck.from.after(*by).min(run.ended),
+        _ => struck.from,
+    };
+    let struck = faults.iter().zip(&run.faults);
+    let times = struck.flat_map(|(fault, struck)| struck.iter().map(move |it| over(fault, it)));
+    times.max().map_or(TrueNs::default(), clocks::true_time)
 }
 
 fn outcome(outcome: Outcome) -> RunOutcome {

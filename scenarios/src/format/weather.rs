@@ -1,0 +1,285 @@
+//! Weather: `[weather]` of a scenario, and the same keys as a file of their own. What each kind of fault takes is asked of
+//! its prototype; here is what is random about it, and what can be wrong with that.
+
+use std::time::Duration;
+
+use doublehold_history::words::shorten;
+use doublehold_sim::{Probability, RatePpb};
+use toml::{Table, Value};
+
+use super::fault::CLOCKS;
+use super::hosts::Hosts;
+use super::problem::Result;
+use super::section::{Choices, Field, Section};
+use super::tree::Node;
+use super::vocabulary::{Key, words_of};
+use super::write::put;
+use super::{suggest, units};
+use crate::error::{FileKind, Place, ScenarioError};
+use crate::fault::{Effect, Names, Nature, Slot};
+use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
+
+const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
+const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];
+/// What every line takes.
+const EVERY: [&str; 3] = ["kind", "every", "source"];
+const SIGNS: Choices<Sign> = &[("either", Sign::Either), ("ahead", Sign::Ahead), ("behind", Sign::Behind)];
+/// More lines than kinds, and less than a page.
+const FAULTS_MAX: usize = 40;
+/// The most faults that one line may bring in a run, on average: the draw has room for 32.
+const MEAN_MAX: u128 = 16;
+const WINDOW: Duration = Duration::from_secs(20);
+
+/// What `[weather]` takes.
+pub(super) fn vocabulary() -> Vec<Key> {
+    let kinds = kinds();
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.kind().word).collect();
+    let mut keys = [Key::all("weather", &KEYS), Key::all("weather.faults", &EVERY)].concat();
+    keys.extend(Key::words("weather.faults.kind", &words));
+    for kind in &kinds {
+        keys.extend(Key::all("weather.faults", &keys_of(kind)));
+    }
+    keys.extend(Key::words("weather.faults.sign", &words_of(SIGNS)));
+    keys.extend(Key::words("weather.faults.clock", &words_of(CLOCKS)));
+    keys
+}
+
+/// The kinds that can be random.
+fn kinds() -> Vec<Effect> {
+    let mut kinds = Effect::prototypes();
+    kinds.retain(RandomFault::may_be_random);
+    kinds
+}
+
+fn may_last(kind: &Effect) -> bool {
+    kind.over(&Names::default()).is_some()
+}
+
+/// The keys that mean something to a line of this kind besides those of every line.
+fn keys_of(kind: &Effect) -> Vec<&'static str> {
+    let mut kind = kind.clone();
+    let lasting = may_last(&kind).then_some("for");
+    let signed = |slot: &Slot<'_>| matches!(slot, Slot::Step(_) | Slot::Rate(_));
+    let sign = kind.fields().iter().any(|(_, slot)| signed(slot)).then_some("sign");
+    kind.fields().into_iter().map(|(key, _)| key).chain(lasting).chain(sign).collect()
+}
+
+/// Reads `[weather]` of a scenario with these hosts.
+pub(super) fn read(root: &Section<'_>, hosts: &Hosts, time: Duration) -> Result<Option<Weather>> {
+    let Some(field) = root.get("weather") else { return Ok(None) };
+    let weather = section(&field.section(&KEYS)?, Some(hosts))?;
+    if weather.window >= time {
+        let cause =
+            "`weather.for` is not shorter than `limits.time`, so that no run could show what comes after";
+        return Err(field.problem(cause, "shorten the one or raise the other"));
+    }
+    Ok(Some(weather))
+}
+
+/// Reads the text of a weather's file: what it says about itself, and the weather.
+pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weather), ScenarioError> {
+    let read = || -> Result<(String, Weather)> {
+        let tree = Node::parse(text)?;
+        let root = Section::root(&tree, &FILE_KEYS)?;
+        let about = root.get("about").map_or(Ok(String::new()), |about| about.words())?;
+        Ok((about, section(&root, None)?))
+    };
+    read().map_err(|problem| ScenarioError::Refused {
+        what: FileKind::Weather,
+        file: shorten(file),
+        place: match problem.origin {
+            super::problem::Origin::Line(line) => Place::Line(line),
+            super::problem::Origin::Set(_) => Place::Line(1),
+        },
+        cause: problem.cause,
+        hint: problem.hint,
+    })
+}
+
+fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
+    let preset = match weather.get("preset") {
+        None => Weather { window: WINDOW, swarm: true, at_steps: Probability::HALF, faults: Vec::new() },
+        Some(field) => {
+            let name = field.naming("the name of a weather", "name a preset, such as \"cloud\"")?;
+            let hint = weather::hint(name);
+            let unknown = |_| field.problem(format!("there is no weather `{}`", shorten(name)), hint);
+            weather::preset(name).map_err(unknown)?.weather
+        }
+    };
+    let window = weather.get("for").map_or(Ok(preset.window), |window| window.positive_duration())?;
+    let own = weather.list("faults", FAULTS_MAX)?;
+    let own = own.iter().map(|field| line(field, window, hosts)).collect::<Result<Vec<_>>>()?;
+    Ok(Weather {
+        window,
+        swarm: weather.flag_or("swarm", preset.swarm)?,
+        at_steps: weather.get("at_steps").map_or(Ok(preset.at_steps), |share| share.probability())?,
+        faults: kept(preset.faults, weather)?.into_iter().chain(own).collect(),
+    })
+}
+
+/// A preset's lines but for the kinds that are left out.
+fn kept(mut faults: Vec<RandomFault>, weather: &Section<'_>) -> Result<Vec<RandomFault>> {
+    let Some(without) = weather.get("without") else { return Ok(faults) };
+    for item in without.one_or_many() {
+        let kinds: Vec<&str> = faults.iter().map(|fault| fault.effect.kind().word).collect();
+        let word = item.naming("a kind of fault", "name kinds that the preset has")?;
+        if !kinds.contains(&word) {
+            let cause = format!("`{}`: the preset has no `{}`", item.path, shorten(word));
+            return Err(item.problem(cause, suggest::hint(word, &kinds)));
+        }
+        faults.retain(|fault| fault.effect.kind().word != word);
+    }
+    Ok(faults)
+}
+
+/// Reads one line.
+fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<RandomFault> {
+    let kinds = kinds();
+    let mut known: Vec<&str> = EVERY.to_vec();
+    known.extend(kinds.iter().flat_map(keys_of));
+    let line = field.section(&known)?;
+    let choices: Vec<(&str, usize)> = kinds.iter().map(|kind| kind.kind().word).zip(0..).collect();
+    let kind = line.require("kind", "\"pause\"")?.choice(&choices)?;
+    let mut effect = kinds[kind].clone();
+    let own = keys_of(&effect);
+    let misfit = line.fields().into_iter().find(|(key, _)| !EVERY.contains(key) && !own.contains(key));
+    if let Some((key, field)) = misfit {
+        let cause = format!("`{key}` means nothing to a random `{}`", effect.kind().word);
+        return Err(field.problem(cause, format!("it takes {}", suggest::list(&[&EVERY[..], &own].concat()))));
+    }
+    let mut by = None;
+    let word = effect.kind().word;
+    let nature = effect.kind().nature;
+    for (key, slot) in effect.fields() {
+        match slot {
+            Slot::Hosts(names) => {
+                let field = line.require(key, if key == "to" { "\"nodes\"" } else { "\"clients\"" })?;
+                *names = targets(&field, word, nature, hosts)?;
+            }
+            Slot::Tell(nodes) => {
+                let told = line.get(key).map(|field| texts(&field)).transpose()?;
+                *nodes = told.map(Names);
+            }
+            Slot::Master(_) => {}
+            Slot::Flag(flag) => *flag = line.flag_or(key, *flag)?,
+            Slot::Step(_) => by = Some(line.require(key, "\"100ms..10s\"")?.law()?),
+            Slot::Delay(example, _) => by = Some(line.require(key, example)?.law()?),
+            Slot::Rate(most) => *most = largest_rate(&line.require(key, "\"1/1000\"")?)?,
+            Slot::Clock(clock) => *clock = line.choice_or(key, CLOCKS, *clock)?,
+            Slot::Probability(chance) => *chance = line.require(key, "\"1/10\"")?.probability()?,
+        }
+    }
+    let lasting = match line.get("for") {
+        Some(lasting) => Some(lasting.law()?),
+        None if !may_last(&effect) || nature == Nature::ClockOnce => None,
+        None => Some(line.require("for", "\"100ms..5s\"")?.law()?),
+    };
+    Ok(RandomFault {
+        every: every(&line, window)?,
+        effect,
+        lasting,
+        by,
+        sign: line.choice_or("sign", SIGNS, Sign::Either)?,
+        source: line.get("source").map_or(Ok(String::new()), |source| source.words())?,
+    })
+}
+
+/// The mean time between two, long enough that the draw has room.
+fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
+    let field = line.require("every", "\"10s\"")?;
+    let every = field.positive_duration()?;
+    if window.as_nanos() > every.as_nanos() * MEAN_MAX {
+        let cause = format!("`{}` gives more than {MEAN_MAX} faults on one host in a run", field.path);
+        let least = units::text(window / MEAN_MAX as u32);
+        return Err(field.problem(cause, format!("use at least \"{least}\", or a shorter `weather.for`")));
+    }
+    Ok(every)
+}
+
+fn largest_rate(field: &Field<'_>) -> Result<RatePpb> {
+    match field.rate()? {
+        RatePpb(most) if most > 0 => Ok(RatePpb(most)),
+        _ => Err(field.must_be("the largest rate error, above zero", "say to which side with `sign`")),
+    }
+}
+
+fn texts(field: &Field<'_>) -> Result<Vec<String>> {
+    field.one_or_many().iter().map(|item| item.text().map(str::to_owned)).collect()
+}
+
+/// Groups and, in a scenario, hosts. What strikes disks and roles strikes nodes only.
+fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>) -> Result<Names> {
+    let mut names = Vec::new();
+    for item in field.one_or_many() {
+        let name = item.naming("a host or a group of hosts", "name `clients`, `nodes`, or one host")?;
+        let is_host = hosts.is_some_and(|hosts| hosts.find(name).is_some());
+        // A weather of its own knows no hosts: a name in it may be a host of the scenario that it is used for.
+        let may_be_host = hosts.is_none() || is_host;
+        if !GROUPS.contains(&name) && !may_be_host {
+            let mut known = GROUPS.to_vec();
+            known.extend(hosts.iter().flat_map(|hosts| &hosts.plans).map(|host| host.name.as_str()));
+            let cause = format!("`{}`: there is no host or group `{}`", item.path, shorten(name));
+            return Err(item.problem(cause, suggest::hint(name, &known)));
+        }
+        if matches!(nature, Nature::Disk | Nature::Role)
+            && ["clients", "resource"].contains(&name)
+            && !is_host
+        {
+            let cause = format!("`{}`: a `{word}` strikes nodes", item.path);
+            return Err(item.problem(cause, "name `nodes`, `replicas`, or one of them"));
+        }
+        names.push(name.to_owned());
+    }
+    if names.is_empty() {
+        let cause = format!("`{}` names nobody", field.path);
+        return Err(field.problem(cause, "name a host or a group, or leave the line out"));
+    }
+    Ok(Names(names))
+}
+
+/// The weather as the table of a file, its preset written out.
+pub(super) fn write(weather: &Weather) -> Table {
+    let Weather { window, swarm, at_steps, faults } = weather;
+    let mut table = Table::new();
+    put(&mut table, "for", units::text(*window));
+    put(&mut table, "swarm", *swarm);
+    put(&mut table, "at_steps", at_steps.to_string());
+    put(&mut table, "faults", faults.iter().map(|fault| Value::Table(written(fault))).collect::<Vec<_>>());
+    table
+}
+
+fn written(fault: &RandomFault) -> Table {
+    let RandomFault { effect, every, lasting, by, sign, source } = fault;
+    let mut table = Table::new();
+    put(&mut table, "kind", effect.kind().word);
+    put(&mut table, "every", units::text(*every));
+    if let Some(lasting) = lasting {
+        put(&mut table, "for", units::law_value(lasting));
+    }
+    let sign = SIGNS.iter().find(|(_, meant)| meant == sign).map_or("either", |(word, _)| word);
+    for (key, slot) in effect.clone().fields() {
+        let value: Value = match slot {
+            Slot::Hosts(names) => names.0.clone().into(),
+            Slot::Tell(None) | Slot::Master(_) => continue,
+            Slot::Tell(Some(nodes)) => nodes.0.clone().into(),
+            Slot::Flag(flag) => (*flag).into(),
+            Slot::Step(_) | Slot::Delay(..) => {
+                if matches!(slot, Slot::Step(_)) {
+                    put(&mut table, "sign", sign);
+                }
+                by.as_ref().map_or("0s".into(), units::law_value)
+            }
+            Slot::Rate(most) => {
+                put(&mut table, "sign", sign);
+                units::rate_text(*most).into()
+            }
+            Slot::Clock(clock) => clock.name().into(),
+            Slot::Probability(chance) => chance.to_string().into(),
+        };
+        put(&mut table, key, value);
+    }
+    if !source.is_empty() {
+        put(&mut table, "source", source.as_str());
+    }
+    table
+}

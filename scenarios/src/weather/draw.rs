@@ -1,0 +1,330 @@
+//! From a weather and a seed to concrete faults.
+//!
+//! The window is divided into [`SLOTS`] equal slots. In each, a line's fault strikes with the chance that makes its mean
+//! number right: a Poisson process, but for two in one slot. A fault strikes
+//!
+//! - *at a time*, anywhere in its slot, or
+//! - *at a step*: the sort of step is drawn first, then the event, then which one of as many as a run without random faults
+//!   has. Marks are few and messages many, so that drawing among all steps alike would seldom find a mark. Half of the time
+//!   (for pauses and suspensions always, which mean nothing elsewhere) the step is one of the struck host itself.
+//!
+//! What lasts ends with the window if it struck at a time, and lasts no longer than the window if it struck at a step.
+//! Times are whole microseconds and lengths whole milliseconds: nanoseconds would say nothing, and fill plans.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
+
+use super::{RandomFault, Sign, Weather};
+use crate::fault::{Effect, Fault, Names, Nature, Slot};
+use crate::scenario::{Role, Scenario};
+use crate::steps::StepKind;
+use crate::when::{Event, Nth, When};
+
+/// How many faults of one line a run has at most.
+const SLOTS: u32 = 32;
+
+/// A weather over one scenario, ready to be drawn from.
+#[derive(Clone, Debug)]
+pub struct Climate {
+    window: Duration,
+    swarm: bool,
+    at_steps: Probability,
+    lines: Vec<Line>,
+    /// The words of the lines that strike nobody here.
+    idle: Vec<&'static str>,
+    steps: Steps,
+}
+
+/// A line that can strike somebody.
+#[derive(Clone, Debug)]
+struct Line {
+    /// The label of its stream.
+    label: String,
+    fault: RandomFault,
+    /// Its chance in each slot.
+    chance: Probability,
+    hosts: Vec<String>,
+    /// The other side, for faults of links.
+    others: Vec<String>,
+}
+
+impl Climate {
+    /// A scenario's weather. `steps` are those of a run of it without random faults.
+    pub fn over(weather: &Weather, scenario: &Scenario, steps: &[Nth]) -> Climate {
+        let mut climate = Climate {
+            window: weather.window,
+            swarm: weather.swarm,
+            at_steps: weather.at_steps,
+            lines: Vec::new(),
+            idle: Vec::new(),
+            steps: Steps::of(steps),
+        };
+        for (number, fault) in weather.faults.iter().enumerate() {
+            match line(number, fault, weather.window, scenario) {
+                Some(line) => climate.lines.push(line),
+                None => climate.idle.push(fault.effect.kind().word),
+            }
+        }
+        climate
+    }
+
+    /// The kinds that can strike, each once, in the weather's order.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let mut kinds: Vec<&'static str> = Vec::new();
+        for kind in self.lines.iter().map(|line| line.fault.effect.kind().word) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// The kinds of lines that name nobody of this scenario, such as a promotion where there is no replica.
+    pub fn idle(&self) -> &[&'static str] {
+        &self.idle
+    }
+
+    /// The faults of a run, all of them optional.
+    pub fn draw(&self, seed: Seed) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for line in &self.lines {
+            let mut stream = Stream::new(seed, &line.label);
+            if self.swarm && stream.below(2) == 0 {
+                continue;
+            }
+            for slot in 0..SLOTS {
+                if stream.chance(line.chance) {
+                    faults.push(self.fault(line, slot, &mut stream));
+                }
+            }
+        }
+        faults
+    }
+
+    fn fault(&self, line: &Line, slot: u32, stream: &mut Stream) -> Fault {
+        let effect = line.effect(stream);
+        let at = if stream.chance(self.at_steps) {
+            let hosts = effect.hosts();
+            let own = effect.kind().nature == Nature::Stop || stream.below(2) == 0;
+            self.steps.draw(if own { &hosts.0 } else { &[] }, stream)
+        } else {
+            None
+        };
+        let at = at.unwrap_or_else(|| {
+            let width = micros(self.window) / u64::from(SLOTS);
+            let from = u64::from(slot) * width;
+            When::At(Duration::from_micros(from + stream.below(width.max(1))))
+        });
+        let longest = match at {
+            When::At(at) => self.window.saturating_sub(at),
+            When::On { .. } => self.window,
+        };
+        let lasting = line.fault.lasting.as_ref().map(|law| round(law.draw(stream)).min(longest));
+        Fault { lasting: lasting.map(|it| at_least(it, &effect)), effect, at, each: false, optional: true }
+    }
+}
+
+/// A stop, a cut or a drift of no length is refused in files; a death may restart at once.
+fn at_least(lasting: Duration, effect: &Effect) -> Duration {
+    let shortest =
+        if effect.kind().nature == Nature::Death { Duration::ZERO } else { Duration::from_millis(1) };
+    lasting.max(shortest)
+}
+
+fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
+    let hosts = |names: &Names| members(names, scenario);
+    let (mut hosts, mut others) = match &fault.effect {
+        Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
+            (hosts(&way.from), hosts(&way.to))
+        }
+        Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
+            (hosts(from), hosts(to))
+        }
+        other => (hosts(&other.hosts()), Vec::new()),
+    };
+    let ways = if fault.is_of_links() {
+        others.retain(|other| !(hosts.len() == 1 && hosts.contains(other)));
+        hosts.retain(|host| others.iter().any(|other| other != host));
+        // A machine that many reach has as many ways, and one cut strikes several: counted by the smaller side.
+        hosts.len().min(others.len())
+    } else {
+        hosts.len()
+    };
+    let chance = chance(ways, window, fault.every);
+    let label = format!("weather/{}/{number}", fault.effect.kind().word);
+    (ways > 0).then(|| Line { label, fault: fault.clone(), chance, hosts, others })
+}
+
+/// The hosts that these names and groups mean, each once.
+fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
+    let mut members: Vec<String> = Vec::new();
+    for name in &names.0 {
+        let is_host = scenario.hosts.iter().any(|host| host.name == *name);
+        for (host, index) in scenario.hosts.iter().zip(0..) {
+            let is_master = scenario.nodes.master.is_some_and(|master| master.0 == index);
+            let replicates = scenario.nodes.master.is_some() && host.role == Role::Node && !is_master;
+            let is_meant = match name.as_str() {
+                _ if is_host => host.name == *name,
+                "clients" => host.role == Role::Client,
+                "nodes" => host.role == Role::Node,
+                "replicas" => replicates,
+                "resource" => host.role == Role::Resource,
+                _ => false,
+            };
+            if is_meant && !members.contains(&host.name) {
+                members.push(host.name.clone());
+            }
+        }
+    }
+    members
+}
+
+/// `targets × window / (SLOTS × every)`; one if that is more.
+fn chance(targets: usize, window: Duration, every: Duration) -> Probability {
+    let mut hits = targets as u128 * window.as_nanos();
+    let mut of = u128::from(SLOTS) * every.as_nanos().max(1);
+    while of > u128::from(u32::MAX) {
+        (hits, of) = (hits >> 1, of >> 1);
+    }
+    let hits = u32::try_from(hits.min(of)).unwrap_or(u32::MAX);
+    Probability::new(hits, of as u32).unwrap_or(Probability::NEVER)
+}
+
+impl Line {
+    /// The fault's kind with everything drawn that is left open.
+    fn effect(&self, stream: &mut Stream) -> Effect {
+        let mut effect = self.fault.effect.clone();
+        match &mut effect {
+            Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
+                let (from, to) = self.way(stream);
+                (way.from, way.to) = (from, to);
+                // Half of all partitions that were studied are partial or one way (Alquraan et al., OSDI 2018).
+                way.both_ways = way.both_ways || stream.below(2) == 0;
+            }
+            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
+                let one = pick(&self.hosts, stream);
+                let others: Vec<String> =
+                    self.others.iter().filter(|other| **other != one).cloned().collect();
+                let (one, other) = turned(one.into(), pick(&others, stream).into(), stream);
+                (*from, *to) = (one, other);
+            }
+            _ => {}
+        }
+        let of_links = self.fault.is_of_links();
+        for (_, slot) in effect.fields() {
+            match slot {
+                Slot::Hosts(hosts) if !of_links => *hosts = pick(&self.hosts, stream).into(),
+                Slot::Step(by) => {
+                    let size = self.by(stream).as_nanos();
+                    *by = self.signed(i64::try_from(size).unwrap_or(i64::MAX).max(1), stream);
+                }
+                Slot::Rate(by) => {
+                    let size = stream.below(by.0.unsigned_abs().max(1)) + 1;
+                    *by = RatePpb(self.signed(i64::try_from(size).unwrap_or(i64::MAX), stream));
+                }
+                Slot::Delay(_, by) => *by = self.by(stream).max(Duration::from_millis(1)),
+                Slot::Hosts(_)
+                | Slot::Tell(_)
+                | Slot::Master(_)
+                | Slot::Flag(_)
+                | Slot::Clock(_)
+                | Slot::Probability(_) => {}
+            }
+        }
+        effect
+    }
+
+    fn by(&self, stream: &mut Stream) -> Duration {
+        round(self.fault.by.as_ref().map_or(Duration::ZERO, |law: &DelayLaw| law.draw(stream)))
+    }
+
+    fn signed(&self, size: i64, stream: &mut Stream) -> i64 {
+        match self.fault.sign {
+            Sign::Ahead => size,
+            Sign::Behind => -size,
+            Sign::Either if stream.below(2) == 0 => -size,
+            Sign::Either => size,
+        }
+    }
+
+    /// One host and another, one and all others, or all and one; and which of the two sends.
+    fn way(&self, stream: &mut Stream) -> (Names, Names) {
+        let one = pick(&self.hosts, stream);
+        let others: Vec<String> = self.others.iter().filter(|other| **other != one).cloned().collect();
+        let other = pick(&others, stream);
+        let (from, to) = match stream.below(3) {
+            0 => (one.into(), other.into()),
+            1 => (one.into(), others.into()),
+            _ => {
+                let all: Vec<String> = self.hosts.iter().filter(|host| **host != other).cloned().collect();
+                (all.into(), other.into())
+            }
+        };
+        turned(from, to, stream)
+    }
+}
+
+fn turned(from: Names, to: Names, stream: &mut Stream) -> (Names, Names) {
+    if stream.below(2) == 0 { (from, to) } else { (to, from) }
+}
+
+fn pick(names: &[String], stream: &mut Stream) -> String {
+    names[stream.below(names.len() as u64) as usize].clone()
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// To whole milliseconds, or microseconds below ten of them.
+fn round(duration: Duration) -> Duration {
+    let unit = if duration < Duration::from_millis(10) { 1_000 } else { 1_000_000 };
+    let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(ns / unit * unit)
+}
+
+/// Where faults can strike: the events of each sort of step, and how many of each there are. First those of all hosts,
+/// and then each host's own.
+#[derive(Clone, Debug, Default)]
+struct Steps {
+    all: Sorts,
+    of: BTreeMap<String, Sorts>,
+}
+
+type Sorts = Vec<(StepKind, Vec<(Event, u32)>)>;
+
+impl Steps {
+    fn of(steps: &[Nth]) -> Steps {
+        let mut counts: BTreeMap<(StepKind, String), (Event, u32)> = BTreeMap::new();
+        for Nth { event, nth } in steps {
+            counts.insert((event.step(), event.to_string()), (event.clone(), *nth));
+        }
+        let mut found = Steps::default();
+        for ((sort, _), (event, count)) in counts {
+            if let Some(host) = event.host() {
+                add(found.of.entry(host.to_owned()).or_default(), sort, (event.clone(), count));
+            }
+            add(&mut found.all, sort, (event, count));
+        }
+        found
+    }
+
+    /// A step of one of these hosts, or of anybody if none of them has any.
+    fn draw(&self, hosts: &[String], stream: &mut Stream) -> Option<When> {
+        let own: Vec<&Sorts> = hosts.iter().filter_map(|host| self.of.get(host)).collect();
+        let sorts = if own.is_empty() { &self.all } else { own[stream.below(own.len() as u64) as usize] };
+        let (_, events) = sorts.get(stream.below(sorts.len().max(1) as u64) as usize)?;
+        let (event, count) = &events[stream.below(events.len() as u64) as usize];
+        let nth = stream.below(u64::from(*count)) as u32 + 1;
+        Some(When::On { events: vec![Nth { event: event.clone(), nth }], after: Duration::ZERO })
+    }
+}
+
+fn add(sorts: &mut Sorts, sort: StepKind, event: (Event, u32)) {
+    match sorts.iter_mut().find(|(known, _)| *known == sort) {
+        Some((_, events)) => events.push(event),
+        None => sorts.push((sort, vec![event])),
+    }
+}

@@ -1,0 +1,87 @@
+//! Weather: random faults within stated bounds, drawn from a run's seed.
+//!
+//! A [`Weather`] says for each kind of fault how often it strikes, whom, how strong and how long it is. What a seed makes
+//! of it ([`Climate::draw`]) is a list of faults like those that a scenario lists: a run under weather is reported, and
+//! kept in plans, as the scenario with these faults written out. Weather comes from a scenario's `[weather]`, or from a
+//! [preset](presets()).
+//!
+//! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has a random stream of
+//! its own, so that a line more or less changes nothing about the others, and none of them touches what networks,
+//! schedules and hosts draw. Kernel faults count, so that a random fault which ends heals no other.
+//!
+//! Rates are a search's and no fleet's: with what monitoring counts in the field almost every run would be a quiet one.
+//! Magnitudes are published ones where there are any; `source` says which, or that it is a guess.
+//!
+//! Not modelled: faults that come in company (a rack that loses power), and a rate that changes with time.
+
+mod draw;
+mod presets;
+
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, Probability};
+
+use crate::fault::{Effect, Nature};
+
+pub use draw::Climate;
+pub(crate) use presets::hint;
+pub use presets::{Preset, preset, presets, read};
+
+/// Random faults within stated bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weather {
+    /// For how long from the beginning of a run it strikes. What was drawn by time is over by then.
+    pub window: Duration,
+    /// Whether each run leaves out a random half of the lines. Faults hide each other: a search that always does
+    /// everything misses what shows only where something else is left alone (swarm testing: Groce et al., 2012).
+    pub swarm: bool,
+    /// The share of faults that strike at steps of the protocol rather than at random times.
+    pub at_steps: Probability,
+    /// What strikes.
+    pub faults: Vec<RandomFault>,
+}
+
+/// A line of a weather: faults of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomFault {
+    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`GROUPS`]. A
+    /// magnitude in here is the largest that is drawn; one that [`RandomFault::by`] gives is zero.
+    pub effect: Effect,
+    /// The mean time between two on one host or way.
+    pub every: Duration,
+    /// How long it lasts, for kinds that may last.
+    pub lasting: Option<DelayLaw>,
+    /// How strong it is, for kinds with a magnitude that is a duration.
+    pub by: Option<DelayLaw>,
+    /// To which side a clock goes wrong.
+    pub sign: Sign,
+    /// Where the numbers come from, or that they are guessed.
+    pub source: String,
+}
+
+/// To which side a clock is stepped or drifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Either, as likely as the other.
+    Either,
+    /// Ahead of true time.
+    Ahead,
+    /// Behind it.
+    Behind,
+}
+
+/// Groups of hosts by what they are for, as `host`, `from` and `to` of a weather name them. A host of that name comes first.
+pub const GROUPS: [&str; 4] = ["clients", "nodes", "replicas", "resource"];
+
+impl RandomFault {
+    /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only in
+    /// company.
+    pub(crate) fn may_be_random(effect: &Effect) -> bool {
+        !matches!(effect, Effect::DiskSnapshot { .. } | Effect::DiskRollback { .. } | Effect::Follow { .. })
+    }
+
+    /// Whether it is a fault of a way between hosts.
+    fn is_of_links(&self) -> bool {
+        matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
+    }
+}
