@@ -55,8 +55,10 @@ impl State {
             if has_died {
                 continue;
             }
-            if let Some(undo) = fault.undo() {
-                self.apply(&undo);
+            match fault.undo() {
+                Some(Fault::Start { host }) if !self.host_mut(host).life.take_back_death() => {}
+                Some(undo) => self.apply(&undo),
+                None => {}
             }
         }
     }
@@ -141,13 +143,22 @@ impl State {
     }
 
     fn crash(&mut self, host: HostId) {
+        self.host_mut(host).life.add_death();
         if self.host(host).life.is_up() {
             self.go_down(host);
+        } else if self.is_down_for_good(host) && self.host_mut(host).life.main_finished() {
+            self.essential_left -= 1;
         }
     }
 
+    /// Whether nothing in the plan will start it.
+    fn is_down_for_good(&self, host: HostId) -> bool {
+        let deaths = self.host(host).life.deaths_in_force() as usize;
+        !self.faults.will_start(host) && self.faults.deaths_to_undo(host) < deaths
+    }
+
     fn go_down(&mut self, host: HostId) {
-        let for_good = !self.faults.will_start(host);
+        let for_good = self.is_down_for_good(host);
         if self.host_mut(host).life.die(for_good) {
             self.essential_left -= 1;
         }
@@ -156,6 +167,7 @@ impl State {
     }
 
     fn lose_power(&mut self, host: HostId, torn_tail: bool) {
+        self.host_mut(host).life.add_death();
         self.host_mut(host).life.switch_off();
         self.go_down(host);
         self.abandon_fsyncs(host);

@@ -6,7 +6,8 @@
 //!
 //! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never
 //! undo an explicit one. A death ends the pauses of its process, and taking one of them back then does nothing. Deaths
-//! themselves do not count: the first start ends them all.
+//! that last a while count too: a host starts again when the last of them is taken back. A [`Fault::Start`] that is planned
+//! by itself ends them all.
 
 use std::time::Duration;
 

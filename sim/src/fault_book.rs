@@ -72,11 +72,17 @@ impl Entry {
         self.plan.faults.iter().filter_map(Fault::undo).any(|undo| undo == *what)
     }
 
-    /// Whether this entry has yet to start the host: by its faults, or by taking back a death.
+    /// Whether this entry has yet to start the host by itself, whatever killed it.
     fn will_start(&self, host: HostId) -> bool {
-        let start = Fault::Start { host };
         let may_strike = self.strikes.is_empty() || self.strikes_again();
-        may_strike && self.plan.faults.contains(&start) || self.to_undo() > 0 && self.undoes(&start)
+        may_strike && self.plan.faults.contains(&Fault::Start { host })
+    }
+
+    /// How many of the host's deaths it will yet take back.
+    fn deaths_to_undo(&self, host: HostId) -> usize {
+        let start = Fault::Start { host };
+        let deaths = self.plan.faults.iter().filter(|fault| fault.undo().as_ref() == Some(&start)).count();
+        deaths * self.to_undo()
     }
 
     /// How often this entry is sure to do this yet: when its time comes, and by taking back what it did.
@@ -147,6 +153,11 @@ impl FaultBook {
     /// Whether the plan still has a start for this host; until then a dead one is not down for good.
     pub(crate) fn will_start(&self, host: HostId) -> bool {
         self.planned.iter().any(|entry| entry.will_start(host))
+    }
+
+    /// How many of the host's deaths will be taken back.
+    pub(crate) fn deaths_to_undo(&self, host: HostId) -> usize {
+        self.planned.iter().map(|entry| entry.deaths_to_undo(host)).sum()
     }
 
     /// How often planned faults are sure to do this yet.

@@ -28,6 +28,8 @@ pub(crate) struct Life {
     /// The boot function was called for this incarnation.
     booted: bool,
     deaths: u32,
+    /// Deaths that were not taken back since the host was started last.
+    deaths_in_force: u32,
     power_losses: u32,
     pauses: u32,
     suspensions: u32,
@@ -44,6 +46,7 @@ impl Life {
             incarnation: 0,
             booted: false,
             deaths: 0,
+            deaths_in_force: 0,
             power_losses: 0,
             pauses: 0,
             suspensions: 0,
@@ -124,6 +127,21 @@ impl Life {
         was_suspended && !self.is_suspended()
     }
 
+    /// A death strikes, also where nothing lives any more.
+    pub(crate) fn add_death(&mut self) {
+        self.deaths_in_force += 1;
+    }
+
+    /// One death is taken back. Returns whether it was the last.
+    pub(crate) fn take_back_death(&mut self) -> bool {
+        self.deaths_in_force = self.deaths_in_force.saturating_sub(1);
+        self.deaths_in_force == 0
+    }
+
+    pub(crate) fn deaths_in_force(&self) -> u32 {
+        self.deaths_in_force
+    }
+
     /// The process dies. Returns whether the run waits no longer for its main task.
     pub(crate) fn die(&mut self, for_good: bool) -> bool {
         self.pauses = 0;
@@ -147,6 +165,7 @@ impl Life {
 
     /// The next process starts, on a machine that has power. Returns whether the run waits again for its main task.
     pub(crate) fn start(&mut self) -> bool {
+        self.deaths_in_force = 0;
         self.has_power = true;
         self.up = true;
         self.essential && std::mem::replace(&mut self.main_done, false)

@@ -309,6 +309,51 @@ fn a_host_that_will_be_started_again_is_not_done_and_one_that_is_down_for_good_i
     assert_eq!(run(never_started), (Outcome::Stalled, 50)); // the plan did not happen: no pass
 }
 
+/// A death that is taken back does not end another: a random crash must not heal an explicit one.
+#[test]
+fn a_host_starts_again_when_the_last_of_its_deaths_is_over() {
+    let boots = |plan: fn(&mut Story, HostId)| {
+        let mut story = Story::new();
+        let host = story.host("node", |_, log| async move { log.say("boots") });
+        story.essential("clock", |host, _| async move { host.sleep(ms(500)).await });
+        plan(&mut story, host);
+        story.run();
+        story.said()
+    };
+    let crash = |host| Fault::Crash { host };
+    let off = |host| Fault::LosePower { host, torn_tail: false };
+    let nested: fn(&mut Story, HostId) = |story, host| {
+        story.during(10, 100, Fault::Crash { host });
+        story.during(20, 50, Fault::LosePower { host, torn_tail: false });
+    };
+    assert_eq!(boots(nested), ["0ms boots", "100ms boots"]);
+    let overlapping: fn(&mut Story, HostId) = |story, host| {
+        story.during(10, 60, Fault::LosePower { host, torn_tail: false });
+        story.during(20, 90, Fault::Crash { host });
+    };
+    assert_eq!(boots(overlapping), ["0ms boots", "90ms boots"]);
+    for first in [crash, off] {
+        let mut story = Story::new();
+        let host = story.host("node", |_, log| async move { log.say("boots") });
+        story.essential("clock", |host, _| async move { host.sleep(ms(500)).await });
+        story.at(10, first(host));
+        story.during(20, 50, Fault::Crash { host });
+        story.run();
+        assert_eq!(story.said(), ["0ms boots"], "an explicit death is for good");
+    }
+}
+
+/// The run does not wait for a host that was to be started again and then died for good.
+#[test]
+fn a_host_that_dies_for_good_while_it_is_down_is_not_waited_for() {
+    let mut story = Story::new();
+    let host = story.essential("node", |host, _| async move { host.sleep(ms(100)).await });
+    story.during(10, 80, Fault::Crash { host });
+    story.at(20, Fault::Crash { host });
+    let run = story.world.run(Default::default());
+    assert_eq!((run.outcome, run.ended.0 / 1_000_000), (Outcome::Completed, 20));
+}
+
 #[test]
 fn a_start_and_a_crash_at_one_instant_boot_nothing_and_two_starts_boot_once() {
     let mut story = Story::new();
