@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_lockimpl::Descriptor;
+use doublehold_lockimpl::{Descriptor, Nodes};
+use doublehold_sim::DelayLaw;
 use toml::{Table, Value};
 
 use crate::error::ScenarioError;
@@ -36,6 +37,8 @@ pub struct World {
     nodes: Vec<String>,
     locks: Vec<String>,
     clients: Vec<(String, Vec<String>)>,
+    master: Option<String>,
+    weather: Option<String>,
     changes: Vec<Change>,
 }
 
@@ -49,8 +52,43 @@ impl World {
             nodes: Vec::new(),
             locks: Vec::new(),
             clients: Vec::new(),
+            master: None,
+            weather: None,
             changes: Vec::new(),
         }
+    }
+
+    /// The world that a lock is tried in where nobody says another: as many nodes as it is made for, and three clients that
+    /// each take two turns at changing what it protects. Whoever asks must obtain the lock within a minute of the last
+    /// fault.
+    ///
+    /// The lease is 4 s and the work 50 ms to 2 s: a lease must be overtaken by what goes wrong, not by slow work.
+    ///
+    /// ```
+    /// use doublehold_scenarios::build::World;
+    ///
+    /// let locks = doublehold_lockimpl::descriptors();
+    /// let redlock = locks.iter().find(|lock| lock.name == "redlock").unwrap();
+    /// let scenario = World::usual(redlock).weather("cloud").scenario("redlock", locks.clone())?;
+    /// assert_eq!((scenario.clients.len(), scenario.hosts.len()), (3, 5 + 1 + 3));
+    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+    /// ```
+    pub fn usual(lock: &Descriptor) -> World {
+        let world = World::new(lock.name);
+        let world = match lock.nodes {
+            Nodes::One => world.nodes(["A"]),
+            Nodes::Replicated => world.nodes(["M", "R1", "R2"]).master("M"),
+            Nodes::Independent => world.nodes(["A", "B", "C", "D", "E"]),
+        };
+        let program = ["acquire", "read", "work 50ms..2s", "check", "write", "release"];
+        world.clients(3, program).rounds(2).ttl(Duration::from_secs(4)).with(|scenario| {
+            let retry =
+                DelayLaw::Uniform { min: Duration::from_millis(500), max: Duration::from_millis(1500) };
+            scenario.clients.iter_mut().for_each(|client| client.retry = retry.clone());
+            let limits = &mut scenario.limits;
+            (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
+            limits.time = Duration::from_secs(600);
+        })
     }
 
     /// What reports call it.
@@ -63,6 +101,19 @@ impl World {
     pub fn nodes<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> World {
         self.nodes.extend(names.into_iter().map(str::to_owned));
         self
+    }
+
+    /// The node that all others replicate; without it each stands alone.
+    #[must_use]
+    pub fn master(self, name: impl Into<String>) -> World {
+        World { master: Some(name.into()), ..self }
+    }
+
+    /// Random faults beside those that are listed: a preset of [`crate::weather`], by its name. For weather of one's own
+    /// set [`Scenario::weather`] through [`World::with`].
+    #[must_use]
+    pub fn weather(self, preset: impl Into<String>) -> World {
+        World { weather: Some(preset.into()), ..self }
     }
 
     /// The names of the locks, where there is not just one: steps then say which, as in `acquire stock`.
@@ -182,12 +233,17 @@ impl World {
             setup.push(("name", texts(&self.locks)));
         }
         let claim = format!("what {lock} does in this world");
-        Table::from_iter([
+        let mut nodes = vec![("names", texts(&self.nodes))];
+        nodes.extend(self.master.as_deref().map(|master| ("master", master.into())));
+        let weather = self.weather.as_deref().map(|preset| table(&[("preset", preset.into())]));
+        let weather = weather.map(|weather| ("weather".to_owned(), weather));
+        let file = [
             ("claim".to_owned(), claim.into()),
             ("lock".to_owned(), table(&setup)),
-            ("nodes".to_owned(), table(&[("names", texts(&self.nodes))])),
+            ("nodes".to_owned(), table(&nodes)),
             ("clients".to_owned(), Value::Array(self.clients.iter().map(client).collect())),
-        ])
+        ];
+        file.into_iter().chain(weather).collect()
     }
 }
 
