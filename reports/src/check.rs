@@ -48,7 +48,7 @@ mod hushed;
 mod names;
 
 use std::fmt::{self, Write as _};
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Se
 pub use redis::aio::MultiplexedConnection;
 
 use doublehold_history::words::list;
-use doublehold_scenarios::many::run_many;
+use doublehold_scenarios::many::{Many, run_many};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, OwnLocks, Prepared};
 
@@ -156,7 +156,8 @@ impl Check {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let prepared = Arc::new(Hushed::new(OwnLocks(self.locks.clone()).prepare(&scenario)?));
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
-        let tally = run_many(&prepared, seeds.clone(), self.patience)?;
+        let many = Many::of(seeds.clone(), self.patience);
+        let tally = run_many(&prepared, &many, |_| ControlFlow::Continue(()))?;
         let shown = tally.first().or_else(|| asked_for().ok().flatten());
         let bad = shown.map(|seed| self.bad_run(prepared.run(seed))).transpose()?;
         if let Some(bad) = &bad

@@ -33,6 +33,7 @@
 pub mod build;
 pub mod cast;
 pub mod catalog;
+pub mod coverage;
 pub mod error;
 pub mod fault;
 pub mod format;

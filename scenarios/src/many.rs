@@ -1,15 +1,18 @@
-//! Many runs of one scenario, on all cores: how often each predicate came to what, and the first seed of each
-//! violation.
+//! Many runs of one scenario, on several threads: how often each predicate came to what, the first seed of each violation, and
+//! what faults struck where.
 //!
-//! Every seed is run whatever the others show, so that the result is the same on any number of threads.
+//! Seeds are run in blocks, and blocks are counted in the order of their seeds. So the result is the same on any number of
+//! threads, also where a caller stops as soon as it has seen enough: what is counted is always all seeds up to some block.
+//! Memory does not grow with runs: a block that waits for an earlier one is kept as counts.
 //!
-//! Does not shrink, and draws no faults: what can happen is what the scenario says.
+//! Does not shrink: that is another search.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -17,8 +20,42 @@ use doublehold_history::words::list;
 use doublehold_history::{Predicate, Verdict};
 use doublehold_sim::Seed;
 
+use crate::coverage::Coverage;
 use crate::report::Summary;
 use crate::run::Prepared;
+
+/// How many seeds a thread takes at a time: few enough that a search which stops early makes few runs for nothing, and
+/// many enough that handing them out costs nothing beside them.
+const BLOCK: u64 = 32;
+/// How often the caller is asked whether to go on while no block ends.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Many {
+    /// From which seeds.
+    pub seeds: RangeInclusive<Seed>,
+    /// On how many threads.
+    pub jobs: NonZeroUsize,
+    /// How long no run may end, in real time, until it is said that code does not come back.
+    pub patience: Duration,
+}
+
+impl Many {
+    /// These seeds, on as many threads as the machine has cores.
+    pub fn of(seeds: RangeInclusive<Seed>, patience: Duration) -> Many {
+        Many { seeds, jobs: cores(), patience }
+    }
+}
+
+/// How many threads run at once on this machine.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "says on how many threads worlds run, and none of them sees it"
+)]
+pub fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
 
 /// What many runs came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +70,8 @@ pub struct Tally {
     pub grants: u64,
     /// The first seed from which none was, and why the last call of that run was not.
     pub refused: Option<(Seed, String)>,
+    /// Which faults struck, and where.
+    pub coverage: Coverage,
 }
 
 /// How often one predicate came to what.
@@ -73,63 +112,118 @@ fn words(seeds: &[Seed]) -> String {
     }
 }
 
-/// Runs every seed of a range, on as many threads as the machine has cores.
+/// Runs the seeds in order, until there are no more or `until` says so. It is asked with what all seeds up to some block came to,
+/// again and again while nothing new is known, and what it was asked with last is the result.
 ///
 /// # Errors
 ///
-/// If no run ends for as long as `patience`. What does not come back cannot be ended either: its thread is left behind.
+/// If no run ends for as long as is allowed. What does not come back cannot be ended either: its thread is left behind.
 #[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub fn run_many<P: Prepared + 'static>(
     prepared: &Arc<P>,
-    seeds: RangeInclusive<Seed>,
-    patience: Duration,
+    many: &Many,
+    mut until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
-    let seeds = Arc::new(Mutex::new((seeds.start().0..=seeds.end().0).map(Seed)));
+    let blocks =
+        Arc::new(Blocks { first: many.seeds.start().0, last: many.seeds.end().0, next: AtomicU64::new(0) });
     let (tell, told) = mpsc::channel();
-    let worker = |_| {
-        let (prepared, seeds, tell) = (prepared.clone(), seeds.clone(), tell.clone());
-        let next = move || seeds.lock().unwrap_or_else(PoisonError::into_inner).next();
-        thread::spawn(move || {
-            while let Some(seed) = next() {
-                // Nobody listens any more when a run got stuck elsewhere.
-                if tell.send(News::Began(seed)).is_err()
-                    || tell.send(News::Ended(prepared.judge(seed))).is_err()
-                {
-                    return;
-                }
-            }
+    let workers: Vec<_> = (0..many.jobs.get())
+        .map(|worker| {
+            let (prepared, blocks, tell) = (prepared.clone(), blocks.clone(), tell.clone());
+            thread::spawn(move || work(worker, &*prepared, &blocks, &tell))
         })
-    };
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let workers: Vec<_> = (0..cores).map(worker).collect();
+        .collect();
     drop(tell);
-    let (mut tally, mut under_way) = (Tally::default(), BTreeSet::new());
-    loop {
-        match told.recv_timeout(patience) {
-            Ok(News::Began(seed)) => {
-                under_way.insert(seed);
+    let mut merged = Merged::default();
+    let mut under_way: Vec<Option<Seed>> = vec![None; many.jobs.get()];
+    let mut silent = Duration::ZERO;
+    // Asked after each single block, so that where it stops does not depend on which threads were fast.
+    while until(&merged.tally).is_continue() {
+        if merged.take_next() {
+            continue;
+        }
+        match told.recv_timeout(TICK) {
+            Ok(News::Began { worker, seed }) => {
+                under_way[worker] = Some(seed);
+                silent = Duration::ZERO;
             }
-            Ok(News::Ended(summary)) => {
-                under_way.remove(&summary.seed);
-                tally.add(&summary);
+            Ok(News::Ended { worker, block, tally }) => {
+                under_way[worker] = None;
+                merged.early.insert(block, *tally);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                return Err(Stuck { seeds: under_way.into_iter().collect(), patience });
+                silent += TICK;
+                if silent >= many.patience {
+                    let mut seeds: Vec<Seed> = under_way.into_iter().flatten().collect();
+                    seeds.sort_unstable();
+                    return Err(Stuck { seeds, patience: many.patience });
+                }
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    // What panics here is not the lock, whose panics are caught.
-    for worker in workers {
+    // What is under way is not waited for: it may be what does not come back.
+    drop(told);
+    for worker in workers.into_iter().filter(thread::JoinHandle::is_finished) {
+        // What panics here is not the lock, whose panics are caught.
         worker.join().unwrap_or_else(|panic| resume_unwind(panic));
     }
-    Ok(tally)
+    Ok(merged.tally)
+}
+
+/// The blocks of seeds, each handed out once.
+struct Blocks {
+    first: u64,
+    last: u64,
+    next: AtomicU64,
+}
+
+impl Blocks {
+    fn next(&self) -> Option<(u64, RangeInclusive<u64>)> {
+        let block = self.next.fetch_add(1, Ordering::Relaxed);
+        let first = block.checked_mul(BLOCK).and_then(|seeds| self.first.checked_add(seeds))?;
+        (first <= self.last).then(|| (block, first..=first.saturating_add(BLOCK - 1).min(self.last)))
+    }
+}
+
+/// Runs blocks until there are no more, or nobody listens.
+fn work<P: Prepared>(worker: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<News>) {
+    while let Some((block, seeds)) = blocks.next() {
+        let mut tally = Tally::default();
+        for seed in seeds.map(Seed) {
+            if tell.send(News::Began { worker, seed }).is_err() {
+                return;
+            }
+            tally.add(&prepared.judge(seed));
+        }
+        if tell.send(News::Ended { worker, block, tally: Box::new(tally) }).is_err() {
+            return;
+        }
+    }
 }
 
 /// What a thread tells of its runs.
 enum News {
-    Began(Seed),
-    Ended(Summary),
+    Began { worker: usize, seed: Seed },
+    Ended { worker: usize, block: u64, tally: Box<Tally> },
+}
+
+/// All blocks up to one, and those that came before their turn.
+#[derive(Default)]
+struct Merged {
+    tally: Tally,
+    next: u64,
+    early: BTreeMap<u64, Tally>,
+}
+
+impl Merged {
+    /// Counts the next block, if it is there.
+    fn take_next(&mut self) -> bool {
+        let Some(tally) = self.early.remove(&self.next) else { return false };
+        self.tally.merge(tally);
+        self.next += 1;
+        true
+    }
 }
 
 impl Tally {
@@ -141,26 +235,43 @@ impl Tally {
                 Verdict::Holds => count.holds += 1,
                 Verdict::Inconclusive(why) => {
                     count.inconclusive += 1;
-                    if count.unsaid.as_ref().is_none_or(|(first, _)| run.seed < *first) {
-                        count.unsaid = Some((run.seed, why.clone()));
-                    }
+                    count.unsaid.get_or_insert_with(|| (run.seed, why.clone()));
                 }
                 Verdict::Violated(_) => {
                     count.violated += 1;
-                    count.first = Some(count.first.map_or(run.seed, |first| first.min(run.seed)));
+                    count.first.get_or_insert(run.seed);
                 }
             }
         }
         if run.panicked.is_some() {
-            let (first, panics) = self.panicked.unwrap_or((run.seed, 0));
-            self.panicked = Some((first.min(run.seed), panics + 1));
+            self.panicked.get_or_insert((run.seed, 0)).1 += 1;
         }
         self.grants += run.grants.count;
-        if let Some(why) = &run.grants.refusal
-            && self.refused.as_ref().is_none_or(|(first, _)| run.seed < *first)
-        {
+        if let (Some(why), None) = (&run.grants.refusal, &self.refused) {
             self.refused = Some((run.seed, why.clone()));
         }
+        run.faults.iter().for_each(|hit| self.coverage.add(hit));
+    }
+
+    /// Adds what later seeds came to.
+    fn merge(&mut self, later: Tally) {
+        let Tally { runs, predicates, panicked, grants, refused, coverage } = later;
+        self.runs += runs;
+        for (predicate, theirs) in predicates {
+            let ours = self.predicates.entry(predicate).or_default();
+            ours.holds += theirs.holds;
+            ours.violated += theirs.violated;
+            ours.inconclusive += theirs.inconclusive;
+            ours.first = ours.first.or(theirs.first);
+            ours.unsaid = ours.unsaid.take().or(theirs.unsaid);
+        }
+        self.panicked = match (self.panicked, panicked) {
+            (Some((first, ours)), Some((_, theirs))) => Some((first, ours + theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        self.grants += grants;
+        self.refused = self.refused.take().or(refused);
+        self.coverage.merge(&coverage);
     }
 
     /// How often a predicate came to what.

@@ -12,6 +12,7 @@ use doublehold_history::{
 };
 
 use crate::Seed;
+use crate::coverage::Hit;
 use crate::fault::Fault;
 use crate::plan::Replay;
 use crate::scenario::{Expected, HostIndex, Scenario};
@@ -65,6 +66,8 @@ pub struct Summary {
     pub judgement: Judgement,
     /// How often a lock was granted.
     pub grants: Grants,
+    /// What became of each fault, in the scenario's order, random ones after the others.
+    pub faults: Vec<Hit>,
     /// True time at the end.
     pub ended: TrueNs,
     /// How much happened, in the engine's events.

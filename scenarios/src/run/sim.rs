@@ -18,6 +18,7 @@ use super::recorder::{Recorded, Recorder};
 use super::world::{Hosts, link};
 use super::{Driver, Engine, Prepared, Signal, clocks};
 use crate::cast::{Cast, UnknownHost};
+use crate::coverage::{Hit, Place};
 use crate::fault::{Effect, Fault, Nature};
 use crate::format::possible::commands;
 use crate::format::words;
@@ -133,6 +134,7 @@ impl Prepared for PreparedSim {
             judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
             verdicts,
             grants: Grants::of(&recorded.history),
+            faults: hits(&self.scenario.faults, &run.faults),
             ended: clocks::true_time(run.ended),
             events: run.events,
             messages: run.messages,
@@ -358,6 +360,16 @@ fn header(scenario: &Scenario) -> Header {
 
 fn whole_ns(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What became of each fault, for those who count.
+fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {
+    let hit = |(fault, struck): (&Fault, &Vec<Struck>)| Hit {
+        kind: fault.effect.kind().word,
+        place: Place::of(&fault.at),
+        struck: struck.len() as u64,
+    };
+    faults.iter().zip(struck).map(hit).collect()
 }
 
 /// Each fault once for every time that it struck, and once without times if it never did.
