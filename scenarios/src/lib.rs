@@ -42,6 +42,7 @@ pub mod plan;
 pub mod report;
 mod run;
 pub mod scenario;
+pub mod shrink;
 pub mod steps;
 pub mod weather;
 pub mod when;

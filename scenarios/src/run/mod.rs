@@ -45,6 +45,7 @@ pub use lean::LeanConnection;
 pub(crate) use signal::Signal;
 pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
 
+use doublehold_lockimpl::Descriptor;
 use serde::Serialize;
 
 use crate::Seed;
@@ -67,6 +68,9 @@ pub trait Engine {
 
     /// Its name in reports.
     fn name(&self) -> &'static str;
+
+    /// The locks that its scenarios can name.
+    fn locks(&self) -> Vec<Descriptor>;
 
     /// Does once what is the same in every run of a scenario.
     ///

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use doublehold_history::words::exact_duration;
 use doublehold_history::{Bounds, EventKind, Header, History, RunOutcome, TrueNs, Verdicts, judge};
-use doublehold_lockimpl::{LockKind, Registry};
+use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{Budget, Outcome, PlannedFault, Record, Run, Seed, SimTime, Struck, World};
 
 use super::check::{PrepareError, check};
@@ -52,6 +52,10 @@ impl Engine for SimEngine {
         "sim"
     }
 
+    fn locks(&self) -> Vec<Descriptor> {
+        LOCKS.descriptors()
+    }
+
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         PreparedSim::new(self.name(), Driver::RedisRs, &LOCKS, scenario)
     }
@@ -62,6 +66,10 @@ impl Engine for LeanEngine {
 
     fn name(&self) -> &'static str {
         "sim, lean connections"
+    }
+
+    fn locks(&self) -> Vec<Descriptor> {
+        LOCKS.descriptors()
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
@@ -88,6 +96,10 @@ impl Engine for OwnLocks {
 
     fn name(&self) -> &'static str {
         "sim"
+    }
+
+    fn locks(&self) -> Vec<Descriptor> {
+        self.0.descriptors()
     }
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {

@@ -1,0 +1,224 @@
+//! Shrinking: from a run that violates something to the least scenario that still does.
+//!
+//! A search finds a violation among faults, clients and random delays that have nothing to do with it. Here each of
+//! them is taken away in turn, the run is made again from the same seed, and whatever can go without losing the
+//! violation goes. What is left is *1-minimal*: the last round has tried each single change below, and each lost the
+//! violation.
+//!
+//! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
+//!   once (`faults.rs`).
+//! - No client, round, step or node can go (`cast.rs`). A scenario without some of its nodes is asked
+//!   like any other: with them goes part of the quorum. [`Options::keep_nodes`] forbids it.
+//!
+//! A candidate counts as violating if the very predicate is violated (or the lock panics again) in a run that ended: a
+//! run that was cut short proves a violation too, and is asked only if the run to be shrunk was one. **What is taken
+//! away** has to leave the violation at the one seed. **What is only said otherwise** (a client that begins at once)
+//! has to leave it also at as many of a few other seeds as before.
+//!
+//! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
+//! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.
+//! Durations are those of the lock's world too: a shorter ttl would make all of them others.
+//!
+//! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
+//! There is no limit of time; [`Options::replays_max`] bounds the work.
+
+mod cast;
+mod faults;
+mod search;
+
+use std::fmt;
+
+use doublehold_history::{Predicate, Verdict};
+use thiserror::Error;
+
+use crate::Seed;
+use crate::error::ScenarioError;
+use crate::report::Summary;
+use crate::run::{Engine, PrepareError, PreparedSim};
+use crate::scenario::Scenario;
+
+use search::Search;
+
+/// A run that violates something.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// What was run.
+    pub scenario: &'a Scenario,
+    /// From which seed.
+    pub seed: Seed,
+    /// What is to be kept. [`Target::of`] finds it.
+    pub target: Target,
+}
+
+/// What a run did that a smaller one is to do as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// It violates this predicate.
+    Violates(Predicate),
+    /// The lock's code panics.
+    Panics,
+}
+
+impl Target {
+    /// What one would ask about first: a panic, and then what breaks the promise of a lock before what follows from it:
+    /// P2, P1, P3, P4, WR, LV.
+    pub const ALL: [Target; 7] = [
+        Target::Panics,
+        Target::Violates(Predicate::P2),
+        Target::Violates(Predicate::P1),
+        Target::Violates(Predicate::P3),
+        Target::Violates(Predicate::P4),
+        Target::Violates(Predicate::WR),
+        Target::Violates(Predicate::LV),
+    ];
+
+    /// The first of [`Target::ALL`] that a run shows.
+    ///
+    /// ```
+    /// use doublehold_history::Predicate;
+    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog, shrink::Target};
+    ///
+    /// let run = |name: &str| SimEngine.prepare(&catalog::load(name, &[]).unwrap()).unwrap().judge(1);
+    /// assert_eq!(Target::of(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
+    /// assert_eq!(Target::of(&run("quiet")), None);
+    /// ```
+    pub fn of(run: &Summary) -> Option<Target> {
+        Target::ALL.into_iter().find(|target| target.is_in(run))
+    }
+
+    /// Whether a run shows it.
+    pub fn is_in(self, run: &Summary) -> bool {
+        match self {
+            Target::Violates(predicate) => matches!(run.verdicts.get(predicate), Verdict::Violated(_)),
+            Target::Panics => run.panicked.is_some(),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Violates(predicate) => write!(f, "{predicate} is violated"),
+            Target::Panics => f.write_str("the lock panics"),
+        }
+    }
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many runs may be made; what is left then is the result. Half a thousand are usual.
+    pub replays_max: u64,
+    /// Whether every node stays, as one may want of a quorum: a Redlock of one node is no Redlock.
+    pub keep_nodes: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { replays_max: 20_000, keep_nodes: false }
+    }
+}
+
+/// The least scenario that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk {
+    /// The scenario: complete, and checked as a file is.
+    pub scenario: Scenario,
+    /// The seed of the run.
+    pub seed: Seed,
+    /// What the run does.
+    pub target: Target,
+    /// How many runs were made for it.
+    pub replays: u64,
+    /// Whether every single change was tried and lost the violation. If not, there were not enough replays.
+    pub is_minimal: bool,
+    /// What there was to begin with.
+    pub before: Size,
+    /// What is left.
+    pub after: Size,
+}
+
+/// How much there is in a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Faults.
+    pub faults: usize,
+    /// Clients.
+    pub clients: usize,
+    /// Steps of all programs, each once however often it is done.
+    pub steps: usize,
+    /// Redis nodes.
+    pub nodes: usize,
+}
+
+impl Size {
+    /// Of a scenario.
+    pub fn of(scenario: &Scenario) -> Size {
+        use crate::scenario::Role;
+        Size {
+            faults: scenario.faults.len(),
+            clients: scenario.clients.len(),
+            steps: scenario.clients.iter().map(|client| client.program.len()).sum(),
+            nodes: scenario.hosts.iter().filter(|host| host.role == Role::Node).count(),
+        }
+    }
+}
+
+/// Why there is nothing to shrink.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ShrinkError {
+    /// The run does not do what is to be kept.
+    #[error("the run of `{name}` from seed {seed} is no example: it does not show that {target}")]
+    NoExample {
+        /// The scenario.
+        name: String,
+        /// The seed.
+        seed: Seed,
+        /// What was looked for.
+        target: Target,
+    },
+    /// The scenario is refused.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+}
+
+/// Shrinks a run.
+///
+/// # Errors
+///
+/// If the run does not show what is to be kept, or cannot be made at all.
+///
+/// ```
+/// use doublehold_history::Predicate;
+/// use doublehold_scenarios::shrink::{Case, Options, Target, shrink};
+/// use doublehold_scenarios::{LeanEngine, Seed, catalog};
+///
+/// let scenario = catalog::load("clock-jump/k5-three-jumps", &[])?;
+/// let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P2) };
+/// let shrunk = shrink(&LeanEngine, &case, &Options::default())?;
+/// assert!(shrunk.is_minimal);
+/// assert_eq!((shrunk.after.faults, shrunk.after.nodes), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn shrink<E>(engine: &E, case: &Case<'_>, options: &Options) -> Result<Shrunk, ShrinkError>
+where
+    E: Engine<Prepared = PreparedSim>,
+{
+    let mut search = Search::new(engine, case, options)?;
+    search.until_nothing_changes(&[faults::fewer, cast::fewer]);
+    let is_minimal = !search.is_spent();
+    let scenario = search.scenario().clone();
+    Ok(Shrunk {
+        seed: case.seed,
+        target: case.target,
+        replays: search.replays(),
+        is_minimal,
+        before: Size::of(case.scenario),
+        after: Size::of(&scenario),
+        scenario,
+    })
+}

@@ -1,0 +1,240 @@
+//! The state of a search: the least scenario so far, and what asks whether a smaller one will do.
+//!
+//! A pass proposes changes; here they are run, counted, and kept or dropped. A pass that was refused in everything is
+//! not asked again until another one has changed something.
+
+use std::rc::Rc;
+
+use doublehold_history::RunOutcome;
+use doublehold_lockimpl::Descriptor;
+
+use super::{Case, Options, ShrinkError, Target};
+use crate::Seed;
+use crate::fault::Fault;
+use crate::report::{Report, Summary};
+use crate::run::{Engine, Prepared, PreparedSim};
+use crate::scenario::Scenario;
+
+/// How many other seeds a change of a value is tried at, beside the one of the run.
+const PROBES: u64 = 4;
+
+/// A scenario to be tried in place of the least so far.
+pub(super) enum Candidate {
+    /// Other faults, and all else the same: cheap to prepare.
+    Faults(Vec<Fault>),
+    /// Another scenario. It is checked before it is run: nobody knows whether the engine can make a world of it.
+    Whole(Box<Scenario>),
+}
+
+impl From<Scenario> for Candidate {
+    fn from(scenario: Scenario) -> Candidate {
+        Candidate::Whole(Box::new(scenario))
+    }
+}
+
+/// What a change must not lose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// The violation at the seed of the run.
+    AtSeed,
+    /// That, and the violation at as many of the other seeds.
+    AtAsManySeeds,
+}
+
+/// Proposes changes until none is accepted.
+pub(super) type Pass<E> = fn(&mut Search<'_, E>);
+
+/// The least scenario so far.
+pub(super) struct Search<'a, E> {
+    engine: &'a E,
+    locks: Vec<Descriptor>,
+    seed: Seed,
+    target: Target,
+    options: Options,
+    /// How runs may end: those that came to their end, and as the first one did.
+    ends: [RunOutcome; 3],
+    current: PreparedSim,
+    replays: u64,
+    /// How often a change was accepted.
+    changes: u64,
+    /// The run of the scenario after so many changes.
+    run: Option<(u64, Rc<Report>)>,
+    /// At how many of the other seeds the scenario violates, after so many changes.
+    steady: Option<(u64, u64)>,
+}
+
+impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
+    pub(super) fn new(
+        engine: &'a E,
+        case: &Case<'_>,
+        options: &Options,
+    ) -> Result<Search<'a, E>, ShrinkError> {
+        let locks = engine.locks();
+        case.scenario.checked_with(locks.clone())?;
+        let current = engine.prepare(case.scenario)?;
+        let run = current.judge(case.seed);
+        if !case.target.is_in(&run) {
+            let name = case.scenario.name.clone();
+            return Err(ShrinkError::NoExample { name, seed: case.seed, target: case.target });
+        }
+        Ok(Search {
+            engine,
+            locks,
+            seed: case.seed,
+            target: case.target,
+            options: *options,
+            ends: [RunOutcome::Completed, RunOutcome::Stalled, run.outcome],
+            current,
+            replays: 1,
+            changes: 0,
+            run: None,
+            steady: None,
+        })
+    }
+
+    pub(super) fn scenario(&self) -> &Scenario {
+        self.current.scenario()
+    }
+
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(super) fn replays(&self) -> u64 {
+        self.replays
+    }
+
+    /// Whether no more runs may be made.
+    pub(super) fn is_spent(&self) -> bool {
+        self.replays >= self.options.replays_max
+    }
+
+    /// Goes through the passes until each has been refused in everything since the last change.
+    pub(super) fn until_nothing_changes(&mut self, passes: &[Pass<E>]) {
+        let mut refused_since = vec![None; passes.len()];
+        while !self.is_spent() {
+            let stale = (0..passes.len()).find(|&pass| refused_since[pass] != Some(self.changes));
+            let Some(pass) = stale else { return };
+            let before = self.changes;
+            passes[pass](self);
+            if self.changes == before {
+                refused_since[pass] = Some(before);
+            }
+        }
+    }
+
+    /// Tries what `propose` makes of the least scenario so far, in turn, until all of it is refused. After a change it
+    /// is asked anew, and tried from where it was.
+    pub(super) fn sweep(&mut self, keep: Keep, propose: impl Fn(&mut Self) -> Vec<Candidate>) {
+        let (mut place, mut refused) = (0, 0);
+        let mut candidates: Vec<Option<Candidate>> = propose(self).into_iter().map(Some).collect();
+        while refused < candidates.len() && !self.is_spent() {
+            place %= candidates.len();
+            let accepted = candidates[place].take().is_some_and(|candidate| self.accepts(candidate, keep));
+            if accepted {
+                refused = 0;
+                candidates = propose(self).into_iter().map(Some).collect();
+            } else {
+                refused += 1;
+                place += 1;
+            }
+        }
+    }
+
+    /// Runs a candidate, and takes it for the least scenario if it violates and is one that a file could say.
+    pub(super) fn accepts(&mut self, candidate: Candidate, keep: Keep) -> bool {
+        if self.is_spent() {
+            return false;
+        }
+        let is_checked = matches!(candidate, Candidate::Whole(_));
+        let Some(prepared) = self.prepare(candidate) else { return false };
+        if !self.violates(&prepared, self.seed) {
+            return false;
+        }
+        if !is_checked && !self.is_sound(prepared.scenario()) {
+            return false;
+        }
+        if keep == Keep::AtAsManySeeds {
+            let wanted = self.steadiness();
+            let Some(found) = self.at_least(&prepared, wanted) else { return false };
+            self.steady = Some((self.changes + 1, found));
+        }
+        self.current = prepared;
+        self.changes += 1;
+        true
+    }
+
+    fn prepare(&self, candidate: Candidate) -> Option<PreparedSim> {
+        match candidate {
+            Candidate::Faults(faults) => self.current.with_faults(faults).ok(),
+            Candidate::Whole(scenario) if self.is_sound(&scenario) => self.engine.prepare(&scenario).ok(),
+            Candidate::Whole(_) => None,
+        }
+    }
+
+    fn is_sound(&self, scenario: &Scenario) -> bool {
+        scenario.checked_with(self.locks.clone()).is_ok()
+    }
+
+    /// Whether the run from a seed ended and violates.
+    fn violates(&mut self, prepared: &PreparedSim, seed: Seed) -> bool {
+        let run = self.judge(prepared, seed);
+        self.is_hit(&run)
+    }
+
+    fn is_hit(&self, run: &Summary) -> bool {
+        self.target.is_in(run) && (self.target == Target::Panics || self.ends.contains(&run.outcome))
+    }
+
+    pub(super) fn judge(&mut self, prepared: &PreparedSim, seed: Seed) -> Summary {
+        self.replays += 1;
+        prepared.judge(seed)
+    }
+
+    /// At how many of the other seeds the least scenario so far violates.
+    fn steadiness(&mut self) -> u64 {
+        if let Some((changes, found)) = self.steady
+            && changes == self.changes
+        {
+            return found;
+        }
+        let mut found = 0;
+        for probe in self.probes() {
+            self.replays += 1;
+            let run = self.current.judge(probe);
+            found += u64::from(self.is_hit(&run));
+        }
+        self.steady = Some((self.changes, found));
+        found
+    }
+
+    /// At how many of the other seeds this violates, if it does at so many.
+    fn at_least(&mut self, prepared: &PreparedSim, wanted: u64) -> Option<u64> {
+        let mut found = 0;
+        for (probe, left) in self.probes().zip((0..PROBES).rev()) {
+            found += u64::from(self.violates(prepared, probe));
+            if found + left < wanted {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    fn probes(&self) -> impl Iterator<Item = Seed> + use<E> {
+        let seed = self.seed.0;
+        (1..=PROBES).map(move |step| Seed(seed.wrapping_add(step)))
+    }
+
+    /// The run of the least scenario so far.
+    pub(super) fn run(&mut self) -> Rc<Report> {
+        if let Some((changes, run)) = &self.run
+            && *changes == self.changes
+        {
+            return run.clone();
+        }
+        self.replays += 1;
+        let run = Rc::new(self.current.run(self.seed));
+        self.run = Some((self.changes, run.clone()));
+        run
+    }
+}
