@@ -29,6 +29,7 @@ Examples:
   doublehold run clock-jump                            a clock jumps, and two clients hold one lock
   doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false
+  doublehold check redlock --weather cloud --for 60s   random faults, and the least counterexample
   doublehold locks redlock                             its switches, and a scenario to copy
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
@@ -50,6 +51,10 @@ enum Command {
     Locks(commands::locks::Arguments),
     /// Run a scenario and show who held the lock when
     Run(commands::run::Arguments),
+    /// Search for violations under random faults, and shrink what is found
+    Check(commands::check::Arguments),
+    /// List the weathers, or show one: its faults, and where its numbers come from
+    Weather(commands::weather::Arguments),
     /// Run a plan again and compare with what it came to
     Replay(commands::replay::Arguments),
     /// Judge a history, whoever recorded it
@@ -100,6 +105,8 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::List(arguments) => commands::list::execute(&arguments),
         Command::Locks(arguments) => commands::locks::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Check(arguments) => commands::check::execute(&arguments),
+        Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Judge(arguments) => commands::judge::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),

@@ -25,6 +25,12 @@ pub(crate) enum CliError {
         /// What is wrong, and where.
         cause: String,
     },
+    /// Runs do not come back.
+    #[error("{0}\nhint: this is a bug of a lock, or of ours: `run --seed N` shows one of them")]
+    Stuck(#[from] doublehold_scenarios::many::Stuck),
+    /// What a search found cannot be made smaller.
+    #[error(transparent)]
+    Shrink(#[from] doublehold_scenarios::shrink::ShrinkError),
     /// An argument that no parser could refuse by itself.
     #[error("{problem}\nhint: {hint}")]
     Usage {

@@ -8,6 +8,7 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`json`]: the same for other programs
 //! - [`check`]: one's own lock, tried in a world from many seeds
+//! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -26,6 +27,8 @@ mod commands;
 mod error;
 #[cfg(feature = "cli")]
 mod exit;
+pub mod findings;
+pub mod found;
 pub mod json;
 #[cfg(feature = "cli")]
 mod leftovers;
@@ -40,6 +43,8 @@ pub mod serve;
 mod shell;
 #[cfg(feature = "cli")]
 mod show;
+#[cfg(feature = "cli")]
+mod stopping;
 pub mod style;
 pub mod text;
 mod words;

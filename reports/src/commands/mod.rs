@@ -1,5 +1,6 @@
 //! One file for each subcommand: its arguments as typed, and what it does.
 
+pub(crate) mod check;
 pub(crate) mod judge;
 pub(crate) mod list;
 pub(crate) mod locks;
@@ -8,6 +9,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod verify_determinism;
+pub(crate) mod weather;
 
 use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;

@@ -92,6 +92,16 @@ fn own_vocabulary() -> Vec<Key> {
     keys
 }
 
+/// A duration as files write it, `2.5s`; or why it is none, and the way out.
+///
+/// # Errors
+///
+/// If it is no number with a unit, or out of range.
+pub fn duration(text: &str) -> std::result::Result<Duration, String> {
+    units::duration(text)
+        .map_err(|refusal| format!("{} `{}`; {}", refusal.cause, shorten(text), refusal.hint))
+}
+
 /// A scenario's text and what was asked for beside it.
 #[derive(Clone, Debug)]
 pub struct Source {

@@ -1,0 +1,294 @@
+//! `doublehold check`: a lock or a scenario under random faults, from many seeds, and the least counterexample to whatever is
+//! violated.
+//!
+//! What it prints is the same on any number of threads and any machine, but for how many runs fit into a time.
+
+mod junit;
+mod place;
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_history::words::{clean, duration};
+use doublehold_scenarios::build::World;
+use doublehold_scenarios::many::{Many, Tally, cores, run_many};
+use doublehold_scenarios::scenario::{Expected, Role};
+use doublehold_scenarios::shrink::{Options, Target};
+use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Scenario, Seed, SimEngine, weather};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::place::Place;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::findings::{Findings, Outcome, Shown, grouped};
+use crate::found::{Counterexample, counterexample};
+use crate::show::Show;
+use crate::stopping::{self, Stopping};
+use crate::style::Style;
+use crate::{output, shell, text};
+
+/// How long no run may end until it is said that the program does not come back.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The weather of a lock, and of a scenario that has none.
+const WEATHER: &str = "cloud";
+/// The seed after which there is none that `--seed` takes.
+const LAST: u64 = u64::MAX;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A lock (see `locks`), which is tried in the usual world of its kind, or a scenario or its file
+    #[arg(value_name = "LOCK|NAME|FILE")]
+    subject: String,
+    /// Random faults: a preset (see `weather`) or a file [default: the scenario's own, or cloud]
+    #[arg(long, value_name = "WEATHER|FILE")]
+    weather: Option<String>,
+    /// How long to search [default: 60s]
+    #[arg(long = "for", value_name = "TIME", conflicts_with = "runs", value_parser = time)]
+    lasting: Option<Duration>,
+    /// How many runs to make instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    runs: Option<u64>,
+    /// What to look for, and what the exit status is about [default: what the scenario expects to hold, or all]
+    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
+    predicate: Vec<Predicate>,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = Seed(1))]
+    seed: Seed,
+    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Go on after everything that is looked for was found, so that rates can be told
+    #[arg(long)]
+    keep_going: bool,
+    /// Leave all nodes in the counterexample: a Redlock of one node is no Redlock
+    #[arg(long)]
+    keep_nodes: bool,
+    /// Where counterexamples go
+    #[arg(long, value_name = "DIR", default_value = "doublehold-check")]
+    out: String,
+    /// Write the result for CI as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Write the result for CI as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<String>,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let scenario = scenario(arguments)?;
+    let asked = asked(arguments, &scenario);
+    let prepared = Arc::new(LeanEngine.prepare(&scenario)?);
+    let place = Place::open(arguments)?;
+    let stopping = stopping::listen();
+    let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
+    output::inform(&speed(&tally, took, arguments.jobs()));
+    let found = targets(&tally, &asked)
+        .into_iter()
+        .map(|(target, seed)| example(arguments, &place, (&scenario, seed, target)))
+        .collect::<Result<Vec<_>, CliError>>()?;
+    let climate = prepared.climate();
+    let findings = Findings {
+        title: title(arguments, &scenario),
+        first: arguments.seed,
+        tally,
+        asked,
+        kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
+        idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),
+        found,
+    };
+    place.keep(&findings)?;
+    if let Some((example, shown)) = findings.found.first() {
+        output::print(&(text::run(&example.report, &shown.replay, &arguments.show.style()) + "\n"))?;
+    }
+    output::print(&findings.text())?;
+    if let Some(status) = stopping.asked() {
+        output::inform(&format!("stopped; to go on: {}", arguments.again(findings.tally.runs)));
+        std::process::exit(i32::from(status));
+    }
+    Ok(match findings.outcome() {
+        Outcome::Nothing => Exit::AsExpected,
+        Outcome::Violated => Exit::Contradicted,
+        Outcome::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+/// The scenario that is run: a lock's usual world or a file, with the weather that was asked for.
+fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
+    let sets = super::sets(&arguments.set)?;
+    let locks = doublehold_lockimpl::descriptors();
+    let lock = locks.iter().find(|lock| lock.name == arguments.subject);
+    let mut scenario = match lock {
+        Some(lock) => {
+            let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
+            changed(&usual, sets)?
+        }
+        None => super::scenario(&arguments.subject, &sets)?,
+    };
+    if let Some(typed) = &arguments.weather {
+        scenario.weather = Some(weather::read(typed)?);
+    } else if scenario.weather.is_none() {
+        scenario.weather = Some(weather::read(WEATHER)?);
+    }
+    let limits = &mut scenario.limits;
+    if limits.obtain_within.is_none() && limits.obtain_free_within.is_none() {
+        (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
+    }
+    Ok(scenario.checked()?)
+}
+
+/// A scenario that was made in Rust, with changes as a file takes them.
+fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
+    use doublehold_scenarios::format::Source;
+    let (name, file) = (scenario.name.clone(), scenario.name.clone());
+    Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
+}
+
+/// What is looked for: what was typed, what the scenario says should hold, or everything.
+fn asked(arguments: &Arguments, scenario: &Scenario) -> Vec<Predicate> {
+    let holds = |predicate: &Predicate| scenario.expect.get(predicate) == Some(&Expected::Holds);
+    let stated: Vec<Predicate> = Predicate::ALL.into_iter().filter(holds).collect();
+    let mut asked = match (&arguments.predicate[..], stated) {
+        ([], stated) if stated.is_empty() => Predicate::ALL.to_vec(),
+        ([], stated) => stated,
+        (typed, _) => typed.to_vec(),
+    };
+    asked.sort_unstable();
+    asked.dedup();
+    asked
+}
+
+fn search(
+    arguments: &Arguments,
+    prepared: &Arc<PreparedSim>,
+    asked: &[Predicate],
+    stopping: &Stopping,
+) -> Result<(Tally, Duration), CliError> {
+    let first = arguments.seed.0;
+    let last = arguments.runs.map_or(LAST, |runs| first.saturating_add(runs - 1));
+    let many = Many { seeds: Seed(first)..=Seed(last), jobs: arguments.jobs(), patience: PATIENCE };
+    let began = Instant::now();
+    let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
+    let bar = bar(arguments.runs, lasting);
+    let tally = run_many(prepared, &many, |tally| {
+        let passed = began.elapsed();
+        bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
+        let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
+        bar.set_message(format!("{} runs, {rate:.0}/s", grouped(tally.runs)));
+        let is_late = arguments.runs.is_none() && passed >= lasting;
+        let all_found = asked.iter().all(|predicate| tally.of(*predicate).first.is_some());
+        let is_enough = all_found && !arguments.keep_going;
+        if is_late || is_enough || stopping.asked().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    bar.finish_and_clear();
+    Ok((tally?, began.elapsed()))
+}
+
+/// On a terminal, how far the search is.
+fn bar(runs: Option<u64>, lasting: Duration) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(runs.unwrap_or(lasting.as_secs()));
+    let style =
+        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style)
+}
+
+fn speed(tally: &Tally, took: Duration, jobs: NonZeroUsize) -> String {
+    let rate = tally.runs as f64 / took.as_secs_f64().max(0.001);
+    let jobs = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    format!("{} runs in {took}, {rate:.0} a second on {jobs}", grouped(tally.runs))
+}
+
+/// What was found of what was asked, the gravest first, each with its first seed.
+fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
+    let first = |target: Target| match target {
+        Target::Panics => tally.panicked.map(|(seed, _)| seed),
+        Target::Violates(predicate) if asked.contains(&predicate) => tally.of(predicate).first,
+        Target::Violates(_) => None,
+    };
+    Target::ALL.into_iter().filter_map(|target| Some((target, first(target)?))).collect()
+}
+
+fn example(
+    arguments: &Arguments,
+    place: &Place,
+    found: (&Scenario, Seed, Target),
+) -> Result<(Counterexample, Shown), CliError> {
+    let options = Options { keep_nodes: arguments.keep_nodes, ..Options::default() };
+    let example = counterexample(&LeanEngine, &SimEngine, found, &options)?;
+    let picture = |replay: &str| text::run(&example.report, replay, &Style::UNICODE);
+    let shown = place.write(&example, picture)?;
+    Ok((example, shown))
+}
+
+/// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
+fn title(arguments: &Arguments, scenario: &Scenario) -> String {
+    let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count();
+    let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let weather = arguments.weather.as_deref().unwrap_or(WEATHER);
+    let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
+    rounds.dedup();
+    let rounds = match rounds[..] {
+        [one] => format!(", {}", several(one as usize, "round")),
+        _ => String::new(),
+    };
+    let sets =
+        if scenario.sets.is_empty() { String::new() } else { format!(" with {}", scenario.sets.join(", ")) };
+    clean(&format!(
+        "{}{sets} under {weather}: {}, {}{rounds} each",
+        scenario.name,
+        several(count(Role::Node), "node"),
+        several(count(Role::Client), "client"),
+    ))
+}
+
+impl Arguments {
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.unwrap_or_else(cores)
+    }
+
+    /// The command that goes on after so many runs.
+    fn again(&self, runs: u64) -> String {
+        let seed = self.seed.0.saturating_add(runs).to_string();
+        let mut line = vec!["doublehold", "check", &self.subject, "--seed", &seed];
+        line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        shell::line(line)
+    }
+}
+
+/// A time as scenario files write it, longer than nothing and shorter than a month.
+fn time(typed: &str) -> Result<Duration, String> {
+    let longest = Duration::from_secs(30 * 24 * 3600);
+    match doublehold_scenarios::format::duration(typed) {
+        Ok(Duration::ZERO) => Err("a search of no time makes no run: use something such as `60s`".to_owned()),
+        Ok(time) if time > longest => Err("use at most `30d`".to_owned()),
+        Ok(time) => Ok(time),
+        Err(why) => Err(why),
+    }
+}
+
+fn predicate(typed: &str) -> Result<Predicate, String> {
+    let names = Predicate::ALL.map(Predicate::as_str);
+    let named =
+        Predicate::ALL.into_iter().find(|predicate| predicate.as_str().eq_ignore_ascii_case(typed.trim()));
+    named.ok_or_else(|| format!("the predicates are {}", names.join(", ")))
+}

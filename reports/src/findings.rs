@@ -1,0 +1,324 @@
+//! What a search came to, for people and for CI: counts, coverage, counterexamples. Pure: text out of data, and no word of how
+//! long it took, so that the same search prints the same on any machine.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use doublehold_history::Predicate;
+use doublehold_history::words::{clean, list};
+use doublehold_scenarios::Seed;
+use doublehold_scenarios::coverage::{Coverage, Place};
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::many::{Count, Tally};
+use doublehold_scenarios::shrink::{Size, Target};
+
+use crate::found::Counterexample;
+
+/// A search that is over.
+#[derive(Debug)]
+pub struct Findings {
+    /// What was searched, in words: `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
+    pub title: String,
+    /// The first seed.
+    pub first: Seed,
+    /// What all runs came to.
+    pub tally: Tally,
+    /// The predicates that were asked about.
+    pub asked: Vec<Predicate>,
+    /// The kinds of faults that the weather has for this world.
+    pub kinds: Vec<&'static str>,
+    /// The kinds that strike nobody in it.
+    pub idle: Vec<&'static str>,
+    /// What was found, the gravest first.
+    pub found: Vec<(Counterexample, Shown)>,
+}
+
+/// Where a counterexample can be seen again.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// The files written, by their paths.
+    pub files: Vec<String>,
+    /// The command that shows it again.
+    pub replay: String,
+}
+
+/// How a search came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing that was asked about is violated, and everything was tried.
+    Nothing,
+    /// Something that was asked about is violated, or the lock panicked.
+    Violated,
+    /// Nothing is violated, and not everything was tried.
+    Inconclusive,
+}
+
+impl Findings {
+    /// How it came out.
+    pub fn outcome(&self) -> Outcome {
+        let violated = |predicate: &Predicate| self.tally.of(*predicate).violated > 0;
+        if self.tally.panicked.is_some() || self.asked.iter().any(violated) {
+            Outcome::Violated
+        } else if self.gaps().is_empty() {
+            Outcome::Nothing
+        } else {
+            Outcome::Inconclusive
+        }
+    }
+
+    /// Why nothing found would not mean that nothing is there.
+    pub fn gaps(&self) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if self.tally.runs == 0 {
+            return vec!["not a single run was made".to_owned()];
+        }
+        if self.tally.grants == 0 {
+            let why = self
+                .tally
+                .refused
+                .as_ref()
+                .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {}", clean(why)));
+            gaps.push(format!("no call was ever granted the lock{}", why.unwrap_or_default()));
+        }
+        let silent = |kind: &&&'static str| self.tally.coverage.of(kind).struck == 0;
+        let silent: Vec<&str> = self.kinds.iter().filter(silent).copied().collect();
+        if !silent.is_empty() {
+            gaps.push(format!("of the weather's faults, {} never struck: make more runs", list(&silent)));
+        }
+        for predicate in &self.asked {
+            if let Count { holds: 0, violated: 0, unsaid: Some((seed, why)), .. } = self.tally.of(*predicate)
+            {
+                gaps.push(format!("{predicate} was never decided; from seed {seed}: {}", clean(&why)));
+            }
+        }
+        gaps
+    }
+
+    /// Everything, as text.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n{}\n\n", self.title, self.runs());
+        text += &self.verdicts(&Plain);
+        for (example, shown) in &self.found {
+            text.push('\n');
+            text += &words_of(example, shown);
+        }
+        if let Some(coverage) = self.coverage(&Plain) {
+            write!(text, "\nwhere faults struck (how often)\n\n{coverage}").expect(WRITES);
+        }
+        if !self.idle.is_empty() {
+            let idle: BTreeSet<&str> = self.idle.iter().copied().collect();
+            let idle: Vec<&str> = idle.into_iter().collect();
+            writeln!(text, "\nstrike nobody here: {}", list(&idle)).expect(WRITES);
+        }
+        write!(text, "\n{}", self.conclusion()).expect(WRITES);
+        text
+    }
+
+    /// The same as Markdown, for the summary page of a CI job.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {}\n\n{}\n\n", self.title, self.runs());
+        text += &self.verdicts(&Markdown);
+        for (example, shown) in &self.found {
+            write!(text, "\n```\n{}```\n", words_of(example, shown)).expect(WRITES);
+        }
+        if let Some(coverage) = self.coverage(&Markdown) {
+            write!(text, "\nWhere faults struck, and how often:\n\n{coverage}").expect(WRITES);
+        }
+        write!(text, "\n{}", self.conclusion()).expect(WRITES);
+        text
+    }
+
+    fn runs(&self) -> String {
+        let Tally { runs, grants, .. } = self.tally;
+        let last = self.first.0.saturating_add(runs.saturating_sub(1));
+        format!("{} runs, seeds {} to {last}, {} grants", grouped(runs), self.first, grouped(grants))
+    }
+
+    /// The last lines: what it came to, in a sentence.
+    pub fn conclusion(&self) -> String {
+        let violated: Vec<&str> = self
+            .asked
+            .iter()
+            .filter(|predicate| self.tally.of(**predicate).violated > 0)
+            .map(|predicate| predicate.as_str())
+            .collect();
+        match self.outcome() {
+            Outcome::Violated if violated.is_empty() => "PANICKED: the lock's own code\n".to_owned(),
+            Outcome::Violated => format!("VIOLATED: {}\n", list(&violated)),
+            Outcome::Nothing => {
+                let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
+                let verb = if names.len() == 1 { "holds" } else { "hold" };
+                format!("nothing found: {} {verb} in all {} runs\n", list(&names), grouped(self.tally.runs))
+            }
+            Outcome::Inconclusive => {
+                let mut text = "INCONCLUSIVE: nothing was found, and not everything was tried\n".to_owned();
+                for gap in self.gaps() {
+                    writeln!(text, "  {gap}").expect(WRITES);
+                }
+                text
+            }
+        }
+    }
+
+    fn verdicts(&self, table: &impl Table) -> String {
+        let heading = ["rule", "holds", "violated", "inconclusive", "first seed", "rate (95 %)"];
+        let row = |predicate: Predicate| {
+            let count = self.tally.of(predicate);
+            let asked = if self.asked.contains(&predicate) { "" } else { ", not asked" };
+            [
+                format!("{predicate} {}{asked}", predicate.name()),
+                grouped(count.holds),
+                grouped(count.violated),
+                grouped(count.inconclusive),
+                count.first.map_or("-".to_owned(), |seed| seed.to_string()),
+                rate(&count),
+            ]
+        };
+        table.lay_out(&heading, &Predicate::ALL.map(row).map(Vec::from))
+    }
+
+    fn coverage(&self, table: &impl Table) -> Option<String> {
+        let mut kinds = self.kinds.clone();
+        let others = self.tally.coverage.kinds().map(|(kind, _)| kind);
+        kinds.extend(others.filter(|kind| !self.kinds.contains(kind)));
+        if kinds.is_empty() {
+            return None;
+        }
+        let places: Vec<Place> = places(&self.tally.coverage).into_iter().collect();
+        let mut heading = vec!["kind", "drawn", "struck"];
+        heading.extend(places.iter().map(|place| place.as_str()));
+        let row = |kind: &&'static str| {
+            let of_kind = self.tally.coverage.of(kind);
+            let mut row = vec![(*kind).to_owned(), grouped(of_kind.drawn), grouped(of_kind.struck)];
+            let at = |place| of_kind.at.get(place).map_or("-".to_owned(), |count| grouped(*count));
+            row.extend(places.iter().map(at));
+            row
+        };
+        Some(table.lay_out(&heading, &kinds.iter().map(row).collect::<Vec<_>>()))
+    }
+}
+
+const WRITES: &str = "a string takes everything";
+
+/// Where any fault struck.
+fn places(coverage: &Coverage) -> BTreeSet<Place> {
+    coverage.kinds().flat_map(|(_, of_kind)| of_kind.at.keys().copied()).collect()
+}
+
+/// How often it is violated: exact bounds where it never was, a share otherwise. A share says nothing where the search stopped at
+/// the first violation, so there is none for fewer than ten.
+fn rate(count: &Count) -> String {
+    let decided = count.holds + count.violated;
+    match count.violated {
+        _ if decided == 0 => "-".to_owned(),
+        // Clopper and Pearson's bound where nothing was seen: the rate at which nothing is seen once in twenty times.
+        0 => format!("at most {}", share(1.0 - 0.05_f64.powf(1.0 / decided as f64))),
+        1..10 => "-".to_owned(),
+        violated => format!("about {}", share(violated as f64 / decided as f64)),
+    }
+}
+
+/// Two digits, as one in so many where it is small.
+fn share(share: f64) -> String {
+    if share >= 0.01 { format!("{:.0} %", share * 100.0) } else { format!("{share:.1e}") }
+}
+
+/// `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What was found, from which seed, how small it became, and where it is.
+fn words_of(example: &Counterexample, shown: &Shown) -> String {
+    let Counterexample { target, first, shrunk, is_real, .. } = example;
+    let mut text = format!("{target}, first from seed {first}\n");
+    let Size { faults, clients, steps, nodes } = shrunk.before;
+    let after = shrunk.after;
+    writeln!(
+        text,
+        "  shrunk from {faults} faults, {clients} clients, {steps} steps, {nodes} nodes to {}, {}, {}, {} in {} runs",
+        after.faults,
+        after.clients,
+        after.steps,
+        after.nodes,
+        grouped(shrunk.replays),
+    )
+    .expect(WRITES);
+    if !shrunk.is_minimal {
+        text += "  not minimal: there were not enough runs to try every change\n";
+    }
+    for fault in &shrunk.scenario.faults {
+        writeln!(text, "  - {}", words_of_fault(fault)).expect(WRITES);
+    }
+    if shrunk.scenario.faults.is_empty() {
+        text += "  - no fault at all: delays and interleavings are enough\n";
+    }
+    if !is_real {
+        text += "  seen through lean connections only, and not through redis-rs: the difference is worth a look\n";
+    }
+    for file in &shown.files {
+        writeln!(text, "  file: {}", clean(file)).expect(WRITES);
+    }
+    if !shown.replay.is_empty() {
+        writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);
+    }
+    text
+}
+
+fn words_of_fault(fault: &Fault) -> String {
+    clean(&fault.to_string())
+}
+
+/// The name of a target in files and test names.
+pub(crate) fn name_of(target: Target) -> String {
+    match target {
+        Target::Violates(predicate) => predicate.as_str().to_owned(),
+        Target::Panics => "panic".to_owned(),
+    }
+}
+
+/// A way to lay out a table.
+trait Table {
+    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
+}
+
+struct Plain;
+struct Markdown;
+
+impl Table for Plain {
+    /// The first column to the left, numbers to the right.
+    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String {
+        let width = |column: usize| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        let heading = heading.iter().map(|cell| (*cell).to_owned()).collect();
+        let line = |row: &Vec<String>| {
+            let mut line = format!("  {:<width$}", row[0], width = widths[0]);
+            for (cell, width) in row.iter().zip(&widths).skip(1) {
+                write!(line, "  {cell:>width$}").expect(WRITES);
+            }
+            line + "\n"
+        };
+        [&heading].into_iter().chain(rows).map(line).collect()
+    }
+}
+
+impl Table for Markdown {
+    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let rule: Vec<&str> =
+            (0..heading.len()).map(|column| if column == 0 { "---" } else { "--:" }).collect();
+        let rows = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
+        line(heading.to_vec()) + &line(rule) + &rows.collect::<String>()
+    }
+}

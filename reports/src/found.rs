@@ -1,0 +1,61 @@
+//! From a seed that a search found to a counterexample that can be sent: confirmed, shrunk, run again.
+//!
+//! A search goes through lean connections, which are twice as fast. What it finds is looked for again through redis-rs, which is
+//! what is claimed to be real, and shrunk there. Where redis-rs' other timing loses the violation, it is shrunk as it was
+//! found, and the result is looked for through redis-rs from other seeds; if that fails too, the reader is told.
+
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Target, shrink};
+use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
+
+/// From how many seeds the shrunk scenario is tried where the first run shows nothing through redis-rs.
+const OTHER_SEEDS: u64 = 200;
+
+/// A violation, made as small as it gets.
+#[derive(Debug)]
+pub struct Counterexample {
+    /// What is shown.
+    pub target: Target,
+    /// The seed under which the search found it.
+    pub first: Seed,
+    /// The least scenario that shows it.
+    pub shrunk: Shrunk,
+    /// The run of that scenario.
+    pub report: Report,
+    /// Whether the run went through redis-rs.
+    pub is_real: bool,
+}
+
+/// Makes a counterexample of what `search` found from a seed. `real` is what is to confirm it.
+///
+/// # Errors
+///
+/// If the run from this seed does not show the target, or cannot be made.
+pub fn counterexample<E, R>(
+    search: &E,
+    real: &R,
+    (scenario, first, target): (&Scenario, Seed, Target),
+    options: &Options,
+) -> Result<Counterexample, ShrinkError>
+where
+    E: Engine<Prepared = PreparedSim>,
+    R: Engine<Prepared = PreparedSim>,
+{
+    let found = search.prepare(scenario)?.run(first);
+    let case = Case { scenario: &found.scenario, seed: first, target };
+    if target.is_in(&real.prepare(&found.scenario)?.judge(first)) {
+        let shrunk = shrink(real, &case, options)?;
+        let report = real.prepare(&shrunk.scenario)?.run(shrunk.seed);
+        return Ok(Counterexample { target, first, shrunk, report, is_real: true });
+    }
+    let mut shrunk = shrink(search, &case, options)?;
+    let prepared = real.prepare(&shrunk.scenario)?;
+    let mut seeds = (1..=OTHER_SEEDS).map(Seed);
+    let confirmed = seeds.find(|seed| target.is_in(&prepared.judge(*seed)));
+    let report = match confirmed {
+        Some(seed) => prepared.run(seed),
+        None => search.prepare(&shrunk.scenario)?.run(shrunk.seed),
+    };
+    shrunk.seed = report.seed;
+    Ok(Counterexample { target, first, shrunk, report, is_real: confirmed.is_some() })
+}
