@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_sim::{self as sim, Record};
+use doublehold_sim::{self as sim, Record, SimTime};
 
 use crate::cast::{Cast, Member};
 use crate::scenario::HostIndex;
@@ -71,14 +71,14 @@ impl Event {
     }
 }
 
-/// The steps of a run, in the order in which it came by them. `is_sent` says which commands a file may name.
-pub fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<Nth> {
+/// The steps of a run and when it came by each, in order. `is_sent` says which commands a file may name.
+pub fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(SimTime, Nth)> {
     let mut seen: BTreeMap<(StepKind, String), u32> = BTreeMap::new();
-    let events = trace.iter().filter_map(|record| named(&record.event, cast, &is_sent));
-    let count = |event: Event| {
+    let events = trace.iter().filter_map(|record| Some((record.at, named(&record.event, cast, &is_sent)?)));
+    let count = |(at, event): (SimTime, Event)| {
         let nth = seen.entry((event.step(), event.to_string())).or_insert(0);
         *nth += 1;
-        Nth { nth: *nth, event }
+        (at, Nth { nth: *nth, event })
     };
     events.map(count).collect()
 }

@@ -247,6 +247,11 @@ impl PreparedSim {
 
     /// The steps of the run from a seed, in the order in which it came by them: where faults can strike.
     pub fn steps(&self, seed: impl Into<Seed>) -> Vec<Nth> {
+        self.timed_steps(seed).into_iter().map(|(_, step)| step).collect()
+    }
+
+    /// The same with the true time of each.
+    pub(crate) fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(SimTime, Nth)> {
         let (_, trace) = self.run_traced(seed);
         let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
         steps(&trace, &self.cast, is_sent)

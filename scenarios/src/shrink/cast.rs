@@ -24,7 +24,6 @@ pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
         search.sweep(Keep::AtSeed, nodes);
     }
     search.sweep(Keep::AtSeed, steps);
-    search.sweep(Keep::AtAsManySeeds, |search| starts(search.scenario()));
 }
 
 /// Without one client each.
@@ -251,15 +250,4 @@ fn is_mark_of(mark: Mark, step: &Step) -> bool {
         Mark::Extending | Mark::Extend => matches!(step, Step::Extend(_)),
         Mark::Release => matches!(step, Step::Release(_)),
     }
-}
-
-/// With one client each that begins at once.
-fn starts(scenario: &Scenario) -> Vec<Candidate> {
-    let waits = |place: &usize| scenario.clients[*place].start.is_some();
-    let at_once = |place: usize| {
-        let mut scenario = scenario.clone();
-        scenario.clients[place].start = None;
-        scenario.into()
-    };
-    (0..scenario.clients.len()).filter(waits).map(at_once).collect()
 }

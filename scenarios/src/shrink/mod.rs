@@ -9,11 +9,15 @@
 //!   once (`faults.rs`).
 //! - No client, round, step or node can go (`cast.rs`). A scenario without some of its nodes is asked
 //!   like any other: with them goes part of the quorum. [`Options::keep_nodes`] forbids it.
+//! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
+//!   wrong can be left out (`values.rs`).
+//! - Moments are events and not times where one does as well (`binding.rs`).
 //!
 //! A candidate counts as violating if the very predicate is violated (or the lock panics again) in a run that ended: a
 //! run that was cut short proves a violation too, and is asked only if the run to be shrunk was one. **What is taken
-//! away** has to leave the violation at the one seed. **What is only said otherwise** (a client that begins at once)
-//! has to leave it also at as many of a few other seeds as before.
+//! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has
+//! to leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can
+//! be put into a catalogue as it is. On how many it does is counted ([`Shrunk::others`]).
 //!
 //! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
 //! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.
@@ -22,9 +26,14 @@
 //! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
 //! There is no limit of time; [`Options::replays_max`] bounds the work.
 
+mod binding;
 mod cast;
 mod faults;
+mod lengths;
 mod search;
+mod story;
+mod values;
+mod windows;
 
 use std::fmt;
 
@@ -38,6 +47,10 @@ use crate::run::{Engine, PrepareError, PreparedSim};
 use crate::scenario::Scenario;
 
 use search::Search;
+pub use windows::Window;
+
+/// At how many other seeds the result is tried.
+const OTHERS: u64 = 100;
 
 /// A run that violates something.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +149,10 @@ pub struct Shrunk {
     pub before: Size,
     /// What is left.
     pub after: Size,
+    /// For how long and how late its faults still do it.
+    pub windows: Vec<Window>,
+    /// At how many of the seeds that follow it does the same, and of how many.
+    pub others: (u64, u64),
 }
 
 /// How much there is in a scenario.
@@ -209,16 +226,22 @@ where
     E: Engine<Prepared = PreparedSim>,
 {
     let mut search = Search::new(engine, case, options)?;
-    search.until_nothing_changes(&[faults::fewer, cast::fewer]);
+    let passes = [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer];
+    search.until_nothing_changes(&passes);
     let is_minimal = !search.is_spent();
-    let scenario = search.scenario().clone();
+    let windows = windows::all(&mut search);
+    let others = search.others(OTHERS);
+    let run = search.run();
+    let scenario = story::told(search.scenario(), case.seed, case.target, &run, &others);
     Ok(Shrunk {
+        scenario: scenario.checked_with(engine.locks())?,
         seed: case.seed,
         target: case.target,
         replays: search.replays(),
         is_minimal,
         before: Size::of(case.scenario),
-        after: Size::of(&scenario),
-        scenario,
+        after: Size::of(search.scenario()),
+        windows,
+        others: (others.iter().filter(|run| search.is_hit(run)).count() as u64, OTHERS),
     })
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use doublehold_history::RunOutcome;
 use doublehold_lockimpl::Descriptor;
+use doublehold_sim::SimTime;
 
 use super::{Case, Options, ShrinkError, Target};
 use crate::Seed;
@@ -14,11 +15,13 @@ use crate::fault::Fault;
 use crate::report::{Report, Summary};
 use crate::run::{Engine, Prepared, PreparedSim};
 use crate::scenario::Scenario;
+use crate::when::Nth;
 
 /// How many other seeds a change of a value is tried at, beside the one of the run.
 const PROBES: u64 = 4;
 
 /// A scenario to be tried in place of the least so far.
+#[derive(Clone)]
 pub(super) enum Candidate {
     /// Other faults, and all else the same: cheap to prepare.
     Faults(Vec<Fault>),
@@ -164,6 +167,24 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         true
     }
 
+    /// Whether a candidate violates at the seed of the run; it is kept by nobody.
+    pub(super) fn still_violates(&mut self, candidate: Candidate) -> bool {
+        if self.is_spent() {
+            return false;
+        }
+        let seed = self.seed;
+        self.prepare(candidate).is_some_and(|prepared| self.violates(&prepared, seed))
+    }
+
+    /// Runs the least scenario so far from other seeds: those after the seed of the run.
+    pub(super) fn others(&mut self, count: u64) -> Vec<Summary> {
+        let seed = self.seed.0;
+        let run = |step| self.current.judge(Seed(seed.wrapping_add(step)));
+        let runs: Vec<Summary> = (1..=count).map(run).collect();
+        self.replays += count;
+        runs
+    }
+
     fn prepare(&self, candidate: Candidate) -> Option<PreparedSim> {
         match candidate {
             Candidate::Faults(faults) => self.current.with_faults(faults).ok(),
@@ -182,7 +203,8 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.is_hit(&run)
     }
 
-    fn is_hit(&self, run: &Summary) -> bool {
+    /// Whether a run is one of those that are looked for.
+    pub(super) fn is_hit(&self, run: &Summary) -> bool {
         self.target.is_in(run) && (self.target == Target::Panics || self.ends.contains(&run.outcome))
     }
 
@@ -236,5 +258,11 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         let run = Rc::new(self.current.run(self.seed));
         self.run = Some((self.changes, run.clone()));
         run
+    }
+
+    /// The steps of that run, and when it came by each.
+    pub(super) fn steps(&mut self) -> Vec<(SimTime, Nth)> {
+        self.replays += 1;
+        self.current.timed_steps(self.seed)
     }
 }
