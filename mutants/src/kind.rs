@@ -1,0 +1,64 @@
+//! A kind of lock made of a function that builds one, so that fifty of them need no fifty types.
+//!
+//! Says nothing of what the lock sends, so that no fault is refused because of what a lock is known to send.
+
+use std::fmt;
+use std::sync::Arc;
+
+use doublehold::check::{
+    BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, Registry, SimEnv, Switches,
+};
+
+type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> Result<BoxLock, ConfigError> + Send + Sync>;
+
+/// A kind of lock.
+#[derive(Clone)]
+pub struct Kind {
+    name: &'static str,
+    nodes: Nodes,
+    build: Build,
+}
+
+impl Kind {
+    /// A lock that is built by a function.
+    pub fn new<L: Lock + 'static>(
+        name: &'static str,
+        nodes: Nodes,
+        build: impl Fn(SimEnv, Vec<NodeName>) -> L + Send + Sync + 'static,
+    ) -> Kind {
+        Kind { name, nodes, build: Arc::new(move |env, nodes| Ok(BoxLock::new(build(env, nodes)))) }
+    }
+
+    /// A lock that ships, with switches set as `choose` sets them: for bugs that a switch is.
+    pub fn shipped(
+        name: &'static str,
+        nodes: Nodes,
+        lock: &'static str,
+        choose: fn(Switches) -> Switches,
+    ) -> Kind {
+        let chosen = choose(Switches::new());
+        let build = move |env, nodes| Registry::builtin().build(lock, env, nodes, &chosen);
+        Kind { name, nodes, build: Arc::new(build) }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl LockKind<SimEnv> for Kind {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::of::<()>(self.name, "a lock with a known bug, or its control", "a library", self.nodes)
+    }
+
+    fn build(&self, env: SimEnv, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+        (self.build)(env, nodes)
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kind").field(&self.name).finish()
+    }
+}

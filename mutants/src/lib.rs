@@ -1,0 +1,58 @@
+//! Locks with one known bug each: what libraries really got wrong, as small variants of correct locks.
+//!
+//! They measure the testbed. A check that cannot tell a lock with a bug from the same lock without it is worth nothing,
+//! so each mutant has a control: the same code with no flaw set. What breaks a mutant and leaves its control whole was
+//! found because of the bug.
+//!
+//! Assumes that each bug is one branch at one place of its family's code, next to a comment that says what is wrong.
+//! Nothing here ships, and nothing that ships knows of it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`Mutant`] | a lock with a bug, where it came from, what it breaks, and the worlds that show it |
+//! | `kind` | [`Kind`]: a lock as a check takes it, made of a function |
+//! | `worlds` | the worlds that mutants are tried in |
+//! | `locks` | the mutants, by what they run on |
+
+mod kind;
+mod locks;
+mod node;
+pub mod worlds;
+
+use doublehold::check::{Predicate, World};
+
+pub use kind::Kind;
+
+/// A lock with one bug.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// What it is called, like a lock: `quorum-of-those-reached`.
+    pub name: &'static str,
+    /// Where the bug was: `redlock-py#6`, a commit, or `S` where the library's source shows it today.
+    pub source: &'static str,
+    /// What is wrong, in one sentence.
+    pub what: &'static str,
+    /// What it violates, and its control does not in the same worlds. The first is what a check is to find.
+    pub breaks: &'static [Predicate],
+    /// The lock with the bug.
+    pub lock: Kind,
+    /// The same lock without it.
+    pub control: Kind,
+    /// Where it is searched for: programs and nodes that can show it, and no faults. Weather brings those.
+    pub world: World,
+    /// The world and the faults that show it.
+    pub shown: World,
+    /// Why no check finds it, if none does.
+    pub survives: Option<&'static str>,
+}
+
+/// All of them, in the order in which tables show them.
+pub fn all() -> Vec<Mutant> {
+    let rest = [locks::one_node::mutants(), locks::quorum::mutants(), locks::replicated::mutants()];
+    [canary()].into_iter().chain(rest.into_iter().flatten()).collect()
+}
+
+/// The one that must be found in every run of a test suite: `SET` without `NX`.
+pub fn canary() -> Mutant {
+    locks::canary::mutant()
+}

@@ -1,0 +1,167 @@
+//! One client's way to one node, for locks that have a bug elsewhere: plain commands and scripts, a time limit on each,
+//! and three answers: yes, no, and none.
+//!
+//! Deliberately less than what ships: no retry, one connection, opened anew after a timeout or an error.
+
+use std::time::Duration;
+
+use doublehold::check::{Acquired, Doubt, Env, ErrorReply, Extended, NodeName, Refusal, Released, SimEnv};
+use redis::aio::ConnectionLike as _;
+use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+
+/// Deletes the key if it holds the token.
+pub(crate) const COMPARE_AND_DELETE: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
+/// Gives the key a new lease if it holds the token.
+pub(crate) const COMPARE_AND_EXTEND: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Silence {
+    /// Nothing was sent.
+    Unsent,
+    /// It was sent, and no reply came in time, or the connection broke.
+    Lost,
+    /// The node replied with an error.
+    Error(RedisError),
+}
+
+impl Silence {
+    /// As the answer to a caller who asked for the lock with nothing but this.
+    pub(crate) fn into_acquired(self) -> Acquired {
+        match self {
+            Silence::Unsent => Acquired::Refused(Refusal::Unreachable("no connection".to_owned())),
+            Silence::Lost => Acquired::Unknown(Doubt::Timeout),
+            Silence::Error(error) => Acquired::Refused(Refusal::ErrorReply(error_reply(&error))),
+        }
+    }
+
+    /// As the doubt of a caller who wanted to know whether a key is still its own.
+    pub(crate) fn into_doubt(self) -> Doubt {
+        match self {
+            Silence::Unsent => Doubt::Unreachable("no connection".to_owned()),
+            Silence::Lost => Doubt::Timeout,
+            Silence::Error(error) => Doubt::ErrorReply(error_reply(&error)),
+        }
+    }
+}
+
+/// What a node's answer to a release means.
+pub(crate) fn released(answer: Result<Value, Silence>) -> Released {
+    match answer {
+        Err(silence) => Released::Unknown(silence.into_doubt()),
+        yes if is_yes(&yes) => Released::Released,
+        Ok(_) => Released::NotOwner,
+    }
+}
+
+/// What a node's answer to an extension means, for a lock that computes no deadline.
+pub(crate) fn extended(answer: Result<Value, Silence>) -> Extended {
+    match answer {
+        Err(silence) => Extended::Unknown(silence.into_doubt()),
+        yes if is_yes(&yes) => Extended::Extended { deadline: None },
+        Ok(_) => Extended::NotOwner,
+    }
+}
+
+fn error_reply(error: &RedisError) -> ErrorReply {
+    let code = error.code().unwrap_or("ERR").to_owned();
+    ErrorReply { code, message: error.detail().unwrap_or_default().to_owned() }
+}
+
+/// The way to one node.
+pub(crate) struct Node {
+    env: SimEnv,
+    name: NodeName,
+    /// How long one command may take; `None`: for ever.
+    pub(crate) timeout: Option<Duration>,
+    conn: Option<<SimEnv as Env>::Conn>,
+}
+
+impl Node {
+    pub(crate) fn new(env: SimEnv, name: NodeName, timeout: Option<Duration>) -> Node {
+        Node { env, name, timeout, conn: None }
+    }
+
+    pub(crate) fn name(&self) -> &NodeName {
+        &self.name
+    }
+
+    /// Sends a command and waits for its reply.
+    pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, Silence> {
+        let deadline = match self.timeout {
+            Some(timeout) => Some(self.env.monotonic().await.saturating_add(timeout)),
+            None => None,
+        };
+        let (env, name) = (self.env.clone(), self.name.clone());
+        if self.conn.is_none() {
+            let connect = env.connect(&name);
+            let connected = match deadline {
+                Some(deadline) => env.race(connect, deadline).await.map_err(|_| Silence::Unsent)?,
+                None => connect.await,
+            };
+            self.conn = Some(connected.map_err(|_| Silence::Unsent)?);
+        }
+        let Some(conn) = &mut self.conn else { return Err(Silence::Unsent) };
+        let exchange = conn.req_packed_command(command);
+        let reply = match deadline {
+            Some(deadline) => env.race(exchange, deadline).await,
+            None => Ok(exchange.await),
+        };
+        match reply.map(|reply| reply.and_then(Value::extract_error)) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) if matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension) => {
+                Err(Silence::Error(error))
+            }
+            Ok(Err(_)) | Err(_) => {
+                self.conn = None;
+                Err(Silence::Lost)
+            }
+        }
+    }
+
+    /// Runs a script on one key; loads it where the node does not know it.
+    pub(crate) async fn run(&mut self, source: &str, key: &str, args: &[&[u8]]) -> Result<Value, Silence> {
+        let script = redis::Script::new(source);
+        let mut call = redis::cmd("EVALSHA");
+        call.arg(script.get_hash()).arg(1).arg(key).arg(args);
+        match self.call(&call).await {
+            Err(Silence::Error(error)) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                self.call(redis::cmd("SCRIPT").arg("LOAD").arg(source)).await?;
+                self.call(&call).await
+            }
+            answered => answered,
+        }
+    }
+
+    /// `SET key token NX PX ttl`.
+    pub(crate) async fn set_nx_px(
+        &mut self,
+        key: &str,
+        token: &[u8],
+        ttl: Duration,
+    ) -> Result<Value, Silence> {
+        self.call(redis::cmd("SET").arg(key).arg(token).arg("NX").arg("PX").arg(millis(ttl))).await
+    }
+
+    /// Deletes the key if it holds the token.
+    pub(crate) async fn delete(&mut self, key: &str, token: &[u8]) -> Result<Value, Silence> {
+        self.run(COMPARE_AND_DELETE, key, &[token]).await
+    }
+
+    /// Gives the key a new lease if it holds the token.
+    pub(crate) async fn extend(&mut self, key: &str, token: &[u8], ttl: Duration) -> Result<Value, Silence> {
+        self.run(COMPARE_AND_EXTEND, key, &[token, millis(ttl).to_string().as_bytes()]).await
+    }
+}
+
+/// Whether a reply says yes.
+pub(crate) fn is_yes(reply: &Result<Value, Silence>) -> bool {
+    matches!(reply, Ok(Value::Okay) | Ok(Value::Int(1..)))
+}
+
+/// Whole milliseconds, rounded up.
+pub(crate) fn millis(ttl: Duration) -> u64 {
+    u64::try_from(ttl.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
