@@ -38,8 +38,11 @@ pub struct Mutant {
     pub lock: Kind,
     /// The same lock without it.
     pub control: Kind,
-    /// Where it is searched for: programs and nodes that can show it, and no faults. Weather brings those.
+    /// Where it is searched for: programs and nodes that can show it, and no faults.
     pub world: World,
+    /// The weather that brings the faults there, by the name of a preset: one in which the control breaks nothing of
+    /// [`Mutant::breaks`].
+    pub weather: &'static str,
     /// The world and the faults that show it.
     pub shown: World,
     /// Why no check finds it, if none does.

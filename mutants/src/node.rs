@@ -3,6 +3,7 @@
 //!
 //! Deliberately less than what ships: no retry, one connection, opened anew after a timeout or an error.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold::check::{Acquired, Doubt, Env, ErrorReply, Extended, NodeName, Refusal, Released, SimEnv};
@@ -77,11 +78,20 @@ pub(crate) struct Node {
     /// How long one command may take; `None`: for ever.
     pub(crate) timeout: Option<Duration>,
     conn: Option<<SimEnv as Env>::Conn>,
+    /// Whether a script is loaded again that the node has forgotten.
+    falls_back: bool,
+    /// The scripts that were loaded once.
+    loaded: BTreeSet<&'static str>,
 }
 
 impl Node {
     pub(crate) fn new(env: SimEnv, name: NodeName, timeout: Option<Duration>) -> Node {
-        Node { env, name, timeout, conn: None }
+        Node { env, name, timeout, conn: None, falls_back: true, loaded: BTreeSet::new() }
+    }
+
+    /// The same, which loads a script again that the node has forgotten, or does not.
+    pub(crate) fn loading(self, falls_back: bool) -> Node {
+        Node { falls_back, ..self }
     }
 
     pub(crate) fn name(&self) -> &NodeName {
@@ -122,12 +132,20 @@ impl Node {
     }
 
     /// Runs a script on one key; loads it where the node does not know it.
-    pub(crate) async fn run(&mut self, source: &str, key: &str, args: &[&[u8]]) -> Result<Value, Silence> {
+    pub(crate) async fn run(
+        &mut self,
+        source: &'static str,
+        key: &str,
+        args: &[&[u8]],
+    ) -> Result<Value, Silence> {
         let script = redis::Script::new(source);
         let mut call = redis::cmd("EVALSHA");
         call.arg(script.get_hash()).arg(1).arg(key).arg(args);
         match self.call(&call).await {
-            Err(Silence::Error(error)) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+            Err(Silence::Error(error))
+                if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+                    && (self.falls_back || self.loaded.insert(source)) =>
+            {
                 self.call(redis::cmd("SCRIPT").arg("LOAD").arg(source)).await?;
                 self.call(&call).await
             }

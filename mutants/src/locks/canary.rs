@@ -53,6 +53,7 @@ pub(crate) fn mutant() -> Mutant {
         lock: kind("set-without-nx", false),
         control: kind("set-nx-px", true),
         world: world.clone(),
+        weather: "calm",
         shown: world,
         survives: None,
     }

@@ -1,8 +1,64 @@
 //! Mutants of locks on a majority of independent nodes.
 
-use crate::Mutant;
+mod extending;
+mod lateness;
+mod redlock;
+mod voting;
+
+use std::time::Duration;
+
+use doublehold::check::{Event, Fault, Mark, Nodes, Predicate, When, World};
+
+use crate::{Kind, Mutant};
+use redlock::{Flaw, Redlock};
 
 /// All of them.
 pub(crate) fn mutants() -> Vec<Mutant> {
-    Vec::new()
+    [lateness::mutants(), voting::mutants(), extending::mutants()].concat()
+}
+
+/// All nodes of most of the worlds.
+const FIVE: [&str; 5] = ["A", "B", "C", "D", "E"];
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// A Redlock with a flaw, and where it shows.
+struct Case {
+    name: &'static str,
+    source: &'static str,
+    what: &'static str,
+    breaks: &'static [Predicate],
+    flaw: Flaw,
+    world: World,
+    weather: &'static str,
+    shown: World,
+}
+
+impl From<Case> for Mutant {
+    fn from(case: Case) -> Mutant {
+        let Case { name, source, what, breaks, flaw, world, weather, shown } = case;
+        let (lock, control) = (kind(name, flaw), kind("redlock without a flaw", Flaw::None));
+        Mutant { name, source, what, breaks, lock, control, world, weather, shown, survives: None }
+    }
+}
+
+fn kind(name: &'static str, flaw: Flaw) -> Kind {
+    Kind::new(name, Nodes::Independent, move |env, nodes| Redlock::new(env, nodes, flaw))
+}
+
+/// When `c1` is granted the lock.
+fn c1_granted() -> When {
+    When::event("c1", Mark::Grant)
+}
+
+/// When the last of five nodes has set its key for `c1`, and the reply is on its way.
+fn c1_has_voters() -> When {
+    When::from(Event::Boot { host: "c1".to_owned() }).then(Event::executed("SET").by("c1"), 5)
+}
+
+/// `c1` stops there for so long.
+fn c1_pauses(at: When, lasting: Duration) -> Fault {
+    Fault::pause("c1").at(at).lasting(lasting)
 }

@@ -1,0 +1,153 @@
+//! Bugs in how long a lease is believed: what is subtracted, from when, and on which clock.
+
+use doublehold::check::{Fault, Mark, Predicate, RatePpb, When};
+
+use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, seconds};
+use crate::Mutant;
+use crate::worlds::{LONG, SHORT, independent, one_after_the_other, with_faults};
+
+/// Work that outlives the lease, and does not look at the clock.
+const OUTLIVES: &[&str] = &["acquire", "work 14s", "release"];
+
+pub(super) fn mutants() -> Vec<Mutant> {
+    [subtraction(), clocks(), deadlines()].into_iter().flatten().map(Mutant::from).collect()
+}
+
+/// `c1` works for longer than its lease; `c2` asks from its grant on.
+fn outlived() -> doublehold::check::World {
+    one_after_the_other(independent(5), OUTLIVES, &SHORT, c1_granted())
+}
+
+/// The same, and the last reply waits for 8 s.
+fn late_reply() -> doublehold::check::World {
+    outlived().fault(c1_pauses(c1_has_voters(), seconds(8)))
+}
+
+fn subtraction() -> Vec<Case> {
+    let world = || independent(5).clients(2, LONG).rounds(2);
+    vec![
+        Case {
+            name: "drift-added",
+            source: "redlock-py#3, pottery#286",
+            what: "The drift allowance is added to the lease where it is to be taken off.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::DriftAdded,
+            world: world(),
+            weather: "calm",
+            shown: outlived(),
+        },
+        Case {
+            name: "no-drift",
+            source: "redis-plus-plus RedMutexTx (S)",
+            what: "Nothing is taken off the lease for nodes whose clocks run faster.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::NoDrift,
+            world: world(),
+            weather: "clocks-only",
+            shown: outlived().fault(Fault::clock_drift(FIVE, RatePpb(9_000_000))),
+        },
+        Case {
+            name: "lease-from-last-reply",
+            source: "pottery before 2e0f01e",
+            what: "The lease is counted from the last reply, though the first key is older.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::LeaseFromLastReply,
+            world: world(),
+            weather: "no-clock-faults-no-amnesia",
+            shown: late_reply(),
+        },
+        Case {
+            name: "elapsed-in-wrong-unit",
+            source: "RedLock.net 633757b",
+            what: "The time that the replies took is counted in a unit ten times too large.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::ElapsedInWrongUnit,
+            world: world(),
+            weather: "no-clock-faults-no-amnesia",
+            shown: late_reply(),
+        },
+        Case {
+            name: "lease-from-wait",
+            source: "redisson#624, #2172",
+            what: "The nodes are asked for a lease made of how long the caller would wait, which is shorter.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::LeaseFromWait,
+            world: world(),
+            weather: "calm",
+            shown: outlived(),
+        },
+    ]
+}
+
+fn clocks() -> Vec<Case> {
+    vec![
+        Case {
+            name: "wall-clock",
+            source: "redlock-rb#50, aioredlock#80, RedLock.net cb50082, redlock-py (S)",
+            what: "The wall clock measures the lease.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::WallClock,
+            world: independent(5).clients(2, LONG).rounds(2),
+            weather: "clocks-only",
+            shown: outlived().fault(Fault::clock_step("c1", -5_000_000_000).at(c1_granted())),
+        },
+        Case {
+            name: "clock-stands-still",
+            source: "redsync, rslock, redis-py (S)",
+            what: "A clock that stands still while the machine is suspended measures the lease.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::StandingClock,
+            world: independent(5).clients(2, LONG).rounds(2),
+            weather: "cloud",
+            shown: outlived()
+                .fault(Fault::suspend("c1").at(c1_granted().delayed(seconds(1))).lasting(seconds(5))),
+        },
+    ]
+}
+
+fn deadlines() -> Vec<Case> {
+    const UNCHECKED: &[&str] = &["acquire", "read", "work 1s", "write", "release"];
+    const WORKS_12S: &[&str] = &["acquire", "read", "work 12s", "check", "write", "release"];
+    const WORKS_5S: &[&str] = &["acquire", "read", "work 5s", "check", "write", "release"];
+    let overtaken = |first| {
+        let world = one_after_the_other(independent(5), first, WORKS_5S, c1_has_voters());
+        world.fault(c1_pauses(c1_has_voters(), seconds(12)))
+    };
+    vec![
+        Case {
+            name: "expired-handed-out",
+            source: "node-redlock#369",
+            what: "A lease that ended before the last reply came is handed out, with its deadline.",
+            breaks: &[Predicate::P1, Predicate::P3, Predicate::P4],
+            flaw: Flaw::ExpiredHandedOut,
+            world: independent(5)
+                .clients(2, ["acquire", "read", "work 1s..3s", "write", "release"])
+                .rounds(2),
+            weather: "no-clock-faults-no-amnesia",
+            shown: overtaken(UNCHECKED),
+        },
+        Case {
+            name: "final-lease-unchecked",
+            source: "RedissonRedLock (S)",
+            what: "The lease is set once more when all have answered, without asking whose the keys are.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::FinalLeaseUnchecked,
+            world: independent(5).clients(2, LONG).rounds(2),
+            weather: "no-clock-faults-no-amnesia",
+            shown: overtaken(UNCHECKED),
+        },
+        Case {
+            name: "held-flag",
+            source: "aioredlock#46, RedLock.net#46",
+            what: "Whether the lock is held is a flag, which nothing clears when the lease ends.",
+            breaks: &[Predicate::P2, Predicate::P3, Predicate::P4],
+            flaw: Flaw::HeldFlag,
+            world: independent(5).clients(2, LONG).rounds(2),
+            weather: "no-clock-faults-no-amnesia",
+            shown: with_faults(
+                one_after_the_other(independent(5), WORKS_12S, WORKS_5S, When::event("c1", Mark::Grant)),
+                [],
+            ),
+        },
+    ]
+}

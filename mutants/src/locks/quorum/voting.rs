@@ -1,0 +1,178 @@
+//! Bugs in who counts: how many are a majority, what an error is, and who is told of a failed attempt.
+
+use std::time::Duration;
+
+use doublehold::check::{Event, Fault, Mark, Names, Persistence, Predicate, Way, When, World};
+
+use super::{Case, FIVE, Flaw, c1_granted, seconds};
+use crate::Mutant;
+use crate::worlds::{CAREFUL, SHORT, independent, one_after_the_other, soon_obtained};
+
+pub(super) fn mutants() -> Vec<Mutant> {
+    [majorities(), errors(), silence(), leftovers()].into_iter().flatten().map(Mutant::from).collect()
+}
+
+/// Two clients, and whoever waits for a free lock gets it soon.
+fn patient(nodes: usize) -> World {
+    soon_obtained(independent(nodes).clients(2, SHORT).rounds(2))
+}
+
+fn majorities() -> Vec<Case> {
+    const WORKS: &[&str] = &["acquire", "work 4s", "release"];
+    let stale = || {
+        let second_acquire = c1_granted().then(Event::mark("c1", Mark::Acquire), 1);
+        let voted = second_acquire.clone().then(Event::executed("SET").by("c1"), 5);
+        let world = one_after_the_other(independent(5), WORKS, &SHORT, voted.clone());
+        let late = Fault::slow(Way::from_to(FIVE, "c1"), Duration::from_millis(100));
+        let cut = Fault::cut(Way::from_to("c1", FIVE));
+        let world = world.with(|scenario| scenario.clients[0].rounds = 2);
+        world
+            .fault(late.at(second_acquire).lasting(Duration::from_millis(300)))
+            .fault(cut.at(voted).lasting(seconds(8)))
+    };
+    vec![
+        Case {
+            name: "quorum-of-reached",
+            source: "redlock-py#6",
+            what: "A majority is one of the nodes that could be reached when the client started.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::QuorumOfReached,
+            world: independent(5).clients(2, CAREFUL).rounds(2),
+            weather: "no-clock-faults-no-amnesia",
+            shown: one_after_the_other(independent(5), &SHORT, WORKS, seconds(1))
+                .fault(Fault::cut(Way::between("c1", ["A", "B", "C"])).lasting(seconds(8))),
+        },
+        Case {
+            name: "own-stale-entry-counts",
+            source: "curator#1121, etcd#19597",
+            what: "A node that refuses because it has a key of this client's own from before counts as a yes.",
+            breaks: &[Predicate::P2],
+            flaw: Flaw::OwnStaleEntryCounts,
+            world: independent(5).clients(2, CAREFUL).rounds(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: stale(),
+        },
+        Case {
+            name: "waits-for-either-majority",
+            source: "node-redlock (R)",
+            what: "An attempt ends with a majority for or against; with an even number of nodes there may be neither.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::WaitsForMajority,
+            world: patient(2),
+            weather: "no-clock-faults-no-amnesia",
+            shown: patient(2).fault(Fault::crash("B").lasting(seconds(2))),
+        },
+    ]
+}
+
+fn errors() -> Vec<Case> {
+    vec![
+        Case {
+            name: "error-after-quorum",
+            source: "redlock-py (R)",
+            what: "One unreachable node fails an attempt that has its majority, and the keys stay.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::ErrorAfterQuorum,
+            world: patient(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: patient(3).fault(Fault::crash("C")),
+        },
+        Case {
+            name: "any-error-fails",
+            source: "redlock-rb#60, #108, #129, node-redlock#262",
+            what: "One unreachable node fails the attempt, though its majority is there.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::AnyErrorFails,
+            world: patient(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: patient(3).fault(Fault::crash("C")),
+        },
+    ]
+}
+
+fn silence() -> Vec<Case> {
+    let silent = |nodes, silent: &[&str]| {
+        let way = Way::between(["c1", "c2"], silent.iter().copied().collect::<Names>());
+        patient(nodes).fault(Fault::cut(way))
+    };
+    vec![
+        Case {
+            name: "no-node-timeout",
+            source: "redsync#80, rslock and redlock-py (S)",
+            what: "A node that says nothing is waited for without a limit.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::NoNodeTimeout,
+            world: patient(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: silent(3, &["A"]),
+        },
+        Case {
+            name: "long-node-timeout",
+            source: "antirez/redlock-rb, RedLock.net#29 (S)",
+            what: "The limit on each node is half a lease, so that two silent nodes eat it.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::LongNodeTimeout,
+            world: patient(5),
+            weather: "no-clock-faults-no-amnesia",
+            shown: silent(5, &["A", "B"]),
+        },
+    ]
+}
+
+/// `c1`'s keys are set on `B` and `C`, and it hears of neither in time; it asks no second time.
+fn late_yes() -> World {
+    let second_acquire = c1_granted().then(Event::mark("c1", Mark::Acquire), 1);
+    let world = one_after_the_other(
+        independent(3),
+        &["try", "release"],
+        &SHORT,
+        When::event("c1", Mark::Refusal).delayed(Duration::from_millis(500)),
+    );
+    let late = Fault::slow(Way::from_to(["B", "C"], "c1"), Duration::from_millis(100));
+    soon_obtained(world.with(|scenario| scenario.clients[0].rounds = 2))
+        .fault(late.at(second_acquire).lasting(Duration::from_millis(80)))
+}
+
+fn leftovers() -> Vec<Case> {
+    let restarted = || {
+        let second_acquire = c1_granted().then(Event::mark("c1", Mark::Acquire), 1);
+        let released = second_acquire.clone().then(Event::mark("c1", Mark::Release), 1);
+        let world = one_after_the_other(independent(3), &SHORT, &SHORT, released.delayed(seconds(1)));
+        let world = world.with(|scenario| scenario.clients[0].rounds = 2);
+        soon_obtained(world).fault(Fault::crash(["A", "B"]).at(second_acquire).lasting(Duration::ZERO))
+    };
+    vec![
+        Case {
+            name: "no-release-after-timeout",
+            source: "redlock-rb#76, rslock TtlExceeded (S)",
+            what: "An attempt in which a node was late returns without giving its keys back.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::NoReleaseAfterTimeout,
+            world: patient(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: late_yes(),
+        },
+        Case {
+            name: "release-where-yes",
+            source: "redlock-rb#5, redisson#1606",
+            what: "After a failed attempt only nodes whose yes arrived are told.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::ReleaseWhereYes,
+            world: patient(3),
+            weather: "no-clock-faults-no-amnesia",
+            shown: late_yes(),
+        },
+        Case {
+            name: "no-script-fallback",
+            source: "redlock-rb#29, aioredlock#76",
+            what: "A script that a restarted node has forgotten is not sent again, so that nothing is given back.",
+            breaks: &[Predicate::LV],
+            flaw: Flaw::NoScriptFallback,
+            world: patient(3).with(|scenario| {
+                scenario.nodes.persistence = Persistence::Always;
+            }),
+            weather: "cloud",
+            shown: restarted(),
+        },
+    ]
+}
