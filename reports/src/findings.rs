@@ -106,9 +106,7 @@ impl Findings {
             write!(text, "\nwhere faults struck (how often)\n\n{coverage}").expect(WRITES);
         }
         if !self.idle.is_empty() {
-            let idle: BTreeSet<&str> = self.idle.iter().copied().collect();
-            let idle: Vec<&str> = idle.into_iter().collect();
-            writeln!(text, "\nstrike nobody here: {}", list(&idle)).expect(WRITES);
+            writeln!(text, "\nof the weather strike nobody here: {}", list(&self.idle)).expect(WRITES);
         }
         write!(text, "\n{}", self.conclusion()).expect(WRITES);
         text

@@ -32,7 +32,7 @@ pub struct Climate {
     swarm: bool,
     at_steps: Probability,
     lines: Vec<Line>,
-    /// The words of the lines that strike nobody here.
+    /// The kinds all of whose lines strike nobody here.
     idle: Vec<&'static str>,
     steps: Steps,
 }
@@ -67,6 +67,10 @@ impl Climate {
                 None => climate.idle.push(fault.effect.kind().word),
             }
         }
+        let kinds = climate.kinds();
+        climate.idle.sort_unstable();
+        climate.idle.dedup();
+        climate.idle.retain(|kind| !kinds.contains(kind));
         climate
     }
 
@@ -81,7 +85,7 @@ impl Climate {
         kinds
     }
 
-    /// The kinds of lines that name nobody of this scenario, such as a promotion where there is no replica.
+    /// The kinds that strike nobody of this scenario, such as a promotion where there is no replica.
     pub fn idle(&self) -> &[&'static str] {
         &self.idle
     }

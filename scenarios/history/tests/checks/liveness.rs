@@ -14,7 +14,7 @@ proptest! {
     #[test]
     fn long_waits_are_exactly_those_that_a_look_at_every_cell_finds(history in histories(40)) {
         let bounds = history.header().bounds;
-        if bounds == Bounds::default() {
+        if bounds == (Bounds { counted_from_ns: bounds.counted_from_ns, ..Bounds::default() }) {
             prop_assert_eq!(liveness(&history), Verdict::Inconclusive("no bound stated".to_owned()));
             return Ok(());
         }
@@ -54,8 +54,9 @@ fn naive_long(history: &History, bound_ns: u64) -> Vec<LongWait> {
             None if history.outcome() == Some(RunOutcome::Stalled) => continue,
             None => (history.end(), WaitEnd::RunEnded),
         };
-        let TrueNs(from) = event.at;
-        if to.0 - from > bound_ns {
+        let counted_from = history.header().bounds.counted_from_ns;
+        let from = event.at.0.max(counted_from);
+        if to.0.saturating_sub(from) > bound_ns {
             let holds = |grant, t| lock_of(grant) == lock && claims_cell(history, grant, t);
             let held = |t: &u64| (0..GRANTS).any(|grant| holds(CallId(grant), *t));
             let held_by = [ClientId(0), ClientId(1), ClientId(2)].into_iter().filter(|&holder| {
@@ -64,7 +65,7 @@ fn naive_long(history: &History, bound_ns: u64) -> Vec<LongWait> {
             });
             let held_by = held_by.collect();
             let held_ns = (from..to.0).filter(held).count() as u64;
-            waits.push(LongWait { lock, client, from: event.at, to, held_by, held_ns, bound_ns, end });
+            waits.push(LongWait { lock, client, from: TrueNs(from), to, held_by, held_ns, bound_ns, end });
         }
     }
     waits.sort_by_key(|it| (it.from, it.lock, it.client, it.to));
@@ -89,7 +90,10 @@ fn naive_lock(history: &History, bound: u64, lock: LockId) -> Vec<Wait> {
     };
     let left = waiting(history, lock, None);
     let mut waits = Vec::new();
-    for from in (0..end).filter(|&t| idle(t) && (t == 0 || !idle(t - 1) || granted_at(history, lock, t))) {
+    let counted_from = history.header().bounds.counted_from_ns;
+    for from in (counted_from..end)
+        .filter(|&t| idle(t) && (t == counted_from || !idle(t - 1) || granted_at(history, lock, t)))
+    {
         let to = (from + 1..end).find(|&t| !idle(t) || granted_at(history, lock, t)).unwrap_or(end);
         let ending = if granted_at(history, lock, to) {
             WaitEnd::Obtained
@@ -108,7 +112,7 @@ fn naive_lock(history: &History, bound: u64, lock: LockId) -> Vec<Wait> {
     }
     if stalled && !left.is_empty() {
         let since = |&client: &ClientId| wait_began(history, client, lock).expect("it waits");
-        let from = left.iter().map(since).min().expect("somebody waits");
+        let from = left.iter().map(since).min().expect("somebody waits").max(counted_from);
         waits.push((from, lock, end, WaitEnd::Never, left));
     }
     waits

@@ -60,10 +60,14 @@ pub(crate) fn histories(events: usize) -> impl Strategy<Value = History> {
         Some(RunOutcome::MemoryBudget),
     ]);
     let bound = || prop::option::of(0..6u64);
-    let bounds = (bound(), bound()).prop_map(|(obtain_within_ns, obtain_free_within_ns)| Bounds {
-        obtain_within_ns,
-        obtain_free_within_ns,
-    });
+    let counted_from = prop_oneof![Just(0), 0..=END];
+    let bounds = (bound(), bound(), counted_from).prop_map(
+        |(obtain_within_ns, obtain_free_within_ns, counted_from_ns)| Bounds {
+            obtain_within_ns,
+            obtain_free_within_ns,
+            counted_from_ns,
+        },
+    );
     (prop::collection::vec(raw(), 0..events), outcome, bounds).prop_map(|(mut raws, outcome, bounds)| {
         raws.sort_by_key(|raw| raw.at);
         let mut builder = Builder::new(bounds);
