@@ -65,6 +65,8 @@ pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 pub use doublehold_scenarios::many::{Count, Stuck, Tally};
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
+pub use doublehold_scenarios::shrink::{Options, ShrinkError, Shrunk, Target};
+pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use redis::aio::MultiplexedConnection;
@@ -75,6 +77,8 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, OwnLocks, Prepared};
 
 use self::hushed::Hushed;
+use crate::findings::{self, Shown};
+use crate::found::counterexample;
 use crate::style::Style;
 use crate::text;
 
@@ -91,8 +95,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
     let name = lock.descriptor().name;
     let locks = Registry::builtin().with(lock);
-    let files = Some(Path::new("target").join("doublehold"));
-    Check { world: world.clone(), lock: name, locks, seeds: Seed(1)..=Seed(1000), files, patience: PATIENCE }
+    Check {
+        world: world.clone(),
+        lock: name,
+        locks,
+        seeds: Seed(1)..=Seed(1000),
+        looking_for: Predicate::ALL.to_vec(),
+        files: Some(Path::new("target").join("doublehold")),
+        patience: PATIENCE,
+    }
 }
 
 /// Runs again what a check wrote down, with the lock it is about.
@@ -117,6 +128,7 @@ pub struct Check {
     lock: &'static str,
     locks: Registry<SimEnv>,
     seeds: RangeInclusive<Seed>,
+    looking_for: Vec<Predicate>,
     files: Option<PathBuf>,
     patience: Duration,
 }
@@ -125,6 +137,11 @@ impl Check {
     /// The seeds to run from, by their numbers.
     pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check {
         Check { seeds: Seed(*seeds.start())..=Seed(*seeds.end()), ..self }
+    }
+
+    /// What a bad run has to violate to be shown; anything if nothing is said. All is counted in any case.
+    pub fn looking_for(self, predicates: &[Predicate]) -> Check {
+        Check { looking_for: predicates.to_vec(), ..self }
     }
 
     /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
@@ -144,7 +161,8 @@ impl Check {
         Check { patience, ..self }
     }
 
-    /// Runs every seed. Of panics at one place in the lock's code the first is shown; the result counts them. With the
+    /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is gone,
+    /// faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code the first is shown; the result counts them. With the
     /// variable `DOUBLEHOLD_SEED` set to a number it runs that one alone, as the last line of
     /// what a check prints says.
     ///
@@ -158,16 +176,51 @@ impl Check {
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
         let many = Many::of(seeds.clone(), self.patience);
         let tally = run_many(&prepared, &many, |_| ControlFlow::Continue(()))?;
-        let shown = tally.first().or_else(|| asked_for().ok().flatten());
+        if scenario.weather.is_some()
+            && asked_for()?.is_none()
+            && let Some((target, seed)) = self.gravest(&tally)
+        {
+            let bad = prepared.hush(|_| self.counterexample(&scenario, seed, target))?;
+            let world = self.world.name().to_owned();
+            return Ok(Checked { world, lock: self.lock, seeds, tally, bad: Some(bad) });
+        }
+        let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
+        let shown = first.or_else(|| asked_for().ok().flatten());
         let bad = shown.map(|seed| self.bad_run(prepared.run(seed))).transpose()?;
         if let Some(bad) = &bad
             && (prepared.judge(bad.report.seed).trace_hash != bad.report.trace_hash
-                || is_another(&bad.report, &tally))
+                || first == Some(bad.report.seed) && !is_bad(&bad.report))
         {
             return Err(CheckError::NotTheSame(bad.report.seed));
         }
         let world = self.world.name().to_owned();
         Ok(Checked { world, lock: self.lock, seeds, tally, bad })
+    }
+
+    /// The gravest of what is looked for, and the first seed that shows it.
+    fn gravest(&self, tally: &Tally) -> Option<(Target, Seed)> {
+        Target::ALL.into_iter().find_map(|target| Some((target, self.first(tally, target)?)))
+    }
+
+    /// The first seed that shows this, if it is looked for.
+    fn first(&self, tally: &Tally, target: Target) -> Option<Seed> {
+        match target {
+            Target::Panics => tally.panicked.map(|(seed, _)| seed),
+            Target::Violates(predicate) if self.looking_for.contains(&predicate) => tally.of(predicate).first,
+            Target::Violates(_) => None,
+        }
+    }
+
+    fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
+        let engine = OwnLocks(self.locks.clone());
+        let example = counterexample(&engine, &engine, (scenario, seed, target), &Options::default());
+        let example = example.map_err(|error| match error {
+            ShrinkError::NoExample { seed, .. } => CheckError::NotTheSame(seed),
+            other => CheckError::Shrink(other),
+        })?;
+        let words = findings::words_of(&example, &Shown::default());
+        let BadRun { report, text, files, .. } = self.bad_run(example.report)?;
+        Ok(BadRun { report, text: format!("{words}\n{text}"), files, shrunk: Some(example.shrunk) })
     }
 
     /// `test.world.lock.seed`: tests run at the same time, and may give the same names to different things.
@@ -188,7 +241,7 @@ impl Check {
                 files.push(write(&stem.with_added_extension(ending), text)?);
             }
         }
-        Ok(BadRun { report, text, files })
+        Ok(BadRun { report, text, files, shrunk: None })
     }
 }
 
@@ -199,11 +252,9 @@ fn write(path: &Path, text: &str) -> Result<PathBuf, CheckError> {
     Ok(path.to_owned())
 }
 
-/// Whether the run of the first bad seed shows nothing bad when it is made again.
-fn is_another(report: &Report, tally: &Tally) -> bool {
-    let is_bad = report.panicked.is_some()
-        || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated");
-    tally.first() == Some(report.seed) && !is_bad
+/// Whether a run shows anything bad: that of the first bad seed does, unless it was another run the second time.
+fn is_bad(report: &Report) -> bool {
+    report.panicked.is_some() || report.verdicts.iter().any(|(_, verdict)| verdict.as_str() == "violated")
 }
 
 /// The test that asks. Tests run on threads that are named after them.
@@ -251,6 +302,8 @@ pub struct BadRun {
     pub text: String,
     /// The files that hold this text, and the run's plan.
     pub files: Vec<PathBuf>,
+    /// What was taken away to get here, in a world with weather.
+    pub shrunk: Option<Shrunk>,
 }
 
 impl Checked {
@@ -354,6 +407,9 @@ pub enum CheckError {
          such as real time, real chance or a static"
     )]
     NotTheSame(Seed),
+    /// A bad run cannot be shrunk.
+    #[error(transparent)]
+    Shrink(ShrinkError),
     /// `DOUBLEHOLD_SEED` is no number.
     #[error("the variable {SEED} is `{0}`: set it to the number of a seed, or unset it")]
     Seed(String),

@@ -235,21 +235,12 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// What was found, from which seed, how small it became, and where it is.
-fn words_of(example: &Counterexample, shown: &Shown) -> String {
+pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
     let Counterexample { target, first, shrunk, is_real, .. } = example;
     let mut text = format!("{target}, first from seed {first}\n");
-    let Size { faults, clients, steps, nodes } = shrunk.before;
-    let after = shrunk.after;
-    writeln!(
-        text,
-        "  shrunk from {faults} faults, {clients} clients, {steps} steps, {nodes} nodes to {}, {}, {}, {} in {} runs",
-        after.faults,
-        after.clients,
-        after.steps,
-        after.nodes,
-        grouped(shrunk.replays),
-    )
-    .expect(WRITES);
+    let (before, after) = (size(shrunk.before), size(shrunk.after));
+    writeln!(text, "  shrunk from {before}\n      to     {after}, in {} runs", grouped(shrunk.replays))
+        .expect(WRITES);
     if !shrunk.is_minimal {
         text += "  not minimal: there were not enough runs to try every change\n";
     }
@@ -259,6 +250,11 @@ fn words_of(example: &Counterexample, shown: &Shown) -> String {
     if shrunk.scenario.faults.is_empty() {
         text += "  - no fault at all: delays and interleavings are enough\n";
     }
+    for window in &shrunk.windows {
+        writeln!(text, "  the same happens with {window}").expect(WRITES);
+    }
+    let (same, of) = shrunk.others;
+    writeln!(text, "  the same happens from {same} of {of} other seeds").expect(WRITES);
     if !is_real {
         text += "  seen through lean connections only, and not through redis-rs: the difference is worth a look\n";
     }
@@ -269,6 +265,14 @@ fn words_of(example: &Counterexample, shown: &Shown) -> String {
         writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);
     }
     text
+}
+
+/// `1 fault, 2 clients, 6 steps, 1 node`.
+fn size(size: Size) -> String {
+    let Size { faults, clients, steps, nodes } = size;
+    let parts = [(faults, "fault"), (clients, "client"), (steps, "step"), (nodes, "node")];
+    let parts = parts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+    parts.join(", ")
 }
 
 fn words_of_fault(fault: &Fault) -> String {

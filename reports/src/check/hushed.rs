@@ -39,7 +39,8 @@ impl<P> Hushed<P> {
         Hushed { prepared, shown: Places::default() }
     }
 
-    fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
+    /// Does something with the preparation, or another one of the same lock.
+    pub(super) fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
         let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
         run(&self.prepared)
     }

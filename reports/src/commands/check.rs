@@ -15,11 +15,15 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, duration};
+use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
+use doublehold_scenarios::format::suggest;
 use doublehold_scenarios::many::{Many, Tally, cores, run_many};
 use doublehold_scenarios::scenario::{Expected, Role};
 use doublehold_scenarios::shrink::{Options, Target};
-use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Scenario, Seed, SimEngine, weather};
+use doublehold_scenarios::{
+    Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::place::Place;
@@ -133,7 +137,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
             changed(&usual, sets)?
         }
-        None => super::scenario(&arguments.subject, &sets)?,
+        None => super::scenario(&arguments.subject, &sets).map_err(|error| neither(error, &locks))?,
     };
     if let Some(typed) = &arguments.weather {
         scenario.weather = Some(weather::read(typed)?);
@@ -145,6 +149,19 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
         (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
     }
     Ok(scenario.checked()?)
+}
+
+/// What is no scenario may be a lock that was mistyped.
+fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
+    let CliError::Scenario(ScenarioError::Unknown { name, hint }) = error else { return error };
+    let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
+    let of_locks = suggest::hint(&name, &names);
+    let hint = if of_locks.starts_with("did you mean") {
+        of_locks
+    } else {
+        format!("{hint}; the locks: `doublehold locks`")
+    };
+    CliError::Usage { problem: format!("`{name}` is neither a lock nor a scenario"), hint }
 }
 
 /// A scenario that was made in Rust, with changes as a file takes them.

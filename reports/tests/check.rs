@@ -1,0 +1,179 @@
+//! `doublehold check`, as a user and a CI job call it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn doublehold(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_doublehold")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// What a search prints and writes is the same on one thread and on two.
+#[test]
+fn one_thread_and_two_find_the_same() {
+    let folder = folder();
+    let search = |jobs: &str, out: &str| {
+        let args = [
+            "check",
+            "get-then-delete",
+            "--weather",
+            "pauses-only",
+            "--runs",
+            "3000",
+            "--predicate",
+            "P2,WR",
+        ];
+        let output = doublehold(folder.path(), &[&args[..], &["--jobs", jobs, "--out", out]].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        stdout(&output).replace(out, "OUT")
+    };
+    let (one, two) = (search("1", "out-1"), search("2", "out-2"));
+    assert_eq!(one, two);
+    assert!(one.contains("VIOLATED: P2 and WR"), "{one}");
+    let files = |out: &str| {
+        let mut files: Vec<_> =
+            fs::read_dir(folder.path().join(out)).unwrap().map(|it| it.unwrap().path()).collect();
+        files.sort();
+        let named = |path: &std::path::PathBuf| {
+            let text = fs::read_to_string(path).unwrap().replace(out, "OUT");
+            (path.file_name().unwrap().to_owned(), text)
+        };
+        files.iter().map(named).collect::<Vec<_>>()
+    };
+    assert_eq!(files("out-1"), files("out-2"));
+    assert_eq!(files("out-1").len(), 8);
+}
+
+#[test]
+fn what_is_found_replays_and_is_a_scenario() {
+    let folder = folder();
+    let found = doublehold(folder.path(), &["check", "setnx-expire", "--runs", "2000", "--predicate", "LV"]);
+    assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
+    let replay = stdout(&found);
+    let replay = replay.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
+    let replayed = doublehold(folder.path(), &replay.split(' ').collect::<Vec<_>>());
+    assert!(stdout(&replayed).contains("same run"), "{}", stdout(&replayed));
+    assert_eq!(replayed.status.code(), Some(0), "{}", stdout(&replayed));
+    let scenario = "doublehold-check/setnx-expire-LV.toml";
+    let seed = stdout(&replayed)
+        .lines()
+        .find_map(|line| Some(line.trim().strip_prefix("seed ")?.split(',').next()?.to_owned()))
+        .unwrap();
+    let run = doublehold(folder.path(), &["run", scenario, "--seed", &seed]);
+    assert_eq!(run.status.code(), Some(0), "{}", stdout(&run));
+}
+
+#[test]
+fn nothing_found_says_what_was_covered_and_a_fault_that_never_struck_is_no_pass() {
+    let folder = folder();
+    let quiet = ["check", "single", "--weather", "pauses-only", "--predicate", "WR"];
+    let enough = doublehold(folder.path(), &[&quiet[..], &["--runs", "300"]].concat());
+    let text = stdout(&enough);
+    assert_eq!(enough.status.code(), Some(0), "{text}");
+    assert!(text.contains("nothing found: WR holds in all 300 runs"), "{text}");
+    assert!(text.contains("at most 9.9e-3"), "{text}");
+    assert!(!folder.path().join("doublehold-check").exists(), "an empty folder is left behind");
+
+    fs::write(
+        folder.path().join("rare.toml"),
+        "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"9y\"\nfor = \"1s\"\n",
+    )
+    .unwrap();
+    let never = doublehold(folder.path(), &["check", "single", "--weather", "rare.toml", "--runs", "64"]);
+    let text = stdout(&never);
+    assert_eq!(never.status.code(), Some(3), "{text}");
+    assert!(text.contains("INCONCLUSIVE") && text.contains("pause never struck"), "{text}");
+}
+
+#[test]
+fn ci_gets_junit_and_a_summary() {
+    let folder = folder();
+    let args =
+        ["check", "setnx", "--runs", "400", "--predicate", "P1,WR", "--junit", "j.xml", "--markdown", "s.md"];
+    let found = doublehold(folder.path(), &args);
+    assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
+    let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
+    assert!(
+        junit.contains("<testcase name=\"P1\"") && junit.contains("<failure message=\"P1 is violated: "),
+        "{junit}"
+    );
+    assert!(junit.contains("tests=\"3\"") && junit.contains("failures=\"1\""), "{junit}");
+    let summary = fs::read_to_string(folder.path().join("s.md")).unwrap();
+    assert!(summary.starts_with("### setnx under cloud: 1 node, 3 clients, 2 rounds each\n"), "{summary}");
+    assert!(summary.contains("| WR wrong release |"), "{summary}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_the_first_run() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let storm = "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"1ms\"\nfor = \"1s\"\n";
+    fs::write(folder.path().join("storm.toml"), storm).unwrap();
+    let refused: [(&[&str], &str); 12] = [
+        (&["--runs", "0"], "1..="),
+        (&["--for", "0s"], "makes no run"),
+        (&["--for", "9y"], "at most `30d`"),
+        (&["--for", "soon"], "must be a duration"),
+        (&["--for", "1s", "--runs", "5"], "cannot be used with"),
+        (&["--jobs", "0"], "invalid value '0'"),
+        (&["--predicate", "P9"], "the predicates are P1"),
+        (&["--weather", "clod"], "did you mean `cloud`?"),
+        (&["--weather", "storm.toml"], "more than 16 faults on one host in a run"),
+        (&["--weather", "none.toml"], "cannot read weather `none.toml`"),
+        (&["--out", "file/x"], "cannot write counterexamples to `file/x`"),
+        (&["--junit", "nowhere/j.xml"], "cannot write the JUnit result to `nowhere/j.xml`"),
+    ];
+    for (arguments, cause) in refused {
+        let output = doublehold(folder.path(), &[&["check", "single"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));
+        assert!(stderr(&output).contains(cause), "{arguments:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "{arguments:?}");
+    }
+    let nothing = doublehold(folder.path(), &["check", "redlok"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(stderr(&nothing).contains("did you mean `redlock`?"), "{}", stderr(&nothing));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_search_keeps_what_was_counted_and_says_how_to_go_on() {
+    use std::process::Stdio;
+    use std::time::Duration;
+    let folder = folder();
+    let mut search = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    search.args(["check", "single", "--weather", "calm", "--predicate", "WR", "--for", "10m"]);
+    let search =
+        search.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = search.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = search.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stdout(&output).contains("WR holds in all "), "{}", stdout(&output));
+    assert!(stderr(&output).contains("to go on: doublehold check single --seed "), "{}", stderr(&output));
+}
+
+#[test]
+fn weathers_are_listed_and_shown() {
+    let folder = folder();
+    let list = stdout(&doublehold(folder.path(), &["weather"]));
+    for name in ["calm", "datacenter", "cloud", "hostile", "no-clock-faults", "no-amnesia", "pauses-only"] {
+        assert!(list.lines().any(|line| line.split(' ').next() == Some(name)), "{list}");
+    }
+    let cloud = stdout(&doublehold(folder.path(), &["weather", "cloud"]));
+    fs::write(folder.path().join("mine.toml"), &cloud).unwrap();
+    let args = ["check", "single", "--weather", "mine.toml", "--runs", "32", "--predicate", "WR"];
+    assert!(stdout(&doublehold(folder.path(), &args)).contains("32 runs"));
+}
