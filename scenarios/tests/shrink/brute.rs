@@ -4,12 +4,14 @@
 use doublehold_history::{RunOutcome, Verdict};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::shrink::{Shrunk, Target};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed};
 use toml::{Table, Value};
 
-/// Everything that could be left out and would leave a run that violates as well.
-pub(crate) fn superfluous(scenario: &Scenario, seed: Seed, target: Target, keep_nodes: bool) -> Vec<String> {
+/// Everything that could be left out and would leave a run that violates as well; and every fault that could last for
+/// the next shorter round time and would violate at the seed and at those that follow, as it does.
+pub(crate) fn superfluous(shrunk: &Shrunk, keep_nodes: bool) -> Vec<String> {
+    let Shrunk { scenario, seed, target, .. } = shrunk;
     let file: Table = scenario.to_toml().parse().expect("it is TOML");
     let mut less = Vec::new();
     faults(&file, &mut less);
@@ -17,8 +19,42 @@ pub(crate) fn superfluous(scenario: &Scenario, seed: Seed, target: Target, keep_
     if !keep_nodes {
         nodes(&file, &mut less);
     }
-    less.retain(|(_, file)| read(file, scenario).is_some_and(|less| violates(&less, seed, target)));
+    less.retain(|(_, file)| read(file, scenario).is_some_and(|less| violates(&less, *seed, *target)));
+    let mut shorter = shorter(&file);
+    let seeds = || (seed.0..seed.0 + 5).map(Seed);
+    if seeds().all(|seed| violates(scenario, seed, *target)) {
+        let is_enough = |less: &Scenario| seeds().all(|seed| violates(less, seed, *target));
+        shorter.retain(|(_, file)| read(file, scenario).is_some_and(|less| is_enough(&less)));
+        less.extend(shorter);
+    }
     less.into_iter().map(|(what, _)| what).collect()
+}
+
+/// With the next shorter of 1, 2, 5, 10 … milliseconds in the place of one `for` or `by` of a fault.
+fn shorter(file: &Table) -> Vec<Less> {
+    let mut less = Vec::new();
+    for fault in 0..count(file, "faults") {
+        for key in ["for", "by"] {
+            let text = file["faults"][fault].get(key).and_then(Value::as_str).unwrap_or_default();
+            let (sign, size) = text.split_at(text.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0));
+            let mut steps = (0..8).flat_map(|zeros| [1, 2, 5].map(|digit: u64| digit * 10_u64.pow(zeros)));
+            let Some(next) = milliseconds(size).and_then(|now| steps.rfind(|it| (*it as f64) < now)) else {
+                continue;
+            };
+            let mut file = file.clone();
+            table(&mut list(&mut file, "faults")[fault])
+                .insert(key.to_owned(), format!("{sign}{next}ms").into());
+            less.push((format!("fault {fault}: {key} {next}ms"), file));
+        }
+    }
+    less
+}
+
+fn milliseconds(text: &str) -> Option<f64> {
+    let (scale, number) = [("ms", 1.0), ("us", 0.001), ("ns", 0.000_001), ("s", 1_000.0)]
+        .into_iter()
+        .find_map(|(unit, scale)| Some((scale, text.strip_suffix(unit)?)))?;
+    Some(number.parse::<f64>().ok()? * scale)
 }
 
 /// Whether the run of a scenario comes to its end and shows it.

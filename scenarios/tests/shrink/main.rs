@@ -1,10 +1,33 @@
 //! Shrinking: whatever violates is made as small as it can be, and what is left is looked at by brute force that knows
 //! nothing of how the shrinker proposes its changes.
+//!
+//! Of the catalogue a few scenarios are taken, since a debug build runs slowly; `cargo test --release -p
+//! doublehold-scenarios --test shrink -- --ignored --nocapture` takes all of them, and prints how many replays and how
+//! long each took.
 
 mod brute;
+mod noise;
+mod quorum;
 
-use doublehold_scenarios::shrink::{Case, Options, Shrunk, Target, shrink};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, catalog};
+use std::time::{Duration, Instant};
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Size, Target, shrink};
+use doublehold_scenarios::when::{Mark, When};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine, catalog};
+
+/// One for each way in which a lock is lost.
+const SAMPLE: [&str; 8] = [
+    "clock-jump",
+    "crash-restart/none/power-loss/too-early",
+    "failover-before-replication",
+    "lease-pause/redlock",
+    "opposite-order",
+    "packet-delay-90s",
+    "setnx-then-expire",
+    "suspend-in-flight",
+];
 
 fn load(name: &str) -> Scenario {
     catalog::load(name, &[]).unwrap_or_else(|error| panic!("{error}"))
@@ -20,15 +43,180 @@ fn target(scenario: &Scenario, seed: u64) -> Option<Target> {
     Target::of(&LeanEngine.prepare(scenario).expect("a file can be run").judge(seed))
 }
 
-#[test]
-fn of_what_is_left_of_the_catalogue_nothing_can_go() {
-    for entry in catalog::entries().expect("the catalogue is right") {
-        let scenario = load(&entry.name);
-        let Some(target) = target(&scenario, 1) else { continue };
-        let Shrunk { scenario, seed, is_minimal, .. } = shrunk(&scenario, 1, target, Options::default());
-        assert!(is_minimal, "{}", entry.name);
-        assert!(brute::violates(&scenario, seed, target), "{}: {target}", entry.name);
-        let superfluous = brute::superfluous(&scenario, seed, target, false);
-        assert_eq!(superfluous, Vec::<String>::new(), "{}\n{}", entry.name, scenario.to_toml());
+/// Shrinks the scenario as it is and among noise, and looks at what is left of both.
+fn is_minimal_and_without_noise(name: &str, noises: u64) -> Option<String> {
+    let scenario = load(name);
+    let target = target(&scenario, 1)?;
+    let bare = is_minimal(&scenario, target);
+    let mut line = format!("{name}: {target}: {}", words(&bare));
+    for noise in 0..noises {
+        let noisy = noise::violating(&scenario, target, Seed(noise))?;
+        let shrunk = is_minimal(&noisy, target);
+        let (left, most) = (shrunk.after.faults, bare.after.faults);
+        let text = shrunk.scenario.to_toml();
+        assert!(
+            left <= most,
+            "{name}, noise {noise}: {left} faults are left, and without noise {most}\n{text}"
+        );
+        line += &format!("\n    {}", words(&shrunk));
     }
+    Some(line)
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long it takes is printed, and decides nothing")]
+fn is_minimal(scenario: &Scenario, target: Target) -> Shrunk {
+    let start = Instant::now();
+    let shrunk = shrunk(scenario, 1, target, Options::default());
+    note(start.elapsed());
+    let name = &scenario.name;
+    assert!(shrunk.is_minimal, "{name}");
+    assert!(brute::violates(&shrunk.scenario, shrunk.seed, target), "{name}: {target}");
+    let superfluous = brute::superfluous(&shrunk, false);
+    assert_eq!(superfluous, Vec::<String>::new(), "{name}\n{}", shrunk.scenario.to_toml());
+    assert!(shrunk.scenario.faults.iter().all(|fault| !fault.optional), "{name}");
+    assert!(shrunk.others.0 >= 90, "{name}: at {:?} other seeds", shrunk.others);
+    shrunk
+}
+
+thread_local! {
+    static TIMES: std::cell::RefCell<Vec<Duration>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+fn note(took: Duration) {
+    TIMES.with_borrow_mut(|times| times.push(took));
+}
+
+fn words(shrunk: &Shrunk) -> String {
+    let Shrunk { before, after, replays, others, .. } = shrunk;
+    let size = |size: &Size| {
+        let Size { faults, clients, steps, nodes } = size;
+        format!("{faults} faults, {clients} clients, {steps} steps, {nodes} nodes")
+    };
+    format!(
+        "{} -> {}; {replays} replays, at {} of {} other seeds",
+        size(before),
+        size(after),
+        others.0,
+        others.1
+    )
+}
+
+#[test]
+fn nothing_can_go_of_what_is_left_and_no_noise_is_left() {
+    for (noise, name) in SAMPLE.iter().enumerate() {
+        let scenario = load(name);
+        assert!(target(&scenario, 1).is_some(), "{name}");
+        // Half of them are shrunk among noise.
+        is_minimal_and_without_noise(name, noise as u64 % 2);
+    }
+}
+
+#[test]
+#[ignore = "takes long in a debug build"]
+#[expect(clippy::print_stdout, reason = "the distribution of sizes, replays and times is what it is run for")]
+fn nothing_can_go_of_what_is_left_of_the_catalogue_and_no_noise_is_left() {
+    for entry in catalog::entries().expect("the catalogue is right") {
+        if let Some(line) = is_minimal_and_without_noise(&entry.name, 5) {
+            println!("{line}");
+        }
+    }
+    let mut times = TIMES.take();
+    times.sort();
+    let at = |part: usize| times[(times.len() - 1) * part / 100];
+    println!("{} shrunk: median {:?}, 90 % within {:?}, longest {:?}", times.len(), at(50), at(90), at(100));
+}
+
+#[test]
+fn the_same_input_comes_to_the_same_result_and_redis_rs_to_a_like_one() {
+    let scenario = load("lease-pause");
+    let target = Target::Violates(Predicate::P1);
+    let first = shrunk(&scenario, 7, target, Options::default());
+    assert_eq!(first, shrunk(&scenario, 7, target, Options::default()));
+    let case = Case { scenario: &scenario, seed: Seed(7), target };
+    let real = shrink(&SimEngine, &case, &Options::default()).expect("it violates");
+    assert_eq!((real.after, &real.scenario.faults), (first.after, &first.scenario.faults));
+}
+
+#[test]
+fn what_is_left_is_a_file_that_reads_as_itself_and_shows_what_it_expects() {
+    let result = shrunk(&load("clock-jump"), 1, Target::Violates(Predicate::P2), Options::default());
+    let file = doublehold_scenarios::format::Source {
+        name: result.scenario.name.clone(),
+        text: result.scenario.to_toml(),
+        ..Default::default()
+    };
+    assert_eq!(file.read().expect("a file"), result.scenario);
+    let run = SimEngine.run(&result.scenario, result.seed);
+    assert_eq!(run.judgement(), doublehold_scenarios::report::Judgement::AsExpected);
+    assert_eq!(
+        result.scenario.story,
+        "c2 starts at c1's grant. C has its wall clock stepped by +10 s, at c1's grant."
+    );
+}
+
+#[test]
+fn a_fault_at_a_time_is_bound_to_the_step_at_which_it_struck() {
+    let mut scenario = load("lease-pause");
+    let run = LeanEngine.run(&scenario, 1);
+    let struck = run.faults[0].from.expect("it struck");
+    // While c1 works, 7.654321 ms before its check.
+    scenario.faults[0].at = When::At(Duration::from_nanos(struck.0 - 7_654_321));
+    let result = shrunk(&scenario, 1, Target::Violates(Predicate::P1), Options::default());
+    let [pause] = &result.scenario.faults[..] else { panic!("{:?}", result.scenario.faults) };
+    assert!(matches!(pause.at, When::On { after: Duration::ZERO, .. }), "{pause}");
+    assert_eq!(result.others, (100, 100));
+}
+
+#[test]
+fn the_range_of_a_pause_that_violates_is_the_lease_and_more() {
+    let result = shrunk(&load("lease-pause"), 1, Target::Violates(Predicate::P1), Options::default());
+    let window = result.windows.iter().find(|window| window.key == "faults.0.for").expect("the pause lasts");
+    let s = Duration::from_secs;
+    assert!(window.loses_below && (s(9)..s(11)).contains(&window.from), "{window}");
+    assert!(!window.loses_above && window.to >= s(60), "{window}");
+    assert!(window.to_string().ends_with(" s (longest tried)"), "{window}");
+}
+
+#[test]
+fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
+    let options = Options { replays_max: 60, ..Options::default() };
+    let target = Target::Violates(Predicate::P1);
+    let result = shrunk(&load("lease-pause/redlock"), 1, target, options);
+    assert!(!result.is_minimal);
+    assert!(brute::violates(&result.scenario, result.seed, target));
+    assert!(result.after.steps < result.before.steps, "{:?}", result.after);
+}
+
+#[test]
+fn a_run_that_shows_nothing_is_refused() {
+    let scenario = load("quiet");
+    let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P2) };
+    let error = shrink(&LeanEngine, &case, &Options::default()).expect_err("nothing is violated");
+    assert!(matches!(error, ShrinkError::NoExample { .. }));
+    assert_eq!(
+        error.to_string(),
+        "the run of `quiet` from seed 1 is no example: it does not show that P2 is violated"
+    );
+}
+
+/// A pause that waits for a client that can go is still needed, so it comes at the time at which it came.
+#[test]
+fn a_client_goes_although_a_fault_waits_for_it() {
+    let mut scenario = load("lease-pause");
+    let start = When::from(Duration::from_millis(200));
+    let third = doublehold_scenarios::scenario::ClientSetup {
+        host: doublehold_scenarios::scenario::HostIndex(scenario.hosts.len()),
+        start: Some(start),
+        ..scenario.clients[1].clone()
+    };
+    let host = scenario.hosts[third.host.0 - 1].clone();
+    scenario.hosts.push(doublehold_scenarios::scenario::HostSetup { name: "c3".to_owned(), ..host });
+    scenario.clients.push(third);
+    scenario.faults[0] = Fault {
+        at: When::event("c3", Mark::Acquire).delayed(Duration::from_millis(500)),
+        ..scenario.faults[0].clone()
+    };
+    let target = Target::Violates(Predicate::P1);
+    let result = shrunk(&scenario, 1, target, Options::default());
+    assert_eq!((result.after.clients, result.after.faults), (2, 1), "{}", result.scenario.to_toml());
 }
