@@ -34,6 +34,7 @@ Examples:
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
   doublehold replay lp.plan                            and run it again, exactly
+  doublehold shrink lp.plan                            the least scenario that still violates it
   doublehold judge history.jsonl                       the verdicts on what a system of yours recorded
 
 Exit status:
@@ -57,6 +58,8 @@ enum Command {
     Weather(commands::weather::Arguments),
     /// Run a plan again and compare with what it came to
     Replay(commands::replay::Arguments),
+    /// Make the least scenario of a run that violates something
+    Shrink(commands::shrink::Arguments),
     /// Judge a history, whoever recorded it
     Judge(commands::judge::Arguments),
     /// Run seeds four ways and compare the traces, event by event
@@ -108,6 +111,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Check(arguments) => commands::check::execute(&arguments),
         Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Shrink(arguments) => commands::shrink::execute(&arguments),
         Command::Judge(arguments) => commands::judge::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),

@@ -17,6 +17,7 @@
 //! - [`weather`]: random faults, drawn from a run's seed.
 //! - [`mod@steps`]: the moments of a run at which faults can be placed.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
+//! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
 //! ```
 //! use doublehold_history::Predicate;

@@ -8,6 +8,7 @@ pub(crate) mod meant;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod shrink;
 pub(crate) mod verify_determinism;
 pub(crate) mod weather;
 

@@ -3,8 +3,8 @@
 //!
 //! Of two faults either of which could go, the rarer in practice goes: a wrong clock before a machine that dies, that
 //! before a pause, and a cut link last. So kinds are dealt with one after the other, and within a kind also the hosts
-//! of a fault before the next kind is looked at: what can be shown with a cut and one clock that jumps is not shown with
-//! three clocks.
+//! of a fault before the next kind is looked at: what a cut and one clock that jumps can show is not shown with three
+//! clocks.
 
 use super::search::{Candidate, Keep, Search};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};

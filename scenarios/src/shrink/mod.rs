@@ -55,7 +55,7 @@ const OTHERS: u64 = 100;
 /// A run that violates something.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// What was run.
+    /// What was run. Of one with weather, the faults that the seed draws are shrunk like any other.
     pub scenario: &'a Scenario,
     /// From which seed.
     pub seed: Seed,
@@ -226,6 +226,7 @@ where
     E: Engine<Prepared = PreparedSim>,
 {
     let mut search = Search::new(engine, case, options)?;
+    let before = Size::of(search.scenario());
     let passes = [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer];
     search.until_nothing_changes(&passes);
     let is_minimal = !search.is_spent();
@@ -239,7 +240,7 @@ where
         target: case.target,
         replays: search.replays(),
         is_minimal,
-        before: Size::of(case.scenario),
+        before,
         after: Size::of(search.scenario()),
         windows,
         others: (others.iter().filter(|run| search.is_hit(run)).count() as u64, OTHERS),

@@ -74,7 +74,11 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
     ) -> Result<Search<'a, E>, ShrinkError> {
         let locks = engine.locks();
         case.scenario.checked_with(locks.clone())?;
-        let current = engine.prepare(case.scenario)?;
+        let mut current = engine.prepare(case.scenario)?;
+        if case.scenario.weather.is_some() {
+            // The faults that it drew are faults like any other.
+            current = engine.prepare(&current.run(case.seed).scenario)?;
+        }
         let run = current.judge(case.seed);
         if !case.target.is_in(&run) {
             let name = case.scenario.name.clone();

@@ -1,8 +1,9 @@
 //! For how long and how late: the range of each length and moment that still violates.
 //!
-//! Found by bisection: from the value there is, towards less and towards more, as if what violates had no gaps. So it is
-//! the connected range around that value under this assumption, not all values that violate, and no proof for each in
-//! between. Upwards a value is doubled until it loses the violation, or is a minute and eight times the value there is.
+//! Found by bisection: from the value there is, towards less and towards more, as if what violates had no gaps. So it
+//! is the connected range around that value under this assumption, not all values that violate, and no proof for each
+//! in between. Upwards a value is doubled until it loses the violation, or is a minute and eight times the value there
+//! is.
 
 use std::fmt;
 use std::time::Duration;

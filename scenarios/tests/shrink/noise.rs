@@ -1,5 +1,5 @@
-//! Faults that have nothing to do with a violation, drawn at random: short pauses, small steps of clocks, short cuts, slow
-//! links and losses, at random times and at random steps of the run.
+//! Faults that have nothing to do with a violation, drawn at random: short pauses, small steps of clocks, short cuts,
+//! slow links and losses, at random times and at random steps of the run.
 
 use std::time::Duration;
 

@@ -1,0 +1,145 @@
+//! `doublehold shrink`: the least scenario that still violates what a run violates, as a file.
+//!
+//! What there is to say about it stands in the file as comments, so that what is printed is a scenario that can be run.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_history::words::clean;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Target, shrink};
+use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
+
+use super::meant;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::{self, OutputFile};
+use crate::shell;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A file written by `run --plan`, a scenario of the catalogue (see `list`), or a scenario's file
+    #[arg(value_name = "PLAN|NAME|FILE")]
+    run: String,
+    /// From which seed a scenario is run; a plan has its own [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<Seed>,
+    /// What is to be kept [default: a panic, or the first that is violated of P2, P1, P3, P4, WR, LV]
+    #[arg(long, value_name = "P")]
+    predicate: Option<Predicate>,
+    /// Leave all nodes: a Redlock of one node is no Redlock
+    #[arg(long)]
+    keep_nodes: bool,
+    /// How many runs may be made
+    #[arg(long, value_name = "N", default_value_t = Options::default().replays_max,
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    replays: u64,
+    /// Write the scenario to FILE, and print only what there is to say about it
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let (scenario, seed) = run(arguments)?;
+    let out = arguments.out.as_ref().map(|path| OutputFile::create("the scenario", path)).transpose()?;
+    if let Some(out) = out.as_ref().filter(|out| out.is_file_at(&arguments.run)) {
+        return Err(CliError::Usage {
+            problem: format!(
+                "the result cannot be written over `{}`, which it is made of",
+                clean(out.path())
+            ),
+            hint: "name another file".to_owned(),
+        });
+    }
+    let target = match arguments.predicate {
+        Some(predicate) => Some(Target::Violates(predicate)),
+        None => Target::of(&SimEngine.prepare(&scenario)?.judge(seed)),
+    };
+    let name = clean(&scenario.name);
+    let Some(target) = target else {
+        output::inform(&format!(
+            "the run of {name} from seed {seed} violates nothing, so there is nothing to shrink"
+        ));
+        return Ok(Exit::Inconclusive);
+    };
+    output::inform(&format!("shrinking the run of {name} from seed {seed}, in which {target}"));
+    let options = Options { replays_max: arguments.replays, keep_nodes: arguments.keep_nodes };
+    let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &options) {
+        Err(error @ ShrinkError::NoExample { .. }) => {
+            output::inform(&error.to_string());
+            return Ok(Exit::Inconclusive);
+        }
+        other => other?,
+    };
+    show(&scenario, &shrunk, out)?;
+    Ok(Exit::AsExpected)
+}
+
+/// What was run, and from which seed.
+fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
+    let name = &arguments.run;
+    match Plan::read(name) {
+        Ok(plan) => match arguments.seed.filter(|seed| *seed != plan.seed) {
+            None => Ok((plan.scenario, plan.seed)),
+            Some(seed) => Err(CliError::Usage {
+                problem: format!("`--seed {seed}`: the plan `{}` is of seed {}", clean(name), plan.seed),
+                hint: "leave `--seed` out, or name a scenario in place of the plan".to_owned(),
+            }),
+        },
+        Err(refusal) => match super::scenario(name, &[]) {
+            Ok(scenario) => Ok((scenario, arguments.seed.unwrap_or(Seed(1)))),
+            // What looks like a plan is told what is wrong with it as a plan.
+            Err(_) if name.ends_with(".plan") => {
+                Err(meant::other_kind(name, meant::Kind::Plan).unwrap_or(refusal.into()))
+            }
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn show(scenario: &Scenario, shrunk: &Shrunk, out: Option<OutputFile>) -> Result<(), CliError> {
+    let about = about(scenario, shrunk);
+    let comments: String = about.lines().map(|line| format!("# {line}\n")).collect();
+    let file = format!("{comments}\n{}", shrunk.scenario.to_toml());
+    let Some(out) = out else { return output::print(&file) };
+    let seed = shrunk.seed.to_string();
+    let again = shell::line(["doublehold", "run", out.path(), "--seed", &seed]);
+    out.write(|output| output.write_all(file.as_bytes()))?.keep()?;
+    output::print(&format!("{about}run it: {again}\n"))
+}
+
+/// What there is to say beside the scenario.
+fn about(scenario: &Scenario, shrunk: &Shrunk) -> String {
+    let Shrunk { before, after, replays, others: (others, of), .. } = shrunk;
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a text can be written to");
+    line(format!(
+        "shrunk from a run of {} with seed {}: {}",
+        clean(&scenario.name),
+        shrunk.seed,
+        shrunk.target
+    ));
+    line(format!(
+        "faults {} -> {}, clients {} -> {}, steps {} -> {}, nodes {} -> {}; {replays} replays",
+        before.faults,
+        after.faults,
+        before.clients,
+        after.clients,
+        before.steps,
+        after.steps,
+        before.nodes,
+        after.nodes
+    ));
+    line(match shrunk.is_minimal {
+        true => "minimal: no single thing can go or get shorter without losing the violation".to_owned(),
+        false => "NOT MINIMAL: there were no more replays (`--replays`)".to_owned(),
+    });
+    line(format!("the {of} seeds that follow: {others} violate it too"));
+    if !shrunk.windows.is_empty() {
+        line("what violates as well, each alone, as far as bisection shows:".to_owned());
+    }
+    shrunk.windows.iter().for_each(|window| line(format!("  {window}")));
+    text
+}

@@ -1,0 +1,115 @@
+//! `doublehold shrink` as a user meets it: a file that can be run, what is said about it, and every kind of bad input.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn doublehold(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
+}
+
+/// Status, standard output, standard error.
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = doublehold(arguments);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A directory of one test, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("doublehold-shrink-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary directory");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("UTF-8").to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ignored = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
+    let folder = Folder::new("printed");
+    let (status, file, said) = run(&["shrink", "clock-jump"]);
+    assert_eq!(
+        (status, &said[..]),
+        (Some(0), "shrinking the run of clock-jump from seed 1, in which P2 is violated\n")
+    );
+    assert!(
+        file.starts_with("# shrunk from a run of clock-jump with seed 1: P2 is violated\n# faults 2 -> 1, "),
+        "{file}"
+    );
+    assert!(file.contains("\n# the 100 seeds that follow: 100 violate it too\n"), "{file}");
+    assert!(file.contains("\n#   faults.0.by: from "), "{file}");
+    let path = folder.path("jump.toml");
+    std::fs::write(&path, &file).expect("a file");
+    let (status, shown, _) = run(&["run", &path]);
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("clock stepped by +10 s"), "{shown}");
+}
+
+#[test]
+fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
+    let folder = Folder::new("plan");
+    let (plan, out) = (folder.path("lp.plan"), folder.path("lp.toml"));
+    run(&["run", "lease-pause/redlock", "--seed", "5", "--plan", &plan]);
+    let (status, printed, said) = run(&["shrink", &plan, "--keep-nodes", "--predicate", "p3", "--out", &out]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.ends_with("from seed 5, in which P3 is violated\n"), "{said}");
+    assert!(printed.contains("nodes 5 -> 5;") && printed.contains("\nminimal: "), "{printed}");
+    assert!(printed.ends_with(&format!("run it: doublehold run {out} --seed 5\n")), "{printed}");
+    assert_eq!(run(&["run", &out, "--seed", "5"]).0, Some(0));
+    let (status, _, said) = run(&["shrink", &plan, "--seed", "6"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("is of seed 5\nhint: leave `--seed` out"), "{said}");
+    let (status, _, said) = run(&["shrink", &out, "--out", &out]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("cannot be written over"), "{said}");
+}
+
+#[test]
+fn a_run_that_violates_nothing_is_inconclusive() {
+    let (status, printed, said) = run(&["shrink", "quiet"]);
+    assert_eq!((status, &printed[..]), (Some(3), ""));
+    assert_eq!(said, "the run of quiet from seed 1 violates nothing, so there is nothing to shrink\n");
+    let (status, _, said) = run(&["shrink", "lease-pause", "--predicate", "P2"]);
+    assert_eq!(status, Some(3));
+    assert!(said.contains("it does not show that P2 is violated"), "{said}");
+}
+
+#[test]
+fn what_is_cut_short_says_so() {
+    let (status, file, _) = run(&["shrink", "lease-pause", "--replays", "30"]);
+    assert_eq!(status, Some(0));
+    assert!(file.contains("\n# NOT MINIMAL: there were no more replays (`--replays`)\n"), "{file}");
+}
+
+#[test]
+fn bad_input_is_refused_with_a_way_out() {
+    for (arguments, said) in [
+        (&["shrink"][..], "<PLAN|NAME|FILE>"),
+        (&["shrink", "lease-paws"], "hint: did you mean `lease-pause`?"),
+        (&["shrink", "no.plan"], "cannot read plan `no.plan`"),
+        (&["shrink", "no.toml"], "cannot read scenario `no.toml`"),
+        (&["shrink", "quiet", "--predicate", "P7"], "one of `P1`, `P2`"),
+        (&["shrink", "quiet", "--replays", "0"], "0 is not in 1.."),
+        (&["shrink", "quiet", "--seed", "x"], "invalid value 'x' for '--seed <N>'"),
+        (
+            &["shrink", "clock-jump", "--out", "/nowhere/x.toml"],
+            "cannot write the scenario to `/nowhere/x.toml`",
+        ),
+    ] {
+        let (status, printed, error) = run(arguments);
+        assert_eq!((status, &printed[..]), (Some(2), ""), "{arguments:?}: {error}");
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}
