@@ -65,7 +65,7 @@ pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 pub use doublehold_scenarios::many::{Count, Stuck, Tally};
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
-pub use doublehold_scenarios::shrink::{Options, ShrinkError, Shrunk, Target};
+pub use doublehold_scenarios::shrink::{Effort, ShrinkError, Shrunk, Target};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
@@ -213,7 +213,7 @@ impl Check {
 
     fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
         let engine = OwnLocks(self.locks.clone());
-        let example = counterexample(&engine, &engine, (scenario, seed, target), &Options::default());
+        let example = counterexample(&engine, &engine, (scenario, seed, target), &Effort::default());
         let example = example.map_err(|error| match error {
             ShrinkError::NoExample { seed, .. } => CheckError::NotTheSame(seed),
             other => CheckError::Shrink(other),

@@ -5,7 +5,7 @@
 //! found, and the result is looked for through redis-rs from other seeds; if that fails too, the reader is told.
 
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Target, shrink};
+use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
 
 /// From how many seeds the shrunk scenario is tried where the first run shows nothing through redis-rs.
@@ -35,7 +35,7 @@ pub fn counterexample<E, R>(
     search: &E,
     real: &R,
     (scenario, first, target): (&Scenario, Seed, Target),
-    options: &Options,
+    effort: &Effort,
 ) -> Result<Counterexample, ShrinkError>
 where
     E: Engine<Prepared = PreparedSim>,
@@ -44,11 +44,11 @@ where
     let found = search.prepare(scenario)?.run(first);
     let case = Case { scenario: &found.scenario, seed: first, target };
     if target.is_in(&real.prepare(&found.scenario)?.judge(first)) {
-        let shrunk = shrink(real, &case, options)?;
+        let shrunk = shrink(real, &case, effort)?;
         let report = real.prepare(&shrunk.scenario)?.run(shrunk.seed);
         return Ok(Counterexample { target, first, shrunk, report, is_real: true });
     }
-    let mut shrunk = shrink(search, &case, options)?;
+    let mut shrunk = shrink(search, &case, effort)?;
     let prepared = real.prepare(&shrunk.scenario)?;
     let mut seeds = (1..=OTHER_SEEDS).map(Seed);
     let confirmed = seeds.find(|seed| target.is_in(&prepared.judge(*seed)));

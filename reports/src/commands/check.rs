@@ -20,7 +20,7 @@ use doublehold_scenarios::build::World;
 use doublehold_scenarios::format::suggest;
 use doublehold_scenarios::many::{Many, Tally, cores, run_many};
 use doublehold_scenarios::scenario::{Expected, Role};
-use doublehold_scenarios::shrink::{Options, Target};
+use doublehold_scenarios::shrink::{Effort, Target};
 use doublehold_scenarios::{
     Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
 };
@@ -249,8 +249,8 @@ fn example(
     place: &Place,
     found: (&Scenario, Seed, Target),
 ) -> Result<(Counterexample, Shown), CliError> {
-    let options = Options { keep_nodes: arguments.keep_nodes, ..Options::default() };
-    let example = counterexample(&LeanEngine, &SimEngine, found, &options)?;
+    let effort = Effort { keep_nodes: arguments.keep_nodes, ..Effort::default() };
+    let example = counterexample(&LeanEngine, &SimEngine, found, &effort)?;
     let picture = |replay: &str| text::run(&example.report, replay, &Style::UNICODE);
     let shown = place.write(&example, picture)?;
     Ok((example, shown))

@@ -8,7 +8,7 @@ use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_history::words::clean;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Target, shrink};
+use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 
 use super::meant;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     keep_nodes: bool,
     /// How many runs may be made
-    #[arg(long, value_name = "N", default_value_t = Options::default().replays_max,
+    #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     replays: u64,
     /// Write the scenario to FILE, and print only what there is to say about it
@@ -65,8 +65,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         return Ok(Exit::Inconclusive);
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, in which {target}"));
-    let options = Options { replays_max: arguments.replays, keep_nodes: arguments.keep_nodes };
-    let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &options) {
+    let effort = Effort { replays_max: arguments.replays, keep_nodes: arguments.keep_nodes };
+    let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
             output::inform(&error.to_string());
             return Ok(Exit::Inconclusive);

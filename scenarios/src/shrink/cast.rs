@@ -20,7 +20,7 @@ use crate::when::{Event, Mark, When};
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
     search.sweep(Keep::AtSeed, clients);
     search.sweep(Keep::AtSeed, |search| rounds(search.scenario()));
-    if !search.options().keep_nodes {
+    if !search.effort().keep_nodes {
         search.sweep(Keep::AtSeed, nodes);
     }
     search.sweep(Keep::AtSeed, steps);

@@ -8,7 +8,7 @@
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
 //!   once (`faults.rs`).
 //! - No client, round, step or node can go (`cast.rs`). A scenario without some of its nodes is asked
-//!   like any other: with them goes part of the quorum. [`Options::keep_nodes`] forbids it.
+//!   like any other: with them goes part of the quorum. [`Effort::keep_nodes`] forbids it.
 //! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
 //!   wrong can be left out (`values.rs`).
 //! - Moments are events and not times where one does as well (`binding.rs`).
@@ -24,7 +24,7 @@
 //! Durations are those of the lock's world too: a shorter ttl would make all of them others.
 //!
 //! The order of all tries is fixed and nothing is drawn, so the same input comes to the same result on any machine.
-//! There is no limit of time; [`Options::replays_max`] bounds the work.
+//! There is no limit of time; [`Effort::replays_max`] bounds the work.
 
 mod binding;
 mod cast;
@@ -119,16 +119,16 @@ impl fmt::Display for Target {
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct Effort {
     /// How many runs may be made; what is left then is the result. Half a thousand are usual.
     pub replays_max: u64,
     /// Whether every node stays, as one may want of a quorum: a Redlock of one node is no Redlock.
     pub keep_nodes: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { replays_max: 20_000, keep_nodes: false }
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { replays_max: 20_000, keep_nodes: false }
     }
 }
 
@@ -211,21 +211,21 @@ pub enum ShrinkError {
 ///
 /// ```
 /// use doublehold_history::Predicate;
-/// use doublehold_scenarios::shrink::{Case, Options, Target, shrink};
+/// use doublehold_scenarios::shrink::{Case, Effort, Target, shrink};
 /// use doublehold_scenarios::{LeanEngine, Seed, catalog};
 ///
 /// let scenario = catalog::load("clock-jump/k5-three-jumps", &[])?;
 /// let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P2) };
-/// let shrunk = shrink(&LeanEngine, &case, &Options::default())?;
+/// let shrunk = shrink(&LeanEngine, &case, &Effort::default())?;
 /// assert!(shrunk.is_minimal);
 /// assert_eq!((shrunk.after.faults, shrunk.after.nodes), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn shrink<E>(engine: &E, case: &Case<'_>, options: &Options) -> Result<Shrunk, ShrinkError>
+pub fn shrink<E>(engine: &E, case: &Case<'_>, effort: &Effort) -> Result<Shrunk, ShrinkError>
 where
     E: Engine<Prepared = PreparedSim>,
 {
-    let mut search = Search::new(engine, case, options)?;
+    let mut search = Search::new(engine, case, effort)?;
     let before = Size::of(search.scenario());
     let passes = [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer];
     search.until_nothing_changes(&passes);

@@ -9,7 +9,7 @@ use doublehold_history::RunOutcome;
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::SimTime;
 
-use super::{Case, Options, ShrinkError, Target};
+use super::{Case, Effort, ShrinkError, Target};
 use crate::Seed;
 use crate::fault::Fault;
 use crate::report::{Report, Summary};
@@ -53,7 +53,7 @@ pub(super) struct Search<'a, E> {
     locks: Vec<Descriptor>,
     seed: Seed,
     target: Target,
-    options: Options,
+    effort: Effort,
     /// How runs may end: those that came to their end, and as the first one did.
     ends: [RunOutcome; 3],
     current: PreparedSim,
@@ -67,11 +67,7 @@ pub(super) struct Search<'a, E> {
 }
 
 impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
-    pub(super) fn new(
-        engine: &'a E,
-        case: &Case<'_>,
-        options: &Options,
-    ) -> Result<Search<'a, E>, ShrinkError> {
+    pub(super) fn new(engine: &'a E, case: &Case<'_>, effort: &Effort) -> Result<Search<'a, E>, ShrinkError> {
         let locks = engine.locks();
         case.scenario.checked_with(locks.clone())?;
         let mut current = engine.prepare(case.scenario)?;
@@ -89,7 +85,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
             locks,
             seed: case.seed,
             target: case.target,
-            options: *options,
+            effort: *effort,
             ends: [RunOutcome::Completed, RunOutcome::Stalled, run.outcome],
             current,
             replays: 1,
@@ -103,8 +99,8 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.current.scenario()
     }
 
-    pub(super) fn options(&self) -> &Options {
-        &self.options
+    pub(super) fn effort(&self) -> &Effort {
+        &self.effort
     }
 
     pub(super) fn replays(&self) -> u64 {
@@ -113,7 +109,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
 
     /// Whether no more runs may be made.
     pub(super) fn is_spent(&self) -> bool {
-        self.replays >= self.options.replays_max
+        self.replays >= self.effort.replays_max
     }
 
     /// Goes through the passes until each has been refused in everything since the last change.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::shrink::{Case, Options, ShrinkError, Shrunk, Size, Target, shrink};
+use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Size, Target, shrink};
 use doublehold_scenarios::when::{Mark, When};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine, catalog};
 
@@ -33,9 +33,9 @@ fn load(name: &str) -> Scenario {
     catalog::load(name, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn shrunk(scenario: &Scenario, seed: u64, target: Target, options: Options) -> Shrunk {
+fn shrunk(scenario: &Scenario, seed: u64, target: Target, effort: Effort) -> Shrunk {
     let case = Case { scenario, seed: Seed(seed), target };
-    shrink(&LeanEngine, &case, &options).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+    shrink(&LeanEngine, &case, &effort).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 
 /// What the run from a seed shows first.
@@ -66,7 +66,7 @@ fn is_minimal_and_without_noise(name: &str, noises: u64) -> Option<String> {
 #[expect(clippy::disallowed_methods, reason = "how long it takes is printed, and decides nothing")]
 fn is_minimal(scenario: &Scenario, target: Target) -> Shrunk {
     let start = Instant::now();
-    let shrunk = shrunk(scenario, 1, target, Options::default());
+    let shrunk = shrunk(scenario, 1, target, Effort::default());
     note(start.elapsed());
     let name = &scenario.name;
     assert!(shrunk.is_minimal, "{name}");
@@ -130,16 +130,16 @@ fn nothing_can_go_of_what_is_left_of_the_catalogue_and_no_noise_is_left() {
 fn the_same_input_comes_to_the_same_result_and_redis_rs_to_a_like_one() {
     let scenario = load("lease-pause");
     let target = Target::Violates(Predicate::P1);
-    let first = shrunk(&scenario, 7, target, Options::default());
-    assert_eq!(first, shrunk(&scenario, 7, target, Options::default()));
+    let first = shrunk(&scenario, 7, target, Effort::default());
+    assert_eq!(first, shrunk(&scenario, 7, target, Effort::default()));
     let case = Case { scenario: &scenario, seed: Seed(7), target };
-    let real = shrink(&SimEngine, &case, &Options::default()).expect("it violates");
+    let real = shrink(&SimEngine, &case, &Effort::default()).expect("it violates");
     assert_eq!((real.after, &real.scenario.faults), (first.after, &first.scenario.faults));
 }
 
 #[test]
 fn what_is_left_is_a_file_that_reads_as_itself_and_shows_what_it_expects() {
-    let result = shrunk(&load("clock-jump"), 1, Target::Violates(Predicate::P2), Options::default());
+    let result = shrunk(&load("clock-jump"), 1, Target::Violates(Predicate::P2), Effort::default());
     let file = doublehold_scenarios::format::Source {
         name: result.scenario.name.clone(),
         text: result.scenario.to_toml(),
@@ -161,7 +161,7 @@ fn a_fault_at_a_time_is_bound_to_the_step_at_which_it_struck() {
     let struck = run.faults[0].from.expect("it struck");
     // While c1 works, 7.654321 ms before its check.
     scenario.faults[0].at = When::At(Duration::from_nanos(struck.0 - 7_654_321));
-    let result = shrunk(&scenario, 1, Target::Violates(Predicate::P1), Options::default());
+    let result = shrunk(&scenario, 1, Target::Violates(Predicate::P1), Effort::default());
     let [pause] = &result.scenario.faults[..] else { panic!("{:?}", result.scenario.faults) };
     assert!(matches!(pause.at, When::On { after: Duration::ZERO, .. }), "{pause}");
     assert_eq!(result.others, (100, 100));
@@ -169,7 +169,7 @@ fn a_fault_at_a_time_is_bound_to_the_step_at_which_it_struck() {
 
 #[test]
 fn the_range_of_a_pause_that_violates_is_the_lease_and_more() {
-    let result = shrunk(&load("lease-pause"), 1, Target::Violates(Predicate::P1), Options::default());
+    let result = shrunk(&load("lease-pause"), 1, Target::Violates(Predicate::P1), Effort::default());
     let window = result.windows.iter().find(|window| window.key == "faults.0.for").expect("the pause lasts");
     let s = Duration::from_secs;
     assert!(window.loses_below && (s(9)..s(11)).contains(&window.from), "{window}");
@@ -179,9 +179,9 @@ fn the_range_of_a_pause_that_violates_is_the_lease_and_more() {
 
 #[test]
 fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
-    let options = Options { replays_max: 60, ..Options::default() };
+    let effort = Effort { replays_max: 60, ..Effort::default() };
     let target = Target::Violates(Predicate::P1);
-    let result = shrunk(&load("lease-pause/redlock"), 1, target, options);
+    let result = shrunk(&load("lease-pause/redlock"), 1, target, effort);
     assert!(!result.is_minimal);
     assert!(brute::violates(&result.scenario, result.seed, target));
     assert!(result.after.steps < result.before.steps, "{:?}", result.after);
@@ -191,7 +191,7 @@ fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
 fn a_run_that_shows_nothing_is_refused() {
     let scenario = load("quiet");
     let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P2) };
-    let error = shrink(&LeanEngine, &case, &Options::default()).expect_err("nothing is violated");
+    let error = shrink(&LeanEngine, &case, &Effort::default()).expect_err("nothing is violated");
     assert!(matches!(error, ShrinkError::NoExample { .. }));
     assert_eq!(
         error.to_string(),
@@ -217,6 +217,6 @@ fn a_client_goes_although_a_fault_waits_for_it() {
         ..scenario.faults[0].clone()
     };
     let target = Target::Violates(Predicate::P1);
-    let result = shrunk(&scenario, 1, target, Options::default());
+    let result = shrunk(&scenario, 1, target, Effort::default());
     assert_eq!((result.after.clients, result.after.faults), (2, 1), "{}", result.scenario.to_toml());
 }
