@@ -60,6 +60,8 @@ enum Command {
     Replay(commands::replay::Arguments),
     /// Make the least scenario of a run that violates something
     Shrink(commands::shrink::Arguments),
+    /// Tell when a violation was decided, and what would have changed it
+    Why(commands::why::Arguments),
     /// Judge a history, whoever recorded it
     Judge(commands::judge::Arguments),
     /// Run seeds four ways and compare the traces, event by event
@@ -112,6 +114,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Shrink(arguments) => commands::shrink::execute(&arguments),
+        Command::Why(arguments) => commands::why::execute(&arguments),
         Command::Judge(arguments) => commands::judge::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),

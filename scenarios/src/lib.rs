@@ -47,6 +47,7 @@ pub mod shrink;
 pub mod steps;
 pub mod weather;
 pub mod when;
+pub mod why;
 
 pub use doublehold_sim::Seed;
 pub use error::ScenarioError;

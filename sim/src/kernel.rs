@@ -195,6 +195,15 @@ impl Kernel {
     }
 }
 
+/// The labels of the kernel's own streams.
+const SCHEDULE: &str = "schedule";
+const NETWORK: &str = "network";
+
+/// The random stream of the host of this name.
+pub(crate) fn host_stream(seed: Seed, name: &str) -> Stream {
+    Stream::new(seed, &format!("host/{name}"))
+}
+
 /// The world's own host: beyond all faults, and no part of the trace.
 pub(crate) const OBSERVER: HostId = HostId(0);
 
@@ -222,6 +231,8 @@ pub(crate) struct State {
     pub(crate) schedule: Stream,
     pub(crate) network: Stream,
     pub(crate) seed: Seed,
+    /// The seed of what comes after [`Pending::Reseed`].
+    pub(crate) later_seed: Seed,
     /// Essential hosts whose main task has neither finished nor died for good.
     pub(crate) essential_left: usize,
     /// Pauses and suspensions that will end: what reached a stopped machine is not dealt with before.
@@ -246,9 +257,10 @@ impl State {
             cut_short: false,
             halted: false,
             faults: FaultBook::default(),
-            schedule: Stream::new(seed, "schedule"),
-            network: Stream::new(seed, "network"),
+            schedule: Stream::new(seed, SCHEDULE),
+            network: Stream::new(seed, NETWORK),
             seed,
+            later_seed: seed,
             essential_left: 0,
             stops_to_end: 0,
             boots: Vec::new(),
@@ -375,6 +387,7 @@ impl State {
         debug_assert!(next.at() >= self.now, "time ran backwards");
         self.now = next.at();
         match next.what {
+            Pending::Reseed => self.reseed(),
             Pending::Timer { key, .. } => self.timer_due(key),
             Pending::Segment { key } => self.segment_arrives(key),
             Pending::Ask { key } => self.ask(key),
@@ -385,6 +398,16 @@ impl State {
             Pending::Synced { key } => self.fsync_done(key),
             Pending::Strike { number } => self.strike(number as usize),
             Pending::Undo { number } => self.undo(number as usize),
+        }
+    }
+
+    /// Every stream goes on as that of another seed would have begun.
+    fn reseed(&mut self) {
+        let seed = self.later_seed;
+        self.schedule = Stream::new(seed, SCHEDULE);
+        self.network = Stream::new(seed, NETWORK);
+        for host in &mut self.hosts {
+            host.random = host_stream(seed, &host.name);
         }
     }
 

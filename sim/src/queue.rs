@@ -105,6 +105,8 @@ impl Scheduled {
 /// What can be scheduled. Small and `Copy`: the heap moves these around all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pending {
+    /// From here on randomness is another seed's.
+    Reseed,
     /// A timer may be due; stale if its generation is not the timer's.
     Timer { key: TimerKey, generation: u32 },
     /// A segment reaches the receiver's machine.

@@ -14,11 +14,12 @@ use crate::disk::Disk;
 use crate::fault::{Fault, PlannedFault, Struck};
 use crate::host::Host;
 use crate::host_state::{Boot, HostState};
-use crate::kernel::{Budget, Kernel, Outcome, Shared};
+use crate::kernel::{Budget, Kernel, Outcome, Shared, host_stream};
 use crate::life::Life;
 use crate::net::LinkSpec;
 use crate::observer::WorldObserver;
-use crate::random::{Seed, Stream};
+use crate::queue::Pending;
+use crate::random::Seed;
 use crate::slots::Slots;
 use crate::time::{SimTime, WallTime};
 use crate::trace::{HostId, Record};
@@ -152,7 +153,7 @@ impl World {
         let id = HostId(state.hosts.len() as u32);
         let mut clocks = Clocks::new(spec.wall);
         clocks.change_rate(SimTime::ZERO, spec.rate);
-        let random = Stream::new(state.seed, &format!("host/{}", spec.name));
+        let random = host_stream(state.seed, &spec.name);
         state.essential_left += usize::from(spec.essential);
         state.hosts.push(HostState {
             name: spec.name,
@@ -196,6 +197,38 @@ impl World {
             assert!((1..hosts).contains(&host.0), "no fault can strike host {}", host.0);
         }
         state.plan(fault);
+    }
+
+    /// From a time on, everything random is drawn from another seed: the same past, and another future. What is on its way
+    /// by then arrives as it would have.
+    ///
+    /// ```
+    /// use doublehold_sim::{Budget, DelayLaw, HostSpec, LinkSpec, Seed, SimTime, World};
+    /// use std::time::Duration;
+    ///
+    /// let law = DelayLaw::Uniform { min: Duration::ZERO, max: Duration::from_millis(1) };
+    /// let run = |future: Option<u64>| {
+    ///     let law = law.clone();
+    ///     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
+    ///     world.add_host(HostSpec::new("host").essential(), move |host| {
+    ///         let law = law.clone();
+    ///         async move {
+    ///             host.sleep(host.draw(&law)).await;
+    ///             host.sleep(Duration::from_millis(5)).await;
+    ///             host.sleep(host.draw(&law)).await;
+    ///         }
+    ///     });
+    ///     future.into_iter().for_each(|seed| world.reseed_at(SimTime::ZERO.after(Duration::from_millis(3)), Seed(seed)));
+    ///     world.run(Budget::default()).ended
+    /// };
+    /// assert_eq!(run(Some(2)), run(Some(2)));
+    /// assert_ne!(run(Some(2)), run(Some(3)));
+    /// assert_ne!(run(Some(2)), run(None));
+    /// ```
+    pub fn reseed_at(&mut self, at: SimTime, seed: Seed) {
+        let mut state = self.kernel.state.borrow_mut();
+        state.later_seed = seed;
+        state.schedule(at, Pending::Reseed);
     }
 
     /// The world's observer, for code that watches the run.

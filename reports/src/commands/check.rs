@@ -303,7 +303,7 @@ fn time(typed: &str) -> Result<Duration, String> {
     }
 }
 
-fn predicate(typed: &str) -> Result<Predicate, String> {
+pub(super) fn predicate(typed: &str) -> Result<Predicate, String> {
     let names = Predicate::ALL.map(Predicate::as_str);
     let named =
         Predicate::ALL.into_iter().find(|predicate| predicate.as_str().eq_ignore_ascii_case(typed.trim()));

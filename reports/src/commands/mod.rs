@@ -11,6 +11,7 @@ pub(crate) mod serve;
 pub(crate) mod shrink;
 pub(crate) mod verify_determinism;
 pub(crate) mod weather;
+pub(crate) mod why;
 
 use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;

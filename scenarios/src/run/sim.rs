@@ -138,21 +138,8 @@ impl Prepared for PreparedSim {
         if let Some(drawn) = self.drawn(seed) {
             return drawn.judge(seed);
         }
-        let Done { run, recorded, verdicts } = self.execute(seed, &mut World::new(seed, self.link()));
-        let outcome = outcome(run.outcome);
-        Summary {
-            seed,
-            outcome,
-            judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
-            verdicts,
-            grants: Grants::of(&recorded.history),
-            faults: hits(&self.scenario.faults, &run.faults),
-            ended: clocks::true_time(run.ended),
-            events: run.events,
-            messages: run.messages,
-            trace_hash: TraceHash(run.hash.0),
-            panicked: recorded.panicked,
-        }
+        let done = self.execute(seed, &mut World::new(seed, self.link()));
+        self.summary(seed, done)
     }
 
     fn run(&self, seed: impl Into<Seed>) -> Report {
@@ -245,6 +232,19 @@ impl PreparedSim {
         })
     }
 
+    /// Judges the run from a seed in which everything random is drawn from another seed from some true time on: the same
+    /// past, and another future. What the scenario says, its faults included, goes on as planned.
+    pub fn judge_future(&self, seed: impl Into<Seed>, from: TrueNs, future: Seed) -> Summary {
+        let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.judge_future(seed, from, future);
+        }
+        let mut world = World::new(seed, self.link());
+        world.reseed_at(SimTime(from.0), future);
+        let done = self.execute(seed, &mut world);
+        self.summary(seed, done)
+    }
+
     /// The steps of the run from a seed, in the order in which it came by them: where faults can strike.
     pub fn steps(&self, seed: impl Into<Seed>) -> Vec<Nth> {
         self.timed_steps(seed).into_iter().map(|(_, step)| step).collect()
@@ -297,6 +297,24 @@ impl PreparedSim {
         }
         let verdicts = judge(&recorded.history);
         Done { run, recorded, verdicts }
+    }
+
+    fn summary(&self, seed: Seed, done: Done) -> Summary {
+        let Done { run, recorded, verdicts } = done;
+        let outcome = outcome(run.outcome);
+        Summary {
+            seed,
+            outcome,
+            judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
+            verdicts,
+            grants: Grants::of(&recorded.history),
+            faults: hits(&self.scenario.faults, &run.faults),
+            ended: clocks::true_time(run.ended),
+            events: run.events,
+            messages: run.messages,
+            trace_hash: TraceHash(run.hash.0),
+            panicked: recorded.panicked,
+        }
     }
 
     fn report(&self, seed: Seed, done: Done) -> Report {

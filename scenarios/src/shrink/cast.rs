@@ -135,6 +135,12 @@ pub(super) fn started_at(client: HostIndex, run: &Report) -> Option<Duration> {
     first.map(|event| Duration::from_nanos(event.at.0))
 }
 
+/// Without a client, and without the faults that wait for it or strike nobody else.
+pub(crate) fn without_client(scenario: &Scenario, client: HostIndex) -> Scenario {
+    let name = scenario.hosts[client.0].name.clone();
+    without_host(without_moments(scenario, |event| mentions(event, &name)), client)
+}
+
 /// Without a host, and with the numbers of the others as they are then. Faults keep who is left.
 fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     let name = scenario.hosts.remove(host.0).name;

@@ -27,7 +27,7 @@
 //! There is no limit of time; [`Effort::replays_max`] bounds the work.
 
 mod binding;
-mod cast;
+pub(crate) mod cast;
 mod faults;
 mod lengths;
 mod search;

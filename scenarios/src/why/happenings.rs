@@ -1,0 +1,117 @@
+//! The moments of a run at which something happened that may have decided it: faults, grants, keys that went, writes.
+//!
+//! Faults come after whatever else happened at their instant, as a moment of their own: what struck at a grant is told from the
+//! grant.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{EventKind, TrueNs};
+
+use crate::report::{KeyEnd, Report};
+
+/// More than a page of them nobody reads, and each costs many runs.
+const MOMENTS_MAX: usize = 40;
+
+/// A moment, and what happened since the one before.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    pub(super) at: TrueNs,
+    /// Whether the faults of this instant have struck.
+    pub(super) faults_included: bool,
+    pub(super) happened: Vec<String>,
+}
+
+impl Moment {
+    /// From when on the future is another.
+    pub(super) fn from(&self) -> TrueNs {
+        TrueNs(self.at.0.saturating_add(1))
+    }
+}
+
+/// The beginning, and every moment at which something happened.
+pub(super) fn moments(report: &Report) -> Vec<Moment> {
+    let mut happened: BTreeMap<(TrueNs, bool), Vec<String>> = BTreeMap::new();
+    for fault in &report.faults {
+        if let Some(from) = fault.from {
+            happened.entry((from, true)).or_default().push(fault.fault.to_string());
+        }
+    }
+    // A key that goes at the instant of a fault goes by it: a clock that jumps, a node that dies.
+    for (at, what) in keys_gone(report) {
+        let by_a_fault = happened.contains_key(&(at, true));
+        happened.entry((at, by_a_fault)).or_default().push(what);
+    }
+    for (at, what) in events(report) {
+        happened.entry((at, false)).or_default().push(what);
+    }
+    let beginning =
+        Moment { at: TrueNs(0), faults_included: false, happened: vec!["the run begins".to_owned()] };
+    let moment = |((at, faults_included), mut happened): (_, Vec<String>)| {
+        happened.dedup();
+        Moment { at, faults_included, happened }
+    };
+    thinned([beginning].into_iter().chain(happened.into_iter().map(moment)).collect())
+}
+
+/// No more than there is room for: what faults did stays, and of the rest so many at equal steps. What happened at a moment
+/// that is left out is told with the next.
+fn thinned(moments: Vec<Moment>) -> Vec<Moment> {
+    let others = moments.iter().filter(|moment| !moment.faults_included).count();
+    let room = MOMENTS_MAX.saturating_sub(moments.len() - others).max(2);
+    let step = others.div_ceil(room).max(1);
+    let (mut kept, mut waiting, mut count) = (Vec::new(), Vec::new(), 0_usize);
+    let last = moments.len().saturating_sub(1);
+    for (place, mut moment) in moments.into_iter().enumerate() {
+        let is_kept = moment.faults_included || place == last || count.is_multiple_of(step);
+        count += usize::from(!moment.faults_included);
+        if is_kept {
+            waiting.append(&mut moment.happened);
+            moment.happened = std::mem::take(&mut waiting);
+            kept.push(moment);
+        } else {
+            waiting.append(&mut moment.happened);
+        }
+    }
+    kept
+}
+
+/// What clients and the resource did.
+fn events(report: &Report) -> Vec<(TrueNs, String)> {
+    let header = report.history.header();
+    let told = |event: &doublehold_history::Event| {
+        let what = match &event.what {
+            EventKind::Granted { client, .. } => format!("{} is granted the lock", header.client(*client)),
+            EventKind::DeadlinePassed { client, .. } => {
+                format!("{}'s deadline passes", header.client(*client))
+            }
+            EventKind::ExpiryNoticed { client, .. } => {
+                format!("{} sees that its lease is over", header.client(*client))
+            }
+            EventKind::ReleaseCalled { client, .. } => format!("{} calls release", header.client(*client)),
+            EventKind::WriteSent { client, .. } => format!("{} sends a write", header.client(*client)),
+            EventKind::WriteApplied { client, .. } => {
+                format!("a write of {} is applied", header.client(*client))
+            }
+            EventKind::Died { client } => format!("{} is dead", header.client(*client)),
+            _ => return None,
+        };
+        Some((event.at, what))
+    };
+    report.history.events().iter().filter_map(told).collect()
+}
+
+/// Keys that went otherwise than by their owner's release.
+fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
+    let name = |host: crate::scenario::HostIndex| &report.scenario.hosts[host.0].name;
+    let told = |span: &crate::report::KeySpan| {
+        let (at, how) = span.until?;
+        let how = match how {
+            KeyEnd::Expired => "expires",
+            KeyEnd::Forgotten => "is forgotten",
+            KeyEnd::Overwritten => "is overwritten",
+            KeyEnd::Deleted => return None,
+        };
+        Some((at, format!("{}'s key {how} on {}", name(span.client), name(span.node))))
+    };
+    report.keys.iter().filter_map(told).collect()
+}
