@@ -150,7 +150,7 @@ fn is_bound_better<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>
     moments.sort_by_key(|moment| self::rank(moment, &about).0);
     moments.into_iter().any(|moment| {
         let candidate = waiter.with(search.scenario(), moment);
-        search.accepts(candidate, Keep::AtAsManySeeds)
+        search.accepts(candidate, Keep::Seeds)
     })
 }
 

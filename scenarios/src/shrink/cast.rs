@@ -18,12 +18,12 @@ use crate::when::{Event, Mark, When};
 
 /// Drops clients, nodes, rounds and steps.
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
-    search.sweep(Keep::AtSeed, clients);
-    search.sweep(Keep::AtSeed, |search| rounds(search.scenario()));
+    search.sweep(Keep::Seed, clients);
+    search.sweep(Keep::Seed, |search| rounds(search.scenario()));
     if !search.effort().keep_nodes {
-        search.sweep(Keep::AtSeed, nodes);
+        search.sweep(Keep::Seed, nodes);
     }
-    search.sweep(Keep::AtSeed, steps);
+    search.sweep(Keep::Seed, steps);
 }
 
 /// Without one client each.

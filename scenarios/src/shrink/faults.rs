@@ -24,12 +24,12 @@ const RARITY: [Nature; 8] = [
 
 /// Drops faults and parts of them.
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
-    if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::AtSeed) {
+    if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::Seed) {
         return;
     }
     for nature in RARITY {
         drop_chunks(search, nature);
-        search.sweep(Keep::AtSeed, |search| parts(&search.scenario().faults, nature));
+        search.sweep(Keep::Seed, |search| parts(&search.scenario().faults, nature));
     }
 }
 
@@ -47,7 +47,7 @@ fn drop_chunks<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, na
             }
             let left = faults.iter().enumerate().filter(|(place, _)| !chunk.contains(place));
             let left = left.map(|(_, fault)| fault.clone()).collect();
-            if !search.accepts(Candidate::Faults(left), Keep::AtSeed) {
+            if !search.accepts(Candidate::Faults(left), Keep::Seed) {
                 first += size;
             }
         }

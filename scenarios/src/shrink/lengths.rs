@@ -211,7 +211,7 @@ fn is_accepted<E: Engine<Prepared = PreparedSim>>(
     size: u64,
 ) -> bool {
     let candidate = place.with(search.scenario(), size);
-    search.accepts(candidate, Keep::AtAsManySeeds)
+    search.accepts(candidate, Keep::Seeds)
 }
 
 /// What is shorter and rounder, the next of each roundness: of the ladder, of one digit, of two.
@@ -227,6 +227,12 @@ fn ladder_below(size: u64) -> Option<u64> {
     let ten = tens(size, 1);
     let steps = [ten / 2, ten, 2 * ten, 5 * ten];
     steps.into_iter().rev().find(|step| *step < size && *step > 0)
+}
+
+/// The next on the ladder above.
+pub(super) fn ladder_above(size: u64) -> u64 {
+    let ten = tens(size, 1);
+    [ten, 2 * ten, 5 * ten, 10 * ten].into_iter().find(|step| *step > size).unwrap_or(size)
 }
 
 fn is_on_ladder(size: u64) -> bool {
@@ -310,6 +316,7 @@ mod tests {
         let all: Vec<u64> = std::iter::successors(Some(12_000), |size| ladder_below(*size)).collect();
         assert_eq!(all[..8], [12_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 100]);
         assert_eq!(all.last(), Some(&1));
+        assert_eq!([0, 1, 3, 5, 12, 500, 999].map(ladder_above), [1, 2, 5, 10, 20, 1_000, 1_000]);
         assert!([1, 2, 5, 10, 2_000].into_iter().all(is_on_ladder));
         assert!([0, 3, 12, 25, 2_001].into_iter().all(|size| !is_on_ladder(size)));
     }

@@ -17,7 +17,7 @@
 //! run that was cut short proves a violation too, and is asked only if the run to be shrunk was one. **What is taken
 //! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has
 //! to leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can
-//! be put into a catalogue as it is. On how many it does is counted ([`Shrunk::others`]).
+//! be put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`steadier.rs`). On how many it does is counted ([`Shrunk::others`]).
 //!
 //! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
 //! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.
@@ -31,6 +31,7 @@ pub(crate) mod cast;
 mod faults;
 mod lengths;
 mod search;
+mod steadier;
 mod story;
 mod values;
 mod windows;
@@ -227,7 +228,8 @@ where
 {
     let mut search = Search::new(engine, case, effort)?;
     let before = Size::of(search.scenario());
-    let passes = [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer];
+    let passes =
+        [faults::fewer, values::plainer, cast::fewer, lengths::shorter, binding::nicer, steadier::steadier];
     search.until_nothing_changes(&passes);
     let is_minimal = !search.is_spent();
     let windows = windows::all(&mut search);

@@ -18,7 +18,7 @@ use crate::scenario::Scenario;
 use crate::when::Nth;
 
 /// How many other seeds a change of a value is tried at, beside the one of the run.
-const PROBES: u64 = 4;
+const PROBES: u64 = 8;
 
 /// A scenario to be tried in place of the least so far.
 #[derive(Clone)]
@@ -35,13 +35,15 @@ impl From<Scenario> for Candidate {
     }
 }
 
-/// What a change must not lose.
+/// Where a changed scenario has to violate to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// The violation at the seed of the run.
-    AtSeed,
-    /// That, and the violation at as many of the other seeds.
-    AtAsManySeeds,
+    /// At the seed of the run.
+    Seed,
+    /// There, and at as many of the other seeds as before.
+    Seeds,
+    /// There, and at more of the other seeds than before.
+    MoreSeeds,
 }
 
 /// Proposes changes until none is accepted.
@@ -157,8 +159,8 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         if !is_checked && !self.is_sound(prepared.scenario()) {
             return false;
         }
-        if keep == Keep::AtAsManySeeds {
-            let wanted = self.steadiness();
+        if keep != Keep::Seed {
+            let wanted = self.steadiness() + u64::from(keep == Keep::MoreSeeds);
             let Some(found) = self.at_least(&prepared, wanted) else { return false };
             self.steady = Some((self.changes + 1, found));
         }
@@ -211,6 +213,11 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
     pub(super) fn judge(&mut self, prepared: &PreparedSim, seed: Seed) -> Summary {
         self.replays += 1;
         prepared.judge(seed)
+    }
+
+    /// Whether the least scenario so far violates at all of the other seeds.
+    pub(super) fn is_steady(&mut self) -> bool {
+        self.steadiness() == PROBES
     }
 
     /// At how many of the other seeds the least scenario so far violates.

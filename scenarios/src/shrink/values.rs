@@ -19,9 +19,9 @@ pub(super) fn plainer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_,
     let mut all_fixed = search.scenario().clone();
     laws(&mut all_fixed).into_iter().for_each(|law| *law = middle(law));
     if all_fixed != *search.scenario() {
-        search.accepts(all_fixed.into(), Keep::AtAsManySeeds);
+        search.accepts(all_fixed.into(), Keep::Seeds);
     }
-    search.sweep(Keep::AtAsManySeeds, |search| {
+    search.sweep(Keep::Seeds, |search| {
         let run = search.run();
         let scenario = search.scenario();
         [fixed(scenario), without_settings(scenario), for_good(scenario, &run), likelier(scenario)].concat()

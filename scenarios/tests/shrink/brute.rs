@@ -12,6 +12,7 @@ use toml::{Table, Value};
 /// the next shorter round time and would violate at the seed and at those that follow, as it does.
 pub(crate) fn superfluous(shrunk: &Shrunk, keep_nodes: bool) -> Vec<String> {
     let Shrunk { scenario, seed, target, .. } = shrunk;
+    let end = outcome(scenario, *seed);
     let file: Table = scenario.to_toml().parse().expect("it is TOML");
     let mut less = Vec::new();
     faults(&file, &mut less);
@@ -19,11 +20,11 @@ pub(crate) fn superfluous(shrunk: &Shrunk, keep_nodes: bool) -> Vec<String> {
     if !keep_nodes {
         nodes(&file, &mut less);
     }
-    less.retain(|(_, file)| read(file, scenario).is_some_and(|less| violates(&less, *seed, *target)));
+    less.retain(|(_, file)| read(file, scenario).is_some_and(|less| violates(&less, *seed, *target, end)));
     let mut shorter = shorter(&file);
-    let seeds = || (seed.0..seed.0 + 5).map(Seed);
-    if seeds().all(|seed| violates(scenario, seed, *target)) {
-        let is_enough = |less: &Scenario| seeds().all(|seed| violates(less, seed, *target));
+    let seeds = || (seed.0..seed.0 + 9).map(Seed);
+    if seeds().all(|seed| violates(scenario, seed, *target, end)) {
+        let is_enough = |less: &Scenario| seeds().all(|seed| violates(less, seed, *target, end));
         shorter.retain(|(_, file)| read(file, scenario).is_some_and(|less| is_enough(&less)));
         less.extend(shorter);
     }
@@ -57,13 +58,18 @@ fn milliseconds(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * scale)
 }
 
-/// Whether the run of a scenario comes to its end and shows it.
-pub(crate) fn violates(scenario: &Scenario, seed: Seed, target: Target) -> bool {
-    LeanEngine.prepare(scenario).is_ok_and(|prepared| shows(&prepared.judge(seed), target))
+/// How the run of a scenario ends.
+pub(crate) fn outcome(scenario: &Scenario, seed: Seed) -> RunOutcome {
+    LeanEngine.prepare(scenario).expect("it can be run").judge(seed).outcome
 }
 
-fn shows(run: &Summary, target: Target) -> bool {
-    let ended = matches!(run.outcome, RunOutcome::Completed | RunOutcome::Stalled);
+/// Whether the run of a scenario shows it and comes to its end, or ends as is said.
+pub(crate) fn violates(scenario: &Scenario, seed: Seed, target: Target, end: RunOutcome) -> bool {
+    LeanEngine.prepare(scenario).is_ok_and(|prepared| shows(&prepared.judge(seed), target, end))
+}
+
+fn shows(run: &Summary, target: Target, end: RunOutcome) -> bool {
+    let ended = [RunOutcome::Completed, RunOutcome::Stalled, end].contains(&run.outcome);
     match target {
         Target::Violates(predicate) => {
             ended

@@ -8,10 +8,11 @@
 mod brute;
 mod noise;
 mod quorum;
+mod searched;
 
 use std::time::{Duration, Instant};
 
-use doublehold_history::Predicate;
+use doublehold_history::{Predicate, RunOutcome};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Size, Target, shrink};
 use doublehold_scenarios::when::{Mark, When};
@@ -47,11 +48,13 @@ fn target(scenario: &Scenario, seed: u64) -> Option<Target> {
 fn is_minimal_and_without_noise(name: &str, noises: u64) -> Option<String> {
     let scenario = load(name);
     let target = target(&scenario, 1)?;
-    let bare = is_minimal(&scenario, target);
+    let bare = is_minimal(&scenario, 1, target);
+    assert!(bare.others.0 >= 90, "{name}: at {:?} other seeds", bare.others);
     let mut line = format!("{name}: {target}: {}", words(&bare));
     for noise in 0..noises {
         let noisy = noise::violating(&scenario, target, Seed(noise))?;
-        let shrunk = is_minimal(&noisy, target);
+        let shrunk = is_minimal(&noisy, 1, target);
+        assert!(shrunk.others.0 >= 90, "{name}, noise {noise}: at {:?} other seeds", shrunk.others);
         let (left, most) = (shrunk.after.faults, bare.after.faults);
         let text = shrunk.scenario.to_toml();
         assert!(
@@ -64,17 +67,17 @@ fn is_minimal_and_without_noise(name: &str, noises: u64) -> Option<String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long it takes is printed, and decides nothing")]
-fn is_minimal(scenario: &Scenario, target: Target) -> Shrunk {
+fn is_minimal(scenario: &Scenario, seed: u64, target: Target) -> Shrunk {
     let start = Instant::now();
-    let shrunk = shrunk(scenario, 1, target, Effort::default());
+    let shrunk = shrunk(scenario, seed, target, Effort::default());
     note(start.elapsed());
     let name = &scenario.name;
+    let end = brute::outcome(scenario, Seed(seed));
     assert!(shrunk.is_minimal, "{name}");
-    assert!(brute::violates(&shrunk.scenario, shrunk.seed, target), "{name}: {target}");
+    assert!(brute::violates(&shrunk.scenario, shrunk.seed, target, end), "{name}: {target}");
     let superfluous = brute::superfluous(&shrunk, false);
     assert_eq!(superfluous, Vec::<String>::new(), "{name}\n{}", shrunk.scenario.to_toml());
     assert!(shrunk.scenario.faults.iter().all(|fault| !fault.optional), "{name}");
-    assert!(shrunk.others.0 >= 90, "{name}: at {:?} other seeds", shrunk.others);
     shrunk
 }
 
@@ -120,10 +123,32 @@ fn nothing_can_go_of_what_is_left_of_the_catalogue_and_no_noise_is_left() {
             println!("{line}");
         }
     }
+    print_times();
+}
+
+#[expect(clippy::print_stdout, reason = "the distribution is what is asked for")]
+fn print_times() {
     let mut times = TIMES.take();
     times.sort();
     let at = |part: usize| times[(times.len() - 1) * part / 100];
     println!("{} shrunk: median {:?}, 90 % within {:?}, longest {:?}", times.len(), at(50), at(90), at(100));
+}
+
+#[test]
+fn nothing_can_go_of_what_is_left_of_weather() {
+    assert!(searched::found("setnx-getset", "hostile", 3).len() >= 5);
+}
+
+#[test]
+#[ignore = "takes long in a debug build"]
+#[expect(clippy::print_stdout, reason = "what is left of each is what it is run for")]
+fn nothing_can_go_of_what_is_left_of_what_a_search_finds() {
+    for lock in doublehold_lockimpl::descriptors() {
+        for preset in ["cloud", "hostile"] {
+            searched::found(lock.name, preset, 2_000).iter().for_each(|line| println!("{line}"));
+        }
+    }
+    print_times();
 }
 
 #[test]
@@ -183,7 +208,7 @@ fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
     let target = Target::Violates(Predicate::P1);
     let result = shrunk(&load("lease-pause/redlock"), 1, target, effort);
     assert!(!result.is_minimal);
-    assert!(brute::violates(&result.scenario, result.seed, target));
+    assert!(brute::violates(&result.scenario, result.seed, target, RunOutcome::Completed));
     assert!(result.after.steps < result.before.steps, "{:?}", result.after);
 }
 

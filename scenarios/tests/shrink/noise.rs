@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use doublehold_history::RunOutcome;
 use doublehold_scenarios::fault::{Effect, Fault, Way};
 use doublehold_scenarios::scenario::Role;
 use doublehold_scenarios::shrink::Target;
@@ -29,7 +30,7 @@ pub(crate) fn violating(scenario: &Scenario, target: Target, seed: Seed) -> Opti
         }
         noisy
     });
-    noisy.into_iter().find(|noisy| brute::violates(noisy, Seed(1), target))
+    noisy.into_iter().find(|noisy| brute::violates(noisy, Seed(1), target, RunOutcome::Completed))
 }
 
 fn fault(scenario: &Scenario, steps: &[Nth], ended: u64, stream: &mut Stream) -> Fault {
