@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::shrink::{Shrunk, Target};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, weather};
 
 use crate::{is_minimal, words};
 
 /// Shrinks the first violation of each predicate that a lock shows under some weather, and says what is left.
-pub(crate) fn found(lock: &str, preset: &str, runs: u64) -> Vec<String> {
+pub(crate) fn found(lock: &str, preset: &str, runs: u64) -> Vec<(String, Shrunk)> {
     let locks = doublehold_lockimpl::descriptors();
     let descriptor = locks.iter().find(|known| known.name == lock).expect("a lock");
     let usual = World::usual(descriptor).scenario(lock, locks.clone()).expect("a world");
@@ -22,7 +22,8 @@ pub(crate) fn found(lock: &str, preset: &str, runs: u64) -> Vec<String> {
             if target.is_in(&run) && seen.insert(target) {
                 let shrunk = is_minimal(&scenario, seed, target);
                 let what = format!("{lock}, {preset}, seed {seed}: {target}");
-                lines.push(format!("{what}: {}\n    {}", words(&shrunk), shrunk.scenario.story));
+                let line = format!("{what}: {}\n    {}", words(&shrunk), shrunk.scenario.story);
+                lines.push((line, shrunk));
             }
         }
     }
