@@ -1,4 +1,4 @@
-//! Fewer clients, rounds, steps and nodes.
+//! Fewer clients, rounds, steps and nodes, and no locks and objects that nobody uses.
 //!
 //! What goes takes with it what is said of it: a host goes from faults, links, clocks and lists of who is told, and a
 //! fault with nobody left goes too. A moment that waits for what is gone is tried as the time at which it came in the
@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::{EventKind, LockId};
+use doublehold_history::{EventKind, LockId, ObjectId};
 
 use super::search::{Candidate, Keep, Search};
 use crate::cast::Member;
@@ -24,6 +24,7 @@ pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
         search.sweep(Keep::Seed, nodes);
     }
     search.sweep(Keep::Seed, steps);
+    search.sweep(Keep::Seed, |search| things(search.scenario()));
 }
 
 /// Without one client each.
@@ -256,4 +257,56 @@ fn is_mark_of(mark: Mark, step: &Step) -> bool {
         Mark::Extending | Mark::Extend => matches!(step, Step::Extend(_)),
         Mark::Release => matches!(step, Step::Release(_)),
     }
+}
+
+/// Without one lock each that no program takes, and what it protects; without one object each that nobody uses.
+fn things(scenario: &Scenario) -> Vec<Candidate> {
+    let (locks, objects) = (scenario.lock.names.len() as u32, scenario.resource.objects.len() as u32);
+    let steps = || scenario.clients.iter().flat_map(|client| &client.program);
+    let is_idle = |lock: &LockId| !steps().any(|step| is_about(step, *lock, scenario));
+    let is_unused = |object: &ObjectId| {
+        let uses = |step: &Step| matches!(step, Step::Read(it) | Step::Write(it) if it == object);
+        !steps().any(uses)
+    };
+    let without_locks = (0..locks).map(LockId).filter(is_idle).map(|lock| without_lock(scenario, lock));
+    let without_objects = (0..objects)
+        .map(ObjectId)
+        .filter(is_unused)
+        .map(|object| without_objects(scenario, |it| it == object));
+    let are_some = |less: &Scenario| !less.lock.names.is_empty() && !less.resource.objects.is_empty();
+    without_locks.chain(without_objects).filter(are_some).map(Candidate::from).collect()
+}
+
+fn without_lock(scenario: &Scenario, gone: LockId) -> Scenario {
+    let objects = &scenario.resource.objects;
+    let mut less = without_objects(scenario, |object| objects[object.0 as usize].lock == gone);
+    less.lock.names.remove(gone.0 as usize);
+    let moved = |lock: &mut LockId| lock.0 -= u32::from(lock.0 > gone.0);
+    less.resource.objects.iter_mut().for_each(|object| moved(&mut object.lock));
+    for step in less.clients.iter_mut().flat_map(|client| &mut client.program) {
+        match step {
+            Step::Acquire(lock)
+            | Step::Try(lock)
+            | Step::Check(lock)
+            | Step::Extend(lock)
+            | Step::Release(lock) => {
+                moved(lock);
+            }
+            Step::Read(_) | Step::Write(_) | Step::Work(_) => {}
+        }
+    }
+    less
+}
+
+/// Without objects that no step is about, and with the numbers of the others as they are then.
+fn without_objects(scenario: &Scenario, is_gone: impl Fn(ObjectId) -> bool) -> Scenario {
+    let mut less = scenario.clone();
+    let mut object = 0..;
+    less.resource.objects.retain(|_| !object.next().is_some_and(|object| is_gone(ObjectId(object))));
+    for step in less.clients.iter_mut().flat_map(|client| &mut client.program) {
+        if let Step::Read(object) | Step::Write(object) = step {
+            object.0 -= (0..object.0).filter(|before| is_gone(ObjectId(*before))).count() as u32;
+        }
+    }
+    less
 }

@@ -7,7 +7,7 @@
 //!
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
 //!   once (`faults.rs`).
-//! - No client, round, step or node can go (`cast.rs`). A scenario without some of its nodes is asked
+//! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A scenario without some of its nodes is asked
 //!   like any other: with them goes part of the quorum. [`Effort::keep_nodes`] forbids it.
 //! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
 //!   wrong can be left out (`values.rs`).

@@ -14,9 +14,10 @@ mod searched;
 use std::time::{Duration, Instant};
 
 use doublehold_history::{Predicate, RunOutcome};
+use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Size, Target, shrink};
-use doublehold_scenarios::when::{Mark, When};
+use doublehold_scenarios::when::{Event, Mark, Nth, When};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine, catalog};
 
 /// Ways in which a lock is lost; Redlock's others are in `quorum.rs`.
@@ -245,4 +246,31 @@ fn a_client_goes_although_a_fault_waits_for_it() {
     let target = Target::Violates(Predicate::P1);
     let result = shrunk(&scenario, 1, target, Effort::default());
     assert_eq!((result.after.clients, result.after.faults), (2, 1), "{}", result.scenario.to_toml());
+}
+
+#[test]
+fn locks_and_objects_that_nobody_uses_go() {
+    let program = [
+        "acquire orders",
+        "read orders",
+        "acquire stock",
+        "read stock",
+        "work 1s",
+        "write stock",
+        "release stock",
+        "release orders",
+    ];
+    let pause = Fault::pause("c1").at(Duration::from_millis(500)).lasting(Duration::from_secs(17));
+    let world = World::new("two locks").nodes(["A"]).locks(["orders", "stock"]).fault(pause);
+    let world = world.client("c1", program).client("c2", ["acquire stock", "write stock", "release stock"]);
+    let second = Event::mark("c1", Mark::Grant);
+    let world = world.with(move |scenario| {
+        scenario.clients[1].start =
+            Some(When::On { events: vec![Nth { event: second.clone(), nth: 2 }], after: Duration::ZERO });
+    });
+    let scenario = world.scenario("single", doublehold_lockimpl::descriptors()).expect("a world");
+    let left = shrunk(&scenario, 1, Target::Violates(Predicate::P3), Effort::default()).scenario;
+    assert_eq!(left.lock.names, ["stock"], "{}", left.to_toml());
+    assert_eq!(left.resource.objects.len(), 1);
+    assert!(brute::violates(&left, Seed(1), Target::Violates(Predicate::P3), RunOutcome::Completed));
 }
