@@ -26,6 +26,8 @@ pub enum StepKind {
     Command,
     /// A client read a clock.
     ClockRead,
+    /// A sleep or timeout of a client came due.
+    Timer,
     /// A process started.
     Boot,
     /// A client's program got to a mark.
@@ -40,6 +42,7 @@ impl StepKind {
             StepKind::Arrival => "arrival",
             StepKind::Command => "command",
             StepKind::ClockRead => "clock read",
+            StepKind::Timer => "timer",
             StepKind::Boot => "boot",
             StepKind::Mark(mark) => mark.as_str(),
         }
@@ -53,6 +56,7 @@ impl Event {
             Event::Executed { .. } => StepKind::Command,
             Event::Mark { mark, .. } => StepKind::Mark(*mark),
             Event::ClockRead { .. } => StepKind::ClockRead,
+            Event::Timer { .. } => StepKind::Timer,
             Event::Boot { .. } => StepKind::Boot,
             Event::Sent { .. } => StepKind::Send,
             Event::Received { .. } => StepKind::Arrival,
@@ -63,7 +67,7 @@ impl Event {
     pub fn host(&self) -> Option<&str> {
         match self {
             Event::Executed { node, .. } => node.as_deref(),
-            Event::Mark { client, .. } => Some(client),
+            Event::Mark { client, .. } | Event::Timer { client } => Some(client),
             Event::ClockRead { host } | Event::Boot { host } => Some(host),
             Event::Sent { from, .. } => Some(from),
             Event::Received { by, .. } => Some(by),
@@ -88,6 +92,10 @@ fn named(event: &sim::Event, cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Opt
     let host = |host: sim::HostId| cast.of_world(host);
     let name = |host: HostIndex| cast.name(host).to_owned();
     Some(match event {
+        sim::Event::TimerFired { host: at } => {
+            let at = host(*at)?;
+            matches!(cast.member(at), Member::Client(_)).then(|| Event::Timer { client: name(at) })?
+        }
         sim::Event::Booted { host: at } => Event::Boot { host: name(host(*at)?) },
         sim::Event::ClockRead { host: at, .. } => {
             let at = host(*at)?;

@@ -75,6 +75,11 @@ pub enum Event {
         /// The host.
         host: String,
     },
+    /// A sleep or timeout of the client's code came due.
+    Timer {
+        /// The client.
+        client: String,
+    },
     /// The host's process started.
     Boot {
         /// The host.
@@ -351,6 +356,7 @@ impl Event {
             }
             Event::Mark { client, mark } => (client, mark.as_str().to_owned()),
             Event::ClockRead { host } => (host, "clock read".to_owned()),
+            Event::Timer { client } => (client, "timer".to_owned()),
             Event::Boot { host } => (host, "boot".to_owned()),
             Event::Sent { from, to } => (from, format!("message to {to}")),
             Event::Received { by, from } => (by, format!("message from {from}")),
@@ -369,6 +375,7 @@ impl Event {
                 about: None,
             },
             Event::ClockRead { host } => Pattern::ClockRead { host: cast.world(host)? },
+            Event::Timer { client } => Pattern::TimerFired { host: cast.world(client)? },
             Event::Boot { host } => Pattern::Booted { host: cast.world(host)? },
             Event::Sent { from, to } => Pattern::Sent { host: cast.world(from)?, to: Some(cast.world(to)?) },
             Event::Received { by, from } => {

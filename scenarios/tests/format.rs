@@ -160,7 +160,7 @@ fn moments_are_read_backwards_in_time() {
     let mark = |host, label: &str, about| Pattern::Mark { host, label: label.to_owned(), about };
     let set = || mark(None, "SET", Some(C1));
     type Case<'a> = (&'a str, &'a str, Duration, Vec<(Pattern, u32)>);
-    let cases: [Case<'_>; 12] = [
+    let cases: [Case<'_>; 13] = [
         ("c1's grant", "at c1's grant", Duration::ZERO, vec![(mark(Some(C1), "grant", None), 1)]),
         ("SET executed", "at the 1st SET executed", Duration::ZERO, vec![(mark(None, "SET", None), 1)]),
         ("the 3rd set executed for c1", "at the 3rd SET executed for c1", Duration::ZERO, vec![(set(), 3)]),
@@ -188,6 +188,7 @@ fn moments_are_read_backwards_in_time() {
             Duration::from_micros(1500),
             vec![(Pattern::Booted { host: C1 }, 1)],
         ),
+        ("c1's 3rd timer", "at c1's 3rd timer", Duration::ZERO, vec![(Pattern::TimerFired { host: C1 }, 3)]),
         (
             "c1's message to A",
             "at c1's message to A",

@@ -404,7 +404,7 @@ fn an_event_that_cannot_happen_is_refused() {
         ("A's grant", "`A's grant` cannot happen | hint: `A` runs no program; the clients are `c1` and `c2`"),
         (
             "c1's birthday",
-            "there is no event `birthday` | hint: known are `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry` and `boot`",
+            "there is no event `birthday` | hint: known are `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry`, `timer` and `boot`",
         ),
         ("c1's grnat", "there is no event `grnat` | hint: did you mean `grant`?"),
         (
@@ -414,6 +414,10 @@ fn an_event_that_cannot_happen_is_refused() {
         (
             "A's clock read",
             "`A's clock read` cannot happen | hint: only the code of clients reads clocks where a fault can wait for it",
+        ),
+        (
+            "A's 2nd timer",
+            "`A's timer` cannot happen | hint: only the code of clients has timers that a fault can wait for",
         ),
         ("A's message to B", &format!("`A's message to B` cannot happen | hint: {talk}")),
         ("c1's message to c2", &format!("`c1's message to c2` cannot happen | hint: {talk}")),

@@ -34,7 +34,7 @@ fn every_sort_of_step_is_found() {
     let prepared = SimEngine.prepare(&catalog::load("quiet", &[]).unwrap()).unwrap();
     let sorts: BTreeSet<&str> = prepared.steps(1).iter().map(|step| step.event.step().as_str()).collect();
     let marks = [Mark::Acquire, Mark::Grant, Mark::Read, Mark::Check, Mark::Write, Mark::Release];
-    let wanted = ["send", "arrival", "command", "clock read", "boot"];
+    let wanted = ["send", "arrival", "command", "clock read", "timer", "boot"];
     for sort in wanted.into_iter().chain(marks.map(Mark::as_str)) {
         assert!(sorts.contains(sort), "no {sort} among {sorts:?}");
     }

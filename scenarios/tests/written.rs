@@ -102,6 +102,7 @@ fn event() -> impl Strategy<Value = Event> {
             node: node.map(str::to_owned),
         }),
         client().prop_map(|host| Event::ClockRead { host: host.to_owned() }),
+        client().prop_map(|client| Event::Timer { client: client.to_owned() }),
         host().prop_map(|host| Event::Boot { host: host.to_owned() }),
         client().prop_map(|from| Event::Sent { from: from.to_owned(), to: "M".to_owned() }),
         client().prop_map(|by| Event::Received { by: by.to_owned(), from: "resource".to_owned() }),

@@ -267,6 +267,11 @@ pub enum Pattern {
         /// The host.
         host: HostId,
     },
+    /// A sleep or timeout of `host` came due.
+    TimerFired {
+        /// The host.
+        host: HostId,
+    },
     /// `host` handed bytes to the network for `to` (anyone, if `None`).
     Sent {
         /// The sender.
@@ -302,6 +307,7 @@ impl Pattern {
                 label.as_str() == noted.as_ref() && any(*host, *at) && (about.is_none() || about == whom)
             }
             (Pattern::ClockRead { host }, Event::ClockRead { host: at, .. })
+            | (Pattern::TimerFired { host }, Event::TimerFired { host: at })
             | (Pattern::Booted { host }, Event::Booted { host: at }) => host == at,
             (Pattern::Sent { host, to }, Event::Sent { from, to: receiver, .. }) => {
                 host == from && any(*to, *receiver)

@@ -55,6 +55,10 @@ impl Setting<'_> {
                 let never = "only the code of clients reads clocks where a fault can wait for it";
                 (self.hosts.role(host(name)?) != Role::Client).then(|| never.to_owned())
             }
+            Event::Timer { client: name } => {
+                let never = "only the code of clients has timers that a fault can wait for";
+                (self.hosts.role(host(name)?) != Role::Client).then(|| never.to_owned())
+            }
             Event::Boot { host: name } => host(name).map(|_| None)?,
             Event::Sent { from, to } | Event::Received { from, by: to } => {
                 let talk = self.talk(host(from)?, host(to)?);

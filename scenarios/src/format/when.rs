@@ -8,6 +8,7 @@
 //! | `CMD executed [for CLIENT] [on NODE]` | a node has executed that command for that client, or for anyone connected to it: not what its master's stream or its own file told it |
 //! | `CLIENT's acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry` | the client's program gets there |
 //! | `HOST's clock read` | code on the host read one of its clocks |
+//! | `CLIENT's timer` | a sleep or timeout of the client's code came due |
 //! | `HOST's boot` | the host's process started |
 //! | `HOST's message to HOST` | bytes were handed to the network |
 //! | `HOST's message from HOST` | bytes arrived |
@@ -31,6 +32,7 @@ const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's g
                        \"1s after the 3rd SET executed for c1 on A\"";
 const EXECUTED: &str = "executed";
 const CLOCK_READ: [&str; 2] = ["clock", "read"];
+const TIMER: &str = "timer";
 const BOOT: &str = "boot";
 const MESSAGE: &str = "message";
 const TO: &str = "to";
@@ -45,7 +47,7 @@ const NTH_MAX: u32 = 1_000_000;
 
 /// The words of the grammar: each event by the word that tells it from the others, and the words around events.
 pub(super) fn vocabulary() -> Vec<Key> {
-    let around = [EXECUTED, FOR, ON, THE, AFTER, BOOT];
+    let around = [EXECUTED, FOR, ON, THE, AFTER, TIMER, BOOT];
     let two_words = [CLOCK_READ, [MESSAGE, TO], [MESSAGE, FROM]].map(|words| words.join(" "));
     let two_words = two_words.each_ref().map(String::as_str);
     Key::words("when", &[&Mark::ALL.map(Mark::as_str)[..], &around, &two_words].concat())
@@ -211,12 +213,13 @@ fn happening(field: &Field<'_>, whose: &str, event: &[&str]) -> Result<Event> {
     let host = whose.to_owned();
     match event {
         event if event == CLOCK_READ => Ok(Event::ClockRead { host }),
+        [TIMER] => Ok(Event::Timer { client: host }),
         [BOOT] => Ok(Event::Boot { host }),
         [MESSAGE, TO, to] => Ok(Event::Sent { from: host, to: (*to).to_owned() }),
         [MESSAGE, FROM, from] => Ok(Event::Received { by: host, from: (*from).to_owned() }),
         [word] => {
             let Some(mark) = Mark::ALL.into_iter().find(|mark| mark.as_str() == *word) else {
-                let known = [&Mark::ALL.map(Mark::as_str)[..], &[BOOT]].concat();
+                let known = [&Mark::ALL.map(Mark::as_str)[..], &[TIMER, BOOT]].concat();
                 let cause = format!("`{}`: there is no event `{}`", field.path, shorten(word));
                 return Err(field.problem(cause, suggest::hint(word, &known)));
             };

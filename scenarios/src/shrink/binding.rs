@@ -196,7 +196,7 @@ fn sort(event: &Event) -> Sort {
         StepKind::Mark(_) => Sort::Mark,
         StepKind::Command => Sort::Command,
         StepKind::Send | StepKind::Arrival => Sort::Message,
-        StepKind::ClockRead | StepKind::Boot => Sort::Other,
+        StepKind::ClockRead | StepKind::Timer | StepKind::Boot => Sort::Other,
     }
 }
 

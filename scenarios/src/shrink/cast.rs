@@ -79,7 +79,8 @@ fn without_each<E: Engine<Prepared = PreparedSim>>(
 fn mentions(event: &Event, name: &str) -> bool {
     match event {
         Event::Executed { client, node, .. } => [client, node].into_iter().flatten().any(|host| host == name),
-        Event::Mark { client: host, .. } | Event::ClockRead { host } | Event::Boot { host } => host == name,
+        Event::Mark { client: host, .. } | Event::Timer { client: host } => host == name,
+        Event::ClockRead { host } | Event::Boot { host } => host == name,
         Event::Sent { from, to } => from == name || to == name,
         Event::Received { by, from } => by == name || from == name,
     }

@@ -96,6 +96,12 @@ fn moments() -> Vec<Row> {
             seen.struck(0) == 1_500 * MS && seen.boots("B") == [0, 1_500 * MS]
         }),
         at(
+            "when=timer",
+            "c1 has worked for 100 ms after its grant",
+            &[("faults.0.at", "c1's timer after c1's grant")],
+            |_, seen| seen.struck(0) == seen.grant("c1").at + 100 * MS,
+        ),
+        at(
             "when=clock read",
             "c1 reads a clock for the first time after its grant",
             &[("faults.0.at", "c1's clock read after c1's write")],

@@ -181,12 +181,13 @@ fn any_fault() -> impl Strategy<Value = Fault> {
 }
 
 fn any_trigger() -> impl Strategy<Value = Trigger> {
-    let pattern = (0..6, any_host()).prop_map(|(kind, host)| match kind {
+    let pattern = (0..7, any_host()).prop_map(|(kind, host)| match kind {
         0 => Pattern::Mark { host: Some(host), label: "exchange".into(), about: None },
         1 => Pattern::ClockRead { host },
         2 => Pattern::Sent { host, to: None },
         3 => Pattern::Delivered { host, from: None },
         4 => Pattern::Ended { host },
+        5 => Pattern::TimerFired { host },
         _ => Pattern::Booted { host },
     });
     let offset = prop_oneof![3 => Just(0u64), 1 => 1u64..50];

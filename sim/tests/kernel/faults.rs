@@ -191,6 +191,7 @@ fn every_kind_of_event_can_bring_a_fault_down() {
         (Pattern::Sent { host: client, to: Some(server) }, 2),
         (Pattern::Delivered { host: server, from: Some(client) }, 3),
         (Pattern::Delivered { host: client, from: None }, 4),
+        (Pattern::TimerFired { host: client }, 12),
         (Pattern::Ended { host: client }, 14),
     ];
     for (pattern, _) in &patterns {
