@@ -16,6 +16,7 @@
 //!   runs, through a connection of ours in place of redis-rs'.
 //! - [`weather`]: random faults, drawn from a run's seed.
 //! - [`mod@steps`]: the moments of a run at which faults can be placed.
+//! - [`explore`]: a search that tries every placement of a few faults at those moments.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
@@ -36,6 +37,7 @@ pub mod cast;
 pub mod catalog;
 pub mod coverage;
 pub mod error;
+pub mod explore;
 pub mod fault;
 pub mod format;
 pub mod many;

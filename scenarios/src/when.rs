@@ -43,7 +43,7 @@ pub enum When {
 }
 
 /// The n-th event of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nth {
     /// What happens.
     pub event: Event,
@@ -52,7 +52,7 @@ pub struct Nth {
 }
 
 /// Something that happens in a run, and that a fault or a start can wait for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// A node has executed a command that was sent to it.
     Executed {

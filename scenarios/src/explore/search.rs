@@ -1,0 +1,75 @@
+//! The search itself: threads that run batches, and one place where what they found is put together in order.
+//!
+//! The result is the same on any number of threads, since batches are numbered and added in the order of their numbers.
+//! A batch that is begun is finished, so what was found when the search is stopped is a prefix of the whole.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
+use super::Exploration;
+use super::batches::{Batch, Batches};
+use super::found::{Found, Tried};
+use super::place::Place;
+use crate::run::Prepared;
+
+impl Exploration {
+    /// Tries what `found` has not tried yet, on so many threads, until all is tried or `stop` says so. `each` hears of
+    /// each placement, in order.
+    #[must_use]
+    pub fn run(
+        &self,
+        mut found: Found,
+        jobs: NonZeroUsize,
+        stop: impl Fn() -> bool + Sync,
+        mut each: impl FnMut(&[Place], &Tried),
+    ) -> Found {
+        let mut batches = Batches::new(self);
+        if let Some(last) = found.batches.checked_sub(1) {
+            // What comes before is listed again and not run.
+            batches.nth(usize::try_from(last).unwrap_or(usize::MAX));
+        }
+        let batches = Mutex::new(batches);
+        let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            for _ in 0..jobs.get() {
+                let (tell, stop, next) = (tell.clone(), &stop, &next);
+                scope.spawn(move || {
+                    while !stop()
+                        && let Some(batch) = next()
+                    {
+                        let tried = self.try_batch(&batch);
+                        if tell.send((batch, tried)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(tell);
+            let mut early: BTreeMap<u64, (Batch, Vec<Tried>)> = BTreeMap::new();
+            for (batch, tried) in told {
+                early.insert(batch.number, (batch, tried));
+                while let Some((batch, tried)) = early.remove(&found.batches) {
+                    for (last, tried) in batch.last.into_iter().zip(tried) {
+                        let places = [&batch.prefix[..], &[last]].concat();
+                        each(&places, &tried);
+                        found.add(&places, &tried, self.faults, &self.kinds);
+                    }
+                    found.batches += 1;
+                }
+            }
+        });
+        found.complete = next().is_none();
+        found
+    }
+
+    fn try_batch(&self, batch: &Batch) -> Vec<Tried> {
+        let tried = |last| {
+            let places = [&batch.prefix[..], std::slice::from_ref(last)].concat();
+            Tried::of(&self.with(&places).judge(self.seed))
+        };
+        batch.last.iter().map(tried).collect()
+    }
+}

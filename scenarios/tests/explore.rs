@@ -1,0 +1,285 @@
+//! The systematic search against a list made by brute force, and against what is known of the locks.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::build::World;
+use doublehold_scenarios::explore::{CLIENTS, Exploration, Found, small_world};
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::scenario::{DelayLaw, Scenario};
+use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::when::{Nth, When};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, catalog};
+
+const SEED: u64 = 1;
+
+/// As small as a world can be in which two hold one lock: c1 takes its turn at once and c2 when c1's lease has ended,
+/// each asks once, and nothing is random. A pause of 6 s is enough for an overlap, and so are two of 2 s.
+fn tiny(lock: &str) -> Scenario {
+    let world = World::new("tiny").nodes(["A"]).clients(2, ["try", "write", "release"]);
+    let world = world.ttl(Duration::from_secs(4)).with(|scenario| {
+        scenario.link.delay = DelayLaw::Fixed(Duration::from_millis(1));
+        scenario.clients[1].start = Some(When::from(Duration::from_millis(4_003)));
+    });
+    world.scenario(lock, doublehold_lockimpl::descriptors()).unwrap()
+}
+
+fn explore_with(exploration: &Exploration, jobs: usize) -> Found {
+    let jobs = NonZeroUsize::new(jobs).unwrap();
+    exploration.run(exploration.begin(), jobs, || false, |_, _| ())
+}
+
+/// What is violated, by the faults in words and in alphabetical order.
+type List = BTreeMap<Vec<String>, Vec<String>>;
+
+fn in_words(faults: &[Fault]) -> Vec<String> {
+    let mut words: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    words.sort();
+    words
+}
+
+fn word(finding: &Target) -> String {
+    match finding {
+        Target::Violates(predicate) => predicate.to_string(),
+        Target::Panics => "panic".to_owned(),
+    }
+}
+
+/// Everything that the search tried. Each set is tried once.
+fn searched(scenario: &Scenario, kinds: &[&str], faults: usize) -> (List, Found) {
+    let exploration = Exploration::new(scenario, kinds, faults, SEED).unwrap();
+    let mut list = List::new();
+    let found = exploration.run(
+        exploration.begin(),
+        NonZeroUsize::new(2).unwrap(),
+        || false,
+        |places, tried| {
+            let findings = tried.findings.iter().map(word).collect();
+            let words = in_words(&exploration.faults_of(places));
+            assert_eq!(list.insert(words.clone(), findings), None, "{words:?} was tried twice");
+        },
+    );
+    (list, found)
+}
+
+/// The same list without the search: its own kinds, its own loops, no order and no argument.
+struct Brute {
+    prepared: PreparedSim,
+    effects: fn(&str) -> Vec<Fault>,
+}
+
+impl Brute {
+    fn faults_at(&self, step: &Nth) -> Vec<Fault> {
+        let host = step.event.host().expect("every step is at a host");
+        let at = When::On { events: vec![step.clone()], after: Duration::ZERO };
+        (self.effects)(host).into_iter().map(|fault| fault.at(at.clone()).optional()).collect()
+    }
+
+    fn all_faults(&self, beside: &[Fault]) -> Vec<Fault> {
+        let steps = self.prepared.with_faults(beside.to_vec()).unwrap().steps(SEED);
+        steps.iter().flat_map(|step| self.faults_at(step)).collect()
+    }
+
+    fn violated(&self, faults: &[Fault]) -> Vec<String> {
+        let run = self.prepared.with_faults(faults.to_vec()).unwrap().judge(SEED);
+        let violated = run.verdicts.iter().filter(|(_, verdict)| verdict.as_str() == "violated");
+        violated.map(|(predicate, _)| predicate.to_string()).collect()
+    }
+
+    fn all_strike(&self, faults: &[Fault]) -> bool {
+        let report = self.prepared.with_faults(faults.to_vec()).unwrap().run(SEED);
+        report.faults.iter().all(|fault| fault.from.is_some())
+    }
+
+    /// Every set of one fault, and of two where each may be anywhere in a run with the other.
+    fn list(&self, pairs: bool) -> List {
+        let mut list = List::new();
+        for one in self.all_faults(&[]) {
+            list.insert(in_words(std::slice::from_ref(&one)), self.violated(std::slice::from_ref(&one)));
+            if !pairs {
+                continue;
+            }
+            for other in self.all_faults(std::slice::from_ref(&one)) {
+                let pair = [one.clone(), other];
+                let words = in_words(&pair);
+                if pair[0] != pair[1] && !list.contains_key(&words) && self.all_strike(&pair) {
+                    list.insert(words, self.violated(&pair));
+                }
+            }
+        }
+        list
+    }
+}
+
+fn pauses(host: &str) -> Vec<Fault> {
+    [2, 6].map(|secs| Fault::pause(host).lasting(Duration::from_secs(secs))).into()
+}
+
+fn stops_and_steps(host: &str) -> Vec<Fault> {
+    let secs = Duration::from_secs;
+    let by = |secs: i64| Fault::clock_step(host, secs * 1_000_000_000);
+    let crashes = [0, 6].map(|it| Fault::crash(host).lasting(secs(it)));
+    let suspensions = [2, 6].map(|it| Fault::suspend(host).lasting(secs(it)));
+    [crashes, suspensions, [by(6), by(-6)]].into_iter().flatten().chain(pauses(host)).collect()
+}
+
+#[test]
+fn one_fault_everywhere_is_the_list_made_by_brute_force() {
+    let scenario = tiny("single");
+    let (list, found) = searched(&scenario, &["crash", "pause", "suspend", "clock-step"], 1);
+    let brute = Brute { prepared: LeanEngine.prepare(&scenario).unwrap(), effects: stops_and_steps };
+    assert_eq!(list, brute.list(false));
+    assert_eq!((found.tried.clone(), found.complete), (vec![list.len() as u64], true));
+    let violating = |finding: &str| list.values().filter(|it| it.iter().any(|word| word == finding)).count();
+    let happened = ["P1", "P2", "P3", "P4", "WR"].map(violating);
+    assert!(
+        happened[0] > 0 && happened[2] > 0,
+        "a list in which nothing happens shows nothing: {happened:?}"
+    );
+}
+
+#[test]
+fn two_faults_everywhere_are_the_list_made_by_brute_force() {
+    let scenario = tiny("single");
+    let (list, found) = searched(&scenario, &["pause"], 2);
+    let brute = Brute { prepared: LeanEngine.prepare(&scenario).unwrap(), effects: pauses };
+    let expected = brute.list(true);
+    for (faults, violated) in &expected {
+        assert_eq!(list.get(faults), Some(violated), "{faults:?}");
+    }
+    assert_eq!(list.len(), expected.len());
+    assert_eq!(found.placements(), list.len() as u64);
+    minimal_by_definition(&list, &found);
+    let p1 = &found.findings[&Target::Violates(Predicate::P1)].minimal;
+    assert!(p1.keys().any(|group| group.len() == 2), "two short pauses do what a long one does: {p1:?}");
+}
+
+/// The minimal ones are those of which no proper subset violates the same; counted here by the definition.
+fn minimal_by_definition(list: &List, found: &Found) {
+    for finding in Target::ALL.into_iter() {
+        let violates =
+            |faults: &[String]| list.get(faults).is_some_and(|violated| violated.contains(&word(&finding)));
+        let is_minimal = |faults: &&Vec<String>| {
+            violates(faults)
+                && (faults.len() == 1 || !faults.iter().any(|one| violates(std::slice::from_ref(one))))
+        };
+        let expected = list.keys().filter(is_minimal).count() as u64;
+        let minimal = found.findings.get(&finding).map(|it| it.minimal.values().map(|it| it.count).sum());
+        assert_eq!(minimal.unwrap_or(0), expected, "{finding}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_and_any_interruption_find_the_same() {
+    let scenario = tiny("get-then-delete");
+    let exploration = Exploration::new(&scenario, &["pause", "crash", "reset-connections"], 1, SEED).unwrap();
+    let whole = explore_with(&exploration, 1);
+    assert!(whole.complete && !whole.findings.is_empty());
+    assert_eq!(explore_with(&exploration, 3), whole);
+    let kept = |found: &Found| exploration.keep(found).unwrap();
+    let (mut parts, mut found) = (0, exploration.begin());
+    while !found.complete {
+        let stop = AtomicBool::new(false);
+        let one = NonZeroUsize::MIN;
+        // Read from its text each time, as another process would.
+        let begun = exploration.resume(&kept(&found)).unwrap();
+        assert_eq!(begun, found);
+        found = exploration.run(
+            begun,
+            one,
+            || stop.load(Ordering::Relaxed),
+            |_, _| stop.store(true, Ordering::Relaxed),
+        );
+        parts += 1;
+    }
+    assert_eq!(found, whole);
+    assert!(parts >= 3, "it was stopped {parts} times");
+}
+
+#[test]
+fn another_search_is_not_gone_on_with() {
+    let search =
+        |lock: &str, kind: &str, faults| Exploration::new(&tiny(lock), &[kind], faults, SEED).unwrap();
+    let one = search("single", "pause", 1);
+    let text = one.keep(&one.begin()).unwrap();
+    let refused = |other: &Exploration| other.resume(&text).unwrap_err().to_string();
+    assert_eq!(
+        refused(&search("single", "crash", 1)),
+        "it is of another search: its kinds are pause, and crash was asked for"
+    );
+    assert!(
+        refused(&search("single", "pause", 2)).contains("its number of faults is 1, and 2 was asked for")
+    );
+    assert!(refused(&search("setnx", "pause", 1)).contains("its scenario is another one"));
+    let damaged = text.replace("\"seen\":\"", "\"seen\":\"xyz");
+    assert!(one.resume(&damaged).unwrap_err().to_string().contains("it was changed since it was written"));
+    assert!(one.resume("{}").is_err() && one.resume(&text).is_ok());
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_with_a_way_out() {
+    let refused = |kinds: &[&str], faults| {
+        Exploration::new(&tiny("single"), kinds, faults, SEED).err().expect("it is refused").to_string()
+    };
+    assert!(refused(&["pause"], 0).starts_with("0 faults cannot be placed\nhint: name a number from 1 to 5"));
+    assert!(refused(&["pause"], 99).starts_with("99 faults cannot be placed\n"));
+    assert!(refused(&[], 1).contains("no kind of fault is named"));
+    assert_eq!(refused(&["puase"], 1), "there is no kind of fault `puase`\nhint: did you mean `pause`?");
+    assert!(
+        refused(&["loss"], 1).starts_with("faults of kind `loss` are not placed one by one\nhint: name some")
+    );
+    assert!(refused(&["promote"], 1).contains("strike at no step of this run\nhint: leave it out"));
+}
+
+fn small(lock: &str) -> Scenario {
+    let locks = doublehold_lockimpl::descriptors();
+    let of = locks.iter().find(|it| it.name == lock).unwrap();
+    small_world(of, CLIENTS, 1).scenario(lock, locks.clone()).unwrap()
+}
+
+#[test]
+fn known_flaws_are_found_with_one_fault() {
+    let cases = [
+        (
+            small("setnx-expire"),
+            "crash",
+            Predicate::LV,
+            "c1 crashes and restarts at once, at c1's message from A",
+        ),
+        (small("get-then-delete"), "pause", Predicate::WR, "c1 pauses for 6 s, at c1's 2nd message from A"),
+        (
+            small("single"),
+            "clock-step",
+            Predicate::P2,
+            "A has its wall clock stepped by +6 s, at A's message to c1",
+        ),
+        (
+            catalog::load("lease-pause", &[]).unwrap(),
+            "pause",
+            Predicate::P3,
+            "c1 pauses for 12 s, at c1's write",
+        ),
+    ];
+    for (scenario, kind, predicate, example) in cases {
+        let exploration = Exploration::new(&scenario, &[kind], 1, SEED).unwrap();
+        let found = explore_with(&exploration, 2);
+        let minimal = found.findings.get(&Target::Violates(predicate)).map(|it| it.minimal.values());
+        let words =
+            minimal.into_iter().flatten().flat_map(|it| in_words(&exploration.faults_of(&it.example)));
+        let words: Vec<String> = words.collect();
+        assert!(words.iter().any(|it| it == example), "{}: {predicate} by {words:#?}", scenario.name);
+    }
+}
+
+#[test]
+fn no_single_pause_makes_redlock_break_p2() {
+    let exploration = Exploration::new(&small("redlock"), &["pause"], 1, SEED).unwrap();
+    assert!(!exploration.is_drawn());
+    let found = explore_with(&exploration, 2);
+    assert_eq!(u128::from(found.placements()), exploration.estimate());
+    assert!(found.runs_with(Target::Violates(Predicate::P1)) > 0);
+    assert_eq!(found.runs_with(Target::Violates(Predicate::P2)), 0);
+}
