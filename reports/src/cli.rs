@@ -30,6 +30,7 @@ Examples:
   doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false
   doublehold check redlock --weather cloud --for 60s   random faults, and the least counterexample
+  doublehold explore redlock --faults 1 --kinds pause  every place where one pause can strike
   doublehold locks redlock                             its switches, and a scenario to copy
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
@@ -54,6 +55,8 @@ enum Command {
     Run(commands::run::Arguments),
     /// Search for violations under random faults, and shrink what is found
     Check(commands::check::Arguments),
+    /// Try every placement of a few faults at the steps of a run
+    Explore(commands::explore::Arguments),
     /// List the weathers, or show one: its faults, and where its numbers come from
     Weather(commands::weather::Arguments),
     /// Run a plan again and compare with what it came to
@@ -111,6 +114,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Locks(arguments) => commands::locks::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Check(arguments) => commands::check::execute(&arguments),
+        Command::Explore(arguments) => commands::explore::execute(&arguments),
         Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Shrink(arguments) => commands::shrink::execute(&arguments),

@@ -28,6 +28,9 @@ pub(crate) enum CliError {
     /// Runs do not come back.
     #[error("{0}\nhint: this is a bug of a lock, or of ours: `run --seed N` shows one of them")]
     Stuck(#[from] doublehold_scenarios::many::Stuck),
+    /// Placements cannot be searched as asked.
+    #[error(transparent)]
+    Explore(#[from] doublehold_scenarios::explore::Refused),
     /// What a search found cannot be made smaller.
     #[error(transparent)]
     Shrink(#[from] doublehold_scenarios::shrink::ShrinkError),

@@ -268,7 +268,7 @@ fn known_flaws_are_found_with_one_fault() {
         let found = explore_with(&exploration, 2);
         let minimal = found.findings.get(&Target::Violates(predicate)).map(|it| it.minimal.values());
         let words =
-            minimal.into_iter().flatten().flat_map(|it| in_words(&exploration.faults_of(&it.example)));
+            minimal.into_iter().flatten().flat_map(|it| in_words(&exploration.faults_of(&it.examples[0])));
         let words: Vec<String> = words.collect();
         assert!(words.iter().any(|it| it == example), "{}: {predicate} by {words:#?}", scenario.name);
     }

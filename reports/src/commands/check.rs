@@ -165,7 +165,7 @@ fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
 }
 
 /// A scenario that was made in Rust, with changes as a file takes them.
-fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
+pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
     use doublehold_scenarios::format::Source;
     let (name, file) = (scenario.name.clone(), scenario.name.clone());
     Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)

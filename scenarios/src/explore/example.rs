@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::words::list;
+use doublehold_history::{Predicate, Verdict};
 
 use super::Exploration;
 use super::place::Place;
 use crate::fault::Fault;
-use crate::report::Summary;
-use crate::run::{Engine, PrepareError, Prepared, PreparedSim, SimEngine};
+use crate::run::{Engine, PrepareError, Prepared, SimEngine};
 use crate::scenario::{Expected, Scenario};
 use crate::shrink::Target;
 
@@ -24,23 +24,27 @@ impl Exploration {
         places.iter().map(|place| Fault { optional: false, ..fault(place) }).collect()
     }
 
-    /// The same scenario through redis-rs, to compare with.
+    /// Whether a placement does the same through redis-rs' own connection, which is what is shown and replayed.
     ///
     /// # Errors
     ///
-    /// If it cannot be run, which it was.
-    pub fn through_redis_rs(&self) -> Result<PreparedSim, PrepareError> {
-        SimEngine.prepare(self.scenario())
-    }
-
-    /// What a placement comes to there.
+    /// If the scenario cannot be run there.
     ///
     /// # Panics
     ///
     /// If the placement is another search's.
-    pub fn compare(&self, through_redis_rs: &PreparedSim, places: &[Place]) -> Summary {
+    pub fn is_so_through_redis_rs(&self, target: Target, places: &[Place]) -> Result<bool, PrepareError> {
         let faults = self.faults_of(places).into_iter().map(Fault::optional).collect();
-        through_redis_rs.with_faults(faults).expect("the same hosts").judge(self.seed)
+        let scenario = Scenario { faults, ..self.scenario().clone() };
+        Ok(target.is_in(&SimEngine.prepare(&scenario)?.judge(self.seed)))
+    }
+
+    /// Why a placement's run does not decide a predicate, if so.
+    pub fn why_undecided(&self, predicate: Predicate, places: &[Place]) -> Option<String> {
+        match self.with(places).judge(self.seed).verdicts.get(predicate) {
+            Verdict::Inconclusive(why) => Some(why.clone()),
+            _ => None,
+        }
     }
 
     /// The scenario that shows what a placement does, under a name.
@@ -82,7 +86,12 @@ impl Exploration {
     ///
     /// If the placement is another search's.
     pub fn as_set(&self, places: &[Place]) -> String {
-        let table = |fault: &Fault| toml::Value::try_from(fault).expect("a fault is a table");
+        let table = |fault: &Fault| {
+            let mut table = toml::Table::try_from(fault).expect("a fault is a table");
+            // Their defaults, which a line to paste can do without.
+            table.retain(|key, _| key != "each" && key != "optional");
+            toml::Value::Table(table)
+        };
         toml::Value::Array(self.faults_of(places).iter().map(table).collect()).to_string()
     }
 }

@@ -76,9 +76,12 @@ pub type Group = Vec<(&'static str, &'static str)>;
 pub struct Minimal {
     /// How many different runs.
     pub count: u64,
-    /// The first of them.
-    pub example: Vec<Place>,
+    /// The first of them, a few.
+    pub examples: Vec<Vec<Place>>,
 }
+
+/// How many examples are kept of a group: not every one does the same through redis-rs.
+const EXAMPLES: usize = 4;
 
 /// Runs that did not decide a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,8 +130,12 @@ impl Found {
                 violations.sets.insert(sorted(places.to_vec()));
             }
             if is_new {
-                let first = || Minimal { count: 0, example: places.to_vec() };
-                violations.minimal.entry(group(places, kinds)).or_insert_with(first).count += 1;
+                let none = || Minimal { count: 0, examples: Vec::new() };
+                let minimal = violations.minimal.entry(group(places, kinds)).or_insert_with(none);
+                minimal.count += 1;
+                if minimal.examples.len() < EXAMPLES {
+                    minimal.examples.push(places.to_vec());
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ struct Kept {
 struct KeptFinding {
     finding: String,
     runs: u64,
-    minimal: Vec<(u64, Vec<Place>)>,
+    minimal: Vec<(u64, Vec<Vec<Place>>)>,
     sets: Vec<Vec<Place>>,
 }
 
@@ -71,7 +71,7 @@ impl Exploration {
         let of = |(finding, it): (&Target, &Violations)| KeptFinding {
             finding: finding.to_string(),
             runs: it.runs,
-            minimal: it.minimal.values().map(|it| (it.count, it.example.clone())).collect(),
+            minimal: it.minimal.values().map(|it| (it.count, it.examples.clone())).collect(),
             sets: it.sets.iter().cloned().collect(),
         };
         let unsaid = |(predicate, it): (&Predicate, &Unsaid)| (*predicate, it.runs, it.example.clone());
@@ -140,11 +140,11 @@ impl Exploration {
         for KeptFinding { finding, runs, minimal, sets } in kept.findings {
             let finding = Target::ALL.into_iter().find(|known| known.to_string() == finding)?;
             let mut groups = BTreeMap::new();
-            for (count, example) in minimal {
-                if !are_known(&example) {
+            for (count, examples) in minimal {
+                if !examples.iter().all(|example| are_known(example)) {
                     return None;
                 }
-                groups.insert(group(&example, &self.kinds), Minimal { count, example });
+                groups.insert(group(examples.first()?, &self.kinds), Minimal { count, examples });
             }
             let sets = sets.into_iter().collect();
             findings.insert(finding, Violations { runs, minimal: groups, sets });

@@ -1,0 +1,242 @@
+//! `doublehold explore`: every placement of a few faults at the steps of a run, each of them run.
+//!
+//! What is printed is the same for any number of threads and any interruption. Speed goes to standard error.
+
+mod keep;
+mod shown;
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_history::words::duration;
+use doublehold_scenarios::explore::{CLIENTS, Exploration, Found, Kinds, small_world};
+use doublehold_scenarios::many::cores;
+use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::{Scenario, Seed};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::keep::{Folder, Kept};
+use self::shown::Shown;
+use super::check::{changed, predicate};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::findings::grouped;
+use crate::show::{Format, Show};
+use crate::stopping::{self, Stopping};
+use crate::{json, output, shell};
+
+/// How many placements are tried without being asked twice: some minutes.
+const WITHOUT_YES: u128 = 1_000_000;
+/// How many runs tell how long all of them will take.
+const TO_MEASURE: u32 = 20;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A lock (see `locks`), which is tried in a small world, or a scenario or its file, whose own faults are left out
+    #[arg(value_name = "LOCK|NAME|FILE")]
+    subject: String,
+    /// At most how many faults are placed together
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    faults: usize,
+    /// The kinds of faults to place [default: all that have something to strike]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// What to look for, and what the exit status is about [default: all]
+    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
+    predicate: Vec<Predicate>,
+    /// How many clients a lock's small world has [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    clients: Option<u64>,
+    /// How many turns each client of a lock's small world takes [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: Option<u32>,
+    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The seed of every run
+    #[arg(long, value_name = "N", default_value_t = Seed(1))]
+    seed: Seed,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Keep what was tried and found in FILE, and go on from there if it is there
+    #[arg(long, value_name = "FILE")]
+    resume: Option<String>,
+    /// Write a scenario for each minimal kind of placement into DIR
+    #[arg(long, value_name = "DIR")]
+    out: Option<String>,
+    /// Begin also if it takes long
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let scenario = scenario(arguments)?;
+    let exploration =
+        Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.seed)?;
+    let kept = Kept::open(arguments.resume.as_deref())?;
+    let begun = kept.begun(&exploration)?;
+    if !arguments.yes {
+        refuse_endless(&exploration, arguments.jobs())?;
+    }
+    let folder = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let stopping = stopping::listen();
+    let found = search(arguments, &exploration, begun, &stopping);
+    let kept_in = kept.keep(&exploration, &found)?;
+    let shown =
+        Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), folder.as_ref())?;
+    output::print(&match arguments.show.format {
+        Format::Text => shown.text(&arguments.show.style()),
+        Format::Json => json::pretty(&shown)?,
+    })?;
+    if let (Some(status), Some(file)) = (stopping.asked(), kept_in) {
+        output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
+        std::process::exit(i32::from(status));
+    }
+    Ok(shown.exit())
+}
+
+/// A lock's small world, or the scenario under a name.
+fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
+    let sets = super::sets(&arguments.set)?;
+    let locks = doublehold_lockimpl::descriptors();
+    let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
+        return match arguments.clients.is_some() || arguments.rounds.is_some() {
+            false => super::scenario(&arguments.subject, &sets),
+            true => Err(CliError::Usage {
+                problem: "a scenario has its own clients and rounds".to_owned(),
+                hint: "leave out `--clients` and `--rounds`, or name a lock (see `locks`)".to_owned(),
+            }),
+        };
+    };
+    let clients = arguments.clients.map_or(CLIENTS, |clients| clients as usize);
+    let small = small_world(lock, clients, arguments.rounds.unwrap_or(1));
+    changed(&small.scenario(lock.name, locks.clone())?, sets)
+}
+
+/// Refuses what would take long, unless somebody wants it.
+fn refuse_endless(exploration: &Exploration, jobs: NonZeroUsize) -> Result<(), CliError> {
+    let placements = exploration.estimate();
+    if placements <= WITHOUT_YES {
+        return Ok(());
+    }
+    let began = Instant::now();
+    (0..TO_MEASURE).for_each(|_| drop(exploration.begin()));
+    let seconds =
+        began.elapsed().as_secs_f64() / f64::from(TO_MEASURE) * placements as f64 / jobs.get() as f64;
+    let faults = exploration.faults();
+    Err(CliError::Usage {
+        problem: format!(
+            "about {} placements of at most {faults} faults would be tried, which takes {} or longer",
+            grouped(u64::try_from(placements).unwrap_or(u64::MAX)),
+            long(seconds),
+        ),
+        hint: "name fewer `--kinds` or `--faults`, make the world smaller, or say `--yes`".to_owned(),
+    })
+}
+
+/// A long time in the largest unit that has a whole one.
+fn long(seconds: f64) -> String {
+    let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)];
+    let (unit, scale) = units.into_iter().find(|(_, scale)| seconds >= *scale).unwrap_or(("seconds", 1.0));
+    format!("about {} {unit}", grouped((seconds / scale).ceil() as u64))
+}
+
+fn search(arguments: &Arguments, exploration: &Exploration, begun: Found, stopping: &Stopping) -> Found {
+    let (began, before) = (Instant::now(), begun.placements());
+    let bar = bar(exploration.estimate());
+    let mut tried = before;
+    let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
+    let found = exploration.run(
+        begun,
+        arguments.jobs(),
+        || stopping.asked().is_some(),
+        |_, _| {
+            tried += 1;
+            if tried.is_multiple_of(1_000) {
+                bar.set_position(tried);
+                bar.set_message(format!("{} placements, {:.0}/s", grouped(tried), rate(tried)));
+            }
+        },
+    );
+    bar.finish_and_clear();
+    let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
+    let threads = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    output::inform(&format!(
+        "{} placements in {}, {:.0} a second on {threads}",
+        grouped(found.placements() - before),
+        duration(took.as_nanos() as u64),
+        rate(found.placements()),
+    ));
+    found
+}
+
+/// On a terminal, how far the search is, as far as that can be told.
+fn bar(placements: u128) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(u64::try_from(placements).unwrap_or(u64::MAX)).with_style(style)
+}
+
+impl Arguments {
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.unwrap_or_else(cores)
+    }
+
+    fn kinds(&self, scenario: &Scenario) -> Vec<String> {
+        match &self.kinds[..] {
+            [] => Kinds::of(scenario).into_iter().map(str::to_owned).collect(),
+            // Nothing between two commas is no kind; where that is all, it is refused.
+            typed => typed.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect(),
+        }
+    }
+
+    /// What is looked for. A panic always is.
+    fn asked(&self) -> Vec<Target> {
+        let is_asked = |target: &Target| match target {
+            Target::Violates(predicate) => self.predicate.is_empty() || self.predicate.contains(predicate),
+            Target::Panics => true,
+        };
+        Target::ALL.into_iter().filter(is_asked).collect()
+    }
+
+    /// The name to `run` the scenario by, with changes; `None` for a lock's world, which only files have.
+    fn source(&self) -> Option<Vec<String>> {
+        let is_lock = doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == self.subject);
+        let sets = self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]);
+        (!is_lock).then(|| [self.subject.clone()].into_iter().chain(sets).collect())
+    }
+
+    /// The command that goes on with what a file has.
+    fn again(&self, file: &str) -> String {
+        let [faults, seed] = [self.faults.to_string(), self.seed.to_string()];
+        let kinds = self.kinds.join(",");
+        let numbers = [("--clients", self.clients), ("--rounds", self.rounds.map(u64::from))];
+        let numbers = numbers.map(|(flag, number)| (flag, number.map(|number| number.to_string())));
+        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
+        let predicates = predicates.join(",");
+        let mut line = vec!["doublehold", "explore", &self.subject, "--faults", &faults, "--seed", &seed];
+        line.extend([("--kinds", &kinds), ("--predicate", &predicates)].into_iter().flat_map(
+            |(flag, words)| {
+                if words.is_empty() { vec![] } else { vec![flag, words.as_str()] }
+            },
+        ));
+        line.extend(
+            numbers.iter().flat_map(|(flag, number)| number.iter().flat_map(|it| [*flag, it.as_str()])),
+        );
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend(self.out.iter().flat_map(|out| ["--out", out]));
+        line.extend(self.yes.then_some("--yes"));
+        line.extend(["--resume", file]);
+        shell::line(line)
+    }
+}

@@ -1,0 +1,125 @@
+//! The files of a search: what it keeps to go on from, and the scenarios of what it found. Both places are tried before
+//! the first run.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use doublehold_history::words::clean;
+use doublehold_scenarios::Scenario;
+use doublehold_scenarios::explore::{Exploration, Found};
+
+use crate::error::CliError;
+use crate::opening::ELSEWHERE;
+use crate::output::OutputFile;
+
+/// More than any search keeps that ends in a day.
+const KEPT_MAX_BYTES: u64 = 4 << 30;
+/// How many files of earlier searches one may meet before it is told to name its own.
+const NAMES: u32 = 1_000;
+
+/// Where a search keeps what it found so far.
+pub(super) struct Kept {
+    /// Named by the user.
+    file: Option<String>,
+    /// What is in it.
+    text: Option<String>,
+}
+
+impl Kept {
+    /// Reads the file if it is there; otherwise sees whether it can be.
+    pub(super) fn open(file: Option<&str>) -> Result<Kept, CliError> {
+        let Some(path) = file else { return Ok(Kept { file: None, text: None }) };
+        let text = if Path::new(path).exists() {
+            Some(read(path)?)
+        } else {
+            let folder = Path::new(path).parent().filter(|it| !it.as_os_str().is_empty());
+            try_to_write(folder.unwrap_or(Path::new(".")))
+                .map_err(|source| failed("the search", Path::new(path), source))?;
+            None
+        };
+        Ok(Kept { file: Some(path.to_owned()), text })
+    }
+
+    /// What was found before, or nothing.
+    pub(super) fn begun(&self, exploration: &Exploration) -> Result<Found, CliError> {
+        let Some(text) = &self.text else { return Ok(exploration.begin()) };
+        exploration.resume(text).map_err(|error| unusable(self.file.as_deref().unwrap_or_default(), &error))
+    }
+
+    /// Writes what was found, if somebody named a file or there is more to find; returns where.
+    pub(super) fn keep(&self, exploration: &Exploration, found: &Found) -> Result<Option<String>, CliError> {
+        let path = match &self.file {
+            Some(path) => path.clone(),
+            None if found.complete => return Ok(None),
+            None => fresh(&exploration.scenario().name)?,
+        };
+        let text = exploration.keep(found)?;
+        OutputFile::create("the search", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
+        Ok(Some(path))
+    }
+}
+
+fn read(path: &str) -> Result<String, CliError> {
+    let unreadable = |error: &dyn std::fmt::Display| unusable(path, error);
+    let file = fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if !file.is_file() || file.len() > KEPT_MAX_BYTES {
+        return Err(unreadable(&"it is no file that a search has written"));
+    }
+    fs::read_to_string(path).map_err(|error| unreadable(&error))
+}
+
+fn unusable(path: &str, why: &dyn std::fmt::Display) -> CliError {
+    CliError::Usage {
+        problem: format!("cannot go on with `{}`: {}", clean(path), clean(&why.to_string())),
+        hint: "name a file that this search wrote when it was stopped, or one that is not there yet"
+            .to_owned(),
+    }
+}
+
+/// A file of its own in the current directory, for a search that is stopped before anybody named one.
+fn fresh(name: &str) -> Result<String, CliError> {
+    let letter = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
+    let stem: String = name.chars().map(letter).collect();
+    let path = |number| match number {
+        1 => format!("{stem}.explore.json"),
+        _ => format!("{stem}-{number}.explore.json"),
+    };
+    let is_free = |path: &String| OpenOptions::new().write(true).create_new(true).open(path);
+    for path in (1..NAMES).map(path) {
+        match is_free(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(failed("the search", Path::new(&path), source)),
+        }
+    }
+    let source = io::Error::other("there are too many of earlier searches");
+    Err(failed("the search", Path::new(&path(1)), source))
+}
+
+/// Where the scenarios of minimal placements go.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn open(path: &str) -> Result<Folder, CliError> {
+        let folder = PathBuf::from(path);
+        let tried = fs::create_dir_all(&folder).and_then(|()| try_to_write(&folder));
+        tried.map_err(|source| failed("scenarios", &folder, source)).map(|()| Folder(folder))
+    }
+
+    /// Writes a scenario; returns its path.
+    pub(super) fn write(&self, scenario: &Scenario) -> Result<String, CliError> {
+        let path = self.0.join(format!("{}.toml", scenario.name)).to_string_lossy().into_owned();
+        let text = scenario.to_toml();
+        OutputFile::create("a scenario", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
+        Ok(path)
+    }
+}
+
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder).map(drop)
+}
+
+fn failed(what: &'static str, path: &Path, source: io::Error) -> CliError {
+    CliError::Output { what, path: clean(&path.to_string_lossy()), source, hint: ELSEWHERE }
+}
