@@ -11,17 +11,21 @@
 //! |---|---|
 //! | [`Mutant`] | a lock with a bug, where it came from, what it breaks, and the worlds that show it |
 //! | `kind` | [`Kind`]: a lock as a check takes it, made of a function |
-//! | `worlds` | the worlds that mutants are tried in |
+//! | [`worlds`], [`weathers`] | where mutants are tried, and what goes wrong there |
+//! | `search` | from seed to seed under weather, up to the first that shows the bug |
 //! | `locks` | the mutants, by what they run on |
 
 mod kind;
 mod locks;
 mod node;
+mod search;
+pub mod weathers;
 pub mod worlds;
 
 use doublehold::check::{Predicate, World};
 
 pub use kind::Kind;
+pub use search::{Found, SearchError};
 
 /// A lock with one bug.
 #[derive(Clone, Debug)]
@@ -40,12 +44,12 @@ pub struct Mutant {
     pub control: Kind,
     /// Where it is searched for: programs and nodes that can show it, and no faults.
     pub world: World,
-    /// The weather that brings the faults there, by the name of a preset: one in which the control breaks nothing of
+    /// The weather that brings the faults there, by its name among [`weathers`]: one in which the control breaks nothing of
     /// [`Mutant::breaks`].
     pub weather: &'static str,
     /// The world and the faults that show it.
     pub shown: World,
-    /// Why no check finds it, if none does.
+    /// Why no check finds it, if none does. Then `shown` shows nothing either.
     pub survives: Option<&'static str>,
 }
 

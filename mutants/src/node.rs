@@ -1,14 +1,20 @@
 //! One client's way to one node, for locks that have a bug elsewhere: plain commands and scripts, a time limit on each,
 //! and three answers: yes, no, and none.
 //!
-//! Deliberately less than what ships: no retry, one connection, opened anew after a timeout or an error.
+//! Deliberately less than what ships: no retry, one connection. After a timeout it is kept for one more request, so that a
+//! release follows the claim that it takes back; after a second one it is opened anew.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use doublehold::check::{Acquired, Doubt, Env, ErrorReply, Extended, NodeName, Refusal, Released, SimEnv};
+use doublehold::check::{
+    Acquired, DeadlinePassed, Doubt, Env, ErrorReply, NodeName, Refusal, Released, SimEnv,
+};
 use redis::aio::ConnectionLike as _;
 use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+
+/// How long it may take to open a connection, at least: a pool has them open before the lock is asked for.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Deletes the key if it holds the token.
 pub(crate) const COMPARE_AND_DELETE: &str =
@@ -57,15 +63,6 @@ pub(crate) fn released(answer: Result<Value, Silence>) -> Released {
     }
 }
 
-/// What a node's answer to an extension means, for a lock that computes no deadline.
-pub(crate) fn extended(answer: Result<Value, Silence>) -> Extended {
-    match answer {
-        Err(silence) => Extended::Unknown(silence.into_doubt()),
-        yes if is_yes(&yes) => Extended::Extended { deadline: None },
-        Ok(_) => Extended::NotOwner,
-    }
-}
-
 fn error_reply(error: &RedisError) -> ErrorReply {
     let code = error.code().unwrap_or("ERR").to_owned();
     ErrorReply { code, message: error.detail().unwrap_or_default().to_owned() }
@@ -78,20 +75,22 @@ pub(crate) struct Node {
     /// How long one command may take; `None`: for ever.
     pub(crate) timeout: Option<Duration>,
     conn: Option<<SimEnv as Env>::Conn>,
-    /// Whether a script is loaded again that the node has forgotten.
-    falls_back: bool,
-    /// The scripts that were loaded once.
+    /// Whether the last request got no reply in time.
+    was_late: bool,
+    /// Whether scripts are called by their hash.
+    by_hash: bool,
+    /// Those that were loaded.
     loaded: BTreeSet<&'static str>,
 }
 
 impl Node {
     pub(crate) fn new(env: SimEnv, name: NodeName, timeout: Option<Duration>) -> Node {
-        Node { env, name, timeout, conn: None, falls_back: true, loaded: BTreeSet::new() }
+        Node { env, name, timeout, conn: None, was_late: false, by_hash: false, loaded: BTreeSet::new() }
     }
 
-    /// The same, which loads a script again that the node has forgotten, or does not.
-    pub(crate) fn loading(self, falls_back: bool) -> Node {
-        Node { falls_back, ..self }
+    /// The same, which calls scripts by their hash and loads each once, or sends them whole.
+    pub(crate) fn by_hash(self, by_hash: bool) -> Node {
+        Node { by_hash, ..self }
     }
 
     pub(crate) fn name(&self) -> &NodeName {
@@ -100,39 +99,41 @@ impl Node {
 
     /// Sends a command and waits for its reply.
     pub(crate) async fn call(&mut self, command: &Cmd) -> Result<Value, Silence> {
-        let deadline = match self.timeout {
-            Some(timeout) => Some(self.env.monotonic().await.saturating_add(timeout)),
-            None => None,
-        };
         let (env, name) = (self.env.clone(), self.name.clone());
         if self.conn.is_none() {
-            let connect = env.connect(&name);
-            let connected = match deadline {
-                Some(deadline) => env.race(connect, deadline).await.map_err(|_| Silence::Unsent)?,
-                None => connect.await,
-            };
+            let longest = self.timeout.map(|timeout| timeout.max(CONNECT_TIMEOUT));
+            let connected = within(&env, longest, env.connect(&name)).await.map_err(|_| Silence::Unsent)?;
             self.conn = Some(connected.map_err(|_| Silence::Unsent)?);
         }
         let Some(conn) = &mut self.conn else { return Err(Silence::Unsent) };
-        let exchange = conn.req_packed_command(command);
-        let reply = match deadline {
-            Some(deadline) => env.race(exchange, deadline).await,
-            None => Ok(exchange.await),
-        };
+        let reply = within(&env, self.timeout, conn.req_packed_command(command)).await;
+        let was_late = std::mem::replace(&mut self.was_late, reply.is_err());
         match reply.map(|reply| reply.and_then(Value::extract_error)) {
-            Ok(Ok(value)) => Ok(value),
+            Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) if matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension) => {
-                Err(Silence::Error(error))
+                return Err(Silence::Error(error));
             }
-            Ok(Err(_)) | Err(_) => {
-                self.conn = None;
-                Err(Silence::Lost)
-            }
+            Err(DeadlinePassed) if !was_late => {}
+            Ok(Err(_)) | Err(DeadlinePassed) => (self.conn, self.was_late) = (None, false),
         }
+        Err(Silence::Lost)
     }
 
-    /// Runs a script on one key; loads it where the node does not know it.
+    /// Runs a script on one key.
     pub(crate) async fn run(
+        &mut self,
+        source: &'static str,
+        key: &str,
+        args: &[&[u8]],
+    ) -> Result<Value, Silence> {
+        if self.by_hash {
+            return self.run_by_hash(source, key, args).await;
+        }
+        self.call(redis::cmd("EVAL").arg(source).arg(1).arg(key).arg(args)).await
+    }
+
+    /// Runs a script by its hash. One that the node does not know is loaded, but only once.
+    async fn run_by_hash(
         &mut self,
         source: &'static str,
         key: &str,
@@ -144,7 +145,7 @@ impl Node {
         match self.call(&call).await {
             Err(Silence::Error(error))
                 if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
-                    && (self.falls_back || self.loaded.insert(source)) =>
+                    && self.loaded.insert(source) =>
             {
                 self.call(redis::cmd("SCRIPT").arg("LOAD").arg(source)).await?;
                 self.call(&call).await
@@ -171,6 +172,20 @@ impl Node {
     /// Gives the key a new lease if it holds the token.
     pub(crate) async fn extend(&mut self, key: &str, token: &[u8], ttl: Duration) -> Result<Value, Silence> {
         self.run(COMPARE_AND_EXTEND, key, &[token, millis(ttl).to_string().as_bytes()]).await
+    }
+}
+
+async fn within<F>(env: &SimEnv, longest: Option<Duration>, operation: F) -> Result<F::Output, DeadlinePassed>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    match longest {
+        Some(longest) => {
+            let now = env.monotonic().await;
+            env.race(operation, now.saturating_add(longest)).await
+        }
+        None => Ok(operation.await),
     }
 }
 

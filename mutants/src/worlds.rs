@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use doublehold::check::{Fault, HostIndex, When, World};
+use doublehold::check::{Fault, When, World};
 
 /// How long a grant lasts.
 pub const TTL: Duration = Duration::from_secs(10);
@@ -29,8 +29,7 @@ pub fn independent(nodes: usize) -> World {
 
 /// A master `M` and the replicas `R1` and `R2`. No clients yet.
 pub fn replicated() -> World {
-    let world = World::new("a master and two replicas").nodes(["M", "R1", "R2"]).ttl(TTL);
-    world.with(|scenario| scenario.nodes.master = Some(HostIndex(0)))
+    World::new("a master and two replicas").nodes(["M", "R1", "R2"]).master("M").ttl(TTL)
 }
 
 /// Who waits for a lock that nobody claims gets it within five seconds. A client gives up after a minute.
@@ -42,6 +41,21 @@ pub fn soon_obtained(world: World) -> World {
         scenario.clients.iter_mut().for_each(|client| client.give_up_after = patience);
     });
     world.obtain_free_within(Duration::from_secs(5))
+}
+
+/// The same, counted from when the last fault is over, and with a lease that is longer than such a wait: what keeps a key
+/// for a lease shows, and what a fault itself takes does not.
+#[must_use]
+pub fn soon_obtained_after_faults(world: World) -> World {
+    let world = soon_obtained(world).ttl(Duration::from_secs(30)).obtain_free_within(Duration::from_secs(20));
+    world.with(|scenario| scenario.limits.after_faults = true)
+}
+
+/// Whoever waits for a free lock gets it in the end: within three leases of the last fault.
+#[must_use]
+pub fn obtained_in_the_end(world: World) -> World {
+    let world = soon_obtained(world).obtain_free_within(3 * TTL);
+    world.with(|scenario| scenario.limits.after_faults = true)
 }
 
 /// Clients `c1` and `c2` with a program each; `c2` begins at `start`.

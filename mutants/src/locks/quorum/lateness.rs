@@ -1,6 +1,8 @@
 //! Bugs in how long a lease is believed: what is subtracted, from when, and on which clock.
 
-use doublehold::check::{Fault, Mark, Predicate, RatePpb, When};
+use std::time::Duration;
+
+use doublehold::check::{DelayLaw, Fault, Mark, Predicate, RatePpb, When, World};
 
 use super::{Case, FIVE, Flaw, c1_granted, c1_has_voters, c1_pauses, seconds};
 use crate::Mutant;
@@ -14,12 +16,12 @@ pub(super) fn mutants() -> Vec<Mutant> {
 }
 
 /// `c1` works for longer than its lease; `c2` asks from its grant on.
-fn outlived() -> doublehold::check::World {
+fn outlived() -> World {
     one_after_the_other(independent(5), OUTLIVES, &SHORT, c1_granted())
 }
 
 /// The same, and the last reply waits for 8 s.
-fn late_reply() -> doublehold::check::World {
+fn late_reply() -> World {
     outlived().fault(c1_pauses(c1_has_voters(), seconds(8)))
 }
 
@@ -42,8 +44,8 @@ fn subtraction() -> Vec<Case> {
             what: "Nothing is taken off the lease for nodes whose clocks run faster.",
             breaks: &[Predicate::P2],
             flaw: Flaw::NoDrift,
-            world: world(),
-            weather: "clocks-only",
+            world: independent(3).clients(3, LONG).rounds(2),
+            weather: "node-drift",
             shown: outlived().fault(Fault::clock_drift(FIVE, RatePpb(9_000_000))),
         },
         Case {
@@ -53,7 +55,7 @@ fn subtraction() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::LeaseFromLastReply,
             world: world(),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "long-pauses",
             shown: late_reply(),
         },
         Case {
@@ -63,7 +65,7 @@ fn subtraction() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::ElapsedInWrongUnit,
             world: world(),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "long-pauses",
             shown: late_reply(),
         },
         Case {
@@ -88,7 +90,7 @@ fn clocks() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::WallClock,
             world: independent(5).clients(2, LONG).rounds(2),
-            weather: "clocks-only",
+            weather: "client-clock-steps",
             shown: outlived().fault(Fault::clock_step("c1", -5_000_000_000).at(c1_granted())),
         },
         Case {
@@ -98,11 +100,23 @@ fn clocks() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::StandingClock,
             world: independent(5).clients(2, LONG).rounds(2),
-            weather: "cloud",
+            weather: "suspensions",
             shown: outlived()
                 .fault(Fault::suspend("c1").at(c1_granted().delayed(seconds(1))).lasting(seconds(5))),
         },
     ]
+}
+
+/// Some messages take so long that asking three nodes may take longer than `c1`'s short lease. It gives back at once what
+/// it was granted, so that it holds the lock with `c2` only if the lease was over by then.
+fn far_away() -> World {
+    let world = independent(3).client("c1", ["acquire", "release"]);
+    let world = world.client("c2", ["acquire", "work 100ms..300ms", "release"]).rounds(20);
+    world.with(|scenario| {
+        let (near, far) = (Duration::from_millis(2), Duration::from_millis(24));
+        scenario.link.delay = DelayLaw::Quantiles([near, near, near, near, far, far].into());
+        scenario.clients[0].ttl = Some(Duration::from_millis(60));
+    })
 }
 
 fn deadlines() -> Vec<Case> {
@@ -120,10 +134,18 @@ fn deadlines() -> Vec<Case> {
             what: "A lease that ended before the last reply came is handed out, with its deadline.",
             breaks: &[Predicate::P1, Predicate::P3, Predicate::P4],
             flaw: Flaw::ExpiredHandedOut,
-            world: independent(5)
-                .clients(2, ["acquire", "read", "work 1s..3s", "write", "release"])
-                .rounds(2),
-            weather: "no-clock-faults-no-amnesia",
+            world: far_away(),
+            weather: "calm",
+            shown: overtaken(UNCHECKED),
+        },
+        Case {
+            name: "nothing-left-handed-out",
+            source: "leandromoreira/redlock-rb (S)",
+            what: "A lease of which nothing is left is handed out: `validity >= 0`.",
+            breaks: &[Predicate::P1, Predicate::P2],
+            flaw: Flaw::NothingLeftHandedOut,
+            world: far_away(),
+            weather: "calm",
             shown: overtaken(UNCHECKED),
         },
         Case {
@@ -133,7 +155,7 @@ fn deadlines() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::FinalLeaseUnchecked,
             world: independent(5).clients(2, LONG).rounds(2),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "long-pauses",
             shown: overtaken(UNCHECKED),
         },
         Case {
@@ -143,7 +165,7 @@ fn deadlines() -> Vec<Case> {
             breaks: &[Predicate::P2, Predicate::P3, Predicate::P4],
             flaw: Flaw::HeldFlag,
             world: independent(5).clients(2, LONG).rounds(2),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "calm",
             shown: with_faults(
                 one_after_the_other(independent(5), WORKS_12S, WORKS_5S, When::event("c1", Mark::Grant)),
                 [],

@@ -40,7 +40,10 @@ impl From<Case> for Mutant {
     fn from(case: Case) -> Mutant {
         let Case { name, source, what, breaks, flaw, world, weather, shown } = case;
         let (lock, control) = (kind(name, flaw), kind("redlock without a flaw", Flaw::None));
-        Mutant { name, source, what, breaks, lock, control, world, weather, shown, survives: None }
+        let survives = (flaw == Flaw::NothingLeftHandedOut).then_some(
+            "a lease with nothing left is over at the instant at which it is granted: nobody believes in it for any time",
+        );
+        Mutant { name, source, what, breaks, lock, control, world, weather, shown, survives }
     }
 }
 

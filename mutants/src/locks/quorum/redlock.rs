@@ -41,6 +41,8 @@ pub(super) enum Flaw {
     ElapsedInWrongUnit,
     /// A lease that is over is handed out, with its deadline.
     ExpiredHandedOut,
+    /// A lease with nothing left is handed out, with its deadline.
+    NothingLeftHandedOut,
     /// The wall clock measures the lease.
     WallClock,
     /// A clock that stands still during a suspension measures the lease.
@@ -128,9 +130,9 @@ impl Redlock {
             Flaw::LongNodeTimeout => Some(Duration::from_secs(5)),
             _ => Some(NODE_TIMEOUT),
         };
-        // WRONG with `NoScriptFallback`: EVALSHA fails for good on a node that has restarted.
-        let falls_back = flaw != Flaw::NoScriptFallback;
-        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, timeout).loading(falls_back));
+        // WRONG: what was loaded once is never loaded again, and a node that restarts forgets it.
+        let by_hash = flaw == Flaw::NoScriptFallback;
+        let nodes = names.into_iter().map(|name| Node::new(env.clone(), name, timeout).by_hash(by_hash));
         Redlock { nodes: nodes.collect(), env, flaw, used: false, own: None }
     }
 
@@ -331,8 +333,13 @@ impl Lock for Redlock {
             now = self.now().await;
         }
         let until = self.believed_until(started, now, ttl);
-        // WRONG with `ExpiredHandedOut`: whoever does not look at the deadline has an expired lock.
-        let in_time = now < until || self.flaw == Flaw::ExpiredHandedOut;
+        let in_time = match self.flaw {
+            // WRONG: whoever does not look at the deadline has an expired lock.
+            Flaw::ExpiredHandedOut => true,
+            // WRONG: the published rule says that something must be left.
+            Flaw::NothingLeftHandedOut => now <= until,
+            _ => now < until,
+        };
         let granted = self.have_it(&votes).await;
         if granted && in_time {
             let counted = self.nodes.iter().zip(&votes).filter(|(_, vote)| **vote == Vote::Yes);

@@ -6,15 +6,29 @@ use doublehold::check::{Event, Fault, Mark, Names, Persistence, Predicate, Way, 
 
 use super::{Case, FIVE, Flaw, c1_granted, seconds};
 use crate::Mutant;
-use crate::worlds::{CAREFUL, SHORT, independent, one_after_the_other, soon_obtained};
+use crate::worlds::{
+    CAREFUL, SHORT, independent, obtained_in_the_end, one_after_the_other, soon_obtained,
+    soon_obtained_after_faults,
+};
 
 pub(super) fn mutants() -> Vec<Mutant> {
     [majorities(), errors(), silence(), leftovers()].into_iter().flatten().map(Mutant::from).collect()
 }
 
-/// Two clients, and whoever waits for a free lock gets it soon.
+/// Two clients that take many turns after the last fault. Neither waits as long as it would if each turn of the other
+/// took a lease.
+fn in_turns(world: World) -> World {
+    let world = world.rounds(20).obtain_within(seconds(45));
+    world.with(|scenario| scenario.limits.after_faults = true)
+}
+
+fn short(nodes: usize) -> World {
+    independent(nodes).clients(2, SHORT).rounds(5)
+}
+
+/// Whoever waits for a free lock gets it soon, also while something is wrong.
 fn patient(nodes: usize) -> World {
-    soon_obtained(independent(nodes).clients(2, SHORT).rounds(2))
+    soon_obtained(short(nodes))
 }
 
 fn majorities() -> Vec<Case> {
@@ -38,7 +52,7 @@ fn majorities() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::QuorumOfReached,
             world: independent(5).clients(2, CAREFUL).rounds(2),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "cuts",
             shown: one_after_the_other(independent(5), &SHORT, WORKS, seconds(1))
                 .fault(Fault::cut(Way::between("c1", ["A", "B", "C"])).lasting(seconds(8))),
         },
@@ -49,7 +63,7 @@ fn majorities() -> Vec<Case> {
             breaks: &[Predicate::P2],
             flaw: Flaw::OwnStaleEntryCounts,
             world: independent(5).clients(2, CAREFUL).rounds(3),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "cuts",
             shown: stale(),
         },
         Case {
@@ -58,8 +72,8 @@ fn majorities() -> Vec<Case> {
             what: "An attempt ends with a majority for or against; with an even number of nodes there may be neither.",
             breaks: &[Predicate::LV],
             flaw: Flaw::WaitsForMajority,
-            world: patient(2),
-            weather: "no-clock-faults-no-amnesia",
+            world: obtained_in_the_end(short(2)),
+            weather: "nodes-away",
             shown: patient(2).fault(Fault::crash("B").lasting(seconds(2))),
         },
     ]
@@ -74,8 +88,8 @@ fn errors() -> Vec<Case> {
             breaks: &[Predicate::LV],
             flaw: Flaw::ErrorAfterQuorum,
             world: patient(3),
-            weather: "no-clock-faults-no-amnesia",
-            shown: patient(3).fault(Fault::crash("C")),
+            weather: "a-away",
+            shown: patient(3).fault(Fault::crash("C").lasting(seconds(8))),
         },
         Case {
             name: "any-error-fails",
@@ -84,8 +98,8 @@ fn errors() -> Vec<Case> {
             breaks: &[Predicate::LV],
             flaw: Flaw::AnyErrorFails,
             world: patient(3),
-            weather: "no-clock-faults-no-amnesia",
-            shown: patient(3).fault(Fault::crash("C")),
+            weather: "a-away",
+            shown: patient(3).fault(Fault::crash("C").lasting(seconds(8))),
         },
     ]
 }
@@ -103,7 +117,7 @@ fn silence() -> Vec<Case> {
             breaks: &[Predicate::LV],
             flaw: Flaw::NoNodeTimeout,
             world: patient(3),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "a-away",
             shown: silent(3, &["A"]),
         },
         Case {
@@ -113,7 +127,7 @@ fn silence() -> Vec<Case> {
             breaks: &[Predicate::LV],
             flaw: Flaw::LongNodeTimeout,
             world: patient(5),
-            weather: "no-clock-faults-no-amnesia",
+            weather: "a-and-b-away",
             shown: silent(5, &["A", "B"]),
         },
     ]
@@ -148,8 +162,8 @@ fn leftovers() -> Vec<Case> {
             what: "An attempt in which a node was late returns without giving its keys back.",
             breaks: &[Predicate::LV],
             flaw: Flaw::NoReleaseAfterTimeout,
-            world: patient(3),
-            weather: "no-clock-faults-no-amnesia",
+            world: soon_obtained_after_faults(short(3)),
+            weather: "slow-replies",
             shown: late_yes(),
         },
         Case {
@@ -158,8 +172,8 @@ fn leftovers() -> Vec<Case> {
             what: "After a failed attempt only nodes whose yes arrived are told.",
             breaks: &[Predicate::LV],
             flaw: Flaw::ReleaseWhereYes,
-            world: patient(3),
-            weather: "no-clock-faults-no-amnesia",
+            world: soon_obtained_after_faults(short(3)),
+            weather: "slow-replies",
             shown: late_yes(),
         },
         Case {
@@ -168,10 +182,10 @@ fn leftovers() -> Vec<Case> {
             what: "A script that a restarted node has forgotten is not sent again, so that nothing is given back.",
             breaks: &[Predicate::LV],
             flaw: Flaw::NoScriptFallback,
-            world: patient(3).with(|scenario| {
+            world: in_turns(short(3)).with(|scenario| {
                 scenario.nodes.persistence = Persistence::Always;
             }),
-            weather: "cloud",
+            weather: "node-restarts",
             shown: restarted(),
         },
     ]
