@@ -21,6 +21,7 @@ use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 /// | `a-away`, `a-and-b-away` | nodes `A`, or `A` and `B`, crash and are cut off |
 /// | `nodes-away` | any node crashes or is cut off |
 /// | `cuts` | any node is cut off |
+/// | `cuts-and-new-clients` | clients crash, and are cut off |
 /// | `node-restarts` | any node crashes |
 /// | `slow-replies` | clients and nodes are slow to reach each other |
 /// | `replicas-away` | replicas are cut off |
@@ -41,6 +42,7 @@ pub fn under(world: World, weather: &'static str) -> World {
             matches!(effect, Effect::Cut { .. } | Effect::Promote { .. })
         })),
         "cuts" => often(cloud(&["nodes"], |effect| matches!(effect, Effect::Cut { .. }))),
+        "cuts-and-new-clients" => often(cloud(&["clients"], is_away)),
         "client-clock-steps" => {
             often(cloud(&["clients"], |effect| matches!(effect, Effect::ClockStep { .. })))
         }
@@ -86,6 +88,7 @@ fn cloud(hosts: &[&str], wanted: impl Fn(&Effect) -> bool) -> Weather {
 
 fn aim(effect: &mut Effect, at: &Names) {
     match effect {
+        Effect::Cut { way } | Effect::Slow { way, .. } if at.0 == ["clients"] => way.to = "nodes".into(),
         Effect::Cut { way } | Effect::Slow { way, .. } => way.to = at.clone(),
         Effect::Crash { hosts }
         | Effect::Suspend { hosts }

@@ -51,8 +51,8 @@ fn majorities() -> Vec<Case> {
             what: "A majority is one of the nodes that could be reached when the client started.",
             breaks: &[Predicate::P2],
             flaw: Flaw::QuorumOfReached,
-            world: independent(5).clients(2, CAREFUL).rounds(2),
-            weather: "cuts",
+            world: independent(3).clients(3, CAREFUL).rounds(4),
+            weather: "cuts-and-new-clients",
             shown: one_after_the_other(independent(5), &SHORT, WORKS, seconds(1))
                 .fault(Fault::cut(Way::between("c1", ["A", "B", "C"])).lasting(seconds(8))),
         },
