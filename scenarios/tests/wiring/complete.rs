@@ -34,8 +34,7 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn every_word_of_the_format_has_a_row() {
-    let rows: Vec<&str> =
-        rows().iter().map(|row| row.word).chain(crate::texts::WORDS.iter().map(|(word, _)| *word)).collect();
+    let rows: Vec<&str> = rows().iter().map(|row| row.word).chain(words()).collect();
     let known: BTreeSet<String> = vocabulary().iter().map(ToString::to_string).collect();
     let under = |row: &str, word: &str| {
         row.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '=']))
@@ -46,6 +45,11 @@ fn every_word_of_the_format_has_a_row() {
     assert!(missing.is_empty(), "add a row for each of\n{missing:#?}");
     let strange: Vec<&&str> = rows.iter().filter(|row| !known.contains(**row)).collect();
     assert!(strange.is_empty(), "the format has no such words: {strange:?}");
+}
+
+/// The words that leave a run as it is, or are about what is drawn.
+fn words() -> impl Iterator<Item = &'static str> {
+    crate::texts::WORDS.iter().chain(crate::weather::WORDS).map(|(word, _)| *word)
 }
 
 /// The locks that scenarios of the catalogue are about: what each does is shown there, beside what another does.
@@ -69,7 +73,8 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
     let links = ("network.links", "[{ from = 'c1', to = 'M' }]");
     let fault = ("faults", "[{ kind = 'pause', host = 'c1', for = '1s', at = '1s' }]");
     let law = ("network.delay", "{ median = '1ms', sigma = '1/2' }");
-    let mut sets = vec![links, fault, law];
+    let weather = ("weather.faults", "[{ kind = 'pause', host = 'c1', for = '1s', every = '9s' }]");
+    let mut sets = vec![links, fault, law, weather];
     let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
     sets.push((&key, "1"));
     let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
@@ -102,6 +107,8 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("clients", "clients.0"),
         ("expect", "expect"),
         ("limits", "limits"),
+        ("weather", "weather"),
+        ("weather.faults", "weather.faults.0"),
     ];
     for (table, at) in places {
         assert_eq!(tables.get(table), Some(&known_to_the_reader(at)), "the keys of `{table}`");
@@ -132,6 +139,19 @@ fn refusal_of(path: &str) -> String {
         "faults.clock-freeze.clock" => {
             ("faults", format!("[{{ kind = 'clock-freeze', host = 'c1', clock = '{UNLIKE}' }}]"))
         }
+        "weather.faults.kind" => ("weather", format!("{{ faults = [{{ kind = '{UNLIKE}' }}] }}")),
+        "weather.faults.clock" => (
+            "weather",
+            format!(
+                "{{ faults = [{{ kind = 'clock-freeze', host = 'c1', every = '9s', for = '1s', clock = '{UNLIKE}' }}] }}"
+            ),
+        ),
+        "weather.faults.sign" => (
+            "weather",
+            format!(
+                "{{ faults = [{{ kind = 'clock-step', host = 'c1', every = '9s', by = '1s', sign = '{UNLIKE}' }}] }}"
+            ),
+        ),
         _ => (path, UNLIKE.to_owned()),
     };
     let base = if path.starts_with("lock.") { REDLOCK } else { ONE };

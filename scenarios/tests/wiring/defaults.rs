@@ -30,6 +30,38 @@ const REPLICATED: &str = r#"
     master = "R1"
     at = "1s"
 "#;
+const WEATHER: &str = r#"
+    claim = "a lock under random faults"
+    lock = { algorithm = "replicated", ttl = "10s" }
+    nodes = { names = ["M", "R1"], master = "M" }
+    clients = [{ name = "c1", program = ["acquire", "release"] }]
+    [weather]
+    [[weather.faults]]
+    kind = "clock-step"
+    host = "nodes"
+    by = "1s"
+    every = "10s"
+    [[weather.faults]]
+    kind = "clock-freeze"
+    host = "nodes"
+    for = "1s"
+    every = "10s"
+    [[weather.faults]]
+    kind = "cut"
+    from = "clients"
+    to = "nodes"
+    for = "1s"
+    every = "10s"
+    [[weather.faults]]
+    kind = "power-loss"
+    host = "nodes"
+    for = "1s"
+    every = "10s"
+    [[weather.faults]]
+    kind = "promote"
+    host = "replicas"
+    every = "10s"
+"#;
 const REDLOCK: &str = r#"
     claim = "a lock on three nodes"
     lock = { algorithm = "redlock", ttl = "10s" }
@@ -105,6 +137,15 @@ const DEFAULTS: &[Absent] = &[
     ("limits.time", SINGLE, "limits.time", "1h"),
     ("limits.events", SINGLE, "limits.events", "1000000"),
     ("limits.memory", SINGLE, "limits.memory", "1GiB"),
+    ("limits.after_faults", SINGLE, "limits.after_faults", "false"),
+    ("weather.for", WEATHER, "weather.for", "20s"),
+    ("weather.swarm", WEATHER, "weather.swarm", "true"),
+    ("weather.at_steps", WEATHER, "weather.at_steps", "1/2"),
+    ("weather.faults.sign", WEATHER, "weather.faults.0.sign", "either"),
+    ("weather.faults.clock", WEATHER, "weather.faults.1.clock", "wall"),
+    ("weather.faults.both_ways", WEATHER, "weather.faults.2.both_ways", "false"),
+    ("weather.faults.torn_tail", WEATHER, "weather.faults.3.torn_tail", "false"),
+    ("weather.faults.rewrite_config", WEATHER, "weather.faults.4.rewrite_config", "true"),
     ("faults.each", SINGLE, "faults.0.each", "false"),
     ("faults.optional", SINGLE, "faults.0.optional", "false"),
     ("faults.power-loss.torn_tail", SINGLE, "faults.0.torn_tail", "false"),
@@ -130,6 +171,7 @@ const WITHOUT: &[&str] = &[
     "resource",
     "clients",
     "faults",
+    "weather",
     "limits",
     "variants",
     "lock.algorithm",
@@ -147,6 +189,20 @@ const WITHOUT: &[&str] = &[
     "limits.obtain_free_within",
     "faults.kind",
     "faults.at",
+    "weather.preset",
+    "weather.without",
+    "weather.faults",
+    "weather.faults.kind",
+    "weather.faults.host",
+    "weather.faults.from",
+    "weather.faults.to",
+    "weather.faults.every",
+    "weather.faults.for",
+    "weather.faults.by",
+    "weather.faults.probability",
+    // All others are told, whoever that is.
+    "weather.faults.tell",
+    "weather.faults.source",
     "law.median",
     "law.sigma",
 ];

@@ -12,6 +12,7 @@
 //! | `clients` | `[[clients]]` and the steps of a program |
 //! | `stops`, `disks`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, links, clocks, and of who is master |
 //! | `when` | the words of a moment |
+//! | `weather` | `[weather]` |
 //!
 //! Beside them: `complete` (no word without a row, no word unknown to the reader), `defaults` (what an absent key
 //! means).
@@ -37,4 +38,5 @@ mod skews;
 mod stops;
 mod texts;
 mod timing;
+mod weather;
 mod when;

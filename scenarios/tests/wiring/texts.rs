@@ -30,6 +30,7 @@ pub(crate) const WORDS: &[Word] = &[
     ("expect.LV=violated", || expected(Predicate::LV, "violated")),
     ("limits.obtain_within", bounded),
     ("limits.obtain_free_within", bounded_while_free),
+    ("limits.after_faults", counted_after_faults),
     ("resource.object", || header(&[("resource.object", "shelf")]).2 == ["shelf"]),
     ("clients.name", || header(&[("clients.0.name", "ada")]).0 == ["ada"]),
     ("lock.name", || header(&[("lock.name", "door")]).1 == ["door"] && header(&[]).1 == ["stock"]),
@@ -98,6 +99,16 @@ fn bounded() -> bool {
 fn bounded_while_free() -> bool {
     liveness(&[("limits.obtain_free_within", "500ms")]) == "holds"
         && liveness(&[("limits.obtain_free_within", "1ms")]) == "violated"
+}
+
+/// c1 pauses for 3 s while it holds, so c2 waits for longer than 2 s; once that is over it obtains at once.
+fn counted_after_faults() -> bool {
+    let pause = ("faults", "[{ kind = 'pause', host = 'c1', for = '3s', at = \"c1's grant\" }]");
+    let bound = ("limits.obtain_within", "2s");
+    liveness(&[pause, bound]) == "violated"
+        && liveness(&[pause, bound, ("limits.after_faults", "true")]) == "holds"
+        && liveness(&[pause, ("limits.obtain_within", "500ms"), ("limits.after_faults", "true")])
+            == "violated"
 }
 
 /// What a history is headed with: clients, locks, objects.
