@@ -7,17 +7,20 @@
 //!
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
 //!   once (`faults.rs`).
-//! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A scenario without some of its nodes is asked
-//!   like any other: with them goes part of the quorum. [`Effort::keep_nodes`] forbids it.
+//! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A `release`
+//!   goes only with its acquire: a program that never releases claims for ever, and violates by itself. A scenario
+//!   without some of its nodes is asked like any other: with them goes part of the quorum. [`Effort::keep_nodes`]
+//!   forbids it.
 //! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
 //!   wrong can be left out (`values.rs`).
 //! - Moments are events and not times where one does as well (`binding.rs`).
 //!
 //! A candidate counts as violating if the very predicate is violated (or the lock panics again) in a run that ended: a
-//! run that was cut short proves a violation too, and is asked only if the run to be shrunk was one. **What is taken
-//! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has
-//! to leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can
-//! be put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`steadier.rs`). On how many it does is counted ([`Shrunk::others`]).
+//! run that was cut short proves a violation too, and is taken only if the run to be shrunk was one. **What is taken
+//! away** has to leave the violation at the one seed. **What is only said otherwise** (a value, a law, a moment) has to
+//! leave it also at as many of a few other seeds as before: so the result tends to violate at most seeds, and can be
+//! put into a catalogue as it is. Where it is luck which client is first, one is made to wait (`steadier.rs`). At how
+//! many of a hundred seeds it violates is counted ([`Shrunk::others`]).
 //!
 //! Not shrunk: the lock, its switches and its ttl, what nodes keep, what the resource checks, and limits. They are
 //! what the user asked about; a scenario in which they had gone back to their defaults would be about another lock.

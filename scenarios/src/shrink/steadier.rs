@@ -1,5 +1,5 @@
-//! Less luck: where the violation needs that one client is first, another one is made to wait for it; where a fault only
-//! just does, it does a little more.
+//! Less luck: where the violation needs that one client is first, another one is made to wait for it; where a fault
+//! only just does, it does a little more.
 //!
 //! Nothing here makes a scenario smaller, so nothing is tried where the violation shows at every other seed that is
 //! asked, and what is tried has to show it at more of them. A later pass can take back only what costs no seed.
