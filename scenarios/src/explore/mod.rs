@@ -31,8 +31,8 @@
 //! # What it costs
 //!
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
-//! ([`Exploration::is_so_through_redis_rs`]), where a request that is given up at once is not sent. Memory grows by the hash of each different run, 8 bytes in a B-tree of about 14, and by the minimal sets that are
-//! smaller than the largest tried.
+//! ([`Exploration::is_so_through_redis_rs`]), where a request that is given up at once is not sent. Memory grows by the
+//! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 
 mod batches;
 mod example;
