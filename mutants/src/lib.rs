@@ -25,7 +25,7 @@ pub mod worlds;
 use doublehold::check::{Predicate, World};
 
 pub use kind::Kind;
-pub use search::{Found, SearchError};
+pub use search::{Discovery, SearchError};
 
 /// A lock with one bug.
 #[derive(Clone, Debug)]
@@ -44,8 +44,8 @@ pub struct Mutant {
     pub control: Kind,
     /// Where it is searched for: programs and nodes that can show it, and no faults.
     pub world: World,
-    /// The weather that brings the faults there, by its name among [`weathers`]: one in which the control breaks nothing of
-    /// [`Mutant::breaks`].
+    /// The weather that brings the faults there, by its name among [`weathers`]: one in which the control breaks
+    /// nothing of [`Mutant::breaks`].
     pub weather: &'static str,
     /// The world and the faults that show it.
     pub shown: World,

@@ -1,8 +1,8 @@
 //! One client's way to one node, for locks that have a bug elsewhere: plain commands and scripts, a time limit on each,
 //! and three answers: yes, no, and none.
 //!
-//! Deliberately less than what ships: no retry, one connection. After a timeout it is kept for one more request, so that a
-//! release follows the claim that it takes back; after a second one it is opened anew.
+//! Deliberately less than what ships: no retry, one connection. After a timeout it is kept for one more request, so
+//! that a release follows the claim that it takes back; after a second one it is opened anew.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use crate::{Kind, Mutant, weathers};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Discovery {
     /// The first seed that shows it. Seeds count from 1, so it took as many runs.
     pub seed: u64,
     /// What is violated there.
@@ -36,7 +36,7 @@ impl Mutant {
     /// # Errors
     ///
     /// If its world makes no sense.
-    pub fn search(&self, seeds: RangeInclusive<u64>) -> Result<Option<Found>, SearchError> {
+    pub fn search(&self, seeds: RangeInclusive<u64>) -> Result<Option<Discovery>, SearchError> {
         Ok(search(&prepared(&self.searched(), &self.lock)?, self.breaks, seeds))
     }
 
@@ -45,7 +45,7 @@ impl Mutant {
     /// # Errors
     ///
     /// If its world makes no sense.
-    pub fn search_control(&self, seeds: RangeInclusive<u64>) -> Result<Option<Found>, SearchError> {
+    pub fn search_control(&self, seeds: RangeInclusive<u64>) -> Result<Option<Discovery>, SearchError> {
         Ok(search(&prepared(&self.searched(), &self.control)?, self.breaks, seeds))
     }
 
@@ -71,12 +71,12 @@ fn prepared(world: &World, lock: &Kind) -> Result<PreparedSim, SearchError> {
     Ok(OwnLocks(locks).prepare(&scenario)?)
 }
 
-fn search(prepared: &PreparedSim, wanted: &[Predicate], mut seeds: RangeInclusive<u64>) -> Option<Found> {
+fn search(prepared: &PreparedSim, wanted: &[Predicate], mut seeds: RangeInclusive<u64>) -> Option<Discovery> {
     seeds.find_map(|seed| {
         let verdicts = prepared.judge(seed).verdicts;
         let is_violated = |predicate: &Predicate| verdicts.get(*predicate).as_str() == "violated";
         let predicates: Vec<Predicate> = Predicate::ALL.into_iter().filter(is_violated).collect();
         let is_found = predicates.iter().any(|predicate| wanted.contains(predicate));
-        is_found.then_some(Found { seed, predicates })
+        is_found.then_some(Discovery { seed, predicates })
     })
 }

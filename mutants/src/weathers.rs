@@ -1,7 +1,7 @@
 //! The weather that mutants are searched for in: a preset, or one of a few that strike one thing only.
 //!
-//! A bug is found where the code without it holds, so a weather must leave alone what breaks both. Kinds of faults and most
-//! magnitudes are those of the presets; how often they strike is a search's choice.
+//! A bug is found where the code without it holds, so a weather must leave alone what breaks both. Kinds of faults and
+//! most magnitudes are those of the presets; how often they strike is a search's choice.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn is_away(effect: &Effect) -> bool {
     matches!(effect, Effect::Crash { .. } | Effect::Cut { .. })
 }
 
-/// Of the preset `cloud` the kinds of faults that `wanted` wants, done to these hosts. No names: to those of the preset.
+/// Of the preset `cloud` the kinds of faults that `wanted` wants, done to these hosts, or to its own if none is named.
 fn cloud(hosts: &[&str], wanted: impl Fn(&Effect) -> bool) -> Weather {
     let mut cloud = preset("cloud").expect("it comes with the program").weather;
     cloud.faults.retain(|fault| wanted(&fault.effect));

@@ -43,8 +43,8 @@ pub fn soon_obtained(world: World) -> World {
     world.obtain_free_within(Duration::from_secs(5))
 }
 
-/// The same, counted from when the last fault is over, and with a lease that is longer than such a wait: what keeps a key
-/// for a lease shows, and what a fault itself takes does not.
+/// The same, counted from when the last fault is over, and with a lease that is longer than such a wait: what keeps a
+/// key for a lease shows, and what a fault itself takes does not.
 #[must_use]
 pub fn soon_obtained_after_faults(world: World) -> World {
     let world = soon_obtained(world).ttl(Duration::from_secs(30)).obtain_free_within(Duration::from_secs(20));

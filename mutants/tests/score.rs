@@ -1,5 +1,5 @@
-//! What a search under weather finds, within a fixed number of seeds: every mutant that does not say why it survives, and
-//! none that does. And it finds the bug: the same code without it comes through more runs than it took.
+//! What a search under weather finds, within a fixed number of seeds: every mutant that does not say why it survives,
+//! and none that does. And it finds the bug: the same code without it comes through more runs than it took.
 //!
 //! How long that takes is what the benchmark `score` prints.
 
@@ -10,8 +10,8 @@ use doublehold_mutants::{Mutant, SearchError, all, canary};
 /// How many runs a search may take.
 const BUDGET: u64 = 500;
 
-/// How many times as many runs a control must come through. A fault may do to a lock without a bug what the bug does: it
-/// takes a release with it, and a key stays. It must do so seldom.
+/// How many times as many runs a control must come through. A fault may do to a lock without a bug what the bug does:
+/// it takes a release with it, and a key stays. It must do so seldom.
 const TIMES: u64 = 3;
 
 #[test]

@@ -107,8 +107,8 @@ fn clocks() -> Vec<Case> {
     ]
 }
 
-/// Some messages take so long that asking three nodes may take longer than `c1`'s short lease. It gives back at once what
-/// it was granted, so that it holds the lock with `c2` only if the lease was over by then.
+/// Some messages take so long that asking three nodes may take longer than `c1`'s short lease. It gives back at once
+/// what it was granted, so that it holds the lock with `c2` only if the lease was over by then.
 fn far_away() -> World {
     let world = independent(3).client("c1", ["acquire", "release"]);
     let world = world.client("c2", ["acquire", "work 100ms..300ms", "release"]).rounds(20);

@@ -1,7 +1,7 @@
 //! Redlock in the form most libraries have it, with one place for each of their bugs: [`Flaw`] says which one is in.
 //!
-//! With no flaw it is as published: `SET NX PX` on one node after the other, a time limit on each, a majority within the
-//! lease less the drift allowance, a release on all nodes after a failed attempt. One attempt a call: programs ask
+//! With no flaw it is as published: `SET NX PX` on one node after the other, a time limit on each, a majority within
+//! the lease less the drift allowance, a release on all nodes after a failed attempt. One attempt a call: programs ask
 //! again. It measures with the boot clock, so that a suspended machine finds its lease over.
 
 use std::future::pending;

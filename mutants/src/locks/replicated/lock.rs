@@ -101,7 +101,8 @@ impl Replicated {
         let wanted = self.wanted();
         let Some(master) = self.master().await else { return Err(Silence::Unsent) };
         let acknowledged = master.call(redis::cmd("WAIT").arg(wanted).arg(millis(REPLICAS_TIMEOUT))).await?;
-        let enough = matches!(acknowledged, Value::Int(count) if usize::try_from(count).is_ok_and(|count| count >= wanted));
+        let Value::Int(count) = acknowledged else { return Ok(false) };
+        let enough = usize::try_from(count).is_ok_and(|count| count >= wanted);
         // WRONG with `WaitIgnored`: it waits, and goes on whatever came of it.
         Ok(enough || self.flaw == Flaw::WaitIgnored)
     }
