@@ -54,7 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, io, thread};
 
-pub use doublehold_history::Predicate;
+pub use doublehold_history::{FencingCheck, Predicate};
 pub use doublehold_lockimpl::{
     Acquired, BootTime, BoxLock, Choice, Clock, ConfigError, Deadline, DeadlinePassed, Descriptor, Doubt,
     Drift, Env, ErrorReply, Existing, Extended, Facts, Form, Grant, Guard, Lock, LockConfig, LockKind,
