@@ -21,10 +21,9 @@ fn each_mutant_breaks_what_it_says_and_its_control_does_not() {
     for mutant in all().into_iter().filter(|mutant| only.as_deref().is_none_or(|name| name == mutant.name)) {
         let (broken, whole) = (shown(&mutant, &mutant.lock, SEEDS), shown(&mutant, &mutant.control, SEEDS));
         for &predicate in mutant.breaks {
-            let (is_broken, survives) = (broken.count(predicate).violated > 0, mutant.survives.is_some());
-            if is_broken == survives {
-                let says = if survives { "violates" } else { "never violates" };
-                wrong.push(format!("{} {says} {predicate}:\n{broken}", mutant.name));
+            // What survives a search may be shown by hand all the same.
+            if broken.count(predicate).violated == 0 && mutant.survives.is_none() {
+                wrong.push(format!("{} never violates {predicate}:\n{broken}", mutant.name));
             }
             if whole.count(predicate).holds < SEEDS {
                 wrong.push(format!("{predicate} does not hold for the control of {}:\n{whole}", mutant.name));
