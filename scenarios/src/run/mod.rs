@@ -9,7 +9,6 @@ mod caught;
 mod check;
 mod claimants;
 mod clocks;
-mod closing;
 #[cfg(test)]
 mod counted;
 mod drivers;
