@@ -149,3 +149,54 @@ pub(super) fn group(places: &[Place], kinds: &Kinds) -> Group {
     };
     places.iter().map(sort).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::when::{Event, Mark, Nth};
+
+    const P2: Target = Target::Violates(Predicate::P2);
+
+    fn place(mark: Mark) -> Place {
+        Place { at: Nth { event: Event::mark("c1", mark), nth: 1 }, choice: 0 }
+    }
+
+    fn found(tried: &[(&[Place], u64, bool)]) -> Found {
+        let kinds = Kinds::named(&["pause"], &catalog::load("lease-pause", &[]).unwrap()).unwrap();
+        let mut found = Found::default();
+        for (places, hash, violates) in tried {
+            let findings = if *violates { vec![P2] } else { vec![] };
+            found.add(places, &Tried { hash: *hash, findings, unsaid: vec![] }, 2, &kinds);
+        }
+        found
+    }
+
+    fn minimal(found: &Found) -> u64 {
+        found.findings.get(&P2).map_or(0, |it| it.minimal.values().map(|it| it.count).sum())
+    }
+
+    #[test]
+    fn two_placements_of_one_run_are_counted_once() {
+        let (check, write) = ([place(Mark::Check)], [place(Mark::Write)]);
+        let found = found(&[(&[], 1, false), (&check, 2, true), (&write, 2, true)]);
+        assert_eq!((found.placements(), found.distinct()), (2, 2));
+        assert_eq!((found.runs_with(P2), minimal(&found)), (1, 1));
+    }
+
+    #[test]
+    fn what_contains_a_violating_set_is_not_minimal_also_if_that_was_the_run_of_another() {
+        let (check, write) = (place(Mark::Check), place(Mark::Write));
+        let both = [write.clone(), check.clone()];
+        let one = |place: &Place| [place.clone()];
+        let (check, write) = (one(&check), one(&write));
+        let first = [(&[] as &[Place], 1, false), (&check, 2, true), (&write, 2, true), (&both, 3, true)];
+        assert_eq!((found(&first).runs_with(P2), minimal(&found(&first))), (2, 1));
+        let neither = [(&[] as &[Place], 1, false), (&check, 2, false), (&write, 4, false), (&both, 3, true)];
+        assert_eq!(minimal(&found(&neither)), 1);
+        let without = [(&[] as &[Place], 1, true), (&check, 2, true)];
+        let found = found(&without);
+        assert_eq!((found.runs_with(P2), minimal(&found)), (2, 1), "only the run without faults is minimal");
+        assert!(found.findings[&P2].minimal.contains_key(&Group::new()));
+    }
+}

@@ -9,6 +9,7 @@ mod caught;
 mod check;
 mod claimants;
 mod clocks;
+mod closing;
 #[cfg(test)]
 mod counted;
 mod drivers;

@@ -73,7 +73,7 @@ fn parts(faults: &[Fault], nature: Nature) -> Vec<Candidate> {
 }
 
 /// A fault with one part less, in every way there is.
-pub(super) fn less(fault: &Fault) -> Vec<Fault> {
+fn less(fault: &Fault) -> Vec<Fault> {
     let mut all = Vec::new();
     if fault.each {
         all.push(Fault { each: false, ..fault.clone() });
@@ -83,42 +83,39 @@ pub(super) fn less(fault: &Fault) -> Vec<Fault> {
         all.push(Fault { optional: false, ..fault.clone() });
     }
     all.extend(one_way(fault));
-    let usual = prototype(&fault.effect);
-    for field in 0..fault.effect.clone().fields().len() {
-        let changed = |change: &dyn Fn(&mut Slot<'_>)| {
+    let mut usual = prototype(&fault.effect);
+    for (field, (_, usual)) in usual.fields().into_iter().enumerate() {
+        let without = |number: usize| {
             let mut less = fault.clone();
-            change(&mut less.effect.fields()[field].1);
-            less
+            takes(&mut less.effect.fields()[field].1, &usual, number).then_some(less)
         };
-        match &fault.effect.clone().fields()[field].1 {
-            Slot::Hosts(names) => all.extend(shorter(names).into_iter().map(|names| {
-                changed(&|slot| {
-                    if let Slot::Hosts(hosts) = slot {
-                        **hosts = names.clone();
-                    }
-                })
-            })),
-            Slot::Tell(Some(told)) => {
-                let fewer = shorter(told).into_iter().map(Some).chain([None]);
-                all.extend(fewer.map(|told| {
-                    changed(&|slot| {
-                        if let Slot::Tell(nodes) = slot {
-                            **nodes = told.clone();
-                        }
-                    })
-                }));
-            }
-            Slot::Flag(flag) if Some(**flag) != default_of(&usual, field) => {
-                all.push(changed(&|slot| {
-                    if let Slot::Flag(flag) = slot {
-                        **flag = !**flag;
-                    }
-                }));
-            }
-            _ => {}
-        }
+        all.extend((0..).map_while(without));
     }
     all
+}
+
+/// Takes something out of a field, by its number; `false` if there is not so much.
+fn takes(slot: &mut Slot<'_>, usual: &Slot<'_>, number: usize) -> bool {
+    match (slot, usual) {
+        (Slot::Hosts(hosts), _) => takes_name(hosts, number),
+        // All are told where nothing is said.
+        (Slot::Tell(told @ Some(_)), _) if number == 0 => told.take().is_some(),
+        (Slot::Tell(Some(told)), _) => takes_name(told, number - 1),
+        (Slot::Flag(flag), Slot::Flag(usual)) if number == 0 && flag != usual => {
+            **flag = **usual;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Takes one name out of several.
+fn takes_name(names: &mut Names, number: usize) -> bool {
+    let is_there = names.0.len() > 1 && number < names.0.len();
+    if is_there {
+        names.0.remove(number);
+    }
+    is_there
 }
 
 /// A fault of both ways as one of the way back; that of the way there is the flag's default.
@@ -134,25 +131,49 @@ fn one_way(fault: &Fault) -> Option<Fault> {
     }
 }
 
-/// A list without one of its names, if any is left.
-fn shorter(names: &Names) -> Vec<Names> {
-    let without = |place| {
-        let mut names = names.clone();
-        names.0.remove(place);
-        names
-    };
-    if names.0.len() < 2 { Vec::new() } else { (0..names.0.len()).map(without).collect() }
-}
-
 /// One of the same kind with nothing filled in.
 fn prototype(effect: &Effect) -> Effect {
     let is_same = |other: &Effect| other.kind().word == effect.kind().word;
     Effect::prototypes().into_iter().find(is_same).unwrap_or_else(|| effect.clone())
 }
 
-fn default_of(usual: &Effect, field: usize) -> Option<bool> {
-    match usual.clone().fields().get(field) {
-        Some((_, Slot::Flag(flag))) => Some(**flag),
-        _ => None,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Way;
+
+    fn all_less(fault: &Fault) -> Vec<String> {
+        less(fault)
+            .iter()
+            .map(|less| format!("{}{}", less.words(), if less.optional { "?" } else { "" }))
+            .collect()
+    }
+
+    #[test]
+    fn a_fault_has_less_in_every_list_and_flag() {
+        let order =
+            Effect::Promote { host: "R1".into(), tell: Some(["M", "R2"].into()), rewrite_config: false };
+        let promoted = "R1 is promoted to master";
+        assert_eq!(
+            all_less(&Fault::new(order)),
+            [
+                format!("{promoted}, without CONFIG REWRITE"),
+                format!("{promoted}, and only R2 is told, without CONFIG REWRITE"),
+                format!("{promoted}, and only M is told, without CONFIG REWRITE"),
+                format!("{promoted}, and only M and R2 are told"),
+            ]
+        );
+        let cut = Fault::cut(Way::between("c1", ["A", "B"])).optional();
+        assert_eq!(
+            all_less(&cut),
+            [
+                "the link between c1 and A and B is cut",
+                "the link from A and B to c1 is cut?",
+                "the link between c1 and B is cut?",
+                "the link between c1 and A is cut?",
+                "the link from c1 to A and B is cut?",
+            ]
+        );
+        assert_eq!(all_less(&Fault::crash("A")), Vec::<String>::new());
     }
 }

@@ -87,7 +87,7 @@ fn window<E: Engine<Prepared = PreparedSim>>(
     let far = value.saturating_mul(8).max(FAR_NS).min(nanoseconds(scenario.limits.time)).max(value);
     let (mut to, mut loses_above) = (value, false);
     while to < far && !loses_above {
-        let more = to.saturating_mul(2).clamp(FINEST_NS, far);
+        let more = to.saturating_mul(2).max(FINEST_NS).min(far);
         if violates(more) {
             to = more;
         } else {

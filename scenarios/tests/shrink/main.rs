@@ -226,26 +226,23 @@ fn a_run_that_shows_nothing_is_refused() {
     );
 }
 
-/// A pause that waits for a client that can go is still needed, so it comes at the time at which it came.
+/// A step of a clock that waits for a client of another lock is still needed, so it comes at the time at which it came.
 #[test]
 fn a_client_goes_although_a_fault_waits_for_it() {
-    let mut scenario = load("lease-pause");
-    let start = When::from(Duration::from_millis(200));
-    let third = doublehold_scenarios::scenario::ClientSetup {
-        host: doublehold_scenarios::scenario::HostIndex(scenario.hosts.len()),
-        start: Some(start),
-        ..scenario.clients[1].clone()
-    };
-    let host = scenario.hosts[third.host.0 - 1].clone();
-    scenario.hosts.push(doublehold_scenarios::scenario::HostSetup { name: "c3".to_owned(), ..host });
-    scenario.clients.push(third);
-    scenario.faults[0] = Fault {
-        at: When::event("c3", Mark::Acquire).delayed(Duration::from_millis(500)),
-        ..scenario.faults[0].clone()
-    };
-    let target = Target::Violates(Predicate::P1);
-    let result = shrunk(&scenario, 1, target, Effort::default());
+    let step = Fault::clock_step("A", 10_000_000_000).at(When::event("c3", Mark::Acquire));
+    let world = World::new("waits").nodes(["A"]).locks(["stock", "orders"]).fault(step);
+    let world = world
+        .client("c1", ["acquire stock", "work 5s", "release stock"])
+        .client("c2", ["acquire stock", "release stock"])
+        .client("c3", ["acquire orders", "release orders"])
+        .with(|scenario| {
+            scenario.clients[1].start = Some(When::event("c1", Mark::Grant));
+            scenario.clients[2].start = Some(When::from(Duration::from_millis(300)));
+        });
+    let scenario = world.scenario("single", doublehold_lockimpl::descriptors()).expect("a world");
+    let result = shrunk(&scenario, 1, Target::Violates(Predicate::P1), Effort::default());
     assert_eq!((result.after.clients, result.after.faults), (2, 1), "{}", result.scenario.to_toml());
+    assert_eq!(result.scenario.faults[0].to_string(), "A has its wall clock stepped by +10 s, at c1's grant");
 }
 
 #[test]

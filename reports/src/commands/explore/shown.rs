@@ -192,8 +192,10 @@ impl Shown {
         }
         for it in self.looked_for.iter().filter(|it| it.violated == 0 && it.undecided > 0) {
             let why = it.why_undecided.as_deref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
-            let runs = if it.undecided == 1 { "run" } else { "runs" };
-            sentences.push(format!("{} is not decided in {} {runs}{why}", it.what, grouped(it.undecided)));
+            let (undecided, decided) =
+                (grouped(it.undecided), grouped(self.runs.saturating_sub(it.undecided)));
+            let holds = if decided == "0" { String::new() } else { format!("holds in {decided} runs, and ") };
+            sentences.push(format!("{} {holds}is not decided in {undecided}{why}", it.what));
         }
         let hold = names(&|it| it.violated == 0 && it.undecided == 0);
         if !self.complete {
