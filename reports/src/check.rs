@@ -161,10 +161,10 @@ impl Check {
         Check { patience, ..self }
     }
 
-    /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is gone,
-    /// faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code the first is shown; the result counts them. With the
-    /// variable `DOUBLEHOLD_SEED` set to a number it runs that one alone, as the last line of
-    /// what a check prints says.
+    /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
+    /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
+    /// the first is shown; the result counts them. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one
+    /// alone, as the last line of what a check prints says.
     ///
     /// # Errors
     ///

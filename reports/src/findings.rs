@@ -1,5 +1,5 @@
-//! What a search came to, for people and for CI: counts, coverage, counterexamples. Pure: text out of data, and no word of how
-//! long it took, so that the same search prints the same on any machine.
+//! What a search came to, for people and for CI: counts, coverage, counterexamples. Pure: text out of data, and no word
+//! of how long it took, so that the same search prints the same on any machine.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ pub struct Shown {
 
 /// How a search came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Conclusion {
     /// Nothing that was asked about is violated, and everything was tried.
     Nothing,
     /// Something that was asked about is violated, or the lock panicked.
@@ -55,14 +55,14 @@ pub enum Outcome {
 
 impl Findings {
     /// How it came out.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Conclusion {
         let violated = |predicate: &Predicate| self.tally.of(*predicate).violated > 0;
         if self.tally.panicked.is_some() || self.asked.iter().any(violated) {
-            Outcome::Violated
+            Conclusion::Violated
         } else if self.gaps().is_empty() {
-            Outcome::Nothing
+            Conclusion::Nothing
         } else {
-            Outcome::Inconclusive
+            Conclusion::Inconclusive
         }
     }
 
@@ -141,14 +141,14 @@ impl Findings {
             .map(|predicate| predicate.as_str())
             .collect();
         match self.outcome() {
-            Outcome::Violated if violated.is_empty() => "PANICKED: the lock's own code\n".to_owned(),
-            Outcome::Violated => format!("VIOLATED: {}\n", list(&violated)),
-            Outcome::Nothing => {
+            Conclusion::Violated if violated.is_empty() => "PANICKED: the lock's own code\n".to_owned(),
+            Conclusion::Violated => format!("VIOLATED: {}\n", list(&violated)),
+            Conclusion::Nothing => {
                 let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
                 let verb = if names.len() == 1 { "holds" } else { "hold" };
                 format!("nothing found: {} {verb} in all {} runs\n", list(&names), grouped(self.tally.runs))
             }
-            Outcome::Inconclusive => {
+            Conclusion::Inconclusive => {
                 let mut text = "INCONCLUSIVE: nothing was found, and not everything was tried\n".to_owned();
                 for gap in self.gaps() {
                     writeln!(text, "  {gap}").expect(WRITES);
@@ -203,8 +203,8 @@ fn places(coverage: &Coverage) -> BTreeSet<Place> {
     coverage.kinds().flat_map(|(_, of_kind)| of_kind.at.keys().copied()).collect()
 }
 
-/// How often it is violated: exact bounds where it never was, a share otherwise. A share says nothing where the search stopped at
-/// the first violation, so there is none for fewer than ten.
+/// How often it is violated: exact bounds where it never was, a share otherwise. A share says nothing where the search
+/// stopped at the first violation, so there is none for fewer than ten.
 fn rate(count: &Count) -> String {
     let decided = count.holds + count.violated;
     match count.violated {

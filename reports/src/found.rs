@@ -1,8 +1,9 @@
 //! From a seed that a search found to a counterexample that can be sent: confirmed, shrunk, run again.
 //!
-//! A search goes through lean connections, which are twice as fast. What it finds is looked for again through redis-rs, which is
-//! what is claimed to be real, and shrunk there. Where redis-rs' other timing loses the violation, it is shrunk as it was
-//! found, and the result is looked for through redis-rs from other seeds; if that fails too, the reader is told.
+//! A search goes through lean connections, which are twice as fast. What it finds is looked for again through redis-rs,
+//! which is what is claimed to be real, and shrunk there. Where redis-rs' other timing loses the violation, it is
+//! shrunk as it was found, and the result is looked for through redis-rs from other seeds; if that fails too, the
+//! reader is told.
 
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};

@@ -1,5 +1,5 @@
-//! Being asked to stop in the middle of a search: the first SIGINT or SIGTERM is noted, and the search ends when it looks; the
-//! second ends the program.
+//! Being asked to stop in the middle of a search: the first SIGINT or SIGTERM is noted, and the search ends when it
+//! looks; the second ends the program.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};

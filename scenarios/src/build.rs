@@ -58,9 +58,9 @@ impl World {
         }
     }
 
-    /// The world that a lock is tried in where nobody says another: as many nodes as it is made for, and three clients that
-    /// each take two turns at changing what it protects. Whoever asks must obtain the lock within a minute of the last
-    /// fault.
+    /// The world that a lock is tried in where nobody says another: as many nodes as it is made for, and three clients
+    /// that each take two turns at changing what it protects. Whoever asks must obtain the lock within a minute of the
+    /// last fault.
     ///
     /// The lease is 4 s and the work 50 ms to 1.5 s: a lease must be overtaken by what goes wrong, not by slow work. Whoever is
     /// refused asks again after 1 to 3 s, since runs in which clients ask all the time are long and no richer.
@@ -109,8 +109,8 @@ impl World {
         World { master: Some(name.into()), ..self }
     }
 
-    /// Random faults beside those that are listed: a preset of [`crate::weather`], by its name. For weather of one's own
-    /// set [`Scenario::weather`] through [`World::with`].
+    /// Random faults beside those that are listed: a preset of [`crate::weather`], by its name. For weather of one's
+    /// own set [`Scenario::weather`] through [`World::with`].
     #[must_use]
     pub fn weather(self, preset: impl Into<String>) -> World {
         World { weather: Some(preset.into()), ..self }

@@ -1,7 +1,8 @@
-//! What faults did in many runs: how often each kind was drawn, how often it struck, and at which steps of the protocol.
+//! What faults did in many runs: how often each kind was drawn, how often it struck, and at which steps of the
+//! protocol.
 //!
-//! A search that found nothing has shown as much as its faults have touched. What is counted is where a fault was told to
-//! strike; a fault that was placed at a random time counts as such, whatever happened at that time.
+//! A search that found nothing has shown as much as its faults have touched. What is counted is where a fault was told
+//! to strike; a fault that was placed at a random time counts as such, whatever happened at that time.
 
 use std::collections::BTreeMap;
 

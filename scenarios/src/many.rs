@@ -1,9 +1,9 @@
-//! Many runs of one scenario, on several threads: how often each predicate came to what, the first seed of each violation, and
-//! what faults struck where.
+//! Many runs of one scenario, on several threads: how often each predicate came to what, the first seed of each
+//! violation, and what faults struck where.
 //!
-//! Seeds are run in blocks, and blocks are counted in the order of their seeds. So the result is the same on any number of
-//! threads, also where a caller stops as soon as it has seen enough: what is counted is always all seeds up to some block.
-//! Memory does not grow with runs: a block that waits for an earlier one is kept as counts.
+//! Seeds are run in blocks, and blocks are counted in the order of their seeds. So the result is the same on any number
+//! of threads, also where a caller stops as soon as it has seen enough: what is counted is always all seeds up to some
+//! block. Memory does not grow with runs: a block that waits for an earlier one is kept as counts.
 //!
 //! Does not shrink: that is another search.
 
@@ -112,8 +112,8 @@ fn words(seeds: &[Seed]) -> String {
     }
 }
 
-/// Runs the seeds in order, until there are no more or `until` says so. It is asked with what all seeds up to some block came to,
-/// again and again while nothing new is known, and what it was asked with last is the result.
+/// Runs the seeds in order, until there are no more or `until` says so. It is asked with what all seeds up to some
+/// block came to, again and again while nothing new is known, and what it was asked with last is the result.
 ///
 /// # Errors
 ///

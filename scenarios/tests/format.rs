@@ -155,12 +155,14 @@ const A: HostId = HostId(1);
 const C1: HostId = HostId(7);
 const C2: HostId = HostId(8);
 
+/// A moment as typed, in words, the delay after its last event, and its events with their numbers.
+type Read<'a> = (&'a str, &'a str, Duration, Vec<(Pattern, u32)>);
+
 #[test]
 fn moments_are_read_backwards_in_time() {
     let mark = |host, label: &str, about| Pattern::Mark { host, label: label.to_owned(), about };
     let set = || mark(None, "SET", Some(C1));
-    type Case<'a> = (&'a str, &'a str, Duration, Vec<(Pattern, u32)>);
-    let cases: [Case<'_>; 13] = [
+    let cases: [Read<'_>; 13] = [
         ("c1's grant", "at c1's grant", Duration::ZERO, vec![(mark(Some(C1), "grant", None), 1)]),
         ("SET executed", "at the 1st SET executed", Duration::ZERO, vec![(mark(None, "SET", None), 1)]),
         ("the 3rd set executed for c1", "at the 3rd SET executed for c1", Duration::ZERO, vec![(set(), 3)]),

@@ -4,9 +4,9 @@
 //! plus an offset), so that a counterexample does not depend on tuned milliseconds. The kernel's one `apply` is in
 //! `apply.rs`; nothing else ever changes a clock, a link or a host's state.
 //!
-//! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never
-//! undo an explicit one. A death ends the pauses of its process, and taking one of them back then does nothing. Deaths
-//! that last a while count too: a host starts again when the last of them is taken back. A [`Fault::Start`] that is planned
+//! Faults of one kind count: two overlapping cuts (or pauses, freezes) need two heals, so a random fault can never undo
+//! an explicit one. A death ends the pauses of its process, and taking one of them back then does nothing. Deaths that
+//! last a while count too: a host starts again when the last of them is taken back. A [`Fault::Start`] that is planned
 //! by itself ends them all.
 
 use std::time::Duration;

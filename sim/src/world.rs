@@ -199,8 +199,8 @@ impl World {
         state.plan(fault);
     }
 
-    /// From a time on, everything random is drawn from another seed: the same past, and another future. What is on its way
-    /// by then arrives as it would have.
+    /// From a time on, everything random is drawn from another seed: the same past, and another future. What is on its
+    /// way by then arrives as it would have.
     ///
     /// ```
     /// use doublehold_sim::{Budget, DelayLaw, HostSpec, LinkSpec, Seed, SimTime, World};
@@ -218,7 +218,8 @@ impl World {
     ///             host.sleep(host.draw(&law)).await;
     ///         }
     ///     });
-    ///     future.into_iter().for_each(|seed| world.reseed_at(SimTime::ZERO.after(Duration::from_millis(3)), Seed(seed)));
+    ///     let at = SimTime::ZERO.after(Duration::from_millis(3));
+    ///     future.into_iter().for_each(|seed| world.reseed_at(at, Seed(seed)));
     ///     world.run(Budget::default()).ended
     /// };
     /// assert_eq!(run(Some(2)), run(Some(2)));

@@ -1,5 +1,5 @@
-//! `doublehold check`: a lock or a scenario under random faults, from many seeds, and the least counterexample to whatever is
-//! violated.
+//! `doublehold check`: a lock or a scenario under random faults, from many seeds, and the least counterexample to
+//! whatever is violated.
 //!
 //! What it prints is the same on any number of threads and any machine, but for how many runs fit into a time.
 
@@ -29,7 +29,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::place::Place;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{Findings, Outcome, Shown, grouped};
+use crate::findings::{Conclusion, Findings, Shown, grouped};
 use crate::found::{Counterexample, counterexample};
 use crate::show::Show;
 use crate::stopping::{self, Stopping};
@@ -121,9 +121,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         std::process::exit(i32::from(status));
     }
     Ok(match findings.outcome() {
-        Outcome::Nothing => Exit::AsExpected,
-        Outcome::Violated => Exit::Contradicted,
-        Outcome::Inconclusive => Exit::Inconclusive,
+        Conclusion::Nothing => Exit::AsExpected,
+        Conclusion::Violated => Exit::Contradicted,
+        Conclusion::Inconclusive => Exit::Inconclusive,
     })
 }
 

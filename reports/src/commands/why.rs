@@ -64,8 +64,8 @@ fn text(why: &Why, scenario: &Scenario, seed: Seed) -> String {
     let name = clean(&scenario.name);
     let mut text = format!("why {} in the run of {name} from seed {seed}\n\n", why.target);
     let title = format!(
-        "When it was decided: of {FUTURES} futures that share the past up to a moment and have none of the faults after it, so \
-         many come out the same."
+        "When it was decided: of {FUTURES} futures with the same past up to a moment, fresh randomness after it and \
+         none of the faults that had not struck, so many come out the same."
     );
     text += &wrap(&title, "", "", Style::DEFAULT_WIDTH);
     text += "\n        time   the same\n";

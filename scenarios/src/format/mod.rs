@@ -144,9 +144,8 @@ impl Source {
     ///     lock = { algorithm = "single", ttl = "10s" }
     ///     nodes = { names = ["A"] }
     ///     clients = [{ name = "c1", program = ["acquire", "work 1s", "release"] }]
-    /// "#;
-    /// let mut source = Source { name: "tiny".into(), file: "tiny.toml".into(), text: text.into(), ..Source::default() };
-    /// assert_eq!(source.read().unwrap().clients.len(), 1);
+    /// "#; let mut source = Source { name: "tiny".into(), file: "tiny.toml".into(), text: text.into(),
+    /// ..Source::default() }; assert_eq!(source.read().unwrap().clients.len(), 1);
     ///
     /// source.sets.push(("lock.ttl".into(), "0s".into()));
     /// assert_eq!(

@@ -1,5 +1,5 @@
-//! Weather: `[weather]` of a scenario, and the same keys as a file of their own. What each kind of fault takes is asked of
-//! its prototype; here is what is random about it, and what can be wrong with that.
+//! Weather: `[weather]` of a scenario, and the same keys as a file of their own. What each kind of fault takes is asked
+//! of its prototype; here is what is random about it, and what can be wrong with that.
 
 use std::time::Duration;
 

@@ -230,8 +230,8 @@ impl PreparedSim {
         })
     }
 
-    /// Judges the run from a seed in which everything random is drawn from another seed from some true time on: the same
-    /// past, and another future. What the scenario says, its faults included, goes on as planned.
+    /// Judges the run from a seed in which everything random is drawn from another seed from some true time on: the
+    /// same past, and another future. What the scenario says, its faults included, goes on as planned.
     pub fn judge_future(&self, seed: impl Into<Seed>, from: TrueNs, future: Seed) -> Summary {
         let seed = seed.into();
         if let Some(drawn) = self.drawn(seed) {

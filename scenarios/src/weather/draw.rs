@@ -1,12 +1,13 @@
 //! From a weather and a seed to concrete faults.
 //!
-//! The window is divided into [`SLOTS`] equal slots. In each, a line's fault strikes with the chance that makes its mean
-//! number right: a Poisson process, but for two in one slot. A fault strikes
+//! The window is divided into [`SLOTS`] equal slots. In each, a line's fault strikes with the chance that makes its
+//! mean number right: a Poisson process, but for two in one slot. A fault strikes
 //!
 //! - *at a time*, anywhere in its slot, or
-//! - *at a step*: the sort of step is drawn first, then the event, then which one of as many as a run without random faults
-//!   has. Marks are few and messages many, so that drawing among all steps alike would seldom find a mark. Half of the time
-//!   (for pauses and suspensions always, which mean nothing elsewhere) the step is one of the struck host itself.
+//! - *at a step*: the sort of step is drawn first, then the event, then which one of as many as a run without random
+//!   faults has. Marks are few and messages many, so that drawing among all steps alike would seldom find a mark. Half
+//!   of the time (for pauses and suspensions always, which mean nothing elsewhere) the step is one of the struck host
+//!   itself.
 //!
 //! What lasts ends with the window if it struck at a time, and lasts no longer than the window if it struck at a step.
 //! Times are whole microseconds and lengths whole milliseconds: nanoseconds would say nothing, and fill plans.

@@ -1,13 +1,13 @@
 //! Weather: random faults within stated bounds, drawn from a run's seed.
 //!
-//! A [`Weather`] says for each kind of fault how often it strikes, whom, how strong and how long it is. What a seed makes
-//! of it ([`Climate::draw`]) is a list of faults like those that a scenario lists: a run under weather is reported, and
-//! kept in plans, as the scenario with these faults written out. Weather comes from a scenario's `[weather]`, or from a
-//! [preset](presets()).
+//! A [`Weather`] says for each kind of fault how often it strikes, whom, how strong and how long it is. What a seed
+//! makes of it ([`Climate::draw`]) is a list of faults like those that a scenario lists: a run under weather is
+//! reported, and kept in plans, as the scenario with these faults written out. Weather comes from a scenario's
+//! `[weather]`, or from a [preset](presets()).
 //!
-//! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has a random stream of
-//! its own, so that a line more or less changes nothing about the others, and none of them touches what networks,
-//! schedules and hosts draw. Kernel faults count, so that a random fault which ends heals no other.
+//! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has a random
+//! stream of its own, so that a line more or less changes nothing about the others, and none of them touches what
+//! networks, schedules and hosts draw. Kernel faults count, so that a random fault which ends heals no other.
 //!
 //! Rates are a search's and no fleet's: with what monitoring counts in the field almost every run would be a quiet one.
 //! Magnitudes are published ones where there are any; `source` says which, or that it is a guess.
@@ -70,12 +70,13 @@ pub enum Sign {
     Behind,
 }
 
-/// Groups of hosts by what they are for, as `host`, `from` and `to` of a weather name them. A host of that name comes first.
+/// Groups of hosts by what they are for, as `host`, `from` and `to` of a weather name them. A host of that name comes
+/// first.
 pub const GROUPS: [&str; 4] = ["clients", "nodes", "replicas", "resource"];
 
 impl RandomFault {
-    /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only in
-    /// company.
+    /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only
+    /// in company.
     pub(crate) fn may_be_random(effect: &Effect) -> bool {
         !matches!(effect, Effect::DiskSnapshot { .. } | Effect::DiskRollback { .. } | Effect::Follow { .. })
     }

@@ -1,7 +1,7 @@
 //! The moments of a run at which something happened that may have decided it: faults, grants, keys that went, writes.
 //!
-//! Faults come after whatever else happened at their instant, as a moment of their own: what struck at a grant is told from the
-//! grant.
+//! Faults come after whatever else happened at their instant, as a moment of their own: what struck at a grant is told
+//! from the grant.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +53,8 @@ pub(super) fn moments(report: &Report) -> Vec<Moment> {
     thinned([beginning].into_iter().chain(happened.into_iter().map(moment)).collect())
 }
 
-/// No more than there is room for: what faults did stays, and of the rest so many at equal steps. What happened at a moment
-/// that is left out is told with the next.
+/// No more than there is room for: what faults did stays, and of the rest so many at equal steps. What happened at a
+/// moment that is left out is told with the next.
 fn thinned(moments: Vec<Moment>) -> Vec<Moment> {
     let others = moments.iter().filter(|moment| !moment.faults_included).count();
     let room = MOMENTS_MAX.saturating_sub(moments.len() - others).max(2);

@@ -1,14 +1,14 @@
 //! Why a run came out as it did: how likely it was to, as it went along, and what would have changed it.
 //!
-//! **As it went along.** From points of the run many futures are made: the same past, everything random drawn anew after it,
-//! and none of the faults that had not struck by then. The share of futures that still come out the same is what had been
-//! decided by that point. Where it jumps, what happened in between is the cause.
+//! **As it went along.** From points of the run many futures are made: the same past, everything random drawn anew
+//! after it, and none of the faults that had not struck by then. The share of futures that still come out the same is
+//! what had been decided by that point. Where it jumps, what happened in between is the cause.
 //!
-//! **What would have changed it.** The whole run is made again without one fault, without one client, or with one switch of the
-//! lock, one kind of persistence or of fencing changed: at its own seed, and from many others.
+//! **What would have changed it.** The whole run is made again without one fault, without one client, or with one
+//! switch of the lock, one kind of persistence or of fencing changed: at its own seed, and from many others.
 //!
-//! Both are questions to runs, not to a model: an answer is a count of runs. A cause that two things share (either would have
-//! done) is no single change's; then nothing listed removes it, and that is said.
+//! Both are questions to runs, not to a model: an answer is a count of runs. A cause that two things share (either
+//! would have done) is no single change's; then nothing listed removes it, and that is said.
 
 mod changes;
 mod happenings;
@@ -131,8 +131,8 @@ where
 }
 
 impl Why {
-    /// The points before which something was decided: between them and the point before, the shares differ by more than chance
-    /// would have it (their 99 % intervals do not meet).
+    /// The points before which something was decided: between them and the point before, the shares differ by more than
+    /// chance would have it (their 99 % intervals do not meet).
     pub fn jumps(&self) -> impl Iterator<Item = usize> {
         (1..self.points.len()).filter(|&point| {
             let [(low, high), (next_low, next_high)] =

@@ -95,7 +95,10 @@ pub(crate) const WORDS: &[Word] = &[
         strikes(PROMOTE, "promote") && promoted.iter().all(|fault| fault.effect.hosts().0[0] != "M")
     }),
     ("weather.faults.tell", || {
-        let nobody = |fault: &Fault| matches!(&fault.effect, Effect::Promote { tell: Some(tell), .. } if tell.0.is_empty());
+        let nobody = |fault: &Fault| match &fault.effect {
+            Effect::Promote { tell: Some(tell), .. } => tell.0.is_empty(),
+            _ => false,
+        };
         line(&format!("{PROMOTE}, tell = []")).iter().all(nobody) && !line(PROMOTE).iter().any(nobody)
     }),
     ("weather.faults.rewrite_config", || {

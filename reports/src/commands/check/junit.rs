@@ -1,5 +1,5 @@
-//! A search as JUnit XML, which CI systems show: a test case for each predicate that was asked about, and one for the lock's
-//! own panics.
+//! A search as JUnit XML, which CI systems show: a test case for each predicate that was asked about, and one for the
+//! lock's own panics.
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 

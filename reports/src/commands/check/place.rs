@@ -1,5 +1,5 @@
-//! Where a search puts what it finds. All of it is tried before the first run: a search of an hour must not end with a folder
-//! that cannot be written.
+//! Where a search puts what it finds. All of it is tried before the first run: a search of an hour must not end with a
+//! folder that cannot be written.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
