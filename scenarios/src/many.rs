@@ -49,10 +49,6 @@ impl Many {
 }
 
 /// How many threads run at once on this machine.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "says on how many threads worlds run, and none of them sees it"
-)]
 pub fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

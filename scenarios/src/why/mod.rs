@@ -183,7 +183,6 @@ where
 }
 
 /// Each item's result, in the items' order.
-#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let jobs = jobs.get().min(items.len().max(1));
     let make = &make;
