@@ -21,12 +21,14 @@ use doublehold_scenarios::when::{Event, Mark, Nth, When};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine, catalog};
 
 /// Ways in which a lock is lost; Redlock's others are in `quorum.rs`.
-const SAMPLE: [&str; 5] = [
+const SAMPLE: [&str; 6] = [
     "crash-restart/none/power-loss/too-early",
     "lease-pause/redlock",
     "failover-before-replication",
     "suspend-in-flight",
     "setnx-then-expire",
+    // Needs no fault at all.
+    "setnx-expire-in-multi",
 ];
 
 fn load(name: &str) -> Scenario {
