@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::explore::{CLIENTS, Exploration, Found, small_world};
+use doublehold_scenarios::explore::{CLIENTS, Exploration, Explored, small_world};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::scenario::{DelayLaw, Scenario};
 use doublehold_scenarios::shrink::Target;
@@ -27,7 +27,7 @@ fn tiny(lock: &str) -> Scenario {
     world.scenario(lock, doublehold_lockimpl::descriptors()).unwrap()
 }
 
-fn explore_with(exploration: &Exploration, jobs: usize) -> Found {
+fn explore_with(exploration: &Exploration, jobs: usize) -> Explored {
     let jobs = NonZeroUsize::new(jobs).unwrap();
     exploration.run(exploration.begin(), jobs, || false, |_, _| ())
 }
@@ -49,7 +49,7 @@ fn word(finding: &Target) -> String {
 }
 
 /// Everything that the search tried. Each set is tried once.
-fn searched(scenario: &Scenario, kinds: &[&str], faults: usize) -> (List, Found) {
+fn searched(scenario: &Scenario, kinds: &[&str], faults: usize) -> (List, Explored) {
     let exploration = Exploration::new(scenario, kinds, faults, SEED).unwrap();
     let mut list = List::new();
     let found = exploration.run(
@@ -158,7 +158,7 @@ fn two_faults_everywhere_are_the_list_made_by_brute_force() {
 }
 
 /// The minimal ones are those of which no proper subset violates the same; counted here by the definition.
-fn minimal_by_definition(list: &List, found: &Found) {
+fn minimal_by_definition(list: &List, found: &Explored) {
     for finding in Target::ALL.into_iter() {
         let violates =
             |faults: &[String]| list.get(faults).is_some_and(|violated| violated.contains(&word(&finding)));
@@ -179,7 +179,7 @@ fn any_number_of_threads_and_any_interruption_find_the_same() {
     let whole = explore_with(&exploration, 1);
     assert!(whole.complete && !whole.findings.is_empty());
     assert_eq!(explore_with(&exploration, 3), whole);
-    let kept = |found: &Found| exploration.keep(found).unwrap();
+    let kept = |found: &Explored| exploration.keep(found).unwrap();
     let (mut parts, mut found) = (0, exploration.begin());
     while !found.complete {
         let stop = AtomicBool::new(false);

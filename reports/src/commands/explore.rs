@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_history::words::duration;
-use doublehold_scenarios::explore::{CLIENTS, Exploration, Found, Kinds, small_world};
+use doublehold_scenarios::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::shrink::Target;
 use doublehold_scenarios::{Scenario, Seed};
@@ -148,7 +148,12 @@ fn long(seconds: f64) -> String {
     format!("about {} {unit}", grouped((seconds / scale).ceil() as u64))
 }
 
-fn search(arguments: &Arguments, exploration: &Exploration, begun: Found, stopping: &Stopping) -> Found {
+fn search(
+    arguments: &Arguments,
+    exploration: &Exploration,
+    begun: Explored,
+    stopping: &Stopping,
+) -> Explored {
     let (began, before) = (Instant::now(), begun.placements());
     let bar = bar(exploration.estimate());
     let mut tried = before;

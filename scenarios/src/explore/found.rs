@@ -41,7 +41,7 @@ impl Tried {
 
 /// The state of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Explored {
     /// Whether every placement was tried.
     pub complete: bool,
     /// How many placements of one fault were tried, of two, and so on.
@@ -92,7 +92,7 @@ pub struct Unsaid {
     pub example: Vec<Place>,
 }
 
-impl Found {
+impl Explored {
     /// How many placements were tried.
     pub fn placements(&self) -> u64 {
         self.tried.iter().sum()
@@ -162,9 +162,9 @@ mod tests {
         Place { at: Nth { event: Event::mark("c1", mark), nth: 1 }, choice: 0 }
     }
 
-    fn found(tried: &[(&[Place], u64, bool)]) -> Found {
+    fn found(tried: &[(&[Place], u64, bool)]) -> Explored {
         let kinds = Kinds::named(&["pause"], &catalog::load("lease-pause", &[]).unwrap()).unwrap();
-        let mut found = Found::default();
+        let mut found = Explored::default();
         for (places, hash, violates) in tried {
             let findings = if *violates { vec![P2] } else { vec![] };
             found.add(places, &Tried { hash: *hash, findings, unsaid: vec![] }, 2, &kinds);
@@ -172,7 +172,7 @@ mod tests {
         found
     }
 
-    fn minimal(found: &Found) -> u64 {
+    fn minimal(found: &Explored) -> u64 {
         found.findings.get(&P2).map_or(0, |it| it.minimal.values().map(|it| it.count).sum())
     }
 

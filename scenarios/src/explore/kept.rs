@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Exploration;
-use super::found::{Found, Minimal, Unsaid, Violations, group};
+use super::found::{Explored, Minimal, Unsaid, Violations, group};
 use super::place::Place;
 use crate::run::Prepared;
 use crate::shrink::Target;
@@ -67,7 +67,7 @@ impl Exploration {
     /// # Errors
     ///
     /// If it cannot be written as JSON, which cannot happen.
-    pub fn keep(&self, found: &Found) -> serde_json::Result<String> {
+    pub fn keep(&self, found: &Explored) -> serde_json::Result<String> {
         let of = |(finding, it): (&Target, &Violations)| KeptFinding {
             finding: finding.to_string(),
             runs: it.runs,
@@ -90,7 +90,7 @@ impl Exploration {
     /// # Errors
     ///
     /// If it is no such file, or one of another search.
-    pub fn resume(&self, text: &str) -> Result<Found, NotKept> {
+    pub fn resume(&self, text: &str) -> Result<Explored, NotKept> {
         let unreadable = |error: serde_json::Error| NotKept::Unreadable(error.to_string());
         let kept: Kept = serde_json::from_str(text).map_err(unreadable)?;
         self.refuse_another(&kept)?;
@@ -132,7 +132,7 @@ impl Exploration {
     }
 
     /// `None` if something in it is no part of this search.
-    fn found(&self, kept: Kept) -> Option<Found> {
+    fn found(&self, kept: Kept) -> Option<Explored> {
         let are_known = |places: &[Place]| places.iter().all(|place| place.fault(&self.kinds).is_some());
         let hash = |at: usize| u64::from_str_radix(kept.seen.get(at..at + 16)?, 16).ok();
         let seen = (0..kept.seen.len()).step_by(16).map(hash).collect::<Option<_>>()?;
@@ -157,6 +157,6 @@ impl Exploration {
             unsaid.insert(predicate, Unsaid { runs, example });
         }
         let Kept { batches, tried, .. } = kept;
-        Some(Found { complete: false, tried, findings, unsaid, seen, batches })
+        Some(Explored { complete: false, tried, findings, unsaid, seen, batches })
     }
 }

@@ -52,7 +52,7 @@ use crate::run::{Engine, LeanEngine, PrepareError, Prepared, PreparedSim};
 use crate::scenario::{DelayLaw, Probability, Scenario, Step};
 use crate::when::Nth;
 
-pub use found::{Found, Group, Minimal, Tried, Unsaid, Violations};
+pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
 pub use kept::NotKept;
 pub use kinds::Kinds;
 pub use place::Place;
@@ -206,8 +206,8 @@ impl Exploration {
 
     /// What is known before the first placement is tried: what the run without faults comes to.
     #[must_use]
-    pub fn begin(&self) -> Found {
-        let mut found = Found::default();
+    pub fn begin(&self) -> Explored {
+        let mut found = Explored::default();
         found.add(&[], &Tried::of(&self.prepared.judge(self.seed)), self.faults, &self.kinds);
         found
     }

@@ -10,7 +10,7 @@ use std::thread;
 
 use super::Exploration;
 use super::batches::{Batch, Batches};
-use super::found::{Found, Tried};
+use super::found::{Explored, Tried};
 use super::place::Place;
 use crate::run::Prepared;
 
@@ -20,11 +20,11 @@ impl Exploration {
     #[must_use]
     pub fn run(
         &self,
-        mut found: Found,
+        mut found: Explored,
         jobs: NonZeroUsize,
         stop: impl Fn() -> bool + Sync,
         mut each: impl FnMut(&[Place], &Tried),
-    ) -> Found {
+    ) -> Explored {
         let mut batches = Batches::new(self);
         if let Some(last) = found.batches.checked_sub(1) {
             // What comes before is listed again and not run.

@@ -1,5 +1,5 @@
-//! What only the end of a run can tell: which faults struck and when they were over, how the run ended, and what that makes of
-//! its history.
+//! What only the end of a run can tell: which faults struck and when they were over, how the run ended, and what that
+//! makes of its history.
 
 use doublehold_history::words::exact_duration;
 use doublehold_history::{EventKind, History, RunOutcome, TrueNs};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::Scenario;
-use doublehold_scenarios::explore::{Exploration, Found};
+use doublehold_scenarios::explore::{Exploration, Explored};
 
 use crate::error::CliError;
 use crate::opening::ELSEWHERE;
@@ -42,13 +42,17 @@ impl Kept {
     }
 
     /// What was found before, or nothing.
-    pub(super) fn begun(&self, exploration: &Exploration) -> Result<Found, CliError> {
+    pub(super) fn begun(&self, exploration: &Exploration) -> Result<Explored, CliError> {
         let Some(text) = &self.text else { return Ok(exploration.begin()) };
         exploration.resume(text).map_err(|error| unusable(self.file.as_deref().unwrap_or_default(), &error))
     }
 
     /// Writes what was found, if somebody named a file or there is more to find; returns where.
-    pub(super) fn keep(&self, exploration: &Exploration, found: &Found) -> Result<Option<String>, CliError> {
+    pub(super) fn keep(
+        &self,
+        exploration: &Exploration,
+        found: &Explored,
+    ) -> Result<Option<String>, CliError> {
         let path = match &self.file {
             Some(path) => path.clone(),
             None if found.complete => return Ok(None),

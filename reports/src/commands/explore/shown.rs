@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, list};
-use doublehold_scenarios::explore::{Exploration, Found, Group, Minimal, Place, Unsaid};
+use doublehold_scenarios::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::Target;
 use serde::Serialize;
@@ -84,7 +84,7 @@ impl Shown {
     /// Looks at the examples through redis-rs, and writes their scenarios.
     pub(super) fn of(
         exploration: &Exploration,
-        found: &Found,
+        found: &Explored,
         asked: &[Target],
         source: Option<&[String]>,
         folder: Option<&Folder>,
@@ -276,7 +276,7 @@ struct Examples<'a> {
 }
 
 impl Examples<'_> {
-    fn looked_for(&self, found: &Found, target: Target) -> Result<LookedFor, CliError> {
+    fn looked_for(&self, found: &Explored, target: Target) -> Result<LookedFor, CliError> {
         let unsaid = match target {
             Target::Violates(predicate) => found.unsaid.get(&predicate).map(|it| (predicate, it)),
             Target::Panics => None,
