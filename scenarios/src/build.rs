@@ -62,8 +62,9 @@ impl World {
     /// that each take two turns at changing what it protects. Whoever asks must obtain the lock within a minute of the
     /// last fault.
     ///
-    /// The lease is 4 s and the work 50 ms to 1.5 s: a lease must be overtaken by what goes wrong, not by slow work. Whoever is
-    /// refused asks again after 1 to 3 s, since runs in which clients ask all the time are long and no richer.
+    /// The lease is 4 s and the work 50 ms to 1.5 s: a lease must be overtaken by what goes wrong, not by slow work.
+    /// Whoever is refused asks again after 1 to 3 s, since runs in which clients ask all the time are long and no
+    /// richer.
     ///
     /// ```
     /// use doublehold_scenarios::build::World;
