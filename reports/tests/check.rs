@@ -59,14 +59,14 @@ fn one_thread_and_two_find_the_same() {
 #[test]
 fn what_is_found_replays_and_is_a_scenario() {
     let folder = folder();
-    let found = doublehold(folder.path(), &["check", "setnx-expire", "--runs", "2000", "--predicate", "LV"]);
+    let found = doublehold(folder.path(), &["check", "setnx", "--runs", "2000", "--predicate", "LV"]);
     assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
     let replay = stdout(&found);
     let replay = replay.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
     let replayed = doublehold(folder.path(), &replay.split(' ').collect::<Vec<_>>());
     assert!(stdout(&replayed).contains("same run"), "{}", stdout(&replayed));
     assert_eq!(replayed.status.code(), Some(0), "{}", stdout(&replayed));
-    let scenario = "doublehold-check/setnx-expire-LV.toml";
+    let scenario = "doublehold-check/setnx-LV.toml";
     let seed = stdout(&replayed)
         .lines()
         .find_map(|line| Some(line.trim().strip_prefix("seed ")?.split(',').next()?.to_owned()))
