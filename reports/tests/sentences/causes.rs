@@ -129,6 +129,27 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        says: r"^(?<who>\w+)'s late clean-up of an earlier attempt deleted its own key on (?<nodes>.+?), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| {
+            let who = seen.client(&it["who"])?;
+            let by_itself = |key: &KeySpan, until: TrueNs| {
+                let holds = seen.claims.iter().any(|claim| {
+                    claim.grant == key.grant
+                        && claim.from < until
+                        && claim.to.is_none_or(|end| until < end)
+                });
+                let touched = |what: &EventKind| match what {
+                    EventKind::KeyTouched { client, by, held, op: KeyOp::Release, .. } => {
+                        *client == who && by == held && *held == key.grant
+                    }
+                    _ => false,
+                };
+                holds && seen.history(until).any(touched)
+            };
+            Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
+        },
+    },
+    Rule {
         says: r"^(?<by>\w+)'s (?<release>release|plain DEL) (?<then>then )?deleted (?<who>\w+)'s key on (?<node>\w+)(?:, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?)?$",
         holds: |seen, it| {
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);

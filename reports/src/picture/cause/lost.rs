@@ -30,6 +30,7 @@ pub(super) fn before_the_next_grant(
     let (holder, later) = (facts.client(first.client), granted_by(facts, second));
     stepped(facts, &lost, &holder, &later)
         .or_else(|| forgotten(facts, &lost, &holder, &later))
+        .or_else(|| cleaned_up(facts, &lost, &holder, &later))
         .or_else(|| deleted(facts, &lost, &holder, &later))
         .or_else(|| overwritten(facts, &lost, overlap))
         .or_else(|| ran_out(facts, &lost, first, &later))
@@ -63,6 +64,30 @@ fn forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) ->
     let nodes = nodes(facts, alike.iter().map(|it| it.key.node));
     let they = if alike.len() == 1 { "it" } else { "they" };
     Some(format!("{nodes} forgot {holder}'s key because {they} {first}, and {later}"))
+}
+
+/// By its own holder, before it called release: what it sent to clean up after an earlier attempt of the same call.
+fn cleaned_up(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> Option<String> {
+    let events = || facts.run.history.events().iter();
+    let is_released = |grant: CallId, at: TrueNs| {
+        let of_grant =
+            |what: &EventKind| matches!(what, EventKind::ReleaseCalled { grant: it, .. } if *it == grant);
+        events().any(|event| event.at <= at && of_grant(&event.what))
+    };
+    let by_itself = |it: &&Lost<'_>| {
+        let own = |what: &EventKind| match what {
+            EventKind::KeyTouched { by, held, op: KeyOp::Release, .. } => by == held && *held == it.key.grant,
+            _ => false,
+        };
+        it.how == KeyEnd::Deleted
+            && !is_released(it.key.grant, it.at)
+            && events().any(|event| event.at == it.at && own(&event.what))
+    };
+    let hosts: Vec<HostIndex> = lost.iter().filter(by_itself).map(|it| it.key.node).collect();
+    let nodes = (!hosts.is_empty()).then(|| nodes(facts, hosts.into_iter()))?;
+    Some(format!(
+        "{holder}'s late clean-up of an earlier attempt deleted its own key on {nodes}, and {later}"
+    ))
 }
 
 /// By a release that was meant for another key, mostly the releasing client's own, which was gone.
