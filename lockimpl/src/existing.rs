@@ -9,20 +9,21 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult};
 
+use crate::client::Client;
 use crate::clock::Deadline;
 use crate::descriptor::{Descriptor, Nodes};
-use crate::env::{DeadlinePassed, Env, NodeName, Task};
+use crate::env::{Env, NodeName};
+use crate::form::LockConfig;
 use crate::link::error_reply;
 use crate::lock::{Acquired, Doubt, Extended, Grant, Lock, Refusal, Released, Token};
 use crate::registry::{BoxLock, ConfigError, LockKind};
-use crate::switch::Switches;
-use crate::times::{BootTime, MonotonicTime, WallTime};
+use crate::switch::{SwitchError, Switches};
 
 /// A machine on which redis-rs' own connection can be had, not only something like it.
 pub trait RedisRs: Env {
@@ -70,119 +71,6 @@ pub struct Wanted {
     pub ttl: Duration,
 }
 
-/// A client's machine, for code that exists already: connections, clocks, sleep, chance.
-#[derive(Clone)]
-pub struct Client<E> {
-    env: E,
-    nodes: Arc<[NodeName]>,
-    connection: Arc<Mutex<Option<MultiplexedConnection>>>,
-}
-
-impl<E: RedisRs> Client<E> {
-    fn new(env: E, nodes: Vec<NodeName>) -> Self {
-        Self { env, nodes: nodes.into(), connection: Arc::default() }
-    }
-
-    /// The names of the nodes that the lock runs on.
-    pub fn nodes(&self) -> &[NodeName] {
-        &self.nodes
-    }
-
-    /// Opens a new connection to a node.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such node, or it takes no connections.
-    pub async fn connect(&self, node: &NodeName) -> RedisResult<MultiplexedConnection> {
-        self.env.multiplexed(node).await
-    }
-
-    /// This client's connection to its first node: opened when it is first asked for, and anew after a call that
-    /// failed.
-    ///
-    /// # Errors
-    ///
-    /// If the node takes no connections.
-    pub async fn connection(&self) -> RedisResult<MultiplexedConnection> {
-        if let Some(open) = self.kept().clone() {
-            return Ok(open);
-        }
-        let opened = self.connect(&self.nodes[0]).await?;
-        *self.kept() = Some(opened.clone());
-        Ok(opened)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads the wall clock.
-    pub async fn wall(&self) -> WallTime {
-        self.env.wall().await
-    }
-
-    /// Reads the monotonic clock.
-    pub async fn monotonic(&self) -> MonotonicTime {
-        self.env.monotonic().await
-    }
-
-    /// Reads the boot clock.
-    pub async fn boot(&self) -> BootTime {
-        self.env.boot().await
-    }
-
-    /// Waits, on the monotonic clock.
-    pub async fn sleep(&self, duration: Duration) {
-        let now = self.env.monotonic().await;
-        self.env.sleep_until(now.saturating_add(duration)).await;
-    }
-
-    /// Runs `operation` for `limit` at most, on the monotonic clock. What it sent is not recalled.
-    ///
-    /// # Errors
-    ///
-    /// If it took longer.
-    pub async fn timeout<F>(&self, limit: Duration, operation: F) -> Result<F::Output, DeadlinePassed>
-    where
-        F: Future + Send,
-        F::Output: Send,
-    {
-        let now = self.env.monotonic().await;
-        self.env.race(operation, now.saturating_add(limit)).await
-    }
-
-    /// Fills `bytes` with random bytes.
-    pub fn random(&self, bytes: &mut [u8]) {
-        self.env.random(bytes);
-    }
-
-    /// A new token: 128 random bits in hexadecimal. Keys that hold it [are](Client::marks) this call's.
-    pub fn token(&self) -> String {
-        let mut bytes = [0; 16];
-        self.env.random(&mut bytes);
-        let token = format!("{:032x}", u128::from_le_bytes(bytes));
-        self.marks(token.as_bytes());
-        token
-    }
-
-    /// Says that keys with this value, or fields of a hash with this name, are those of the call under way, also if it
-    /// never learns that it took the lock. A [guard](Guard::token) says the same, of a call that did.
-    pub fn marks(&self, value: &[u8]) {
-        self.env.marks(value);
-    }
-
-    /// Says that a key is a claim whatever it holds, such as a counter: whoever makes it has the lock. To be said by
-    /// each call before it touches the key.
-    pub fn marks_key(&self, key: &str) {
-        self.env.marks_key(key.as_bytes());
-    }
-
-    /// Starts a task beside the caller's code, such as a watchdog that renews a lease.
-    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
-        self.env.spawn(task)
-    }
-}
-
 /// Lock code that exists already, as a kind of lock.
 ///
 /// ```
@@ -219,6 +107,7 @@ impl<E: RedisRs> Client<E> {
 #[derive(Clone, Debug)]
 pub struct Existing<F> {
     descriptor: (&'static str, Nodes),
+    config: Config,
     key: fn(&str) -> String,
     acquire: F,
 }
@@ -228,7 +117,12 @@ impl<F> Existing<F> {
     ///
     /// An error counts as "nobody can say", except an error that a node replied with: that is a no.
     pub fn on_nodes(name: &'static str, acquire: F) -> Self {
-        Self { descriptor: (name, Nodes::Independent), key: str::to_owned, acquire }
+        Self {
+            descriptor: (name, Nodes::Independent),
+            config: Config::of::<()>(),
+            key: str::to_owned,
+            acquire,
+        }
     }
 
     /// What the code makes of a lock's name to have its key, such as `|name| format!("lock:{name}")`. Without it
@@ -236,6 +130,44 @@ impl<F> Existing<F> {
     #[must_use]
     pub fn key(self, key: fn(&str) -> String) -> Self {
         Self { key, ..self }
+    }
+
+    /// Code with a configuration of its own, which it asks its client for ([`Client::config`]). Its switches are then
+    /// part of each scenario, and of plans: one can be set, and a property can draw all of them.
+    ///
+    /// ```
+    /// use doublehold_lockimpl::{Client, Existing, Form, Guard, LockConfig, RedisRs, Wanted};
+    /// use std::time::Duration;
+    ///
+    /// struct Config {
+    ///     margin: Duration,
+    /// }
+    ///
+    /// impl LockConfig for Config {
+    ///     fn read(form: &mut Form<'_>) -> Config {
+    ///         let margin = form.duration("margin", Duration::ZERO, "what is taken off each lease");
+    ///         Config { margin }
+    ///     }
+    /// }
+    ///
+    /// # struct MyGuard;
+    /// # impl Guard for MyGuard {
+    /// #     fn token(&self) -> Vec<u8> { Vec::new() }
+    /// #     async fn release(self) -> redis::RedisResult<bool> { Ok(true) }
+    /// # }
+    /// # fn mine<E: RedisRs>() -> impl doublehold_lockimpl::LockKind<E> {
+    /// let take = async |client: Client<E>, wanted: Wanted| {
+    ///     let lease = wanted.ttl.saturating_sub(client.config::<Config>().margin);
+    ///     # let _ = lease;
+    ///     // …
+    ///     Ok::<Option<MyGuard>, redis::RedisError>(None)
+    /// };
+    /// Existing::on_nodes("mine", take).configured::<Config>()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn configured<C: LockConfig>(self) -> Self {
+        Self { config: Config::of::<C>(), ..self }
     }
 }
 
@@ -260,7 +192,26 @@ impl Existing<()> {
                 acquire(connection, client, wanted).await
             })
         };
-        Existing { descriptor: (name, Nodes::One), key: str::to_owned, acquire: connected }
+        let config = Config::of::<()>();
+        Existing { descriptor: (name, Nodes::One), config, key: str::to_owned, acquire: connected }
+    }
+}
+
+/// What is to be known of a type of configuration.
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    describe: fn(&'static str, Nodes) -> Descriptor,
+    refuse: fn(&Switches) -> Result<(), SwitchError>,
+}
+
+impl Config {
+    fn of<C: LockConfig>() -> Config {
+        Config {
+            describe: |name, nodes| {
+                Descriptor::of::<C>(name, "a lock of the user's own", "the user's own code", nodes)
+            },
+            refuse: |chosen| C::chosen(chosen).map(drop),
+        }
     }
 }
 
@@ -276,14 +227,15 @@ where
 {
     fn descriptor(&self) -> Descriptor {
         let (name, nodes) = self.descriptor;
-        Descriptor::of::<()>(name, "a lock of the user's own", "the user's own code", nodes)
+        (self.config.describe)(name, nodes)
     }
 
-    fn build(&self, env: E, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
+    fn build(&self, env: E, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         if nodes.is_empty() {
             return Err(ConfigError::NoNodes);
         }
-        let client = Client::new(env, nodes);
+        (self.config.refuse)(chosen)?;
+        let client = Client::new(env, nodes, chosen.clone());
         let (acquire, held) = (self.acquire.clone(), BTreeMap::new());
         Ok(BoxLock::new(ExistingLock { client, key: self.key, acquire, held }))
     }

@@ -15,7 +15,7 @@
 //! | `locks` | the algorithms, a file each, and their switches |
 //! | `form`, `switch` | [`Switches`]: what each may be, its default and its meaning, said once |
 //! | `descriptor`, `registry` | [`Registry`]: any lock by its name, and what is known of it without building one |
-//! | `existing` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
+//! | `existing`, `client` | [`Existing`]: lock code that exists already, over redis-rs' own connection |
 //! | `request`, `link`, `wire`, `plain` | what is said to one node, and the way to it |
 //! | `tokio_env` | the environment of a real machine (feature `tokio`) |
 //!
@@ -39,6 +39,7 @@
 //! line.
 
 mod ballot;
+mod client;
 mod clock;
 mod descriptor;
 mod driver;
@@ -61,11 +62,12 @@ mod times;
 mod tokio_env;
 mod wire;
 
+pub use client::Client;
 pub use clock::{Clock, Deadline, Drift, Ratio, Timing};
 pub use descriptor::{Descriptor, Facts, Nodes, Sends};
 pub use driver::{connection_config, connection_info};
 pub use env::{DeadlinePassed, Env, NodeName, Task};
-pub use existing::{Acquiring, Client, Existing, Guard, RedisRs, Wanted};
+pub use existing::{Acquiring, Existing, Guard, RedisRs, Wanted};
 pub use form::{Choice, Form, LockConfig};
 pub use link::OnTimeout;
 pub use lock::{
