@@ -44,8 +44,8 @@
 //! # Ok::<(), doublehold::check::CheckError>(())
 //! ```
 
-mod hushed;
-mod names;
+pub(crate) mod hushed;
+pub(crate) mod names;
 
 use std::fmt::{self, Write as _};
 use std::ops::{ControlFlow, RangeInclusive};

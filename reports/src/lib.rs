@@ -8,6 +8,7 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`json`]: the same for other programs
 //! - [`check`]: one's own lock, tried in a world from many seeds
+//! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
@@ -37,6 +38,8 @@ mod opening;
 #[cfg(feature = "cli")]
 mod output;
 pub mod picture;
+#[cfg(feature = "proptest")]
+pub mod property;
 #[cfg(feature = "cli")]
 pub mod serve;
 #[cfg(feature = "cli")]

@@ -20,13 +20,13 @@ thread_local! {
 }
 
 /// Runs as its scenario does, and shows each panic once.
-pub(super) struct Hushed<P> {
+pub(crate) struct Hushed<P> {
     prepared: P,
     shown: Places,
 }
 
 impl<P> Hushed<P> {
-    pub(super) fn new(prepared: P) -> Hushed<P> {
+    pub(crate) fn new(prepared: P) -> Hushed<P> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = panic::take_hook();
@@ -40,7 +40,7 @@ impl<P> Hushed<P> {
     }
 
     /// Does something with the preparation, or another one of the same lock.
-    pub(super) fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
+    pub(crate) fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
         let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
         run(&self.prepared)
     }

@@ -6,7 +6,7 @@ const ONE_MAX: usize = 80;
 const ALL_MAX: usize = 200;
 
 /// Several names as one.
-pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| cut(escaped(name), ONE_MAX)).collect();
     cut(names.join("."), ALL_MAX)
 }

@@ -1,0 +1,69 @@
+//! The cases of a property as if they were the seeds of one scenario, so that they are run as those are: on all
+//! cores, counted in order, with the same result on any number of threads.
+
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::{Engine, OwnLocks, PrepareError, Prepared, PreparedSim, Report, Scenario, Seed};
+use proptest::prelude::*;
+
+/// From what seeds cases are run. Short numbers are easier to speak of.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=999_999;
+
+/// The seeds of cases.
+pub(super) fn seeds() -> impl Strategy<Value = u64> {
+    SEEDS
+}
+
+/// A scenario, and the seed to run it from.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) scenario: Scenario,
+    pub(super) seed: Seed,
+}
+
+impl Case {
+    pub(super) fn of(plan: &Plan) -> Case {
+        Case { scenario: plan.scenario.clone(), seed: plan.seed }
+    }
+}
+
+/// All cases, counted from 1.
+pub(super) struct Cases {
+    pub(super) engine: OwnLocks,
+    pub(super) cases: Vec<Case>,
+}
+
+impl Cases {
+    pub(super) fn case(&self, number: Seed) -> &Case {
+        &self.cases[number.0 as usize - 1]
+    }
+
+    fn prepared(&self, case: &Case) -> PreparedSim {
+        prepare(&self.engine, &case.scenario).expect("a scenario that was checked can be run")
+    }
+}
+
+/// Here a seed is the number of a case.
+impl Prepared for Cases {
+    type Record = <PreparedSim as Prepared>::Record;
+
+    fn judge(&self, number: impl Into<Seed>) -> Summary {
+        let number = number.into();
+        let case = self.case(number);
+        Summary { seed: number, ..self.prepared(case).judge(case.seed) }
+    }
+
+    fn run(&self, number: impl Into<Seed>) -> Report {
+        let case = self.case(number.into());
+        self.prepared(case).run(case.seed)
+    }
+
+    fn run_traced(&self, number: impl Into<Seed>) -> (Report, Vec<Self::Record>) {
+        let case = self.case(number.into());
+        self.prepared(case).run_traced(case.seed)
+    }
+}
+
+pub(super) fn prepare(engine: &OwnLocks, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+    engine.prepare(scenario)
+}

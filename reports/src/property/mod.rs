@@ -1,0 +1,310 @@
+//! Properties of one's own lock, tested with proptest: in drawn worlds, under drawn weathers, with drawn switches.
+//!
+//! ```no_run
+//! use doublehold::check::{LockKind, Predicate, ScenarioError, SimEnv};
+//! use doublehold::property::{Property, Worlds};
+//!
+//! # fn test(my_lock: impl LockKind<SimEnv>) -> Result<(), ScenarioError> {
+//! let worlds = Worlds::of(&my_lock).clients(2..=3).weather(["pauses-only"]);
+//! Property::new("frees its own lock only", my_lock).holds(&[Predicate::WR]).check(worlds.scenarios()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A scenario is drawn for each case, and a seed to run it from. The first case that breaks the property is handed to
+//! [`shrink`](doublehold_scenarios::shrink), which knows what may go from a scenario; proptest's own shrinking is
+//! off.
+//!
+//! **A regression file is a plan.** The shrunk run is written to `doublehold-regressions/NAME/`, in the folder
+//! where tests run, which is the package's: put it under version control, as one does with `proptest-regressions`.
+//! Every later run of the property replays the plans in its folder before anything is drawn, and fails while one
+//! of them still breaks it. A plan from elsewhere (of [`check`](mod@crate::check)) that is put there is replayed
+//! as well. One that breaks nothing any more passes, and guards the repair.
+//!
+//! **The same cases every time**, so that CI fails because of a change and of nothing else. The variable
+//! `DOUBLEHOLD_RNG_SEED` set to a number draws others, `DOUBLEHOLD_CASES` says how many, whatever the code says: a
+//! job at night may set both. Another version of proptest may draw other cases; plans stay what they are.
+//!
+//! What a lock's own configuration is must be its switches, or it would be in no plan:
+//! [`Existing::configured`](crate::check::Existing::configured).
+//!
+//! Not here: choosing cases by what earlier ones have covered.
+
+mod cases;
+mod draws;
+mod regressions;
+mod switches;
+mod tried;
+mod weathers;
+mod worlds;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_lockimpl::{LockKind, Registry};
+use doublehold_scenarios::many::{Many, Tally, run_many};
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::shrink::{Effort, ShrinkError, Target};
+use doublehold_scenarios::{OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv};
+use proptest::prelude::*;
+
+pub use proptest;
+pub use switches::switches;
+pub use tried::{Broken, Tried};
+pub use weathers::weathers;
+pub use worlds::{Topology, Worlds};
+
+use self::cases::{Case, Cases};
+use self::draws::Draws;
+use crate::check::hushed::Hushed;
+use crate::check::names;
+use crate::found::counterexample;
+
+/// How many cases there are if nobody says, as with proptest.
+const CASES: u64 = 256;
+/// Where plans go that broke a property.
+const REGRESSIONS: &str = "doublehold-regressions";
+/// How long the machine may be busy without any case coming to its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Something that is to hold in all scenarios of a kind.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is tried until it is checked"]
+pub struct Property {
+    name: String,
+    lock: &'static str,
+    locks: Registry<SimEnv>,
+    holds: Vec<Predicate>,
+    cases: u64,
+    regressions: Option<PathBuf>,
+    patience: Duration,
+}
+
+impl Property {
+    /// A property of `lock`. Its regressions are in a folder of this name, so that no two should share one.
+    pub fn new(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property {
+        let (name, descriptor) = (name.into(), lock.descriptor());
+        let regressions = Path::new(REGRESSIONS).join(names::joined([name.as_str()]));
+        Property {
+            name,
+            lock: descriptor.name,
+            locks: Registry::builtin().with(lock),
+            holds: Predicate::ALL.to_vec(),
+            cases: CASES,
+            regressions: Some(regressions),
+            patience: PATIENCE,
+        }
+    }
+
+    /// What is to hold: all predicates, if nothing is said. A panic of the lock breaks it in any case.
+    pub fn holds(self, predicates: &[Predicate]) -> Property {
+        Property { holds: predicates.to_vec(), ..self }
+    }
+
+    /// How many cases are drawn, 256 if nothing is said. The variable `DOUBLEHOLD_CASES` overrides it.
+    pub fn cases(self, cases: u64) -> Property {
+        Property { cases, ..self }
+    }
+
+    /// The folder whose plans are replayed first, and to which the plan of what is found goes.
+    pub fn regressions(self, folder: impl Into<PathBuf>) -> Property {
+        Property { regressions: Some(folder.into()), ..self }
+    }
+
+    /// Replays no plans and writes none.
+    pub fn no_regressions(self) -> Property {
+        Property { regressions: None, ..self }
+    }
+
+    /// How long no case may end, in real time, until it is said that the lock's code does not come back. A minute.
+    pub fn patience(self, patience: Duration) -> Property {
+        Property { patience, ..self }
+    }
+
+    /// For tests: goes on if the property [holds](Tried::holds).
+    ///
+    /// # Panics
+    ///
+    /// If it does not, or cannot be tried, with everything there is to say: the shrunk faults, the picture, the
+    /// path of the plan.
+    #[track_caller]
+    pub fn check(self, scenarios: impl Strategy<Value = Scenario>) {
+        let tried = self.run(scenarios).unwrap_or_else(|error| panic!("{error}"));
+        assert!(tried.holds(), "{tried}");
+    }
+
+    /// Replays the regressions, then draws cases, until one breaks the property.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be drawn or run. What the lock does wrong is no error: it is in the result.
+    pub fn run(self, scenarios: impl Strategy<Value = Scenario>) -> Result<Tried, PropertyError> {
+        let draws = Draws::asked_for(self.cases)?;
+        let plans =
+            self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
+        let plans = plans.transpose()?.unwrap_or_default();
+        let engine = OwnLocks(self.locks.clone());
+        let replayed = plans.len() as u64;
+        let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
+        draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
+        let last = Seed(cases.len() as u64);
+        let cases = Arc::new(Hushed::new(Cases { engine: engine.clone(), cases }));
+        let tally =
+            run_many(&cases, &Many::of(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            });
+        let tally = tally.map_err(|stuck| PropertyError::Stuck {
+            cases: stuck.seeds.iter().map(|number| number.0.saturating_sub(replayed)).collect(),
+            patience: stuck.patience,
+        })?;
+        let broken = match self.first(&tally) {
+            None => None,
+            Some(number) => match plans.get(number.0 as usize - 1) {
+                Some((path, plan)) => Some(cases.hush(|_| self.still_broken(&engine, path, plan))?),
+                None => Some(self.broken(&engine, &cases, number, number.0 - replayed)?),
+            },
+        };
+        let Property { name, lock, holds, .. } = self;
+        Ok(Tried { name, lock, asked: holds, replayed, draws: (draws.cases, draws.seed), tally, broken })
+    }
+
+    /// The first case that breaks it.
+    fn first(&self, tally: &Tally) -> Option<Seed> {
+        let violated = self.holds.iter().filter_map(|predicate| tally.of(*predicate).first);
+        violated.chain(tally.panicked.map(|(first, _)| first)).min()
+    }
+
+    /// The gravest thing by which a run breaks it.
+    fn target(&self, shows: impl Fn(Target) -> bool) -> Option<Target> {
+        let is_asked = |target: &Target| match target {
+            Target::Panics => true,
+            Target::Violates(predicate) => self.holds.contains(predicate),
+        };
+        Target::ALL.into_iter().filter(is_asked).find(|target| shows(*target))
+    }
+
+    /// A regression that is still one.
+    fn still_broken(&self, engine: &OwnLocks, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
+        let prepared = cases::prepare(engine, &plan.scenario)?;
+        let run = prepared.judge(plan.seed);
+        let target = self.target(|target| target.is_in(&run)).ok_or(PropertyError::NotTheSame(plan.seed))?;
+        let report = prepared.run(plan.seed);
+        let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
+        Ok(Broken::again(target, path, report))
+    }
+
+    /// A case that was drawn, made as small as it gets.
+    fn broken(
+        &self,
+        engine: &OwnLocks,
+        cases: &Hushed<Cases>,
+        number: Seed,
+        drawn: u64,
+    ) -> Result<Broken, PropertyError> {
+        let run = cases.judge(number);
+        cases.hush(|all| {
+            let Case { scenario, seed } = all.case(number);
+            let target = self.target(|target| target.is_in(&run)).ok_or(PropertyError::NotTheSame(*seed))?;
+            let example = counterexample(engine, engine, (scenario, *seed, target), &Effort::default());
+            let example = example.map_err(|error| match error {
+                ShrinkError::NoExample { seed, .. } => PropertyError::NotTheSame(seed),
+                other => PropertyError::Shrink(other),
+            })?;
+            let plan =
+                self.regressions.as_deref().map(|folder| regressions::write(folder, target, &example.report));
+            Ok(Broken::found(drawn, example, plan))
+        })
+    }
+}
+
+/// Plans of runs that a lock makes of such scenarios: random faults are drawn, and written out.
+///
+/// For properties of plans themselves, in a `proptest!` of one's own.
+pub fn plans(
+    lock: impl LockKind<SimEnv>,
+    scenarios: impl Strategy<Value = Scenario> + 'static,
+) -> BoxedStrategy<Plan> {
+    use doublehold_scenarios::Engine as _;
+    let engine = OwnLocks(Registry::builtin().with(lock));
+    let plan = move |(scenario, seed)| Plan::of(&engine.run(&scenario, Seed(seed)));
+    (scenarios, cases::seeds()).prop_map(plan).no_shrink().boxed()
+}
+
+/// Why a property could not be tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PropertyError {
+    /// A variable is no number, or one that makes no sense.
+    #[error("the variable {name} is `{value}`: set it to {takes}, or unset it")]
+    Variable {
+        /// Its name.
+        name: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        takes: String,
+    },
+    /// No cases at all, or more than fit into memory.
+    #[error("a property cannot have {cases} cases: use 1 to {}", draws::CASES_MAX)]
+    Cases {
+        /// How many were asked for.
+        cases: u64,
+    },
+    /// The strategy gives nothing.
+    #[error("case {case} cannot be drawn: {cause}; let the strategy refuse less")]
+    Draw {
+        /// Which case.
+        case: u64,
+        /// What proptest says.
+        cause: String,
+    },
+    /// What the strategy gave makes no sense, or names another lock.
+    #[error("case {case}: {source}")]
+    Scenario {
+        /// Which case.
+        case: u64,
+        /// What is wrong.
+        source: ScenarioError,
+    },
+    /// A plan among the regressions cannot be read.
+    #[error("{0}\nhint: delete it if the lock has changed so that it cannot mean anything any more")]
+    Regression(#[source] ScenarioError),
+    /// The folder of regressions cannot be read.
+    #[error(
+        "cannot read the regressions in `{}`: {source}; `Property::regressions` names another folder",
+        folder.display()
+    )]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A scenario cannot be run.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// Cases do not come back. Regressions are counted as case 0.
+    #[error(
+        "no case has ended for {patience:?}, and these have not come back: {cases:?}; the lock loops without ever \
+         awaiting anything, or waits for another thread"
+    )]
+    Stuck {
+        /// Which cases.
+        cases: Vec<u64>,
+        /// For how long nothing ended.
+        patience: Duration,
+    },
+    /// The same seed gave two runs.
+    #[error(
+        "the run from seed {0} was another the second time: the lock reads something that its client does not give it, \
+         such as real time, real chance or a static"
+    )]
+    NotTheSame(Seed),
+    /// A bad run cannot be shrunk.
+    #[error(transparent)]
+    Shrink(ShrinkError),
+}
