@@ -14,6 +14,15 @@ pub struct Held {
     token: String,
 }
 
+/// How the lock is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// GET, compare, DEL: as it went into review.
+    GetThenDelete,
+    /// Compared and deleted in one step.
+    Script,
+}
+
 /// Asks for the lock once. `token` must be nobody else's.
 pub async fn take(
     mut redis: MultiplexedConnection,
@@ -33,8 +42,16 @@ impl Held {
         &self.token
     }
 
-    /// Gives the lock back, if it is still ours. This is how it went into review, and it looks right.
-    pub async fn release_if_ours(mut self) -> RedisResult<bool> {
+    /// Gives the lock back, if it is still ours.
+    pub async fn release(self, how: Release) -> RedisResult<bool> {
+        match how {
+            Release::GetThenDelete => self.get_then_delete().await,
+            Release::Script => self.script().await,
+        }
+    }
+
+    /// This is how it went into review, and it looks right.
+    async fn get_then_delete(mut self) -> RedisResult<bool> {
         let holder: Option<String> = self.redis.get(&self.key).await?;
         if holder.as_deref() != Some(&self.token) {
             return Ok(false);
@@ -43,7 +60,7 @@ impl Held {
     }
 
     /// The same, repaired: Redis compares and deletes in one step, and nothing can come between.
-    pub async fn release(mut self) -> RedisResult<bool> {
+    async fn script(mut self) -> RedisResult<bool> {
         let script = Script::new(
             "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
         );
