@@ -12,7 +12,7 @@ use doublehold::check::{
 };
 use doublehold::property::proptest::prelude::*;
 use doublehold::property::proptest::test_runner::{Config as Cases, TestRunner};
-use doublehold::property::{Property, Tried, Worlds, plans, weathers};
+use doublehold::property::{Property, Tested, Worlds, plans, weathers};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::DelayLaw;
 use redis::RedisResult;
@@ -287,7 +287,7 @@ fn the_locks_own_configuration_is_drawn_and_is_in_the_plan() {
 
 #[test]
 fn the_same_cases_are_drawn_every_time_and_come_to_the_same() {
-    let tried = || -> (Vec<Scenario>, Tried) {
+    let tried = || -> (Vec<Scenario>, Tested) {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (keep, worlds) = (seen.clone(), worlds("script").scenarios().unwrap());
         let watched = worlds.prop_map(move |scenario| {

@@ -34,7 +34,7 @@ mod cases;
 mod draws;
 mod regressions;
 mod switches;
-mod tried;
+mod tested;
 mod weathers;
 mod worlds;
 
@@ -53,7 +53,7 @@ use proptest::prelude::*;
 
 pub use proptest;
 pub use switches::switches;
-pub use tried::{Broken, Tried};
+pub use tested::{Broken, Tested};
 pub use weathers::weathers;
 pub use worlds::{Topology, Worlds};
 
@@ -124,7 +124,7 @@ impl Property {
         Property { patience, ..self }
     }
 
-    /// For tests: goes on if the property [holds](Tried::holds).
+    /// For tests: goes on if the property [holds](Tested::holds).
     ///
     /// # Panics
     ///
@@ -141,7 +141,7 @@ impl Property {
     /// # Errors
     ///
     /// If nothing can be drawn or run. What the lock does wrong is no error: it is in the result.
-    pub fn run(self, scenarios: impl Strategy<Value = Scenario>) -> Result<Tried, PropertyError> {
+    pub fn run(self, scenarios: impl Strategy<Value = Scenario>) -> Result<Tested, PropertyError> {
         let draws = Draws::asked_for(self.cases)?;
         let plans =
             self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
@@ -169,7 +169,7 @@ impl Property {
             },
         };
         let Property { name, lock, holds, .. } = self;
-        Ok(Tried { name, lock, asked: holds, replayed, draws: (draws.cases, draws.seed), tally, broken })
+        Ok(Tested { name, lock, asked: holds, replayed, draws: (draws.cases, draws.seed), tally, broken })
     }
 
     /// The first case that breaks it.

@@ -17,7 +17,7 @@ use crate::text;
 
 /// A property that was tried. Prints as what was tried and what broke it.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct Tested {
     /// The property's name.
     pub name: String,
     /// The lock's name.
@@ -91,7 +91,7 @@ impl Broken {
     }
 }
 
-impl Tried {
+impl Tested {
     /// Whether nothing broke it, the lock was granted at least once, and each predicate was seen to hold at least
     /// once: a property that could never say anything is no pass.
     pub fn holds(&self) -> bool {
@@ -116,9 +116,9 @@ impl Tried {
     }
 }
 
-impl fmt::Display for Tried {
+impl fmt::Display for Tested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tried { name, lock, asked, replayed, draws: (cases, seed), .. } = self;
+        let Tested { name, lock, asked, replayed, draws: (cases, seed), .. } = self;
         let asked: Vec<&str> = asked.iter().map(|predicate| predicate.as_str()).collect();
         let plans = if *replayed == 1 { "1 regression" } else { &format!("{replayed} regressions") };
         let cases = grouped(*cases);
