@@ -132,19 +132,15 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+)'s late clean-up of an earlier attempt deleted its own key on (?<nodes>.+?), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let who = seen.client(&it["who"])?;
+            // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
-                let holds = seen.claims.iter().any(|claim| {
-                    claim.grant == key.grant
-                        && claim.from < until
-                        && claim.to.is_none_or(|end| until < end)
-                });
                 let touched = |what: &EventKind| match what {
                     EventKind::KeyTouched { client, by, held, op: KeyOp::Release, .. } => {
                         *client == who && by == held && *held == key.grant
                     }
                     _ => false,
                 };
-                holds && seen.history(until).any(touched)
+                seen.history(until).any(touched)
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
