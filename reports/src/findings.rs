@@ -98,6 +98,7 @@ impl Findings {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n{}\n\n", self.title, self.runs());
         text += &self.verdicts(&Plain);
+        text += &self.unsaid();
         for (example, shown) in &self.found {
             text.push('\n');
             text += &words_of(example, shown);
@@ -130,6 +131,16 @@ impl Findings {
         let Tally { runs, grants, .. } = self.tally;
         let last = self.first.0.saturating_add(runs.saturating_sub(1));
         format!("{} runs, seeds {} to {last}, {} grants", grouped(runs), self.first, grouped(grants))
+    }
+
+    /// Why runs said nothing about what was asked, each reason once, with the first seed.
+    fn unsaid(&self) -> String {
+        let unsaid = self.asked.iter().filter_map(|predicate| self.tally.of(*predicate).unsaid);
+        let reasons: BTreeSet<(Seed, String)> = unsaid.collect();
+        let line = |(seed, why): (Seed, String)| {
+            format!("\n  inconclusive, first from seed {seed}: {}\n", clean(&why))
+        };
+        reasons.into_iter().map(line).collect()
     }
 
     /// The last lines: what it came to, in a sentence.

@@ -134,13 +134,12 @@ pub(crate) const RULES: &[Rule] = &[
             let who = seen.client(&it["who"])?;
             // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
-                let touched = |what: &EventKind| match what {
-                    EventKind::KeyTouched { client, by, held, op: KeyOp::Release, .. } => {
+                seen.history(until).any(|what| match what {
+                    EventKind::KeyTouched { client, by, held, .. } => {
                         *client == who && by == held && *held == key.grant
                     }
                     _ => false,
-                };
-                seen.history(until).any(touched)
+                })
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
