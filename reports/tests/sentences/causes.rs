@@ -131,15 +131,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         says: r"^(?<who>\w+)'s late clean-up of an earlier attempt deleted its own key on (?<nodes>.+?), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
-            let who = seen.client(&it["who"])?;
             // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
-                seen.history(until).any(|what| match what {
-                    EventKind::KeyTouched { client, by, held, .. } => {
-                        *client == who && by == held && *held == key.grant
-                    }
-                    _ => false,
-                })
+                let own = |by: &CallId, held: &CallId| by == held && *held == key.grant;
+                let touched = |what: &EventKind| matches!(what, EventKind::KeyTouched { by, held, .. } if own(by, held));
+                seen.history(until).any(touched)
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
