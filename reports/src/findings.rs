@@ -154,11 +154,7 @@ impl Findings {
         match self.outcome() {
             Conclusion::Violated if violated.is_empty() => "PANICKED: the lock's own code\n".to_owned(),
             Conclusion::Violated => format!("VIOLATED: {}\n", list(&violated)),
-            Conclusion::Nothing => {
-                let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
-                let verb = if names.len() == 1 { "holds" } else { "hold" };
-                format!("nothing found: {} {verb} in all {} runs\n", list(&names), grouped(self.tally.runs))
-            }
+            Conclusion::Nothing => self.nothing(),
             Conclusion::Inconclusive => {
                 let mut text = "INCONCLUSIVE: nothing was found, and not everything was tried\n".to_owned();
                 for gap in self.gaps() {
@@ -167,6 +163,22 @@ impl Findings {
                 text
             }
         }
+    }
+
+    /// That nothing was found, and whether every run said so.
+    fn nothing(&self) -> String {
+        let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
+        let (names, runs) = (list(&names), grouped(self.tally.runs));
+        let unsaid =
+            self.asked.iter().map(|predicate| self.tally.of(*predicate).inconclusive).max().unwrap_or(0);
+        let (holds, is) = if self.asked.len() == 1 { ("holds", "is") } else { ("hold", "are") };
+        if unsaid == 0 {
+            return format!("nothing found: {names} {holds} in all {runs} runs\n");
+        }
+        let unsaid = grouped(unsaid);
+        format!(
+            "nothing found: {names} {is} never violated in {runs} runs, and not decided in {unsaid} of them\n"
+        )
     }
 
     fn verdicts(&self, table: &impl Table) -> String {
