@@ -134,8 +134,9 @@ pub(crate) const RULES: &[Rule] = &[
             // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
                 let own = |by: &CallId, held: &CallId| by == held && *held == key.grant;
-                let touched = |what: &EventKind| matches!(what, EventKind::KeyTouched { by, held, .. } if own(by, held));
-                seen.history(until).any(touched)
+                let it =
+                    |it: &EventKind| matches!(it, EventKind::KeyTouched { by, held, .. } if own(by, held));
+                seen.history(until).any(it)
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
