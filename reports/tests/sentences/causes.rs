@@ -133,10 +133,9 @@ pub(crate) const RULES: &[Rule] = &[
         holds: |seen, it| {
             // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
-                let own = |by: &CallId, held: &CallId| by == held && *held == key.grant;
-                let it =
-                    |it: &EventKind| matches!(it, EventKind::KeyTouched { by, held, .. } if own(by, held));
-                seen.history(until).any(it)
+                let own = |by: CallId, held: CallId| by == held && held == key.grant;
+                let mut at_once = seen.history(until);
+                at_once.any(|it| matches!(it, EventKind::KeyTouched { by, held, .. } if own(*by, *held)))
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
