@@ -121,7 +121,7 @@ impl<E: RedisRs> Client<E> {
     }
 
     /// Says that keys with this value, or fields of a hash with this name, are those of the call under way, also if it
-    /// never learns that it took the lock. A [guard](Guard::token) says the same, of a call that did.
+    /// never learns that it took the lock. A [guard](crate::Guard::token) says the same, of a call that did.
     pub fn marks(&self, value: &[u8]) {
         self.env.marks(value);
     }

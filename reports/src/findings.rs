@@ -103,8 +103,9 @@ impl Findings {
             text.push('\n');
             text += &words_of(example, shown);
         }
-        if let Some(coverage) = self.coverage(&Plain) {
-            write!(text, "\nwhere faults struck (how often)\n\n{coverage}").expect(WRITES);
+        match self.coverage(&Plain) {
+            Some(coverage) => write!(text, "\nwhere faults struck (how often)\n\n{coverage}").expect(WRITES),
+            None => text += "\nno fault struck: there is none in the scenario and none in the weather\n",
         }
         if !self.idle.is_empty() {
             writeln!(text, "\nof the weather strike nobody here: {}", list(&self.idle)).expect(WRITES);
@@ -143,8 +144,19 @@ impl Findings {
         reasons.into_iter().map(line).collect()
     }
 
-    /// The last lines: what it came to, in a sentence.
+    /// The last lines: what it came to, in a sentence, and what else is violated.
     pub fn conclusion(&self) -> String {
+        let others =
+            |predicate: &Predicate| !self.asked.contains(predicate) && self.tally.of(*predicate).violated > 0;
+        let others: Vec<&str> = Predicate::ALL.iter().filter(|it| others(it)).map(|it| it.as_str()).collect();
+        match &others[..] {
+            [] => self.answer(),
+            others => format!("{}not asked about, and violated: {}\n", self.answer(), list(others)),
+        }
+    }
+
+    /// What it came to, of what was asked.
+    fn answer(&self) -> String {
         let violated: Vec<&str> = self
             .asked
             .iter()
@@ -284,6 +296,10 @@ pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
     for file in &shown.files {
         writeln!(text, "  file: {}", clean(file)).expect(WRITES);
     }
+    if same < of / 2 {
+        writeln!(text, "  mostly luck of this seed: run its scenario with `--seed {}`", shrunk.seed)
+            .expect(WRITES);
+    }
     if !shown.replay.is_empty() {
         writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);
     }
@@ -303,6 +319,7 @@ fn words_of_fault(fault: &Fault) -> String {
 }
 
 /// The name of a target in files and test names.
+#[cfg(feature = "cli")]
 pub(crate) fn name_of(target: Target) -> String {
     match target {
         Target::Violates(predicate) => predicate.as_str().to_owned(),

@@ -42,7 +42,7 @@ fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
     let (status, file, said) = run(&["shrink", "clock-jump"]);
     assert_eq!(
         (status, &said[..]),
-        (Some(0), "shrinking the run of clock-jump from seed 1, in which P2 is violated\n")
+        (Some(0), "shrinking the run of clock-jump from seed 1, if P2 is violated\n")
     );
     assert!(
         file.starts_with("# shrunk from a run of clock-jump with seed 1: P2 is violated\n# faults 2 -> 1, "),

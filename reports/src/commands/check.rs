@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, duration};
+use doublehold_history::words::{clean, duration, list};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::format::suggest;
 use doublehold_scenarios::many::{Many, Tally, cores, run_many};
 use doublehold_scenarios::scenario::{Expected, Role};
 use doublehold_scenarios::shrink::{Effort, Target};
+use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
     Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
 };
@@ -40,6 +41,8 @@ use crate::{output, shell, text};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The weather of a lock, and of a scenario that has none.
 const WEATHER: &str = "cloud";
+/// What reports call the weather of a scenario that has one.
+const OWN_WEATHER: &str = "its own weather";
 /// The seed after which there is none that `--seed` takes.
 const LAST: u64 = u64::MAX;
 
@@ -62,8 +65,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
     predicate: Vec<Predicate>,
     /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    jobs: Option<u16>,
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = Seed(1))]
     seed: Seed,
@@ -90,10 +93,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = scenario(arguments)?;
+    let (scenario, has_own) = scenario(arguments)?;
     let asked = asked(arguments, &scenario);
     let prepared = Arc::new(LeanEngine.prepare(&scenario)?);
     let place = Place::open(arguments)?;
+    refuse_nothing_to_strike(&prepared)?;
     let stopping = stopping::listen();
     let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
     output::inform(&speed(&tally, took, arguments.jobs()));
@@ -103,7 +107,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .collect::<Result<Vec<_>, CliError>>()?;
     let climate = prepared.climate();
     let findings = Findings {
-        title: title(arguments, &scenario),
+        title: title(arguments, &scenario, if has_own { OWN_WEATHER } else { WEATHER }),
         first: arguments.seed,
         tally,
         asked,
@@ -127,8 +131,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     })
 }
 
-/// The scenario that is run: a lock's usual world or a file, with the weather that was asked for.
-fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
+/// The scenario that is run: a lock's usual world or a file, with the weather that was asked for; and whether it had
+/// weather of its own.
+fn scenario(arguments: &Arguments) -> Result<(Scenario, bool), CliError> {
     let sets = super::sets(&arguments.set)?;
     let locks = doublehold_lockimpl::descriptors();
     let lock = locks.iter().find(|lock| lock.name == arguments.subject);
@@ -139,6 +144,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
         }
         None => super::scenario(&arguments.subject, &sets).map_err(|error| neither(error, &locks))?,
     };
+    let has_own = scenario.weather.is_some();
     if let Some(typed) = &arguments.weather {
         scenario.weather = Some(weather::read(typed)?);
     } else if scenario.weather.is_none() {
@@ -148,7 +154,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
     if limits.obtain_within.is_none() && limits.obtain_free_within.is_none() {
         (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
     }
-    Ok(scenario.checked()?)
+    Ok((scenario.checked()?, has_own))
 }
 
 /// What is no scenario may be a lock that was mistyped.
@@ -183,6 +189,20 @@ fn asked(arguments: &Arguments, scenario: &Scenario) -> Vec<Predicate> {
     asked.sort_unstable();
     asked.dedup();
     asked
+}
+
+/// Refuses a weather all of whose lines strike nobody: without a single fault a search shows what a quiet run shows.
+fn refuse_nothing_to_strike(prepared: &PreparedSim) -> Result<(), CliError> {
+    let strikes_nobody = |climate: &&Climate| climate.kinds().is_empty() && !climate.idle().is_empty();
+    let Some(climate) = prepared.climate().filter(strikes_nobody) else { return Ok(()) };
+    Err(CliError::Usage {
+        problem: format!(
+            "the weather strikes nobody here: there is no host for its {}",
+            list(climate.idle())
+        ),
+        hint: "let a line name hosts that there are, such as `clients`; `--weather calm` asks for no faults"
+            .to_owned(),
+    })
 }
 
 fn search(
@@ -257,10 +277,10 @@ fn example(
 }
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
-fn title(arguments: &Arguments, scenario: &Scenario) -> String {
+fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
     let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count();
     let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let weather = arguments.weather.as_deref().unwrap_or(WEATHER);
+    let weather = arguments.weather.as_deref().unwrap_or(weather);
     let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
     rounds.dedup();
     let rounds = match rounds[..] {
@@ -279,15 +299,25 @@ fn title(arguments: &Arguments, scenario: &Scenario) -> String {
 
 impl Arguments {
     fn jobs(&self) -> NonZeroUsize {
-        self.jobs.unwrap_or_else(cores)
+        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
     }
 
     /// The command that goes on after so many runs.
     fn again(&self, runs: u64) -> String {
         let seed = self.seed.0.saturating_add(runs).to_string();
-        let mut line = vec!["doublehold", "check", &self.subject, "--seed", &seed];
+        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
+        let predicates = predicates.join(",");
+        let mut line = vec!["doublehold", "check", &self.subject, "--seed", &seed, "--out", &self.out];
         line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
         line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend((!predicates.is_empty()).then_some(["--predicate", &predicates]).into_iter().flatten());
+        line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
+        line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
+        line.extend(
+            [(self.keep_going, "--keep-going"), (self.keep_nodes, "--keep-nodes")]
+                .into_iter()
+                .filter_map(|(is_set, option)| is_set.then_some(option)),
+        );
         shell::line(line)
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         ));
         return Ok(Exit::Inconclusive);
     };
-    output::inform(&format!("shrinking the run of {name} from seed {seed}, in which {target}"));
+    output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
     let effort = Effort { replays_max: arguments.replays, keep_nodes: arguments.keep_nodes };
     let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
@@ -133,7 +133,7 @@ fn about(scenario: &Scenario, shrunk: &Shrunk) -> String {
         after.nodes
     ));
     line(match shrunk.is_minimal {
-        true => "minimal: no single thing can go or get shorter without losing the violation".to_owned(),
+        true => "minimal: no single thing can go, and no length be the next shorter round one, without losing the violation".to_owned(),
         false => "NOT MINIMAL: there were no more replays (`--replays`)".to_owned(),
     });
     line(format!("the {of} seeds that follow: {others} violate it too"));

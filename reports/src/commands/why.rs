@@ -1,6 +1,5 @@
 //! `doublehold why`: when it was decided that a run violates what it violates, and what would have changed it.
 
-use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use clap::Args;
@@ -8,8 +7,9 @@ use doublehold_history::Predicate;
 use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::shrink::Target;
-use doublehold_scenarios::why::{FUTURES, OTHERS, Why, why};
+use doublehold_scenarios::why::{Changed, FUTURES, OTHERS, Why, WhyError, why};
 use doublehold_scenarios::{Scenario, Seed, SimEngine};
 
 use super::meant::{self, Kind};
@@ -38,20 +38,39 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (scenario, seed) = subject(arguments)?;
-    let target = arguments.predicate.map(Target::Violates);
+    let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
     let jobs = arguments.jobs.unwrap_or_else(cores);
-    let found = why(&SimEngine, &scenario, seed, target, jobs).map_err(|error| CliError::Usage {
-        problem: error.to_string(),
-        hint: "name a run that does: `check` finds some, and `list` has scenarios that expect it".to_owned(),
-    })?;
-    output::print(&text(&found, &scenario, seed))?;
-    Ok(Exit::AsExpected)
+    match why(&SimEngine, &scenario, seed, target, jobs) {
+        Ok(found) => {
+            output::print(&text(&found, &scenario, seed))?;
+            Ok(Exit::AsExpected)
+        }
+        Err(WhyError::Prepare(error)) => Err(error.into()),
+        Err(error) => {
+            output::inform(&format!("{error}\nhint: `check` finds runs that do, and `list` has scenarios"));
+            Ok(Exit::Inconclusive)
+        }
+    }
+}
+
+/// What the scenario says it shows: a plan that was shrunk for P3 is asked about P3.
+fn expected(scenario: &Scenario) -> Option<Target> {
+    Target::ALL.into_iter().find(|target| match target {
+        Target::Violates(predicate) => scenario.expect.get(predicate) == Some(&Expected::Violated),
+        Target::Panics => false,
+    })
 }
 
 /// A plan and its seed, or a scenario and the seed that was typed.
 fn subject(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
     match Plan::read(&arguments.subject) {
-        Ok(plan) => Ok((plan.scenario, arguments.seed.unwrap_or(plan.seed))),
+        Ok(plan) => match arguments.seed {
+            Some(_) => Err(CliError::Usage {
+                problem: format!("the plan is of seed {}, and has no other", plan.seed),
+                hint: "leave out `--seed`, or name the scenario".to_owned(),
+            }),
+            None => Ok((plan.scenario, plan.seed)),
+        },
         Err(error) => match super::scenario(&arguments.subject, &[]) {
             Ok(scenario) => Ok((scenario, arguments.seed.unwrap_or(Seed(1)))),
             Err(_) if arguments.subject.ends_with(".plan") => Err(error.into()),
@@ -76,22 +95,39 @@ fn text(why: &Why, scenario: &Scenario, seed: Seed) -> String {
         let what = point.happened.join("; ");
         text += &wrap(&what, &head, &" ".repeat(head.len()), Style::DEFAULT_WIDTH);
     }
-    if jumps.is_empty() {
-        text += "\nno moment decided it: it is as likely from the beginning as at the end\n";
-    }
-    writeln!(
-        text,
-        "\nWhat would have changed it (as it is, {} of {OTHERS} other seeds do the same)\n",
-        why.others
-    )
-    .expect("a string takes everything");
+    text += match jumps.is_empty() {
+        true => "\nno moment decided it: it is as likely from the beginning as at the end\n",
+        false => "\n  <==  more or fewer than before, beyond chance: something was decided here\n",
+    };
+    text + &changes(why)
+}
+
+/// What was changed, and what came of it.
+fn changes(why: &Why) -> String {
+    let as_it_is = format!("(as it is, {} of {OTHERS} other seeds do the same)", why.others);
+    let mut text = format!("\nWhat would have changed it {as_it_is}\n\n  this run  other seeds\n");
     for changed in &why.changes {
-        let verdict = if changed.still_at_seed { "still" } else { "GONE" };
-        let head = format!("  {verdict:<5}  {:>4} of {OTHERS}  ", changed.others);
+        let head = format!("  {:<8}  {:>5} of {OTHERS}  ", verdict(changed, why.others), changed.others);
         text += &wrap(&changed.what, &head, &" ".repeat(head.len()), Style::DEFAULT_WIDTH);
     }
-    if why.changes.iter().all(|changed| changed.still_at_seed) {
+    text += "\n  GONE: this run does it no more, and other seeds seldom or never\n";
+    text += "  luck: this run does it no more, and other seeds do it as often\n";
+    text += "  no lock: nobody is granted the lock any more, which prevents everything\n";
+    if !why.changes.iter().any(|changed| verdict(changed, why.others) == GONE) {
         text += "\nno single change removes it: two things would each have been enough\n";
     }
     text
+}
+
+const GONE: &str = "GONE";
+
+/// What came of a change, beside how many of the other seeds did it without.
+fn verdict(changed: &Changed, others: u64) -> &'static str {
+    let is_rarer = changed.others == 0 || changed.others * 2 < others;
+    match (changed.is_granted, changed.still_at_seed) {
+        (_, true) => "still",
+        (false, false) => "no lock",
+        (true, false) if is_rarer => GONE,
+        (true, false) => "luck",
+    }
 }

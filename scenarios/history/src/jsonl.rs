@@ -30,11 +30,15 @@ impl History {
     /// ```
     /// use doublehold_history::History;
     ///
-    /// let file =
-    /// r#"{"version":3,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}
-    /// {"at":5,"type":"acquire_started","client":0,"call":1,"lock":0} {"at":9,"type":"run_ended","outcome":"completed"}
-    /// "#; let history = History::read_jsonl(file.as_bytes())?; assert_eq!(history.events().len(), 2); let mut written
-    /// = Vec::new(); history.write_jsonl(&mut written)?; assert_eq!(written, file.as_bytes());
+    /// let file = r#"{"version":3,"scenario":"quiet","seed":7,"clients":["c1"],"nodes":[],"locks":["stock"],"objects":[],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null}}
+    /// {"at":5,"type":"acquire_started","client":0,"call":1,"lock":0}
+    /// {"at":9,"type":"run_ended","outcome":"completed"}
+    /// "#;
+    /// let history = History::read_jsonl(file.as_bytes())?;
+    /// assert_eq!(history.events().len(), 2);
+    /// let mut written = Vec::new();
+    /// history.write_jsonl(&mut written)?;
+    /// assert_eq!(written, file.as_bytes());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_jsonl(input: impl BufRead) -> Result<History, HistoryError> {

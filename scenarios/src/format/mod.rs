@@ -144,8 +144,10 @@ impl Source {
     ///     lock = { algorithm = "single", ttl = "10s" }
     ///     nodes = { names = ["A"] }
     ///     clients = [{ name = "c1", program = ["acquire", "work 1s", "release"] }]
-    /// "#; let mut source = Source { name: "tiny".into(), file: "tiny.toml".into(), text: text.into(),
-    /// ..Source::default() }; assert_eq!(source.read().unwrap().clients.len(), 1);
+    /// "#;
+    /// let (name, file) = ("tiny".into(), "tiny.toml".into());
+    /// let mut source = Source { name, file, text: text.into(), ..Source::default() };
+    /// assert_eq!(source.read().unwrap().clients.len(), 1);
     ///
     /// source.sets.push(("lock.ttl".into(), "0s".into()));
     /// assert_eq!(

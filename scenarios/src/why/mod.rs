@@ -61,6 +61,8 @@ pub struct Point {
 pub struct Changed {
     /// What was changed.
     pub what: String,
+    /// Whether anybody is still granted the lock in that run. If not, the change prevents everything.
+    pub is_granted: bool,
     /// Whether the run from its own seed still does it.
     pub still_at_seed: bool,
     /// From how many of [`OTHERS`] other seeds it does.
@@ -175,9 +177,11 @@ where
 {
     let scenario = change.scenario.checked_with(engine.locks()).ok()?;
     let prepared = engine.prepare(&scenario).ok()?;
+    let run = prepared.judge(seed);
     Some(Changed {
         what: change.what.clone(),
-        still_at_seed: target.is_in(&prepared.judge(seed)),
+        is_granted: run.grants.count > 0,
+        still_at_seed: target.is_in(&run),
         others: seeds(OTHERS).filter(|seed| target.is_in(&prepared.judge(*seed))).count() as u64,
     })
 }
