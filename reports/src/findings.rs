@@ -10,7 +10,7 @@ use doublehold_scenarios::Seed;
 use doublehold_scenarios::coverage::{Coverage, Place};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::many::{Count, Tally};
-use doublehold_scenarios::shrink::{Size, Target};
+use doublehold_scenarios::shrink::Size;
 
 use crate::found::Counterexample;
 
@@ -316,15 +316,6 @@ fn size(size: Size) -> String {
 
 fn words_of_fault(fault: &Fault) -> String {
     clean(&fault.to_string())
-}
-
-/// The name of a target in files and test names.
-#[cfg(feature = "cli")]
-pub(crate) fn name_of(target: Target) -> String {
-    match target {
-        Target::Violates(predicate) => predicate.as_str().to_owned(),
-        Target::Panics => "panic".to_owned(),
-    }
 }
 
 /// A way to lay out a table.

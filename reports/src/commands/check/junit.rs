@@ -5,7 +5,8 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use doublehold_scenarios::shrink::Target;
 
-use crate::findings::{Findings, name_of};
+use super::place::name_of;
+use crate::findings::Findings;
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());
