@@ -5,7 +5,7 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use doublehold_scenarios::shrink::Target;
 
-use super::place::name_of;
+use crate::commands::name_of;
 use crate::findings::Findings;
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::shrink::Target;
 
 use super::{Arguments, junit};
+use crate::commands::name_of;
 use crate::error::CliError;
 use crate::findings::{Findings, Shown};
 use crate::found::Counterexample;
@@ -124,12 +124,4 @@ fn writable(path: &Path) -> io::Result<()> {
 
 fn failed(what: &'static str, path: &Path, source: io::Error) -> CliError {
     CliError::Output { what, path: clean(&path.to_string_lossy()), source, hint: ELSEWHERE }
-}
-
-/// The name of a target in files and test names.
-pub(super) fn name_of(target: Target) -> String {
-    match target {
-        Target::Violates(predicate) => predicate.as_str().to_owned(),
-        Target::Panics => "panic".to_owned(),
-    }
 }
