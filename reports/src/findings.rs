@@ -11,6 +11,8 @@ use doublehold_scenarios::coverage::{Coverage, Place};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::many::{Count, Tally};
 use doublehold_scenarios::shrink::Size;
+#[cfg(any(feature = "cli", feature = "proptest"))]
+use doublehold_scenarios::shrink::Target;
 
 use crate::found::Counterexample;
 
@@ -316,6 +318,15 @@ fn size(size: Size) -> String {
 
 fn words_of_fault(fault: &Fault) -> String {
     clean(&fault.to_string())
+}
+
+/// The name of a target in files and test names.
+#[cfg(any(feature = "cli", feature = "proptest"))]
+pub(crate) fn name_of(target: Target) -> String {
+    match target {
+        Target::Violates(predicate) => predicate.as_str().to_owned(),
+        Target::Panics => "panic".to_owned(),
+    }
 }
 
 /// A way to lay out a table.

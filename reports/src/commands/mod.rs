@@ -18,7 +18,6 @@ use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::shrink::Target;
 
 use self::meant::Kind;
 use crate::error::CliError;
@@ -70,12 +69,4 @@ fn set(typed: &str) -> Result<(String, String), CliError> {
 
 fn sets(typed: &[String]) -> Result<Vec<(String, String)>, CliError> {
     typed.iter().map(|typed| set(typed)).collect()
-}
-
-/// The name of a target in files and test names.
-fn name_of(target: Target) -> String {
-    match target {
-        Target::Violates(predicate) => predicate.as_str().to_owned(),
-        Target::Panics => "panic".to_owned(),
-    }
 }

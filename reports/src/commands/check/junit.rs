@@ -5,8 +5,8 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use doublehold_scenarios::shrink::Target;
 
-use crate::commands::name_of;
 use crate::findings::Findings;
+use crate::findings::name_of;
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());

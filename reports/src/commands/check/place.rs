@@ -9,8 +9,8 @@ use doublehold_history::words::clean;
 use doublehold_scenarios::plan::Plan;
 
 use super::{Arguments, junit};
-use crate::commands::name_of;
 use crate::error::CliError;
+use crate::findings::name_of;
 use crate::findings::{Findings, Shown};
 use crate::found::Counterexample;
 use crate::opening::ELSEWHERE;

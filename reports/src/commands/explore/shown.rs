@@ -10,10 +10,10 @@ use doublehold_scenarios::shrink::Target;
 use serde::Serialize;
 
 use super::keep::Folder;
-use crate::commands::name_of;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::grouped;
+use crate::findings::name_of;
 use crate::shell;
 use crate::style::{Paint, Style};
 use crate::words::{to_ascii, wrap};
