@@ -64,7 +64,7 @@ fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
     run(&["run", "lease-pause/redlock", "--seed", "5", "--plan", &plan]);
     let (status, printed, said) = run(&["shrink", &plan, "--keep-nodes", "--predicate", "p3", "--out", &out]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.ends_with("from seed 5, in which P3 is violated\n"), "{said}");
+    assert!(said.ends_with("from seed 5, if P3 is violated\n"), "{said}");
     assert!(printed.contains("nodes 5 -> 5;") && printed.contains("\nminimal: "), "{printed}");
     assert!(printed.ends_with(&format!("run it: doublehold run {out} --seed 5\n")), "{printed}");
     assert_eq!(run(&["run", &out, "--seed", "5"]).0, Some(0));

@@ -133,7 +133,7 @@ fn about(scenario: &Scenario, shrunk: &Shrunk) -> String {
         after.nodes
     ));
     line(match shrunk.is_minimal {
-        true => "minimal: no single thing can go, and no length be the next shorter round one, without losing the violation".to_owned(),
+        true => "minimal: nothing can go, and no length can be the next shorter round one".to_owned(),
         false => "NOT MINIMAL: there were no more replays (`--replays`)".to_owned(),
     });
     line(format!("the {of} seeds that follow: {others} violate it too"));
