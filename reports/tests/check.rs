@@ -121,7 +121,12 @@ fn what_cannot_be_is_refused_before_the_first_run() {
     fs::write(folder.path().join("file"), "").unwrap();
     let storm = "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"1ms\"\nfor = \"1s\"\n";
     fs::write(folder.path().join("storm.toml"), storm).unwrap();
-    let refused: [(&[&str], &str); 12] = [
+    let nobody = "[[faults]]\nkind = \"pause\"\nhost = \"replicas\"\nevery = \"9s\"\nfor = \"1s\"\n";
+    fs::write(folder.path().join("nobody.toml"), nobody).unwrap();
+    let refused: [(&[&str], &str); 15] = [
+        (&["--format", "json"], "`check` does not print JSON"),
+        (&["--jobs", "100000"], "invalid value '100000'"),
+        (&["--weather", "nobody.toml"], "the weather strikes nobody here: there is no host for its pause"),
         (&["--runs", "0"], "1..="),
         (&["--for", "0s"], "makes no run"),
         (&["--for", "9y"], "at most `30d`"),
@@ -162,7 +167,43 @@ fn a_signal_ends_the_search_keeps_what_was_counted_and_says_how_to_go_on() {
     let output = search.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stdout(&output).contains("WR holds in all "), "{}", stdout(&output));
-    assert!(stderr(&output).contains("to go on: doublehold check single --seed "), "{}", stderr(&output));
+    let said = stderr(&output);
+    let go_on = said
+        .lines()
+        .find_map(|line| line.strip_prefix("stopped; to go on: doublehold "))
+        .expect("it says how");
+    assert!(go_on.starts_with("check single --seed "), "{go_on}");
+    for asked in ["--weather calm", "--predicate WR", "--out doublehold-check"] {
+        assert!(go_on.contains(asked), "{go_on} lacks {asked}");
+    }
+}
+
+/// What was not asked about is no pass either where it is violated: it is named.
+#[test]
+fn what_is_violated_and_was_not_asked_about_is_named() {
+    let folder = folder();
+    let args = ["check", "set-ex", "--weather", "calm", "--predicate", "WR", "--runs", "32"];
+    let output = doublehold(folder.path(), &args);
+    let text = stdout(&output);
+    assert!(text.contains("set-ex under calm:") && text.contains("no fault struck"), "{text}");
+    assert!(text.contains("not asked about, and violated: P1"), "{text}");
+}
+
+#[test]
+fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
+    let folder = folder();
+    let why = doublehold(folder.path(), &["why", "clock-jump"]);
+    let text = stdout(&why);
+    assert_eq!(why.status.code(), Some(0), "{}", stderr(&why));
+    let of =
+        |change: &str| text.lines().find(|line| line.ends_with(change)).unwrap_or_else(|| panic!("{text}"));
+    assert!(of("without: C has its wall clock stepped by +10 s, at c1's grant").contains("GONE"));
+    assert!(of("with lock.jitter = false").contains("still"));
+    assert!(of("with lock.node_timeout = none").contains("no lock"));
+    assert!(text.lines().any(|line| line.contains("<==") && line.contains("stepped by +10 s")), "{text}");
+    let nothing = doublehold(folder.path(), &["why", "quiet"]);
+    assert_eq!(nothing.status.code(), Some(3));
+    assert!(stderr(&nothing).contains("violates nothing"), "{}", stderr(&nothing));
 }
 
 #[test]

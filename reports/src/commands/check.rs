@@ -32,7 +32,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::{Conclusion, Findings, Shown, grouped};
 use crate::found::{Counterexample, counterexample};
-use crate::show::Show;
+use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::style::Style;
 use crate::{output, shell, text};
@@ -93,6 +93,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    if arguments.show.format == Format::Json {
+        return Err(CliError::Usage {
+            problem: "`check` does not print JSON".to_owned(),
+            hint: "`--junit FILE` is for programs; each counterexample's plan can be shown with `replay --format json`"
+                .to_owned(),
+        });
+    }
     let (scenario, has_own) = scenario(arguments)?;
     let asked = asked(arguments, &scenario);
     let prepared = Arc::new(LeanEngine.prepare(&scenario)?);

@@ -341,7 +341,7 @@ pub(crate) const SCRIPTS: Family = &[
 
 /// What lock libraries send: their scripts, and the commands before and after.
 pub(crate) const LIBRARIES: Family = &[
-    (60, "$library"),
+    (60, "$lockscript"),
     (12, "SET $k $token NX PX $plt"),
     (4, "SET $k $token PX $plt NX"),
     (3, "SET $k $token XX PX $plt"),
