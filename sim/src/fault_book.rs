@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fault::{Fault, PlannedFault, Struck, Trigger};
+use crate::fault::{Fault, Pattern, PlannedFault, Struck, Trigger};
 use crate::life::LifeNumber;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -11,10 +11,78 @@ use crate::trace::{Event, HostId};
 #[derive(Debug, Default)]
 pub(crate) struct FaultBook {
     planned: Vec<Entry>,
-    /// The entries that still wait for an event, by number: none makes watching free.
-    waiting: Vec<usize>,
+    /// The entries that still wait for an event.
+    waiting: Vec<Watch>,
+    /// The kinds of events that they wait for, a bit each.
+    kinds: u8,
     /// Entries that matched and strike at once, as soon as the kernel has finished what it is doing.
     pub(crate) due: Vec<usize>,
+}
+
+/// What an entry waits for now, at a glance: every event of a run is looked at, and nearly all are none of those.
+#[derive(Debug)]
+struct Watch {
+    entry: usize,
+    kind: EventKind,
+    /// About which host; about any, if `None`.
+    host: Option<HostId>,
+}
+
+/// The kinds of events that faults can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventKind {
+    Mark,
+    ClockRead,
+    TimerFired,
+    Sent,
+    Delivered,
+    Ended,
+    Booted,
+}
+
+impl EventKind {
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Which kind an event is, and which host it is about, if a fault can wait for it.
+#[inline(always)] // where the kind is known, all but the host falls away
+fn glance(event: &Event) -> Option<(EventKind, HostId)> {
+    Some(match *event {
+        Event::Mark { host, .. } => (EventKind::Mark, host),
+        Event::ClockRead { host, .. } => (EventKind::ClockRead, host),
+        Event::TimerFired { host } => (EventKind::TimerFired, host),
+        Event::Sent { from, .. } => (EventKind::Sent, from),
+        Event::Delivered { to, .. } => (EventKind::Delivered, to),
+        Event::Ended { host, .. } => (EventKind::Ended, host),
+        Event::Booted { host } => (EventKind::Booted, host),
+        Event::Ran { .. }
+        | Event::Connecting { .. }
+        | Event::Accepted { .. }
+        | Event::Held { .. }
+        | Event::Synced { .. }
+        | Event::Fault { .. } => return None,
+    })
+}
+
+impl Watch {
+    fn of(entry: usize, pattern: &Pattern) -> Watch {
+        let (kind, host) = match *pattern {
+            Pattern::Mark { host, .. } => (EventKind::Mark, host),
+            Pattern::ClockRead { host } => (EventKind::ClockRead, Some(host)),
+            Pattern::TimerFired { host } => (EventKind::TimerFired, Some(host)),
+            Pattern::Sent { host, .. } => (EventKind::Sent, Some(host)),
+            Pattern::Delivered { host, .. } => (EventKind::Delivered, Some(host)),
+            Pattern::Ended { host } => (EventKind::Ended, Some(host)),
+            Pattern::Booted { host } => (EventKind::Booted, Some(host)),
+        };
+        Watch { entry, kind, host }
+    }
+
+    fn may_wait_for(&self, kind: EventKind, host: HostId) -> bool {
+        self.kind == kind && self.host.is_none_or(|wanted| wanted == host)
+    }
 }
 
 #[derive(Debug)]
@@ -57,6 +125,12 @@ impl Entry {
             self.stage = 0;
         }
         Some(*offset)
+    }
+
+    /// What it waits for now, if it waits for an event.
+    fn awaited(&self) -> Option<&Pattern> {
+        let Trigger::On { occurrences, .. } = &self.plan.trigger else { return None };
+        Some(&occurrences.get(self.stage)?.pattern)
     }
 
     fn strikes_again(&self) -> bool {
@@ -102,33 +176,54 @@ pub(crate) enum Matched {
 impl FaultBook {
     /// Adds a fault to the book. Returns its number, and its time if it waits for one.
     pub(crate) fn plan(&mut self, plan: PlannedFault) -> (usize, Option<SimTime>) {
+        let number = self.planned.len();
         let at = match &plan.trigger {
             Trigger::At(at) => Some(*at),
-            Trigger::On { .. } => {
-                self.waiting.push(self.planned.len());
-                None
-            }
+            Trigger::On { .. } => None,
         };
-        self.planned.push(Entry { plan, stage: 0, seen: 0, strikes: Vec::new(), over: 0 });
-        (self.planned.len() - 1, at)
+        let entry = Entry { plan, stage: 0, seen: 0, strikes: Vec::new(), over: 0 };
+        self.waiting.extend(entry.awaited().map(|pattern| Watch::of(number, pattern)));
+        self.planned.push(entry);
+        self.sum_up();
+        (number, at)
     }
 
-    pub(crate) fn watches(&self) -> bool {
-        !self.waiting.is_empty()
+    /// Whether a fault may wait for this event, by its kind and host.
+    #[inline(always)]
+    pub(crate) fn watches(&self, event: &Event) -> bool {
+        match glance(event) {
+            Some((kind, host)) => self.kinds & kind.bit() != 0 && self.watches_host(kind, host),
+            None => false,
+        }
+    }
+
+    #[inline(never)] // what is in every step of a run is kept short
+    fn watches_host(&self, kind: EventKind, host: HostId) -> bool {
+        self.waiting.iter().any(|watch| watch.may_wait_for(kind, host))
     }
 
     /// Shows an event to every waiting fault.
     pub(crate) fn observe(&mut self, event: &Event, mut matched: impl FnMut(Matched)) {
         let planned = &mut self.planned;
-        self.waiting.retain(|&number| {
-            let struck = planned[number].observe(event);
+        self.waiting.retain_mut(|watch| {
+            let entry = &mut planned[watch.entry];
+            let struck = entry.observe(event);
             match struck {
-                Some(offset) if offset.is_zero() => matched(Matched::Now(number)),
-                Some(offset) => matched(Matched::Later(number, offset)),
+                Some(offset) if offset.is_zero() => matched(Matched::Now(watch.entry)),
+                Some(offset) => matched(Matched::Later(watch.entry, offset)),
                 None => {}
             }
-            struck.is_none() || planned[number].strikes_again()
+            // After the last occurrence there is nothing more, unless it strikes again.
+            entry.awaited().is_some_and(|pattern| {
+                *watch = Watch::of(watch.entry, pattern);
+                true
+            })
         });
+        self.sum_up();
+    }
+
+    fn sum_up(&mut self) {
+        self.kinds = self.waiting.iter().fold(0, |kinds, watch| kinds | watch.kind.bit());
     }
 
     pub(crate) fn entry(&self, number: usize) -> &PlannedFault {

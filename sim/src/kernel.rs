@@ -315,10 +315,10 @@ impl State {
 
     /// Writes an event into the trace and shows it to the faults that wait for one.
     ///
-    /// Always inlined: where nobody looks, as in most runs, it is known which event this is and no `Event` is built.
+    /// Always inlined: where nobody looks, as nearly always, it is known which event this is and no `Event` is built.
     #[inline(always)]
     pub(crate) fn emit(&mut self, event: Event) {
-        if self.faults.watches() || self.trace.is_kept() {
+        if self.trace.is_kept() || self.faults.watches(&event) {
             self.show(event);
         } else {
             self.trace.hash_event(self.now, &event);
@@ -330,7 +330,7 @@ impl State {
 
     #[cold]
     fn show(&mut self, event: Event) {
-        if self.faults.watches() {
+        if self.faults.watches(&event) {
             self.match_faults(&event);
         }
         self.trace.hash_event(self.now, &event);
