@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -120,8 +120,7 @@ pub fn run_many<P: Prepared + 'static>(
     many: &Many,
     mut until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
-    let blocks =
-        Arc::new(Blocks { first: many.seeds.start().0, last: many.seeds.end().0, next: AtomicU64::new(0) });
+    let blocks = Arc::new(Blocks::of(many));
     let (tell, told) = mpsc::channel();
     let workers: Vec<_> = (0..many.jobs.get())
         .map(|worker| {
@@ -131,35 +130,28 @@ pub fn run_many<P: Prepared + 'static>(
         .collect();
     drop(tell);
     let mut merged = Merged::default();
-    let mut under_way: Vec<Option<Seed>> = vec![None; many.jobs.get()];
-    let mut silent = Duration::ZERO;
+    let (mut begun, mut silent) = (0, Duration::ZERO);
     // Asked after each single block, so that where it stops does not depend on which threads were fast.
     while until(&merged.tally).is_continue() {
         if merged.take_next() {
             continue;
         }
         match told.recv_timeout(TICK) {
-            Ok(News::Began { worker, seed }) => {
-                under_way[worker] = Some(seed);
-                silent = Duration::ZERO;
-            }
-            Ok(News::Ended { worker, block, tally }) => {
-                under_way[worker] = None;
+            Ok((block, tally)) => {
                 merged.early.insert(block, *tally);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                silent += TICK;
+                let before = std::mem::replace(&mut begun, blocks.begun());
+                silent = if before == begun { silent + TICK } else { Duration::ZERO };
                 if silent >= many.patience {
-                    let mut seeds: Vec<Seed> = under_way.into_iter().flatten().collect();
-                    seeds.sort_unstable();
-                    return Err(Stuck { seeds, patience: many.patience });
+                    return Err(Stuck { seeds: blocks.under_way(), patience: many.patience });
                 }
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
+    blocks.over.store(true, Ordering::Relaxed);
     // What is under way is not waited for: it may be what does not come back.
-    drop(told);
     for worker in workers.into_iter().filter(thread::JoinHandle::is_finished) {
         // What panics here is not the lock, whose panics are caught.
         worker.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -167,41 +159,85 @@ pub fn run_many<P: Prepared + 'static>(
     Ok(merged.tally)
 }
 
-/// The blocks of seeds, each handed out once.
+/// The blocks of seeds, each handed out once, and how far each thread is.
+///
+/// Threads write here what they are at, instead of telling it run by run: waking whoever listens took as long as a
+/// tenth of a run.
 struct Blocks {
     first: u64,
     last: u64,
     next: AtomicU64,
+    /// Nobody wants more.
+    over: AtomicBool,
+    workers: Vec<Worker>,
+}
+
+/// What a thread is at.
+#[derive(Default)]
+struct Worker {
+    /// How many runs it began.
+    begun: AtomicU64,
+    under_way: Mutex<Option<Seed>>,
 }
 
 impl Blocks {
+    fn of(many: &Many) -> Blocks {
+        Blocks {
+            first: many.seeds.start().0,
+            last: many.seeds.end().0,
+            next: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+            workers: (0..many.jobs.get()).map(|_| Worker::default()).collect(),
+        }
+    }
+
     fn next(&self) -> Option<(u64, RangeInclusive<u64>)> {
         let block = self.next.fetch_add(1, Ordering::Relaxed);
         let first = block.checked_mul(BLOCK).and_then(|seeds| self.first.checked_add(seeds))?;
         (first <= self.last).then(|| (block, first..=first.saturating_add(BLOCK - 1).min(self.last)))
     }
-}
 
-/// Runs blocks until there are no more, or nobody listens.
-fn work<P: Prepared>(worker: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<News>) {
-    while let Some((block, seeds)) = blocks.next() {
-        let mut tally = Tally::default();
-        for seed in seeds.map(Seed) {
-            if tell.send(News::Began { worker, seed }).is_err() {
-                return;
-            }
-            tally.add(&prepared.judge(seed));
-        }
-        if tell.send(News::Ended { worker, block, tally: Box::new(tally) }).is_err() {
-            return;
-        }
+    /// How many runs were begun.
+    fn begun(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The seeds of the runs that have not ended.
+    fn under_way(&self) -> Vec<Seed> {
+        let mut seeds: Vec<Seed> = self.workers.iter().filter_map(|worker| *worker.under_way()).collect();
+        seeds.sort_unstable();
+        seeds
     }
 }
 
-/// What a thread tells of its runs.
-enum News {
-    Began { worker: usize, seed: Seed },
-    Ended { worker: usize, block: u64, tally: Box<Tally> },
+impl Worker {
+    fn under_way(&self) -> MutexGuard<'_, Option<Seed>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begins(&self, seed: Seed) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        *self.under_way() = Some(seed);
+    }
+}
+
+/// Runs blocks until there are no more, or nobody listens.
+fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<(u64, Box<Tally>)>) {
+    let worker = &blocks.workers[number];
+    while let Some((block, seeds)) = blocks.next() {
+        let mut tally = Tally::default();
+        for seed in seeds.map(Seed) {
+            if blocks.over.load(Ordering::Relaxed) {
+                return;
+            }
+            worker.begins(seed);
+            tally.add(&prepared.judge(seed));
+        }
+        *worker.under_way() = None;
+        if tell.send((block, Box::new(tally))).is_err() {
+            return;
+        }
+    }
 }
 
 /// All blocks up to one, and those that came before their turn.
