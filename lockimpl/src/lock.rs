@@ -4,7 +4,7 @@
 //! Assumes nothing about how a lock is taken. Does not model waiting for a lock that is taken:
 //! asking again is the caller's decision.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,11 @@ impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match std::str::from_utf8(&self.0) {
             Ok(text) if text.bytes().all(|byte| byte.is_ascii_graphic()) => f.write_str(text),
-            _ => self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            _ => self
+                .0
+                .iter()
+                .flat_map(|byte| [byte >> 4, byte & 0xf])
+                .try_for_each(|digit| f.write_char(char::from(b"0123456789abcdef"[usize::from(digit)]))),
         }
     }
 }

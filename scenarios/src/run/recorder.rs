@@ -74,7 +74,6 @@ pub(crate) struct Sent {
 /// What was recorded of a run.
 pub(crate) struct Recorded {
     pub(crate) history: History,
-    pub(crate) keys: Vec<KeySpan>,
     pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
     pub(crate) notes: Vec<String>,
     pub(crate) panicked: Option<String>,
@@ -281,11 +280,16 @@ impl Recorder {
         }
         Recorded {
             history,
-            keys: record.lanes.spans(&record.attribution, &record.cast),
             votes: std::mem::take(&mut record.votes),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
         }
+    }
+
+    /// What the lock's keys held on each node, to be drawn: a run that is only judged need not know.
+    pub(crate) fn spans(&self) -> Vec<KeySpan> {
+        let record = self.lock();
+        record.lanes.spans(&record.attribution, &record.cast)
     }
 
     /// The clocks of `client` and of those who claim at a moment that begins or ends a claim of `client`.

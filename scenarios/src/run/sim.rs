@@ -124,6 +124,7 @@ pub struct PreparedSim {
 /// A run that is over.
 struct Done {
     run: Run,
+    recorder: Recorder,
     recorded: Recorded,
     verdicts: Verdicts,
 }
@@ -294,11 +295,11 @@ impl PreparedSim {
             recorded.history.count_waits_from(faults_over(&self.scenario.faults, &run));
         }
         let verdicts = judge(&recorded.history);
-        Done { run, recorded, verdicts }
+        Done { run, recorder, recorded, verdicts }
     }
 
     fn summary(&self, seed: Seed, done: Done) -> Summary {
-        let Done { run, recorded, verdicts } = done;
+        let Done { run, recorded, verdicts, .. } = done;
         let outcome = outcome(run.outcome);
         Summary {
             seed,
@@ -316,8 +317,8 @@ impl PreparedSim {
     }
 
     fn report(&self, seed: Seed, done: Done) -> Report {
-        let Done { run, recorded, verdicts } = done;
-        let Recorded { history, keys, votes, mut notes, panicked } = recorded;
+        let Done { run, recorder, recorded, verdicts } = done;
+        let Recorded { history, votes, mut notes, panicked } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),
@@ -326,7 +327,7 @@ impl PreparedSim {
             verdicts,
             history,
             faults: fault_reports(&self.scenario, &self.cast, &run.faults),
-            keys,
+            keys: recorder.spans(),
             votes,
             ended: clocks::true_time(run.ended),
             events: run.events,
