@@ -88,7 +88,7 @@ impl World {
             scenario.clients.iter_mut().for_each(|client| client.retry = retry.clone());
             let limits = &mut scenario.limits;
             (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
-            limits.time = Duration::from_secs(600);
+            limits.time = Duration::from_secs(3600);
         })
     }
 
