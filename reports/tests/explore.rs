@@ -183,6 +183,26 @@ fn a_search_that_is_stopped_says_what_it_found_and_how_to_go_on() {
     assert!(kept.contains("\"batches\":"), "{kept}");
 }
 
+/// A killed search had kept what it found up to some batch, and going on with that comes to what one that was never
+/// killed comes to.
+#[cfg(unix)]
+#[test]
+fn a_search_that_is_killed_loses_little() {
+    let folder = Folder::new("killed");
+    let file = folder.path("search.json");
+    let search = ["explore", "redlock", "--kinds", "pause,crash,cut", "--jobs", "1"];
+    let kept = [&search[..], &["--resume", &file]].concat();
+    let mut child = doublehold(&kept).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    while !std::path::Path::new(&file).exists() {
+        assert_eq!(child.try_wait().expect("it can be asked"), None, "it ended before it kept anything");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    assert!(fs::read_to_string(&file).expect("it was kept").contains("\"batches\":"));
+    assert_eq!(ends(1, &kept), ends(1, &search));
+}
+
 #[test]
 fn what_cannot_be_searched_is_refused_before_anything_is_run() {
     let refused = |arguments: &[&str]| {

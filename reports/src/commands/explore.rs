@@ -32,6 +32,9 @@ use crate::{json, output, shell};
 const WITHOUT_YES: u128 = 1_000_000;
 /// How many runs tell how long all of them will take.
 const TO_MEASURE: u32 = 20;
+/// How long is searched at first, and at most, until what was found is kept.
+const FIRST_SITTING: Duration = Duration::from_millis(250);
+const LAST_SITTING: Duration = Duration::from_secs(60);
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -63,7 +66,7 @@ pub(crate) struct Arguments {
     /// How many threads [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Keep what was tried and found in FILE, and go on from there if it is there
+    /// Keep what was tried and found in FILE, each minute and at the end, and go on from there if it is there
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
     /// Write a scenario for each minimal kind of placement into DIR
@@ -87,7 +90,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     let folder = arguments.out.as_deref().map(Folder::open).transpose()?;
     let stopping = stopping::listen();
-    let found = search(arguments, &exploration, begun, &stopping);
+    let found = search(arguments, &exploration, &kept, begun, &stopping)?;
     let kept_in = kept.keep(&exploration, &found)?;
     let shown =
         Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), folder.as_ref())?;
@@ -148,28 +151,34 @@ fn long(seconds: f64) -> String {
     format!("about {} {unit}", grouped((seconds / scale).ceil() as u64))
 }
 
+/// Tries everything, or as much as there is until it is stopped.
 fn search(
     arguments: &Arguments,
     exploration: &Exploration,
+    kept: &Kept,
     begun: Explored,
     stopping: &Stopping,
-) -> Explored {
+) -> Result<Explored, CliError> {
     let (began, before) = (Instant::now(), begun.placements());
     let bar = bar(exploration.estimate());
     let mut tried = before;
     let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
-    let found = exploration.run(
-        begun,
-        arguments.jobs(),
-        || stopping.asked().is_some(),
-        |_, _| {
+    let mut found = begun;
+    loop {
+        let sitting = Sitting::after(began.elapsed());
+        let rests = || stopping.asked().is_some() || kept.is_named() && sitting.is_over();
+        found = exploration.run(found, arguments.jobs(), rests, |_, _| {
             tried += 1;
             if tried.is_multiple_of(1_000) {
                 bar.set_position(tried);
                 bar.set_message(format!("{} placements, {:.0}/s", grouped(tried), rate(tried)));
             }
-        },
-    );
+        });
+        if found.complete || stopping.asked().is_some() {
+            break;
+        }
+        kept.keep(exploration, &found)?;
+    }
     bar.finish_and_clear();
     let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
     let threads = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
@@ -179,7 +188,24 @@ fn search(
         duration(took.as_nanos() as u64),
         rate(found.placements()),
     ));
-    found
+    Ok(found)
+}
+
+/// How long is searched until what was found is kept, so that a search that is killed loses no more than that. Each
+/// lasts as long as all before it, since what was tried is listed again after each.
+struct Sitting {
+    began: Instant,
+    lasts: Duration,
+}
+
+impl Sitting {
+    fn after(before: Duration) -> Sitting {
+        Sitting { began: Instant::now(), lasts: before.clamp(FIRST_SITTING, LAST_SITTING) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.began.elapsed() >= self.lasts
+    }
 }
 
 /// On a terminal, how far the search is, as far as that can be told.

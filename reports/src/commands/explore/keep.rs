@@ -41,6 +41,11 @@ impl Kept {
         Ok(Kept { file: Some(path.to_owned()), text })
     }
 
+    /// Whether the user named a file.
+    pub(super) fn is_named(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// What was found before, or nothing.
     pub(super) fn begun(&self, exploration: &Exploration) -> Result<Explored, CliError> {
         let Some(text) = &self.text else { return Ok(exploration.begin()) };
