@@ -109,6 +109,27 @@ fn a_fault_that_met_no_message_has_not_fired() {
 }
 
 #[test]
+fn of_two_delays_on_one_way_the_one_that_struck_fired_and_the_one_that_waits_did_not() {
+    for (struck, waits) in [("20s", "1s"), ("1s", "20s"), ("1s", "1s")] {
+        let faults = format!(
+            r#"[
+            {{ kind = "packet-delay", from = "c1", to = "resource", by = "{struck}", at = "c1's write" }},
+            {{ kind = "packet-delay", from = "c1", to = "resource", by = "{waits}", at = "c1's release" }},
+        ]"#
+        );
+        let report = run("packet-delay-90s/single", &[("faults", &faults)]);
+        let fired: Vec<bool> = report.faults.iter().map(|fault| fault.from.is_some()).collect();
+        assert_eq!(fired, [true, false], "{struck}, then {waits}");
+        let gaps = report.history.events().iter().filter_map(|event| match &event.what {
+            EventKind::Inconclusive { why } => Some(why.as_str()),
+            _ => None,
+        });
+        let [gap] = gaps.collect::<Vec<_>>()[..] else { panic!("one gap: {:?}", report.history.events()) };
+        assert!(gap.ends_with("at c1's release` never fired"), "{gap}");
+    }
+}
+
+#[test]
 fn a_client_that_cannot_reach_the_resource_makes_the_run_prove_nothing() {
     let report = run("quiet/single", &[("faults", r#"[{ kind = "crash", host = "resource", at = "0s" }]"#)]);
     assert_eq!(report.verdicts.get(Predicate::P1).as_str(), "inconclusive");

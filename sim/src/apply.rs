@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::fault::{Fault, Struck};
 use crate::kernel::State;
 use crate::life::LifeNumber;
-use crate::net::link::Link;
+use crate::net::link::{Late, Link};
 use crate::queue::Pending;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -18,7 +18,7 @@ impl State {
         for fault in &planned.faults {
             let stopped = self.life_stopped_by(fault);
             self.faults.remember_stopped(number, stopped);
-            self.apply(fault);
+            self.apply(number, fault);
         }
         if let Some(lasting) = planned.lasting {
             self.stops_to_end += usize::from(planned.faults.iter().any(Fault::stops_code));
@@ -30,18 +30,20 @@ impl State {
     pub(crate) fn struck(&self) -> Vec<Vec<Struck>> {
         let mut outcomes = self.faults.outcomes();
         for (number, strikes) in outcomes.iter_mut().enumerate() {
-            let waiting =
-                self.faults.entry(number).faults.iter().map(|fault| self.waiting_delays(fault)).max();
-            strikes.truncate(strikes.len().saturating_sub(waiting.unwrap_or(0)));
+            let faults = &self.faults.entry(number).faults;
+            // One of a strike's delays that found its message is enough.
+            let all = strikes.len();
+            let struck = faults.iter().map(|fault| self.waits_from(number, fault).unwrap_or(all)).max();
+            strikes.truncate(struck.unwrap_or(all));
         }
         outcomes
     }
 
-    /// How many delays of this size wait for a message.
-    fn waiting_delays(&self, fault: &Fault) -> usize {
-        let Fault::DelayNext { from, to, by_ns } = *fault else { return 0 };
-        let waits = self.net.known_link(from, to).map_or(0, |link| crate::time::nanos(link.extra_once));
-        usize::try_from(waits.div_ceil(by_ns.max(1))).unwrap_or(usize::MAX)
+    /// The first of a planned fault's strikes of which this delay waits for a message. It waits of all later ones, too.
+    fn waits_from(&self, number: usize, fault: &Fault) -> Option<usize> {
+        let Fault::DelayNext { from, to, .. } = *fault else { return None };
+        let waiting = &self.net.known_link(from, to)?.late_once;
+        waiting.iter().find(|late| late.fault == number).map(|late| late.strike)
     }
 
     /// A planned fault's time is over: what it did is undone, last first.
@@ -57,7 +59,7 @@ impl State {
             }
             match fault.undo() {
                 Some(Fault::Start { host }) if !self.host_mut(host).life.take_back_death() => {}
-                Some(undo) => self.apply(&undo),
+                Some(undo) => self.apply(number, &undo),
                 None => {}
             }
         }
@@ -72,8 +74,8 @@ impl State {
         }
     }
 
-    /// Does one thing to the world.
-    fn apply(&mut self, fault: &Fault) {
+    /// Does one thing to the world, because of this planned fault.
+    fn apply(&mut self, number: usize, fault: &Fault) {
         self.emit(Event::Fault { fault: fault.clone() });
         let now = self.now;
         match *fault {
@@ -93,8 +95,9 @@ impl State {
             Fault::Slow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_add(by_ns)),
             Fault::Unslow { from, to, by_ns } => self.slow(from, to, |extra| extra.saturating_sub(by_ns)),
             Fault::DelayNext { from, to, by_ns } => {
-                let link = self.net.link(from, to);
-                link.extra_once = link.extra_once.saturating_add(Duration::from_nanos(by_ns));
+                let strike = self.faults.latest_strike(number);
+                let late = Late { by: Duration::from_nanos(by_ns), fault: number, strike };
+                self.net.link(from, to).late_once.push(late);
             }
             Fault::Lose { from, to, probability } => {
                 self.net.link(from, to).losses.push(probability);

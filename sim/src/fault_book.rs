@@ -236,6 +236,11 @@ impl FaultBook {
         self.planned[number].strikes.push(Strike { struck, stopped: Vec::new() });
     }
 
+    /// Which of a fault's strikes, counted from 0, is under way.
+    pub(crate) fn latest_strike(&self, number: usize) -> usize {
+        self.planned[number].strikes.len() - 1
+    }
+
     /// The strike of a fault that lasts longest is over now. For each of its faults, the life that it stopped.
     pub(crate) fn is_over(&mut self, number: usize, now: SimTime) -> Vec<Option<LifeNumber>> {
         let entry = &mut self.planned[number];

@@ -279,7 +279,7 @@ impl State {
 
     fn new_segment(&mut self, key: ConnectionKey, side: Side, content: Content) -> SegmentKey {
         let extra = match content {
-            Content::Data(_) => std::mem::take(&mut self.net.link_of(key, side).extra_once),
+            Content::Data(_) => self.net.link_of(key, side).take_late(),
             _ => Duration::ZERO,
         };
         self.net.sent += 1;

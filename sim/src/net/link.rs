@@ -52,7 +52,7 @@ pub(crate) struct Link {
     /// Added to every delay.
     pub(crate) extra: Duration,
     /// Added to the next data segment's delay, once.
-    pub(crate) extra_once: Duration,
+    pub(crate) late_once: Vec<Late>,
     /// The connections of which a side sends on this link.
     pub(crate) connections: BTreeSet<ConnectionKey>,
 }
@@ -65,7 +65,7 @@ impl Link {
             cuts: 0,
             cuts_so_far: 0,
             extra: Duration::ZERO,
-            extra_once: Duration::ZERO,
+            late_once: Vec::new(),
             connections: BTreeSet::new(),
         }
     }
@@ -85,10 +85,27 @@ impl Link {
         departure.free_after_cuts == Some(self.cuts_so_far)
     }
 
+    /// What the delays that wait add up to. They wait no longer.
+    pub(crate) fn take_late(&mut self) -> Duration {
+        if self.late_once.is_empty() {
+            return Duration::ZERO; // nearly always
+        }
+        self.late_once.drain(..).fold(Duration::ZERO, |sum, late| sum.saturating_add(late.by))
+    }
+
     /// The chance that a transmission is lost now.
     pub(crate) fn loss(&self) -> Probability {
         self.losses.last().copied().unwrap_or(self.spec.loss)
     }
+}
+
+/// A planned delay that waits for the next data on its link.
+#[derive(Debug)]
+pub(crate) struct Late {
+    pub(crate) by: Duration,
+    /// Which planned fault it is of, and which of that fault's strikes, counted from 0.
+    pub(crate) fault: usize,
+    pub(crate) strike: usize,
 }
 
 /// When a transmission left, and how its link was then.

@@ -3,6 +3,7 @@
 mod budgets;
 mod clocks;
 mod crashes;
+mod delays;
 mod determinism;
 mod disk;
 mod ends;
