@@ -71,7 +71,6 @@ impl Core {
         let was_answered = session.is_answered();
         let next = self.process(session, now, args, out);
         if next != Next::Held {
-            session.offset = self.replication.offset;
             session.request_done();
             if session.kind == SessionKind::Master || !was_answered && !session.is_answered() {
                 out.truncate(start);
@@ -136,7 +135,15 @@ impl Core {
             out.truncate(end);
         }
         self.finish_command(session.origin, spec, &next);
+        self.note_offset(session, &next);
         next
+    }
+
+    /// What the client's next WAIT is about. Requests that are queued or refused do not count, as in Redis.
+    fn note_offset(&self, session: &mut Session, next: &Next) {
+        if *next != Next::Held {
+            session.offset = self.replication.offset;
+        }
     }
 
     /// A script's own client waits for it; so does everybody else until the threshold, then they are told BUSY.
@@ -150,7 +157,9 @@ impl Core {
         match overrun.state {
             OverrunState::Killed if overrun.session == session.id => {
                 let overrun = self.overrun.take()?;
-                Some(self.finish_killed(session, now, overrun, out))
+                let next = self.finish_killed(session, now, overrun, out);
+                self.note_offset(session, &next);
+                Some(next)
             }
             OverrunState::Killed => None,
             OverrunState::Running => {

@@ -17,7 +17,7 @@ pub struct Session {
     pub(crate) name: Vec<u8>,
     pub(crate) protocol: Protocol,
     pub(crate) db: usize,
-    /// Replication offset after this connection's last command: what WAIT waits for.
+    /// Replication offset after this connection's last command that was executed: what WAIT waits for.
     pub(crate) offset: u64,
     pub(crate) listening_port: Option<u16>,
     pub(crate) announced_ip: Option<String>,

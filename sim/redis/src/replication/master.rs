@@ -147,10 +147,11 @@ impl Links {
     }
 }
 
-/// Asks every replica how far it is (`REPLCONF GETACK *`, in the stream).
+/// Asks every replica how far it is (`REPLCONF GETACK *`, in the stream). It is part of the history also while nobody
+/// follows.
 pub(crate) fn ask_for_acknowledgements<M: Machine>(shared: &Shared<M>, state: &mut State) {
     shared.settle(state);
-    if !state.links.attached.is_empty() {
+    if state.core.replication().counting {
         let patience = shared.patience(&state.core);
         state.links.feed_own(state.core.replication_mut(), GETACK, patience);
     }
@@ -207,6 +208,7 @@ fn open<M: Machine>(
         behind_since: None,
         waker: None,
     });
+    links.waiting.wake();
     links.report_replicas(core.replication_mut());
     if !std::mem::replace(&mut links.pinging, true) {
         shared.spawn(ping_replicas(Arc::clone(shared)));
@@ -318,7 +320,9 @@ where
         let Some(replica) = links.attached.iter_mut().find(|replica| replica.session == session) else {
             return Poll::Ready(Event::Gone);
         };
-        replica.online = true;
+        if !std::mem::replace(&mut replica.online, true) {
+            links.waiting.wake(); // who wrote nothing waits for replicas, and for no acknowledgement
+        }
         match links.backlog.read(replica.position, PIECE_BYTES, &mut pipe.out) {
             Some(position) if position > replica.position => replica.position = position,
             Some(_) => break,

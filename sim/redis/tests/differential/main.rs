@@ -12,7 +12,8 @@
 //! | `DOUBLEHOLD_DIFF_SHOW` | how many differences to find before it stops, default 3 |
 //! | `DOUBLEHOLD_RECORD_TRANSCRIPTS=1` | write the replies of the real server into the transcripts |
 //!
-//! Not compared: persistence, replication between nodes (a real Redis sends RDB files), and scripts that never end.
+//! Not compared: persistence, replication between nodes (a real Redis sends RDB files; a replica of the test's own asks
+//! what WAIT counts), and scripts that never end.
 
 mod client;
 mod generate;
@@ -28,6 +29,7 @@ mod run;
 mod script;
 mod shrink;
 mod transcript;
+mod wait;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
