@@ -3,11 +3,14 @@
 //! Every step is marked in the trace, where faults can wait for it, and recorded in the history. Marks are step
 //! points: a pause at "check" strikes after the check and before the write that follows it.
 //!
-//! A client waits for the resource without a timeout of its own: what the network does to a late write is the point.
+//! A client waits for the resource without a timeout of its own: what the network does to a late write is the point. A
+//! resource that is down when the client's process begins is tried again, as the lock is: after `retry`, until
+//! `give_up_after`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
@@ -42,11 +45,20 @@ pub(crate) struct Job<S: Stage> {
     recorder: Recorder,
     /// Whether the start signal came: a restarted process does not wait for it again.
     started: AtomicBool,
+    reach: Mutex<Reach>,
+}
+
+/// Whether the latest process of a client has reached the resource.
+enum Reach {
+    /// It has, or nothing is known to be wrong with the resource.
+    Fine,
+    /// It has not, and why, if it was told.
+    Lacking(Option<io::Error>),
 }
 
 impl<S: Stage> Job<S> {
     pub(crate) fn new(program: Arc<Program<S>>, recorder: Recorder) -> Job<S> {
-        Job { program, recorder, started: AtomicBool::new(false) }
+        Job { program, recorder, started: AtomicBool::new(false), reach: Mutex::new(Reach::Fine) }
     }
 
     /// Runs the program as one process of its host, from the start signal to the last round.
@@ -55,17 +67,15 @@ impl<S: Stage> Job<S> {
         if stage.restarts() > 0 {
             self.recorder.note(client, |client| EventKind::Restarted { client });
         }
-        let mut life = Life { recorder: self.recorder.clone(), client, finished: false };
+        let mut life = Life { job: self.clone(), finished: false };
         self.rounds(stage).await;
         life.finished = true;
     }
 
     async fn rounds(&self, stage: S) {
-        let Program { name, plan, lock, kind, nodes, resource, .. } = &*self.program;
+        let Program { name, plan, lock, kind, nodes, .. } = &*self.program;
         // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
-        let Ok(resource) = ResourceLink::open(&stage, resource).await else {
-            return self.recorder.inconclusive(format!("{name} could not reach the resource"));
-        };
+        let Some(resource) = self.reach_resource(&stage).await else { return };
         let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
             Ok(lock) => {
                 let (stage, recorder) = (stage.clone(), self.recorder.clone());
@@ -92,20 +102,66 @@ impl<S: Stage> Job<S> {
             }
         }
     }
+
+    /// The way to the resource; none if it did not come up while the client has patience.
+    async fn reach_resource(&self, stage: &S) -> Option<ResourceLink<S>> {
+        let Program { plan, resource, .. } = &*self.program;
+        let patience_ends = stage.now().saturating_add(plan.give_up_after);
+        *self.reach() = Reach::Lacking(None);
+        loop {
+            match ResourceLink::open(stage, resource).await {
+                Ok(link) => {
+                    *self.reach() = Reach::Fine;
+                    return Some(link);
+                }
+                Err(error) => *self.reach() = Reach::Lacking(Some(error)),
+            }
+            if stage.now() >= patience_ends {
+                return None;
+            }
+            sleep(stage, &plan.retry).await;
+        }
+    }
+
+    fn reach(&self) -> MutexGuard<'_, Reach> {
+        self.reach.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process was killed: what kept it from beginning is that, unless the resource had failed it before.
+    fn forget_reach(&self) {
+        let mut reach = self.reach();
+        if matches!(*reach, Reach::Lacking(None)) {
+            *reach = Reach::Fine;
+        }
+    }
+
+    /// The run is over: if this client could not begin, it shows nothing.
+    pub(crate) fn close(&self) {
+        let name = &self.program.name;
+        let why = match &*self.reach() {
+            Reach::Fine => return,
+            Reach::Lacking(None) => format!("{name} had not reached the resource when the run ended"),
+            Reach::Lacking(Some(error)) => format!("{name} could not reach the resource: {error}"),
+        };
+        self.recorder.inconclusive(why);
+    }
 }
 
 /// Tells the recorder when the process is gone: killed, or at its end while it still claims the lock. Either way nobody
 /// is left to believe in it.
-struct Life {
-    recorder: Recorder,
-    client: ClientId,
+struct Life<S: Stage> {
+    job: Arc<Job<S>>,
     finished: bool,
 }
 
-impl Drop for Life {
+impl<S: Stage> Drop for Life<S> {
     fn drop(&mut self) {
-        if !self.finished || self.recorder.claims(self.client) {
-            self.recorder.died(self.client);
+        let Job { program, recorder, .. } = &*self.job;
+        if !self.finished {
+            self.job.forget_reach();
+        }
+        if !self.finished || recorder.claims(program.client) {
+            recorder.died(program.client);
         }
     }
 }
@@ -304,8 +360,7 @@ impl<S: Stage> Client<'_, S> {
     }
 
     async fn sleep(&self, law: &DelayLaw) {
-        let pause = self.stage.draw(law);
-        self.stage.sleep_until(self.stage.now().saturating_add(pause)).await;
+        sleep(&self.stage, law).await;
     }
 
     async fn mark(&self, label: &'static str) {
@@ -315,4 +370,9 @@ impl<S: Stage> Client<'_, S> {
     fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
         self.recorder.note(self.program.client, what);
     }
+}
+
+async fn sleep<S: Stage>(stage: &S, law: &DelayLaw) {
+    let pause = stage.draw(law);
+    stage.sleep_until(stage.now().saturating_add(pause)).await;
 }

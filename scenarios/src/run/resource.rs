@@ -6,7 +6,8 @@
 //! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a
 //! database that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves,
 //! as a pool of connections does: one that is over is replaced before anything is sent on it, and a read is asked
-//! again. A write whose answer was lost is not: it may have been applied.
+//! again. A write whose answer was lost is not: it may have been applied. A client that finds the resource down in the
+//! middle of a round gives up; one whose process begins meanwhile waits for it.
 //!
 //! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
 
@@ -109,7 +110,7 @@ pub(crate) struct ResourceLink<S: Stage> {
 }
 
 impl<S: Stage> ResourceLink<S> {
-    /// Connects. Fails when the resource cannot be reached.
+    /// Connects. Fails when the resource cannot be reached: whoever asks may ask again.
     pub(crate) async fn open(stage: &S, resource: &str) -> io::Result<ResourceLink<S>> {
         let stream = stage.stream(resource, PORT).await?;
         Ok(ResourceLink { stage: stage.clone(), resource: resource.to_owned(), stream })

@@ -282,13 +282,14 @@ impl PreparedSim {
         let header = Header { seed: seed.0, ..self.header.clone() };
         let witness = Arc::new(SimWitness::new(world.observer(), self.cast.clone()));
         let recorder = Recorder::new(witness, header, self.cast.clone());
-        self.hosts.populate(world, &recorder);
+        let jobs = self.hosts.populate(world, &recorder);
         for (from, to, quality) in &self.scenario.links {
             world.set_link(self.cast.in_world(*from), self.cast.in_world(*to), link(quality));
         }
         self.faults.iter().for_each(|fault| world.plan(fault.clone()));
         let Limits { events, time, memory, .. } = self.scenario.limits;
         let run = world.run(Budget { events, time, memory });
+        jobs.iter().for_each(|job| job.close());
         let mut recorded = recorder.close();
         close_history(&mut recorded.history, &self.scenario, &run);
         if self.scenario.limits.after_faults {

@@ -66,8 +66,9 @@ impl Hosts {
         }
     }
 
-    /// Adds every host with its process, in the scenario's order.
-    pub(super) fn populate(&self, world: &mut World, recorder: &Recorder) {
+    /// Adds every host with its process, in the scenario's order. What the clients do is to be closed with the run.
+    pub(super) fn populate(&self, world: &mut World, recorder: &Recorder) -> Vec<Arc<Job<SimEnv>>> {
+        let mut jobs = Vec::new();
         for ((spec, process), index) in self.hosts.iter().zip((0..).map(HostIndex)) {
             let (spec, recorder) = (spec.clone(), recorder.clone());
             let added = match process {
@@ -76,11 +77,14 @@ impl Hosts {
                 }
                 Process::Resource(setup) => self.add_resource(world, spec, setup, recorder),
                 Process::Client { client, program } => {
-                    self.add_client(world, spec, *client, program.clone(), recorder)
+                    let job = Arc::new(Job::new(program.clone(), recorder.clone()));
+                    jobs.push(job.clone());
+                    self.add_client(world, spec, *client, job, recorder)
                 }
             };
             debug_assert_eq!(added, self.cast.in_world(index), "the cast's numbers are the world's");
         }
+        jobs
     }
 
     fn add_node(
@@ -131,11 +135,10 @@ impl Hosts {
         world: &mut World,
         spec: HostSpec,
         client: ClientId,
-        program: Arc<Program<SimEnv>>,
+        job: Arc<Job<SimEnv>>,
         recorder: Recorder,
     ) -> HostId {
         let (cast, driver) = (self.cast.clone(), self.driver);
-        let job = Arc::new(Job::new(program, recorder.clone()));
         world.add_host(spec.essential(), move |host| {
             job.clone().run(SimEnv::new(host, client, cast.clone(), recorder.clone(), driver))
         })
