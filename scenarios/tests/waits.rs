@@ -70,3 +70,39 @@ fn a_client_gives_up_before_the_run_meets_its_limit() {
     assert_eq!(default.ended.0 / 1_000_000_000, 30, "half of the limit");
     assert_eq!(outcome(&longer), Some(RunOutcome::TimeBudget));
 }
+
+/// c1 releases after 20 s, and its message is late. c2 has waited for the lock since c1 got it.
+fn while_a_release_is_late(faults: &str, bound: &str) -> &'static str {
+    let text = format!(
+        r#"
+        claim = "waits count from the end of the last fault"
+        lock = {{ algorithm = "single", ttl = "60s" }}
+        nodes = {{ names = ["A"], scripts = "loaded" }}
+        network = {{ delay = "1ms" }}
+        clients = [
+            {{ name = "c1", program = ["acquire", "work 20s", "release"] }},
+            {{ name = "c2", program = ["acquire", "release"], start = "c1's grant", retry = "100ms" }},
+        ]
+        faults = [{faults}]
+        limits = {{ obtain_within = "{bound}", after_faults = true }}
+        "#
+    );
+    let source = Source { name: "late".into(), file: "late.toml".into(), text, ..Source::default() };
+    let scenario = source.read().unwrap_or_else(|error| panic!("{error}"));
+    SimEngine.run(&scenario, 1).verdicts.get(Predicate::LV).as_str()
+}
+
+#[test]
+fn a_delay_is_over_when_the_message_that_it_waited_for_was_to_arrive() {
+    let late = |by: &str, at: &str| {
+        format!("{{ kind = 'packet-delay', from = 'c1', to = 'A', by = '{by}', at = \"{at}\" }}")
+    };
+    // Placed long before the message is sent, right before it is, and two that add up.
+    let early = late("5s", "1s");
+    let at_once = late("5s", "c1's release");
+    let both = format!("{}, {}", late("5s", "1s"), late("5s", "2s"));
+    for faults in [&early, &at_once, &both] {
+        assert_eq!(while_a_release_is_late(faults, "1s"), "holds", "{faults}");
+        assert_eq!(while_a_release_is_late(faults, "1ms"), "violated", "{faults}");
+    }
+}

@@ -76,6 +76,9 @@ pub struct Run {
     pub hash: TraceHash,
     /// Every time that each planned fault struck, in the order in which they were planned.
     pub faults: Vec<Vec<Struck>>,
+    /// When the last message that a [`Fault::DelayNext`](crate::Fault::DelayNext) struck was to arrive; zero if there
+    /// was none.
+    pub last_late: SimTime,
 }
 
 /// A world under construction, then running, then over.
@@ -254,6 +257,7 @@ impl World {
             messages: state.net.messages,
             hash: state.trace.hash(),
             faults: state.struck(),
+            last_late: state.net.last_late,
         }
     }
 

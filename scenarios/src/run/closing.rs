@@ -8,7 +8,7 @@ use doublehold_sim::{Outcome, Run, SimTime, Struck};
 use super::clocks;
 use crate::cast::Cast;
 use crate::coverage::{Hit, Place};
-use crate::fault::{Effect, Fault, Nature};
+use crate::fault::{Fault, Nature};
 use crate::format::words;
 use crate::report::FaultReport;
 use crate::scenario::{HostIndex, Limits, Scenario};
@@ -84,17 +84,16 @@ pub(super) fn close_history(history: &mut History, scenario: &Scenario, run: &Ru
     history.push(ended, EventKind::RunEnded { outcome: outcome(run.outcome) });
 }
 
-/// When the last fault was over: what lasts when it was taken back, or with the run; a late message when it should have
-/// arrived; all else when it struck.
+/// When the last fault was over: what lasts when it was taken back, or with the run; a late message when it was to
+/// arrive; all else when it struck.
 pub(super) fn faults_over(faults: &[Fault], run: &Run) -> TrueNs {
-    let over = |fault: &Fault, struck: &Struck| match (&fault.effect, fault.lasting) {
-        (_, Some(_)) => struck.until.unwrap_or(run.ended),
-        (Effect::PacketDelay { by, .. }, None) => struck.from.after(*by).min(run.ended),
-        _ => struck.from,
+    let over = |fault: &Fault, struck: &Struck| match fault.lasting {
+        Some(_) => struck.until.unwrap_or(run.ended),
+        None => struck.from,
     };
     let struck = faults.iter().zip(&run.faults);
     let times = struck.flat_map(|(fault, struck)| struck.iter().map(move |it| over(fault, it)));
-    times.max().map_or(TrueNs::default(), clocks::true_time)
+    clocks::true_time(times.fold(run.last_late.min(run.ended), SimTime::max))
 }
 
 pub(super) fn outcome(outcome: Outcome) -> RunOutcome {

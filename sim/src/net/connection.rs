@@ -319,7 +319,11 @@ impl State {
         let is_essential = leaving.is_essential;
         self.end_of(connection, side).on_the_way += u32::from(is_stream);
         self.net.essential_on_the_way += usize::from(is_essential);
-        self.schedule(arrival.after(extra), Pending::Segment { key: segment });
+        let arrival = arrival.after(extra);
+        if !extra.is_zero() {
+            self.net.last_late = self.net.last_late.max(arrival);
+        }
+        self.schedule(arrival, Pending::Segment { key: segment });
     }
 
     /// A segment reached the receiver's machine, or would have.

@@ -63,6 +63,8 @@ pub(crate) struct Network {
     pub(crate) messages: u64,
     /// Data of essential hosts on its way: a late write of a client that is gone is still part of the run.
     pub(crate) essential_on_the_way: usize,
+    /// When the last message that was delayed by itself was to arrive.
+    pub(crate) last_late: SimTime,
 }
 
 impl Network {
@@ -78,6 +80,7 @@ impl Network {
             sent: 0,
             messages: 0,
             essential_on_the_way: 0,
+            last_late: SimTime::ZERO,
         }
     }
 

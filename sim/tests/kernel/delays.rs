@@ -81,6 +81,24 @@ fn a_delay_that_waits_takes_nothing_from_one_that_struck_whatever_their_lengths(
     }
 }
 
+#[test]
+fn a_run_says_when_the_last_late_message_was_to_arrive() {
+    let last = |delays: &[Delay], messages: &'static [u64]| {
+        let mut story = Story::new();
+        let server = story.listener("server");
+        let client = sending(&mut story, server, messages);
+        for &(when, by) in delays {
+            story.at(when, Fault::DelayNext { from: client, to: server, by_ns: by * 1_000_000 });
+        }
+        story.run().last_late.0 / 1_000_000
+    };
+    assert_eq!(last(&[], &[20]), 0);
+    assert_eq!(last(&[(10, 500)], &[9]), 0, "it met no message");
+    assert_eq!(last(&[(10, 500)], &[20, 40]), 521);
+    assert_eq!(last(&[(10, 500), (15, 7)], &[20]), 528);
+    assert_eq!(last(&[(10, 500), (30, 7)], &[20, 40]), 521, "the later one arrives earlier");
+}
+
 /// A fault that delays a message to each of several hosts is one fault: the one message that came is what it struck.
 #[test]
 fn a_delay_on_several_ways_struck_if_it_struck_on_one() {
