@@ -40,6 +40,8 @@ pub struct Findings {
 pub struct Shown {
     /// The files written, by their paths.
     pub files: Vec<String>,
+    /// The command that runs its scenario from its seed; empty where no file has it.
+    pub run: String,
     /// The command that shows it again.
     pub replay: String,
 }
@@ -299,8 +301,11 @@ pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
         writeln!(text, "  file: {}", clean(file)).expect(WRITES);
     }
     if same < of / 2 {
-        writeln!(text, "  mostly luck of this seed: run its scenario with `--seed {}`", shrunk.seed)
+        writeln!(text, "  mostly luck of seed {}: from another its scenario may show nothing", shrunk.seed)
             .expect(WRITES);
+    }
+    if !shown.run.is_empty() {
+        writeln!(text, "  run it: {}", clean(&shown.run)).expect(WRITES);
     }
     if !shown.replay.is_empty() {
         writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);

@@ -41,6 +41,8 @@ pub mod picture;
 #[cfg(feature = "proptest")]
 pub mod property;
 #[cfg(feature = "cli")]
+mod scenario_file;
+#[cfg(feature = "cli")]
 pub mod serve;
 #[cfg(feature = "cli")]
 mod shell;

@@ -66,13 +66,17 @@ fn what_is_found_replays_and_is_a_scenario() {
     let replayed = doublehold(folder.path(), &replay.split(' ').collect::<Vec<_>>());
     assert!(stdout(&replayed).contains("same run"), "{}", stdout(&replayed));
     assert_eq!(replayed.status.code(), Some(0), "{}", stdout(&replayed));
-    let scenario = "doublehold-check/setnx-LV.toml";
-    let seed = stdout(&replayed)
-        .lines()
-        .find_map(|line| Some(line.trim().strip_prefix("seed ")?.split(',').next()?.to_owned()))
-        .unwrap();
-    let run = doublehold(folder.path(), &["run", scenario, "--seed", &seed]);
+    let text = stdout(&found);
+    let run_it = text.lines().find_map(|line| line.strip_prefix("  run it: doublehold ")).unwrap();
+    assert!(run_it.starts_with("run doublehold-check/setnx-LV.toml --seed "), "{run_it}");
+    let run = doublehold(folder.path(), &run_it.split(' ').collect::<Vec<_>>());
     assert_eq!(run.status.code(), Some(0), "{}", stdout(&run));
+    // Who finds the file alone is told the same at its top.
+    let file = fs::read_to_string(folder.path().join("doublehold-check/setnx-LV.toml")).unwrap();
+    let comments: Vec<&str> = file.lines().take_while(|line| line.starts_with("# ")).collect();
+    assert!(comments[0].starts_with("# LV is violated, found by `doublehold check` from seed "), "{file}");
+    assert!(comments[1].ends_with(" of 100 other seeds do the same"), "{file}");
+    assert!(comments[2].ends_with(&format!(": doublehold {run_it}")), "{file}");
 }
 
 #[test]

@@ -98,6 +98,11 @@ fn each_minimal_example_is_written_as_a_scenario_that_shows_it() {
                 written.contains("optional = false") && !written.contains("optional = true"),
                 "{written}"
             );
+            let run_it = format!(": doublehold run {file} --seed 1\n\n");
+            assert!(
+                written.starts_with("# run it with its seed, ") && written.contains(&run_it),
+                "{written}"
+            );
             // As expected is what the file says: that the predicate is violated.
             ends(0, &["run", file]);
             shown += 1;

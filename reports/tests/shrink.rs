@@ -50,6 +50,7 @@ fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
     );
     assert!(file.contains("\n# the 100 seeds that follow: 100 violate it too\n"), "{file}");
     assert!(file.contains("\n#   faults.0.by: from "), "{file}");
+    assert!(file.contains("\n# run it: doublehold run FILE --seed 1\n\n"), "{file}");
     let path = folder.path("jump.toml");
     std::fs::write(&path, &file).expect("a file");
     let (status, shown, _) = run(&["run", &path]);

@@ -15,7 +15,7 @@ use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{self, OutputFile};
-use crate::shell;
+use crate::scenario_file;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -100,18 +100,16 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
 }
 
 fn show(scenario: &Scenario, shrunk: &Shrunk, out: Option<OutputFile>) -> Result<(), CliError> {
-    let about = about(scenario, shrunk);
-    let comments: String = about.lines().map(|line| format!("# {line}\n")).collect();
-    let file = format!("{comments}\n{}", shrunk.scenario.to_toml());
+    let path = out.as_ref().map_or(scenario_file::UNNAMED, OutputFile::path);
+    let about = about(scenario, shrunk, path);
+    let file = scenario_file::text(&about, &shrunk.scenario);
     let Some(out) = out else { return output::print(&file) };
-    let seed = shrunk.seed.to_string();
-    let again = shell::line(["doublehold", "run", out.path(), "--seed", &seed]);
     out.write(|output| output.write_all(file.as_bytes()))?.keep()?;
-    output::print(&format!("{about}run it: {again}\n"))
+    output::print(&about)
 }
 
 /// What there is to say beside the scenario.
-fn about(scenario: &Scenario, shrunk: &Shrunk) -> String {
+fn about(scenario: &Scenario, shrunk: &Shrunk, path: &str) -> String {
     let Shrunk { before, after, replays, others: (others, of), .. } = shrunk;
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a text can be written to");
@@ -141,5 +139,6 @@ fn about(scenario: &Scenario, shrunk: &Shrunk) -> String {
         line("what violates as well, each alone, as far as bisection shows:".to_owned());
     }
     shrunk.windows.iter().for_each(|window| line(format!("  {window}")));
+    line(clean(&scenario_file::run_it(path, shrunk.seed, Some(shrunk.others))));
     text
 }

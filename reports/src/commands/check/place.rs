@@ -14,7 +14,7 @@ use crate::findings::name_of;
 use crate::findings::{Findings, Shown};
 use crate::found::Counterexample;
 use crate::opening::ELSEWHERE;
-use crate::shell;
+use crate::{scenario_file, shell};
 
 pub(super) struct Place {
     folder: PathBuf,
@@ -70,13 +70,16 @@ impl Place {
             .map_err(|source| failed("the history", &at("history.jsonl"), source))?;
         let shown_by = at("plan").to_string_lossy().into_owned();
         let replay = shell::line(["doublehold", "replay", &shown_by]);
+        let scenario_at = at("toml").to_string_lossy().into_owned();
+        let scenario = scenario_file::text(&about(example, &scenario_at), &example.shrunk.scenario);
         let results: [(&str, &'static str, Vec<u8>); 4] = [
-            ("toml", "the scenario", example.shrunk.scenario.to_toml().into_bytes()),
+            ("toml", "the scenario", scenario.into_bytes()),
             ("plan", "the plan", plan.into_bytes()),
             ("history.jsonl", "the history", history),
             ("txt", "the picture", picture(&replay).into_bytes()),
         ];
-        let mut shown = Shown { files: Vec::new(), replay };
+        let run = scenario_file::command(&scenario_at, example.shrunk.seed);
+        let mut shown = Shown { files: Vec::new(), run, replay };
         for (ending, what, bytes) in results {
             let path = at(ending);
             fs::write(&path, bytes).map_err(|source| failed(what, &path, source))?;
@@ -109,6 +112,17 @@ impl Drop for Place {
             let _ignored = fs::remove_dir(&self.folder);
         }
     }
+}
+
+/// What the file of a scenario says of it.
+fn about(example: &Counterexample, path: &str) -> String {
+    let Counterexample { target, first, shrunk, .. } = example;
+    let (same, of) = shrunk.others;
+    let run_it = clean(&scenario_file::run_it(path, shrunk.seed, Some(shrunk.others)));
+    format!(
+        "{target}, found by `doublehold check` from seed {first}, and shrunk\n\
+         {same} of {of} other seeds do the same\n{run_it}"
+    )
 }
 
 fn try_to_write(folder: &Path) -> io::Result<()> {

@@ -6,12 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use doublehold_history::words::clean;
-use doublehold_scenarios::Scenario;
 use doublehold_scenarios::explore::{Exploration, Explored};
+use doublehold_scenarios::{Scenario, Seed};
 
 use crate::error::CliError;
 use crate::opening::ELSEWHERE;
 use crate::output::OutputFile;
+use crate::scenario_file;
 
 /// More than any search keeps that ends in a day.
 const KEPT_MAX_BYTES: u64 = 4 << 30;
@@ -117,9 +118,9 @@ impl Folder {
     }
 
     /// Writes a scenario; returns its path.
-    pub(super) fn write(&self, scenario: &Scenario) -> Result<String, CliError> {
+    pub(super) fn write(&self, scenario: &Scenario, seed: Seed) -> Result<String, CliError> {
         let path = self.0.join(format!("{}.toml", scenario.name)).to_string_lossy().into_owned();
-        let text = scenario.to_toml();
+        let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, None)), scenario);
         OutputFile::create("a scenario", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(path)
     }

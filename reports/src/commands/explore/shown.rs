@@ -14,6 +14,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::grouped;
 use crate::findings::name_of;
+use crate::scenario_file;
 use crate::shell;
 use crate::style::{Paint, Style};
 use crate::words::{to_ascii, wrap};
@@ -311,7 +312,8 @@ impl Examples<'_> {
         let scenario = self.exploration.scenario_of(&file_name(target, group), target, places);
         // What `run` would contradict is no scenario to keep.
         let folder = self.folder.filter(|_| through_redis_rs);
-        let file = folder.map(|folder| folder.write(&scenario.checked()?)).transpose()?;
+        let seed = self.exploration.seed();
+        let file = folder.map(|folder| folder.write(&scenario.checked()?, seed)).transpose()?;
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {
             faults: group.iter().map(|(kind, step)| [*kind, *step]).collect(),
@@ -326,11 +328,12 @@ impl Examples<'_> {
 
     /// `run` of the file that was written, or of what was searched with these faults in it.
     fn replay(&self, file: Option<&str>, places: &[Place]) -> Option<String> {
-        let seed = self.exploration.seed().to_string();
+        let seed = self.exploration.seed();
         let faults = format!("faults={}", self.exploration.as_set(places));
         match (file, self.source) {
-            (Some(file), _) => Some(shell::line(["doublehold", "run", file, "--seed", &seed])),
+            (Some(file), _) => Some(scenario_file::command(file, seed)),
             (None, Some([name, sets @ ..])) => {
+                let seed = seed.to_string();
                 let mut line = vec!["doublehold", "run", name, "--seed", &seed];
                 line.extend(sets.iter().map(String::as_str).chain(["--set", &faults]));
                 Some(shell::line(line))
