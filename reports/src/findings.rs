@@ -1,6 +1,8 @@
 //! What a search came to, for people and for CI: counts, coverage, counterexamples. Pure: text out of data, and no word
 //! of how long it took, so that the same search prints the same on any machine.
 
+mod table;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -10,10 +12,9 @@ use doublehold_scenarios::Seed;
 use doublehold_scenarios::coverage::{Coverage, Place};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::many::{Count, Tally};
-use doublehold_scenarios::shrink::Size;
-#[cfg(any(feature = "cli", feature = "proptest"))]
-use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::shrink::{Size, Target};
 
+use self::table::{Markdown, Plain, Table};
 use crate::found::Counterexample;
 
 /// A search that is over.
@@ -33,6 +34,8 @@ pub struct Findings {
     pub idle: Vec<&'static str>,
     /// What was found, the gravest first.
     pub found: Vec<(Counterexample, Shown)>,
+    /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
+    pub command: String,
 }
 
 /// Where a counterexample can be seen again.
@@ -72,6 +75,22 @@ impl Findings {
 
     /// Why nothing found would not mean that nothing is there.
     pub fn gaps(&self) -> Vec<String> {
+        let mut gaps = self.common_gaps();
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.never_decided(*predicate)));
+        gaps
+    }
+
+    /// The same of one thing that was looked for.
+    pub fn gaps_of(&self, target: Target) -> Vec<String> {
+        let mut gaps = self.common_gaps();
+        if let Target::Violates(predicate) = target {
+            gaps.extend(self.never_decided(predicate));
+        }
+        gaps
+    }
+
+    /// What says nothing about any predicate.
+    fn common_gaps(&self) -> Vec<String> {
         let mut gaps = Vec::new();
         if self.tally.runs == 0 {
             return vec!["not a single run was made".to_owned()];
@@ -89,26 +108,48 @@ impl Findings {
         if !silent.is_empty() {
             gaps.push(format!("of the weather's faults, {} never struck: make more runs", list(&silent)));
         }
-        for predicate in &self.asked {
-            if let Count { holds: 0, violated: 0, unsaid: Some((seed, why)), .. } = self.tally.of(*predicate)
-            {
-                gaps.push(format!("{predicate} was never decided; from seed {seed}: {}", clean(&why)));
-            }
-        }
         gaps
+    }
+
+    /// That no run decided a predicate, and why the first did not.
+    fn never_decided(&self, predicate: Predicate) -> Option<String> {
+        let Count { holds: 0, violated: 0, unsaid: Some((seed, why)), .. } = self.tally.of(predicate) else {
+            return None;
+        };
+        Some(format!(
+            "{predicate} was never decided; from seed {seed}: {}; that run again: {}",
+            with_way_out(&clean(&why)),
+            self.one_run(seed)
+        ))
+    }
+
+    /// The command that makes the run from one seed again.
+    pub fn one_run(&self, seed: Seed) -> String {
+        format!("{} --seed {seed} --runs 1", clean(&self.command))
+    }
+
+    /// The first seed that showed something, if one did.
+    pub fn first_of(&self, target: Target) -> Option<Seed> {
+        match target {
+            Target::Panics => self.tally.panicked.map(|(seed, _)| seed),
+            Target::Violates(predicate) => self.tally.of(predicate).first,
+        }
     }
 
     /// Everything, as text.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n{}\n\n", self.title, self.runs());
         text += &self.verdicts(&Plain);
+        text += &self.about_rates().map_or(String::new(), |line| format!("\n  {line}\n"));
         text += &self.unsaid();
         for (example, shown) in &self.found {
             text.push('\n');
             text += &words_of(example, shown);
         }
         match self.coverage(&Plain) {
-            Some(coverage) => write!(text, "\nwhere faults struck (how often)\n\n{coverage}").expect(WRITES),
+            Some(coverage) => {
+                write!(text, "\nwhere faults struck (how often; -: never)\n\n{coverage}").expect(WRITES);
+            }
             None => text += "\nno fault struck: there is none in the scenario and none in the weather\n",
         }
         if !self.idle.is_empty() {
@@ -122,11 +163,12 @@ impl Findings {
     pub fn markdown(&self) -> String {
         let mut text = format!("### {}\n\n{}\n\n", self.title, self.runs());
         text += &self.verdicts(&Markdown);
+        text += &self.about_rates().map_or(String::new(), |line| format!("\n{line}\n"));
         for (example, shown) in &self.found {
             write!(text, "\n```\n{}```\n", words_of(example, shown)).expect(WRITES);
         }
         if let Some(coverage) = self.coverage(&Markdown) {
-            write!(text, "\nWhere faults struck, and how often:\n\n{coverage}").expect(WRITES);
+            write!(text, "\nWhere faults struck, and how often (-: never):\n\n{coverage}").expect(WRITES);
         }
         write!(text, "\n{}", self.conclusion()).expect(WRITES);
         text
@@ -135,7 +177,11 @@ impl Findings {
     fn runs(&self) -> String {
         let Tally { runs, grants, .. } = self.tally;
         let last = self.first.0.saturating_add(runs.saturating_sub(1));
-        format!("{} runs, seeds {} to {last}, {} grants", grouped(runs), self.first, grouped(grants))
+        let seeds = match runs {
+            0 | 1 => format!("seed {}", self.first),
+            _ => format!("seeds {} to {last}", self.first),
+        };
+        format!("{}, {seeds}, {}", several(runs, "run"), several(grants, "grant"))
     }
 
     /// Why runs said nothing about what was asked, each reason once, with the first seed.
@@ -143,7 +189,7 @@ impl Findings {
         let unsaid = self.asked.iter().filter_map(|predicate| self.tally.of(*predicate).unsaid);
         let reasons: BTreeSet<(Seed, String)> = unsaid.collect();
         let line = |(seed, why): (Seed, String)| {
-            format!("\n  inconclusive, first from seed {seed}: {}\n", clean(&why))
+            format!("\n  inconclusive, first from seed {seed}: {}\n", with_way_out(&clean(&why)))
         };
         reasons.into_iter().map(line).collect()
     }
@@ -184,17 +230,17 @@ impl Findings {
     /// That nothing was found, and whether every run said so.
     fn nothing(&self) -> String {
         let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
-        let (names, runs) = (list(&names), grouped(self.tally.runs));
+        let (names, runs) = (list(&names), several(self.tally.runs, "run"));
         let unsaid =
             self.asked.iter().map(|predicate| self.tally.of(*predicate).inconclusive).max().unwrap_or(0);
         let (holds, is) = if self.asked.len() == 1 { ("holds", "is") } else { ("hold", "are") };
         if unsaid == 0 {
-            return format!("nothing found: {names} {holds} in all {runs} runs\n");
+            let all = if self.tally.runs == 1 { "the" } else { "all" };
+            let runs = runs.trim_start_matches("1 ");
+            return format!("nothing found: {names} {holds} in {all} {runs}\n");
         }
         let unsaid = grouped(unsaid);
-        format!(
-            "nothing found: {names} {is} never violated in {runs} runs, and not decided in {unsaid} of them\n"
-        )
+        format!("nothing found: {names} {is} never violated in {runs}, and not decided in {unsaid} of them\n")
     }
 
     fn verdicts(&self, table: &impl Table) -> String {
@@ -212,6 +258,13 @@ impl Findings {
             ]
         };
         table.lay_out(&heading, &Predicate::ALL.map(row).map(Vec::from))
+    }
+
+    /// What a missing rate means, if one is missing.
+    fn about_rates(&self) -> Option<&'static str> {
+        let is_missing = |predicate: &Predicate| rate(&self.tally.of(*predicate)) == NO_RATE;
+        let words = "rate -: violated in fewer than ten runs, which says little beyond that it happens, or never decided";
+        Predicate::ALL.iter().any(is_missing).then_some(words)
     }
 
     fn coverage(&self, table: &impl Table) -> Option<String> {
@@ -242,15 +295,18 @@ fn places(coverage: &Coverage) -> BTreeSet<Place> {
     coverage.kinds().flat_map(|(_, of_kind)| of_kind.at.keys().copied()).collect()
 }
 
+/// What stands for a rate that nobody can tell.
+const NO_RATE: &str = "-";
+
 /// How often it is violated: exact bounds where it never was, a share otherwise. A share says nothing where the search
 /// stopped at the first violation, so there is none for fewer than ten.
 fn rate(count: &Count) -> String {
     let decided = count.holds + count.violated;
     match count.violated {
-        _ if decided == 0 => "-".to_owned(),
+        _ if decided == 0 => NO_RATE.to_owned(),
         // Clopper and Pearson's bound where nothing was seen: the rate at which nothing is seen once in twenty times.
         0 => format!("at most {}", share(1.0 - 0.05_f64.powf(1.0 / decided as f64))),
-        1..10 => "-".to_owned(),
+        1..10 => NO_RATE.to_owned(),
         violated => format!("about {}", share(violated as f64 / decided as f64)),
     }
 }
@@ -258,6 +314,24 @@ fn rate(count: &Count) -> String {
 /// Two digits, as one in so many where it is small.
 fn share(share: f64) -> String {
     if share >= 0.01 { format!("{:.0} %", share * 100.0) } else { format!("{share:.1e}") }
+}
+
+/// Why a run decided nothing, and where it met a limit, which one to raise.
+pub(crate) fn with_way_out(why: &str) -> String {
+    let key = BUDGETS.iter().find(|(words, _)| why.ends_with(words));
+    key.map_or(why.to_owned(), |(_, key)| format!("{why} (raise `{key}`, or let less happen)"))
+}
+
+/// How reasons end that name a limit, and its key.
+const BUDGETS: [(&str, &str); 3] = [
+    ("budget of true time", "limits.time"),
+    ("budget of events", "limits.events"),
+    ("budget of memory", "limits.memory"),
+];
+
+/// `1 run`, `2,000 runs`.
+pub(crate) fn several(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// `1,234,567`.
@@ -278,16 +352,13 @@ pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
     let Counterexample { target, first, shrunk, is_real, .. } = example;
     let mut text = format!("{target}, first from seed {first}\n");
     let (before, after) = (size(shrunk.before), size(shrunk.after));
-    writeln!(text, "  shrunk from {before}\n      to     {after}, in {} runs", grouped(shrunk.replays))
+    writeln!(text, "  shrunk from {before}\n      to     {after}, in {}", several(shrunk.replays, "run"))
         .expect(WRITES);
     if !shrunk.is_minimal {
         text += "  not minimal: there were not enough runs to try every change\n";
     }
-    for fault in &shrunk.scenario.faults {
-        writeln!(text, "  - {}", words_of_fault(fault)).expect(WRITES);
-    }
-    if shrunk.scenario.faults.is_empty() {
-        text += "  - no fault at all: delays and interleavings are enough\n";
+    for cause in causes(&shrunk.scenario.faults) {
+        writeln!(text, "  - {cause}").expect(WRITES);
     }
     for window in &shrunk.windows {
         writeln!(text, "  the same happens with {window}").expect(WRITES);
@@ -317,12 +388,15 @@ pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
 fn size(size: Size) -> String {
     let Size { faults, clients, steps, nodes } = size;
     let parts = [(faults, "fault"), (clients, "client"), (steps, "step"), (nodes, "node")];
-    let parts = parts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
-    parts.join(", ")
+    parts.map(|(count, what)| several(count as u64, what)).join(", ")
 }
 
-fn words_of_fault(fault: &Fault) -> String {
-    clean(&fault.to_string())
+/// What it takes: each fault in words, or that it takes none.
+pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
+    match faults {
+        [] => vec!["no fault at all: delays and interleavings are enough".to_owned()],
+        faults => faults.iter().map(|fault| clean(&fault.to_string())).collect(),
+    }
 }
 
 /// The name of a target in files and test names.
@@ -331,43 +405,5 @@ pub(crate) fn name_of(target: Target) -> String {
     match target {
         Target::Violates(predicate) => predicate.as_str().to_owned(),
         Target::Panics => "panic".to_owned(),
-    }
-}
-
-/// A way to lay out a table.
-trait Table {
-    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
-}
-
-struct Plain;
-struct Markdown;
-
-impl Table for Plain {
-    /// The first column to the left, numbers to the right.
-    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String {
-        let width = |column: usize| {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-        let heading = heading.iter().map(|cell| (*cell).to_owned()).collect();
-        let line = |row: &Vec<String>| {
-            let mut line = format!("  {:<width$}", row[0], width = widths[0]);
-            for (cell, width) in row.iter().zip(&widths).skip(1) {
-                write!(line, "  {cell:>width$}").expect(WRITES);
-            }
-            line + "\n"
-        };
-        [&heading].into_iter().chain(rows).map(line).collect()
-    }
-}
-
-impl Table for Markdown {
-    fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String {
-        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-        let rule: Vec<&str> =
-            (0..heading.len()).map(|column| if column == 0 { "---" } else { "--:" }).collect();
-        let rows = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-        line(heading.to_vec()) + &line(rule) + &rows.collect::<String>()
     }
 }

@@ -30,7 +30,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::place::Place;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{Conclusion, Findings, Shown, grouped};
+use crate::findings::{Conclusion, Findings, Shown, several};
 use crate::found::{Counterexample, counterexample};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const WEATHER: &str = "cloud";
 /// What reports call the weather of a scenario that has one.
 const OWN_WEATHER: &str = "its own weather";
-/// The seed after which there is none that `--seed` takes.
+/// The last of all seeds.
 const LAST: u64 = u64::MAX;
 
 /// As typed.
@@ -100,6 +100,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
                 .to_owned(),
         });
     }
+    refuse_more_than_seeds(arguments)?;
     let (scenario, has_own) = scenario(arguments)?;
     let asked = asked(arguments, &scenario);
     let prepared = Arc::new(LeanEngine.prepare(&scenario)?);
@@ -121,6 +122,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
         idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),
         found,
+        command: shell::line(arguments.question().iter().map(String::as_str)),
     };
     place.keep(&findings)?;
     if let Some((example, shown)) = findings.found.first() {
@@ -128,7 +130,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     output::print(&findings.text())?;
     if let Some(status) = stopping.asked() {
-        output::inform(&format!("stopped; to go on: {}", arguments.again(findings.tally.runs)));
+        output::inform(&match arguments.again(findings.tally.runs) {
+            Some(again) => format!("stopped; to go on: {again}"),
+            None => "stopped; there are no seeds left to go on with".to_owned(),
+        });
         std::process::exit(i32::from(status));
     }
     Ok(match findings.outcome() {
@@ -212,6 +217,22 @@ fn refuse_nothing_to_strike(prepared: &PreparedSim) -> Result<(), CliError> {
     })
 }
 
+/// Refuses more runs than there are seeds from the first on.
+fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
+    let (first, Some(runs)) = (arguments.seed.0, arguments.runs) else { return Ok(()) };
+    let left = LAST - first;
+    if runs - 1 <= left {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        problem: format!(
+            "`--runs {runs}` from seed {first}: there are only {} from there on",
+            several(left + 1, "seed")
+        ),
+        hint: format!("name a first `--seed` of at most {}", LAST - (runs - 1)),
+    })
+}
+
 fn search(
     arguments: &Arguments,
     prepared: &Arc<PreparedSim>,
@@ -219,7 +240,7 @@ fn search(
     stopping: &Stopping,
 ) -> Result<(Tally, Duration), CliError> {
     let first = arguments.seed.0;
-    let last = arguments.runs.map_or(LAST, |runs| first.saturating_add(runs - 1));
+    let last = arguments.runs.map_or(LAST, |runs| first + (runs - 1));
     let many = Many { seeds: Seed(first)..=Seed(last), jobs: arguments.jobs(), patience: PATIENCE };
     let began = Instant::now();
     let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
@@ -228,7 +249,7 @@ fn search(
         let passed = began.elapsed();
         bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
         let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
-        bar.set_message(format!("{} runs, {rate:.0}/s", grouped(tally.runs)));
+        bar.set_message(format!("{}, {rate:.0}/s", several(tally.runs, "run")));
         let is_late = arguments.runs.is_none() && passed >= lasting;
         let all_found = asked.iter().all(|predicate| tally.of(*predicate).first.is_some());
         let is_enough = all_found && !arguments.keep_going;
@@ -258,7 +279,7 @@ fn speed(tally: &Tally, took: Duration, jobs: NonZeroUsize) -> String {
     let jobs = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
     let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
     let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    format!("{} runs in {took}, {rate:.0} a second on {jobs}", grouped(tally.runs))
+    format!("{} in {took}, {rate:.0} a second on {jobs}", several(tally.runs, "run"))
 }
 
 /// What was found of what was asked, the gravest first, each with its first seed.
@@ -286,7 +307,7 @@ fn example(
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
 fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
     let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count();
-    let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let several = |count: usize, what: &str| several(count as u64, what);
     let weather = arguments.weather.as_deref().unwrap_or(weather);
     let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
     rounds.dedup();
@@ -309,15 +330,25 @@ impl Arguments {
         self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
     }
 
-    /// The command that goes on after so many runs.
-    fn again(&self, runs: u64) -> String {
-        let seed = self.seed.0.saturating_add(runs).to_string();
+    /// What is searched, and for what: the command without its seeds and its files.
+    fn question(&self) -> Vec<String> {
         let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
-        let predicates = predicates.join(",");
-        let mut line = vec!["doublehold", "check", &self.subject, "--seed", &seed, "--out", &self.out];
-        line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
-        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
-        line.extend((!predicates.is_empty()).then_some(["--predicate", &predicates]).into_iter().flatten());
+        let mut line = ["doublehold", "check", &self.subject].map(str::to_owned).to_vec();
+        let mut put = |option: &str, value: &str| line.extend([option.to_owned(), value.to_owned()]);
+        self.weather.iter().for_each(|weather| put("--weather", weather));
+        self.set.iter().for_each(|set| put("--set", set));
+        if !predicates.is_empty() {
+            put("--predicate", &predicates.join(","));
+        }
+        line
+    }
+
+    /// The command that goes on after so many runs, if there are seeds left.
+    fn again(&self, runs: u64) -> Option<String> {
+        let seed = self.seed.0.checked_add(runs)?.to_string();
+        let question = self.question();
+        let mut line: Vec<&str> = question.iter().map(String::as_str).collect();
+        line.extend(["--seed", &seed, "--out", &self.out]);
         line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
         line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
         line.extend(
@@ -325,7 +356,7 @@ impl Arguments {
                 .into_iter()
                 .filter_map(|(is_set, option)| is_set.then_some(option)),
         );
-        shell::line(line)
+        Some(shell::line(line))
     }
 }
 
