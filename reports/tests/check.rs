@@ -110,9 +110,11 @@ fn ci_gets_junit_and_a_summary() {
     assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
     let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
     assert!(
-        junit.contains("<testcase name=\"P1\"") && junit.contains("<failure message=\"P1 is violated: "),
+        junit.contains("<testcase name=\"P1\"")
+            && junit.contains("<failure message=\"P1 is violated, first from seed "),
         "{junit}"
     );
+    assert!(junit.contains("; replay: doublehold replay doublehold-check/setnx-P1.plan\">"), "{junit}");
     assert!(junit.contains("tests=\"3\"") && junit.contains("failures=\"1\""), "{junit}");
     let summary = fs::read_to_string(folder.path().join("s.md")).unwrap();
     assert!(summary.starts_with("### setnx under cloud: 1 node, 3 clients, 2 rounds each\n"), "{summary}");
@@ -127,7 +129,11 @@ fn what_cannot_be_is_refused_before_the_first_run() {
     fs::write(folder.path().join("storm.toml"), storm).unwrap();
     let nobody = "[[faults]]\nkind = \"pause\"\nhost = \"replicas\"\nevery = \"9s\"\nfor = \"1s\"\n";
     fs::write(folder.path().join("nobody.toml"), nobody).unwrap();
-    let refused: [(&[&str], &str); 15] = [
+    let refused: [(&[&str], &str); 16] = [
+        (
+            &["--seed", "18446744073709551614", "--runs", "3"],
+            "there are only 2 seeds from there on\nhint: name",
+        ),
         (&["--format", "json"], "`check` does not print JSON"),
         (&["--jobs", "100000"], "invalid value '100000'"),
         (&["--weather", "nobody.toml"], "the weather strikes nobody here: there is no host for its pause"),
@@ -180,6 +186,48 @@ fn a_signal_ends_the_search_keeps_what_was_counted_and_says_how_to_go_on() {
     for asked in ["--seed ", "--weather calm", "--predicate WR", "--out doublehold-check"] {
         assert!(go_on.contains(asked), "{go_on} lacks {asked}");
     }
+}
+
+/// The last seed is one as any other, and one run is not "1 runs".
+#[test]
+fn the_last_seed_can_be_run() {
+    let folder = folder();
+    let args =
+        ["check", "set-ex", "--weather", "calm", "--seed", "18446744073709551615", "--runs", "1", "--ascii"];
+    let output = doublehold(folder.path(), &args);
+    let text = stdout(&output);
+    assert!(text.contains("\n1 run, seed 18446744073709551615, 6 grants\n"), "{text}");
+    assert!(stderr(&output).starts_with("1 run in "), "{}", stderr(&output));
+}
+
+#[test]
+fn what_was_never_decided_says_which_limit_to_raise_and_which_run_it_was() {
+    let folder = folder();
+    let args = [
+        "check",
+        "single",
+        "--weather",
+        "calm",
+        "--set",
+        "limits.events=100",
+        "--runs",
+        "2",
+        "--junit",
+        "j.xml",
+    ];
+    let output = doublehold(folder.path(), &args);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let why = "the run used up its budget of events (raise `limits.events`, or let less happen)";
+    assert!(text.contains(&format!("\n  inconclusive, first from seed 1: {why}\n")), "{text}");
+    let again = "doublehold check single --weather calm --set 'limits.events=100' --seed 1 --runs 1";
+    assert!(
+        text.contains(&format!("  WR was never decided; from seed 1: {why}; that run again: {again}\n")),
+        "{text}"
+    );
+    assert!(text.contains("\n  rate -: "), "{text}");
+    let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
+    assert!(junit.contains("<skipped message=\"inconclusive: WR was never decided; "), "{junit}");
 }
 
 /// What was not asked about is no pass either where it is violated: it is named.

@@ -1,12 +1,12 @@
 //! A search as JUnit XML, which CI systems show: a test case for each predicate that was asked about, and one for the
-//! lock's own panics.
+//! lock's own panics. A message says what, why, and how to see it again, since many systems show nothing else.
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
+use doublehold_scenarios::Seed;
 use doublehold_scenarios::shrink::Target;
 
-use crate::findings::Findings;
-use crate::findings::name_of;
+use crate::findings::{Findings, causes, name_of, words_of};
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());
@@ -18,25 +18,102 @@ pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
 }
 
 fn case(findings: &Findings, target: Target) -> TestCase {
-    let found = findings.found.iter().find(|(example, _)| example.target == target);
-    let gaps = findings.gaps();
-    let status = match found {
-        Some((example, shown)) => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            let faults: Vec<String> =
-                example.shrunk.scenario.faults.iter().map(ToString::to_string).collect();
-            status.set_message(format!("{target}: {}", faults.join("; ")));
-            status.set_description(format!("first from seed {}\nreplay: {}", example.first, shown.replay));
-            status
-        }
-        None if gaps.is_empty() => TestCaseStatus::success(),
-        None => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(format!("inconclusive: {}", gaps.join("; ")));
-            status
-        }
+    let status = match findings.first_of(target) {
+        Some(first) => failure(findings, target, first),
+        None => match &findings.gaps_of(target)[..] {
+            [] => TestCaseStatus::success(),
+            gaps => {
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(format!("inconclusive: {}", gaps.join("; ")));
+                status
+            }
+        },
     };
     let mut case = TestCase::new(name_of(target), status);
     case.set_classname("doublehold.check");
     case
+}
+
+/// With the counterexample where there is one, and otherwise with the run that showed it.
+fn failure(findings: &Findings, target: Target, first: Seed) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    match findings.found.iter().find(|(example, _)| example.target == target) {
+        Some((example, shown)) => {
+            let causes = causes(&example.shrunk.scenario.faults).join("; ");
+            let replay = &shown.replay;
+            status.set_message(format!("{target}, first from seed {first}: {causes}; replay: {replay}"));
+            status.set_description(words_of(example, shown));
+        }
+        None => {
+            let again = findings.one_run(first);
+            status.set_message(format!(
+                "{target}, first from seed {first}, and was not shrunk; again: {again}"
+            ));
+        }
+    }
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use doublehold_history::Predicate;
+    use doublehold_scenarios::many::{Count, Tally};
+
+    use super::*;
+
+    fn findings(tally: Tally) -> Findings {
+        Findings {
+            title: "a lock".to_owned(),
+            first: Seed(1),
+            tally: Tally { runs: 32, grants: 64, ..tally },
+            asked: vec![Predicate::P1, Predicate::P2, Predicate::P3],
+            kinds: Vec::new(),
+            idle: Vec::new(),
+            found: Vec::new(),
+            command: "doublehold check a".to_owned(),
+        }
+    }
+
+    /// The part of the XML about one case.
+    fn of<'a>(xml: &'a str, name: &str) -> &'a str {
+        let (_, case) = xml.split_once(&format!("<testcase name=\"{name}\"")).expect("a case");
+        case.split("<testcase").next().expect("a part")
+    }
+
+    #[test]
+    fn a_case_that_was_never_decided_is_skipped_for_its_own_reason_and_no_other() {
+        let why = |why: &str| Some((Seed(4), format!("the run used up its budget of {why}")));
+        let never = |what| Count { inconclusive: 32, unsaid: why(what), ..Count::default() };
+        let holds = Count { holds: 32, ..Count::default() };
+        let predicates =
+            [(Predicate::P1, never("events")), (Predicate::P2, never("true time")), (Predicate::P3, holds)];
+        let tally = Tally { predicates: BTreeMap::from(predicates), ..Tally::default() };
+        let xml = xml(&findings(tally)).expect("XML");
+        let (p1, p2) = (of(&xml, "P1"), of(&xml, "P2"));
+        assert!(
+            p1.contains("<skipped") && p1.contains("(raise `limits.events`, or let less happen)"),
+            "{xml}"
+        );
+        assert!(p1.contains("that run again: doublehold check a --seed 4 --runs 1"), "{xml}");
+        assert!(!p1.contains("P2") && !p1.contains("true time") && p2.contains("`limits.time`"), "{xml}");
+        assert!(!of(&xml, "P3").contains("skipped") && !of(&xml, "panic").contains("skipped"), "{xml}");
+    }
+
+    #[test]
+    fn a_panic_is_a_failure_also_where_no_predicate_was_decided() {
+        let unsaid = Some((Seed(1), "the lock panicked".to_owned()));
+        let never = Count { inconclusive: 32, unsaid, ..Count::default() };
+        let tally = Tally {
+            predicates: BTreeMap::from([(Predicate::P1, never)]),
+            panicked: Some((Seed(3), 8)),
+            ..Tally::default()
+        };
+        let xml = xml(&findings(tally)).expect("XML");
+        let said =
+            "<failure message=\"the lock panics, first from seed 3, and was not shrunk; again: doublehold";
+        assert!(of(&xml, "panic").contains(said), "{xml}");
+        assert!(xml.contains("failures=\"1\"") && xml.contains("skipped=\"1\""), "{xml}");
+    }
 }
