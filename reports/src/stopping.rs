@@ -1,14 +1,24 @@
 //! Being asked to stop in the middle of a search: the first SIGINT or SIGTERM is noted, and the search ends when it
-//! looks; the second ends the program.
+//! looks, with what it has found. A later one ends the program.
+//!
+//! What comes within [`AT_ONCE`] of the first is the same request: `timeout` asks the program and then its whole group,
+//! a terminal and a script may both pass one on. Writing down what was found takes longer than the few milliseconds
+//! between those, and a person who asks twice takes longer, too.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
+use crate::leftovers;
 use crate::serve::Signals;
+
+/// For how long after the first request others are the same one.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+static ASKED: OnceLock<Arc<AtomicI32>> = OnceLock::new();
 
 /// Listens from now on.
 pub(crate) fn listen() -> Stopping {
-    static ASKED: OnceLock<Arc<AtomicI32>> = OnceLock::new();
     let asked = ASKED.get_or_init(|| {
         let asked = Arc::new(AtomicI32::new(0));
         let noted = asked.clone();
@@ -17,6 +27,11 @@ pub(crate) fn listen() -> Stopping {
         asked
     });
     Stopping(asked.clone())
+}
+
+/// Whether a search listens: then it says what a signal does, and nobody else.
+pub(crate) fn is_listening() -> bool {
+    ASKED.get().is_some()
 }
 
 /// Whether somebody asked.
@@ -38,6 +53,12 @@ fn note(asked: &AtomicI32) {
     runtime.block_on(async {
         let Ok(mut signals) = Signals::listen() else { return };
         asked.store(signals.next().await.exit_status(), Ordering::Relaxed);
-        std::process::exit(signals.next().await.exit_status());
+        let first = Instant::now();
+        loop {
+            let status = signals.next().await.exit_status();
+            if first.elapsed() >= AT_ONCE {
+                leftovers::sweep_and_exit(status);
+            }
+        }
     });
 }
