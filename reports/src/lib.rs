@@ -29,6 +29,8 @@ mod error;
 #[cfg(feature = "cli")]
 mod exit;
 pub mod findings;
+#[cfg(feature = "cli")]
+mod folder;
 pub mod found;
 pub mod json;
 #[cfg(feature = "cli")]
@@ -52,4 +54,6 @@ mod show;
 mod stopping;
 pub mod style;
 pub mod text;
+#[cfg(feature = "cli")]
+mod troubles;
 mod words;

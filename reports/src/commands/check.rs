@@ -9,12 +9,13 @@ mod place;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, duration, list};
+use doublehold_history::words::{clean, duration, list, shorten};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::format::suggest;
@@ -30,11 +31,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::place::Place;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{Conclusion, Findings, Shown, several};
+use crate::findings::{Conclusion, Findings, several};
 use crate::found::{Counterexample, counterexample};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::style::Style;
+use crate::troubles::Troubles;
 use crate::{output, shell, text};
 
 /// How long no run may end until it is said that the program does not come back.
@@ -93,26 +95,29 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    if arguments.show.format == Format::Json {
-        return Err(CliError::Usage {
-            problem: "`check` does not print JSON".to_owned(),
-            hint: "`--junit FILE` is for programs; each counterexample's plan can be shown with `replay --format json`"
-                .to_owned(),
-        });
-    }
+    refuse_json(arguments)?;
     refuse_more_than_seeds(arguments)?;
     let (scenario, has_own) = scenario(arguments)?;
     let asked = asked(arguments, &scenario);
     let prepared = Arc::new(LeanEngine.prepare(&scenario)?);
-    let place = Place::open(arguments)?;
     refuse_nothing_to_strike(&prepared)?;
+    // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
+    let place = Place::open(arguments)?;
     let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
     output::inform(&speed(&tally, took, arguments.jobs()));
-    let found = targets(&tally, &asked)
-        .into_iter()
-        .map(|(target, seed)| example(arguments, &place, (&scenario, seed, target)))
-        .collect::<Result<Vec<_>, CliError>>()?;
+    let mut troubles = Troubles::default();
+    let (mut found, mut pictured) = (Vec::new(), None);
+    for (target, seed) in targets(&tally, &asked) {
+        let Some(example) = troubles.note(example(arguments, (&scenario, seed, target))) else { continue };
+        let (mut shown, written) = place.write(&example, |replay| picture(&example, replay, &Style::UNICODE));
+        troubles.note(written);
+        if shown.replay.is_empty() {
+            shown.replay = format!("{} --seed {seed} --runs 1", arguments.question());
+        }
+        pictured.get_or_insert_with(|| picture(&example, &shown.replay, &arguments.show.style()));
+        found.push((example, shown));
+    }
     let climate = prepared.climate();
     let findings = Findings {
         title: title(arguments, &scenario, if has_own { OWN_WEATHER } else { WEATHER }),
@@ -122,24 +127,35 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
         idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),
         found,
-        command: shell::line(arguments.question().iter().map(String::as_str)),
+        command: arguments.question(),
     };
-    place.keep(&findings)?;
-    if let Some((example, shown)) = findings.found.first() {
-        output::print(&(text::run(&example.report, &shown.replay, &arguments.show.style()) + "\n"))?;
-    }
-    output::print(&findings.text())?;
+    troubles.note(place.keep(&findings));
+    let shown = pictured.map_or(String::new(), |picture| picture + "\n") + &findings.text();
+    troubles.note(output::print(&shown));
     if let Some(status) = stopping.asked() {
+        troubles.tell();
         output::inform(&match arguments.again(findings.tally.runs) {
             Some(again) => format!("stopped; to go on: {again}"),
             None => "stopped; there are no seeds left to go on with".to_owned(),
         });
         std::process::exit(i32::from(status));
     }
+    troubles.none()?;
     Ok(match findings.outcome() {
         Conclusion::Nothing => Exit::AsExpected,
         Conclusion::Violated => Exit::Contradicted,
         Conclusion::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+fn refuse_json(arguments: &Arguments) -> Result<(), CliError> {
+    if arguments.show.format != Format::Json {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        problem: "`check` does not print JSON".to_owned(),
+        hint: "`--junit FILE` is for programs; each counterexample's plan can be shown with `replay --format json`"
+            .to_owned(),
     })
 }
 
@@ -158,7 +174,7 @@ fn scenario(arguments: &Arguments) -> Result<(Scenario, bool), CliError> {
     };
     let has_own = scenario.weather.is_some();
     if let Some(typed) = &arguments.weather {
-        scenario.weather = Some(weather::read(typed)?);
+        scenario.weather = Some(weather::read(typed).map_err(|error| no_folder(typed, error))?);
     } else if scenario.weather.is_none() {
         scenario.weather = Some(weather::read(WEATHER)?);
     }
@@ -167,6 +183,17 @@ fn scenario(arguments: &Arguments) -> Result<(Scenario, bool), CliError> {
         (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
     }
     Ok((scenario.checked()?, has_own))
+}
+
+/// A folder is no weather, and says so better than the lack of a name.
+fn no_folder(typed: &str, error: ScenarioError) -> CliError {
+    if !Path::new(typed).is_dir() {
+        return error.into();
+    }
+    CliError::Usage {
+        problem: format!("`--weather {}` is a folder", shorten(typed)),
+        hint: "name a file in it, or one of the weathers that `doublehold weather` lists".to_owned(),
+    }
 }
 
 /// What is no scenario may be a lock that was mistyped.
@@ -292,16 +319,13 @@ fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
     Target::ALL.into_iter().filter_map(|target| Some((target, first(target)?))).collect()
 }
 
-fn example(
-    arguments: &Arguments,
-    place: &Place,
-    found: (&Scenario, Seed, Target),
-) -> Result<(Counterexample, Shown), CliError> {
+fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
     let effort = Effort { keep_nodes: arguments.keep_nodes, ..Effort::default() };
-    let example = counterexample(&LeanEngine, &SimEngine, found, &effort)?;
-    let picture = |replay: &str| text::run(&example.report, replay, &Style::UNICODE);
-    let shown = place.write(&example, picture)?;
-    Ok((example, shown))
+    Ok(counterexample(&LeanEngine, &SimEngine, found, &effort)?)
+}
+
+fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
+    text::run(&example.report, replay, style)
 }
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
@@ -331,24 +355,20 @@ impl Arguments {
     }
 
     /// What is searched, and for what: the command without its seeds and its files.
-    fn question(&self) -> Vec<String> {
+    fn question(&self) -> String {
         let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
-        let mut line = ["doublehold", "check", &self.subject].map(str::to_owned).to_vec();
-        let mut put = |option: &str, value: &str| line.extend([option.to_owned(), value.to_owned()]);
-        self.weather.iter().for_each(|weather| put("--weather", weather));
-        self.set.iter().for_each(|set| put("--set", set));
-        if !predicates.is_empty() {
-            put("--predicate", &predicates.join(","));
-        }
-        line
+        let predicates = (!predicates.is_empty()).then(|| predicates.join(","));
+        let mut line = vec!["doublehold", "check", &self.subject];
+        line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend(predicates.iter().flat_map(|predicates| ["--predicate", predicates]));
+        shell::line(line)
     }
 
     /// The command that goes on after so many runs, if there are seeds left.
     fn again(&self, runs: u64) -> Option<String> {
         let seed = self.seed.0.checked_add(runs)?.to_string();
-        let question = self.question();
-        let mut line: Vec<&str> = question.iter().map(String::as_str).collect();
-        line.extend(["--seed", &seed, "--out", &self.out]);
+        let mut line = vec!["--seed", &seed, "--out", &self.out];
         line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
         line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
         line.extend(
@@ -356,7 +376,7 @@ impl Arguments {
                 .into_iter()
                 .filter_map(|(is_set, option)| is_set.then_some(option)),
         );
-        Some(shell::line(line))
+        Some(format!("{} {}", self.question(), shell::line(line)))
     }
 }
 

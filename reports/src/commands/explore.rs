@@ -5,6 +5,7 @@
 mod keep;
 mod shown;
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ use doublehold_scenarios::shrink::Target;
 use doublehold_scenarios::{Scenario, Seed};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::keep::{Folder, Kept};
+use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
 use super::check::{changed, predicate};
 use crate::error::CliError;
@@ -26,6 +27,7 @@ use crate::exit::Exit;
 use crate::findings::grouped;
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
+use crate::troubles::Troubles;
 use crate::{json, output, shell};
 
 /// How many placements are tried without being asked twice: some minutes.
@@ -88,20 +90,25 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if !arguments.yes {
         refuse_endless(&exploration, arguments.jobs())?;
     }
-    let folder = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
     let found = search(arguments, &exploration, &kept, begun, &stopping)?;
-    let kept_in = kept.keep(&exploration, &found)?;
-    let shown =
-        Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), folder.as_ref())?;
-    output::print(&match arguments.show.format {
+    let troubles = RefCell::new(Troubles::default());
+    let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
+    let places = (folder.as_ref(), &troubles);
+    let shown = Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), places)?;
+    let mut troubles = troubles.into_inner();
+    troubles.note(output::print(&match arguments.show.format {
         Format::Text => shown.text(&arguments.show.style()),
         Format::Json => json::pretty(&shown)?,
-    })?;
+    }));
+    folder.iter().for_each(|folder| folder.tell_of_others(&shown.files()));
     if let (Some(status), Some(file)) = (stopping.asked(), kept_in) {
+        troubles.tell();
         output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
         std::process::exit(i32::from(status));
     }
+    troubles.none()?;
     Ok(shown.exit())
 }
 

@@ -1,117 +1,154 @@
 //! Where a search puts what it finds. All of it is tried before the first run: a search of an hour must not end with a
-//! folder that cannot be written.
+//! folder that cannot be written. What can be written is written also where something else cannot be.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use doublehold_history::words::clean;
+use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::shrink::Target;
+use same_file::is_same_file;
 
 use super::{Arguments, junit};
 use crate::error::CliError;
 use crate::findings::name_of;
 use crate::findings::{Findings, Shown};
+use crate::folder::Folder;
 use crate::found::Counterexample;
 use crate::opening::ELSEWHERE;
+use crate::output::OutputFile;
 use crate::{scenario_file, shell};
 
 pub(super) struct Place {
-    folder: PathBuf,
-    /// The folder was made by this search, and goes again if nothing is put in it.
-    fresh: bool,
+    folder: Folder,
     subject: String,
-    junit: Option<PathBuf>,
+    junit: Option<OutputFile>,
     markdown: Option<PathBuf>,
 }
 
 impl Place {
     pub(super) fn open(arguments: &Arguments) -> Result<Place, CliError> {
-        let folder = PathBuf::from(&arguments.out);
-        let fresh = !folder.exists();
-        let tried = fs::create_dir_all(&folder).and_then(|()| try_to_write(&folder));
-        if let Err(source) = tried {
-            return Err(failed("counterexamples", &folder, source));
-        }
-        let file = |what, path: &Option<String>| {
-            let path = path.as_ref().map(PathBuf::from);
-            path.map(|path| {
-                writable(&path).map(|()| path.clone()).map_err(|source| failed(what, &path, source))
-            })
-            .transpose()
-        };
         let stem = Path::new(&arguments.subject)
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Ok(Place {
+        let place = Place {
+            folder: Folder::open("counterexamples", &arguments.out)?,
             subject: if stem.is_empty() { "check".to_owned() } else { stem },
-            fresh,
-            junit: file("the JUnit result", &arguments.junit)?,
-            markdown: file("the Markdown summary", &arguments.markdown)?,
-            folder,
-        })
+            junit: arguments
+                .junit
+                .as_ref()
+                .map(|path| OutputFile::create("the JUnit result", path))
+                .transpose()?,
+            markdown: arguments.markdown.as_ref().map(PathBuf::from),
+        };
+        if let Some(path) = &place.markdown {
+            writable(path).map_err(|source| failed("the Markdown summary", path, source))?;
+        }
+        place.refuse_one_for_two(arguments)?;
+        Ok(place)
     }
 
-    /// Writes a counterexample: as a scenario, as a plan, as a history, and as a picture.
+    /// Refuses to write both results to one file, or one over what is searched.
+    fn refuse_one_for_two(&self, arguments: &Arguments) -> Result<(), CliError> {
+        let refused =
+            |problem: String| Err(CliError::Usage { problem, hint: "name another file".to_owned() });
+        if let (Some(junit), Some(markdown)) = (&self.junit, &arguments.markdown)
+            && junit.is_file_at(markdown)
+        {
+            return refused(format!("`--junit` and `--markdown` are both `{}`", clean(markdown)));
+        }
+        let read = [catalog::file_of(&arguments.subject), arguments.weather.clone()];
+        for input in read.into_iter().flatten() {
+            let is_input = |file: &PathBuf| is_same_file(file, &input).unwrap_or(false);
+            if self.junit.as_ref().is_some_and(|junit| junit.is_file_at(&input))
+                || self.markdown.as_ref().is_some_and(is_input)
+            {
+                return refused(format!(
+                    "a result cannot be written over `{}`, which is read",
+                    clean(&input)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a counterexample: as a scenario, as a plan, as a history, and as a picture. Says what was written also
+    /// where something cannot be.
     pub(super) fn write(
         &self,
         example: &Counterexample,
         picture: impl FnOnce(&str) -> String,
-    ) -> Result<Shown, CliError> {
+    ) -> (Shown, Result<(), CliError>) {
         let stem = format!("{}-{}", self.subject, name_of(example.target));
-        let at = |ending: &str| self.folder.join(format!("{stem}.{ending}"));
-        let plan =
-            Plan::of(&example.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
-        let mut history = Vec::new();
-        example
-            .report
-            .history
-            .write_jsonl(&mut history)
-            .map_err(|source| failed("the history", &at("history.jsonl"), source))?;
-        let shown_by = at("plan").to_string_lossy().into_owned();
-        let replay = shell::line(["doublehold", "replay", &shown_by]);
-        let scenario_at = at("toml").to_string_lossy().into_owned();
-        let scenario = scenario_file::text(&about(example, &scenario_at), &example.shrunk.scenario);
-        let results: [(&str, &'static str, Vec<u8>); 4] = [
-            ("toml", "the scenario", scenario.into_bytes()),
-            ("plan", "the plan", plan.into_bytes()),
-            ("history.jsonl", "the history", history),
-            ("txt", "the picture", picture(&replay).into_bytes()),
+        let at = |ending: &str| self.folder.file(&format!("{stem}.{ending}"));
+        let (scenario, plan) = (at("toml"), at("plan"));
+        let replay = shell::line(["doublehold", "replay", &plan]);
+        let mut files = Vec::new();
+        let mut write = |what, path: String, text: Result<Vec<u8>, CliError>| {
+            let text = text?;
+            OutputFile::create(what, &path)?.write(|output| output.write_all(&text))?.keep()?;
+            files.push(path);
+            Ok(())
+        };
+        let all = [
+            write("the scenario", scenario.clone(), Ok(as_scenario(example, &scenario))),
+            write("the plan", plan.clone(), as_plan(example)),
+            write("the history", at("history.jsonl"), as_history(example)),
+            write("the picture", at("txt"), Ok(picture(&replay).into_bytes())),
         ];
-        let run = scenario_file::command(&scenario_at, example.shrunk.seed);
-        let mut shown = Shown { files: Vec::new(), run, replay };
-        for (ending, what, bytes) in results {
-            let path = at(ending);
-            fs::write(&path, bytes).map_err(|source| failed(what, &path, source))?;
-            shown.files.push(path.to_string_lossy().into_owned());
-        }
-        Ok(shown)
+        let is_there = |path: &String| files.contains(path);
+        let run = scenario_file::command(&scenario, example.shrunk.seed);
+        let shown = Shown {
+            run: if is_there(&scenario) { run } else { String::new() },
+            replay: if is_there(&plan) { replay } else { String::new() },
+            files,
+        };
+        (shown, all.into_iter().collect())
     }
 
-    /// Writes what CI is to read, and leaves no empty folder behind.
+    /// Writes what CI is to read, each also where the other cannot be, and leaves no empty folder behind.
     pub(super) fn keep(self, findings: &Findings) -> Result<(), CliError> {
-        if let Some(path) = &self.junit {
+        let written = findings.found.iter().flat_map(|(_, shown)| &shown.files);
+        self.folder.tell_of_others(&written.map(String::as_str).collect::<Vec<_>>(), is_ours);
+        let junit = self.junit.map_or(Ok(()), |file| {
             let xml = junit::xml(findings).map_err(|error| CliError::Format(error.to_string()))?;
-            fs::write(path, xml).map_err(|source| failed("the JUnit result", path, source))?;
-        }
-        if let Some(path) = &self.markdown {
+            file.write(|output| output.write_all(xml.as_bytes()))?.keep()
+        });
+        let markdown = self.markdown.map_or(Ok(()), |path| {
             // Appended, as CI systems want of a job's summary page.
-            let mut options = OpenOptions::new();
-            let file = options.create(true).append(true).open(path);
+            let file = OpenOptions::new().create(true).append(true).open(&path);
             let written = file.and_then(|mut file| file.write_all(findings.markdown().as_bytes()));
-            written.map_err(|source| failed("the Markdown summary", path, source))?;
-        }
-        Ok(())
+            written.map_err(|source| failed("the Markdown summary", &path, source))
+        });
+        junit.and(markdown)
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.fresh {
-            // Fails where there is something in it, and that is meant.
-            let _ignored = fs::remove_dir(&self.folder);
-        }
-    }
+/// Whether a file has a name that [`Place::write`] gives: `redlock-P2.plan`.
+fn is_ours(name: &str) -> bool {
+    let stem = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
+    let target = stem.and_then(|stem| stem.rsplit_once('-')).map(|(_, target)| target);
+    target.is_some_and(|target| Target::ALL.into_iter().any(|known| name_of(known) == target))
+}
+
+const ENDINGS: [&str; 4] = ["toml", "plan", "history.jsonl", "txt"];
+
+fn as_scenario(example: &Counterexample, path: &str) -> Vec<u8> {
+    scenario_file::text(&about(example, path), &example.shrunk.scenario).into_bytes()
+}
+
+fn as_plan(example: &Counterexample) -> Result<Vec<u8>, CliError> {
+    let plan = Plan::of(&example.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
+    Ok(plan.into_bytes())
+}
+
+fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
+    let mut history = Vec::new();
+    let written = example.report.history.write_jsonl(&mut history);
+    written.map_err(|error| CliError::Format(error.to_string()))?;
+    Ok(history)
 }
 
 /// What the file of a scenario says of it.
@@ -123,10 +160,6 @@ fn about(example: &Counterexample, path: &str) -> String {
         "{target}, found by `doublehold check` from seed {first}, and shrunk\n\
          {same} of {of} other seeds do the same\n{run_it}"
     )
-}
-
-fn try_to_write(folder: &Path) -> io::Result<()> {
-    tempfile::Builder::new().prefix(".doublehold-").tempfile_in(folder).map(drop)
 }
 
 /// Whether a file can be written, without changing what is in it or leaving one behind.

@@ -3,13 +3,16 @@
 
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::explore::{Exploration, Explored};
+use doublehold_scenarios::shrink::Target;
 use doublehold_scenarios::{Scenario, Seed};
 
 use crate::error::CliError;
+use crate::findings::name_of;
+use crate::folder::Folder;
 use crate::opening::ELSEWHERE;
 use crate::output::OutputFile;
 use crate::scenario_file;
@@ -76,7 +79,8 @@ fn read(path: &str) -> Result<String, CliError> {
     if !file.is_file() || file.len() > KEPT_MAX_BYTES {
         return Err(unreadable(&"it is no file that a search has written"));
     }
-    fs::read_to_string(path).map_err(|error| unreadable(&error))
+    let text = fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+    if text.trim().is_empty() { Err(unreadable(&"it is empty")) } else { Ok(text) }
 }
 
 fn unusable(path: &str, why: &dyn std::fmt::Display) -> CliError {
@@ -108,21 +112,27 @@ fn fresh(name: &str) -> Result<String, CliError> {
 }
 
 /// Where the scenarios of minimal placements go.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Scenarios(Folder);
 
-impl Folder {
-    pub(super) fn open(path: &str) -> Result<Folder, CliError> {
-        let folder = PathBuf::from(path);
-        let tried = fs::create_dir_all(&folder).and_then(|()| try_to_write(&folder));
-        tried.map_err(|source| failed("scenarios", &folder, source)).map(|()| Folder(folder))
+impl Scenarios {
+    pub(super) fn open(path: &str) -> Result<Scenarios, CliError> {
+        Folder::open("scenarios", path).map(Scenarios)
     }
 
     /// Writes a scenario; returns its path.
     pub(super) fn write(&self, scenario: &Scenario, seed: Seed) -> Result<String, CliError> {
-        let path = self.0.join(format!("{}.toml", scenario.name)).to_string_lossy().into_owned();
+        let path = self.0.file(&format!("{}.toml", scenario.name));
         let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, None)), scenario);
         OutputFile::create("a scenario", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(path)
+    }
+
+    /// Says which files in the folder are of earlier searches.
+    pub(super) fn tell_of_others(&self, written: &[&str]) {
+        let is_target = |name: &str| {
+            Target::ALL.into_iter().any(|target| name.starts_with(&format!("{}-", name_of(target))))
+        };
+        self.0.tell_of_others(written, |name| name.ends_with(".toml") && is_target(name));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a search came to, in words and as JSON. How long it took is no part of it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
@@ -9,7 +10,7 @@ use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::Target;
 use serde::Serialize;
 
-use super::keep::Folder;
+use super::keep::Scenarios;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::grouped;
@@ -17,6 +18,7 @@ use crate::findings::name_of;
 use crate::scenario_file;
 use crate::shell;
 use crate::style::{Paint, Style};
+use crate::troubles::Troubles;
 use crate::words::{to_ascii, wrap};
 
 /// How many groups of minimal placements are printed for one predicate.
@@ -83,19 +85,19 @@ struct Sort {
 }
 
 impl Shown {
-    /// Looks at the examples through redis-rs, and writes their scenarios.
+    /// Looks at the examples through redis-rs, and writes their scenarios. What cannot be written is noted.
     pub(super) fn of(
         exploration: &Exploration,
         found: &Explored,
         asked: &[Target],
         source: Option<&[String]>,
-        folder: Option<&Folder>,
+        (folder, troubles): (Option<&Scenarios>, &RefCell<Troubles>),
     ) -> Result<Shown, CliError> {
         let mut steps = BTreeMap::new();
         for step in exploration.steps() {
             *steps.entry(step.event.step().as_str()).or_default() += 1;
         }
-        let examples = Examples { exploration, source, folder };
+        let examples = Examples { exploration, source, folder, troubles };
         let looked_for = asked.iter().map(|target| examples.looked_for(found, *target));
         Ok(Shown {
             scenario: exploration.scenario().name.clone(),
@@ -111,6 +113,12 @@ impl Shown {
             runs: found.distinct(),
             looked_for: looked_for.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// The scenarios that were written.
+    pub(super) fn files(&self) -> Vec<&str> {
+        let sorts = self.looked_for.iter().flat_map(|it| &it.minimal);
+        sorts.filter_map(|sort| sort.file.as_deref()).collect()
     }
 
     pub(super) fn exit(&self) -> Exit {
@@ -274,7 +282,8 @@ impl Sort {
 struct Examples<'a> {
     exploration: &'a Exploration,
     source: Option<&'a [String]>,
-    folder: Option<&'a Folder>,
+    folder: Option<&'a Scenarios>,
+    troubles: &'a RefCell<Troubles>,
 }
 
 impl Examples<'_> {
@@ -313,7 +322,8 @@ impl Examples<'_> {
         // What `run` would contradict is no scenario to keep.
         let folder = self.folder.filter(|_| through_redis_rs);
         let seed = self.exploration.seed();
-        let file = folder.map(|folder| folder.write(&scenario.checked()?, seed)).transpose()?;
+        let written = folder.map(|folder| folder.write(&scenario.checked()?, seed));
+        let file = written.and_then(|written| self.troubles.borrow_mut().note(written));
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {
             faults: group.iter().map(|(kind, step)| [*kind, *step]).collect(),

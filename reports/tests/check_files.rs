@@ -1,0 +1,129 @@
+//! What `doublehold check` reads and writes: what is refused before the first run, what is kept when a device is full,
+//! and what is left alone.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A search that finds one thing, soon.
+const SEARCH: [&str; 8] = ["check", "set-ex", "--weather", "calm", "--predicate", "P1", "--runs", "32"];
+
+fn to(folder: &Path, stdout: Stdio, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(SEARCH).args(more).current_dir(folder).env("LANG", "C.UTF-8");
+    command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
+}
+
+fn search(folder: &Path, more: &[&str]) -> Output {
+    to(folder, Stdio::piped(), more)
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn a_full_device_is_an_error_and_takes_nothing_else_with_it() {
+    let folder = folder();
+    let found = |output: &Output| {
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(folder.path().join("doublehold-check/set-ex-P1.toml").is_file(), "{}", text(&output.stderr));
+    };
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = to(folder.path(), full.into(), &[]);
+    found(&output);
+    assert!(text(&output.stderr).contains("error: cannot write to standard output: "), "{output:?}");
+
+    fs::remove_dir_all(folder.path().join("doublehold-check")).unwrap();
+    let output = search(folder.path(), &["--junit", "/dev/full", "--markdown", "s.md"]);
+    found(&output);
+    assert!(text(&output.stdout).contains("\nVIOLATED: P1\n"), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("error: cannot write the JUnit result to `/dev/full`: "),
+        "{output:?}"
+    );
+    assert!(fs::read_to_string(folder.path().join("s.md")).unwrap().contains("VIOLATED: P1"));
+}
+
+#[test]
+fn a_plan_that_cannot_be_written_leaves_the_scenario_and_another_way_to_see_the_run() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("doublehold-check")).unwrap();
+    symlink("/dev/full", folder.path().join("doublehold-check/set-ex-P1.plan")).unwrap();
+    let output = search(folder.path(), &["--junit", "j.xml"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = text(&output.stdout);
+    assert!(said.contains("  file: doublehold-check/set-ex-P1.toml\n") && !said.contains(".plan"), "{said}");
+    let again = "replay: doublehold check set-ex --weather calm --predicate P1 --seed ";
+    assert!(said.contains(again) && said.contains("\nVIOLATED: P1\n"), "{said}");
+    assert!(text(&output.stderr).contains("cannot write the plan to `doublehold-check/set-ex-P1.plan`"));
+    assert!(fs::read_to_string(folder.path().join("j.xml")).unwrap().contains(again));
+}
+
+#[test]
+fn files_that_cannot_be_or_are_something_else_are_refused_and_nothing_is_left_behind() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("winds")).unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let weather = "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"9s\"\nfor = \"1s\"\n";
+    fs::write(folder.path().join("mine.toml"), weather).unwrap();
+    let refused: [(&[&str], &str); 6] = [
+        (
+            &["--junit", "x", "--markdown", "./x"],
+            "`--junit` and `--markdown` are both `./x`\nhint: name another",
+        ),
+        (&["--junit", "winds"], "cannot write the JUnit result to `winds`: it is a directory"),
+        (&["--junit", "no/j.xml"], "cannot write the JUnit result to `no/j.xml`"),
+        (&["--markdown", "no/s.md"], "cannot write the Markdown summary to `no/s.md`"),
+        (&["--out", "file"], "cannot write counterexamples to `file`: it is a file\nhint: name a folder"),
+        (&["--out", "file/x"], "cannot write counterexamples to `file/x`: "),
+    ];
+    for (arguments, cause) in refused {
+        let output = search(folder.path(), &[arguments, &["--seed", "1"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        assert!(text(&output.stderr).contains(cause), "{arguments:?}: {}", text(&output.stderr));
+        assert!(
+            output.stdout.is_empty() && !text(&output.stderr).contains("runs in"),
+            "{arguments:?}: {output:?}"
+        );
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+        let output =
+            command.args(["check", "set-ex"]).args(arguments).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        text(&output.stderr).to_owned()
+    };
+    assert!(run(&["--weather", "winds"]).contains("`--weather winds` is a folder\nhint: name a file in it"));
+    assert!(run(&["--weather", "."]).contains("`--weather .` is a folder\nhint: name a file in it"));
+    let over = run(&["--weather", "mine.toml", "--markdown", "mine.toml", "--out", "new/er"]);
+    assert!(over.contains("a result cannot be written over `mine.toml`, which is read"), "{over}");
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["file", "mine.toml", "winds"]);
+    assert_eq!(fs::read_to_string(folder.path().join("mine.toml")).unwrap(), weather);
+}
+
+#[test]
+fn files_of_earlier_searches_stay_and_are_named() {
+    let folder = folder();
+    let out = folder.path().join("doublehold-check");
+    fs::create_dir(&out).unwrap();
+    for name in ["set-ex-P4.plan", "single-LV.history.jsonl", "notes.txt", "my-P4.md"] {
+        fs::write(out.join(name), "mine").unwrap();
+    }
+    let output = search(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = "`doublehold-check` also has files of earlier searches, which say nothing about this one: \
+                set-ex-P4.plan and single-LV.history.jsonl\n";
+    assert!(text(&output.stderr).ends_with(said), "{}", text(&output.stderr));
+    for name in ["set-ex-P4.plan", "single-LV.history.jsonl", "notes.txt", "my-P4.md"] {
+        assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+    }
+}
