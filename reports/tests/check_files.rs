@@ -127,3 +127,19 @@ fn files_of_earlier_searches_stay_and_are_named() {
         assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
     }
 }
+
+#[test]
+fn ascii_is_ascii_to_the_last_line() {
+    let folder = folder();
+    let quiet = include_str!("../../scenarios/catalog/quiet.toml");
+    fs::write(folder.path().join("größe.toml"), quiet).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command
+        .args(["check", "größe.toml", "--weather", "calm", "--runs", "32", "--predicate", "P1"])
+        .current_dir(folder.path());
+    let mut said =
+        |more: &[&str]| text(&command.args(more).env("LANG", "C.UTF-8").output().unwrap().stdout).to_owned();
+    assert!(said(&[]).contains("größe under calm: "));
+    let ascii = said(&["--ascii"]);
+    assert!(ascii.is_ascii() && ascii.contains("gr??e under calm: "), "{ascii}");
+}

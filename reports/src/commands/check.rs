@@ -37,6 +37,7 @@ use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::style::Style;
 use crate::troubles::Troubles;
+use crate::words::to_ascii;
 use crate::{output, shell, text};
 
 /// How long no run may end until it is said that the program does not come back.
@@ -131,7 +132,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     };
     troubles.note(place.keep(&findings));
     let shown = pictured.map_or(String::new(), |picture| picture + "\n") + &findings.text();
-    troubles.note(output::print(&shown));
+    troubles.note(output::print(&if arguments.show.style().unicode { shown } else { to_ascii(&shown) }));
     if let Some(status) = stopping.asked() {
         troubles.tell();
         output::inform(&match arguments.again(findings.tally.runs) {
