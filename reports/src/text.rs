@@ -286,7 +286,7 @@ fn compared(report: &Report, more: bool) -> (String, Paint) {
     let expect = &report.scenario.expect;
     match report.judgement() {
         _ if report.is_same_run() == Some(false) => (
-            "NOT THE SAME RUN: what is said above is not of the run that the plan is of".to_owned(),
+            "what is said above is of another run than the plan, and nothing is compared".to_owned(),
             Paint::Bad,
         ),
         Judgement::AsExpected if expect.is_empty() => {

@@ -25,13 +25,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
     let mut report = SimEngine.run(&plan.scenario, plan.seed);
     let replay = plan.replayed(&report);
-    let (contradicts, words) = (replay.contradicts(), replay.words(&report.trace_hash.to_string()));
-    report.notes.push(words.clone());
+    let contradicts = replay.contradicts();
+    report.notes.push(replay.words(&report.trace_hash.to_string()));
     report.replays = Some(replay);
     let shown = super::show(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
     if !contradicts {
         return Ok(shown);
     }
-    output::inform(&format!("{words}\nhint: the plan or the program was changed since it was written"));
+    output::inform("hint: the plan or the program was changed since the plan was written");
     Ok(Exit::Contradicted)
 }
