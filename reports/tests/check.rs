@@ -139,7 +139,7 @@ fn what_cannot_be_is_refused_before_the_first_run() {
         (&["--weather", "nobody.toml"], "the weather strikes nobody here: there is no host for its pause"),
         (&["--runs", "0"], "1..="),
         (&["--for", "0s"], "makes no run"),
-        (&["--for", "9y"], "at most `30d`"),
+        (&["--for", "9y"], "use at most `720h`, which is 30 days: `--seed` goes on"),
         (&["--for", "soon"], "must be a duration"),
         (&["--for", "1s", "--runs", "5"], "cannot be used with"),
         (&["--jobs", "0"], "invalid value '0'"),

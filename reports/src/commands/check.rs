@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Random faults: a preset (see `weather`) or a file [default: the scenario's own, or cloud]
     #[arg(long, value_name = "WEATHER|FILE")]
     weather: Option<String>,
-    /// How long to search [default: 60s]
+    /// How long to search; what is found is made small after that [default: 60s]
     #[arg(long = "for", value_name = "TIME", conflicts_with = "runs", value_parser = time)]
     lasting: Option<Duration>,
     /// How many runs to make instead
@@ -386,7 +386,9 @@ fn time(typed: &str) -> Result<Duration, String> {
     let longest = Duration::from_secs(30 * 24 * 3600);
     match doublehold_scenarios::format::duration(typed) {
         Ok(Duration::ZERO) => Err("a search of no time makes no run: use something such as `60s`".to_owned()),
-        Ok(time) if time > longest => Err("use at most `30d`".to_owned()),
+        Ok(time) if time > longest => {
+            Err("use at most `720h`, which is 30 days: `--seed` goes on where a search has ended".to_owned())
+        }
         Ok(time) => Ok(time),
         Err(why) => Err(why),
     }

@@ -32,9 +32,8 @@ pub(crate) struct Arguments {
     /// Leave all nodes: a Redlock of one node is no Redlock
     #[arg(long)]
     keep_nodes: bool,
-    /// How many runs may be made
-    #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max,
-          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    /// How many runs may be made; more than 140, which it takes to tell how often other seeds do the same
+    #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max, value_parser = replays)]
     replays: u64,
     /// Write the scenario to FILE, and print only what there is to say about it
     #[arg(long, value_name = "FILE")]
@@ -75,6 +74,18 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     };
     show(&scenario, &shrunk, out)?;
     Ok(Exit::AsExpected)
+}
+
+/// More runs than are made in any case, and fewer than anybody waits for.
+fn replays(typed: &str) -> Result<u64, String> {
+    let least = Effort::REPLAYS_MIN + 1;
+    match typed.parse() {
+        Ok(replays) if replays < least => {
+            Err(format!("use at least {least}: of fewer, none are left to take anything away with"))
+        }
+        Ok(replays) if replays <= 1_000_000_000 => Ok(replays),
+        _ => Err(format!("use a number from {least} to 1000000000")),
+    }
 }
 
 /// What was run, and from which seed.

@@ -124,10 +124,17 @@ impl fmt::Display for Target {
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// How many runs may be made; what is left then is the result. Half a thousand are usual.
+    /// How many runs may be made; what is left then is the result. Half a thousand are usual, and what takes
+    /// [`Effort::REPLAYS_MIN`] is made in any case.
     pub replays_max: u64,
     /// Whether every node stays, as one may want of a quorum: a Redlock of one node is no Redlock.
     pub keep_nodes: bool,
+}
+
+impl Effort {
+    /// With fewer replays nothing is taken away: the run itself, what is told of it from [`Shrunk::others`], and room
+    /// for a change that is under way when the replays end.
+    pub const REPLAYS_MIN: u64 = OTHERS + 40;
 }
 
 impl Default for Effort {

@@ -109,9 +109,10 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.replays
     }
 
-    /// Whether no more runs may be made.
+    /// Whether no more runs may be made, but for those that are made in any case. A change asks before it is tried,
+    /// and one takes at most 17 runs.
     pub(super) fn is_spent(&self) -> bool {
-        self.replays >= self.effort.replays_max
+        self.replays.saturating_add(Effort::REPLAYS_MIN) > self.effort.replays_max
     }
 
     /// Goes through the passes until each has been refused in everything since the last change.

@@ -208,9 +208,16 @@ fn the_range_of_a_pause_that_violates_is_the_lease_and_more() {
 
 #[test]
 fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
-    let effort = Effort { replays_max: 60, ..Effort::default() };
     let target = Target::Violates(Predicate::P1);
-    let result = shrunk(&load("lease-pause/redlock"), 1, target, effort);
+    let with = |replays_max| {
+        let effort = Effort { replays_max, ..Effort::default() };
+        let result = shrunk(&load("lease-pause/redlock"), 1, target, effort);
+        assert!(result.replays <= replays_max, "{} of {replays_max}", result.replays);
+        result
+    };
+    (0..4).for_each(|more| drop(with(Effort::REPLAYS_MIN + 33 * more)));
+    assert_eq!(with(Effort::REPLAYS_MIN).after, with(Effort::REPLAYS_MIN).before);
+    let result = with(200);
     assert!(!result.is_minimal);
     assert!(brute::violates(&result.scenario, result.seed, target, RunOutcome::Completed));
     assert!(result.after.steps < result.before.steps, "{:?}", result.after);
