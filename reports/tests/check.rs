@@ -129,7 +129,7 @@ fn what_cannot_be_is_refused_before_the_first_run() {
     fs::write(folder.path().join("storm.toml"), storm).unwrap();
     let nobody = "[[faults]]\nkind = \"pause\"\nhost = \"replicas\"\nevery = \"9s\"\nfor = \"1s\"\n";
     fs::write(folder.path().join("nobody.toml"), nobody).unwrap();
-    let refused: [(&[&str], &str); 16] = [
+    let refused: [(&[&str], &str); 17] = [
         (
             &["--seed", "18446744073709551614", "--runs", "3"],
             "there are only 2 seeds from there on\nhint: name",
@@ -145,7 +145,14 @@ fn what_cannot_be_is_refused_before_the_first_run() {
         (&["--jobs", "0"], "invalid value '0'"),
         (&["--predicate", "P9"], "the predicates are P1"),
         (&["--weather", "clod"], "did you mean `cloud`?"),
-        (&["--weather", "storm.toml"], "more than 16 faults on one host in a run"),
+        (
+            &["--weather", "storm.toml"],
+            "`faults.0.every` is 1 ms, and the weather lasts 20 s: that is more than 16 faults on one host in a run",
+        ),
+        (
+            &["--set", "weather.for=90m"],
+            "`weather.for` is 90 min and `limits.time` 1 h: weather must end before the run",
+        ),
         (&["--weather", "none.toml"], "cannot read weather `none.toml`"),
         (&["--out", "file/x"], "cannot write counterexamples to `file/x`"),
         (&["--junit", "nowhere/j.xml"], "cannot write the JUnit result to `nowhere/j.xml`"),

@@ -138,7 +138,7 @@ fn durations_are_texts_with_a_unit_and_not_negative() {
         (
             "\"12s\"",
             "\"12y\"",
-            "line 13: `faults.0.for` is longer than ten years: `12y` | hint: use a shorter duration",
+            "line 13: `faults.0.for` is longer than ten years: `12y` | hint: use at most \"10y\", which is \"87600h\": no lease is longer, and sums stay in range",
         ),
         (
             "\"12s\"",

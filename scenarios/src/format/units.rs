@@ -8,8 +8,12 @@ use doublehold_sim::{DelayLaw, RatePpb};
 
 /// The longest duration a scenario may name. Ten years of true time are far beyond any lease, and far from overflow.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+const LONGEST_HINT: &str =
+    "use at most \"10y\", which is \"87600h\": no lease is longer, and sums stay in range";
 /// The furthest a clock may be wrong. Wall clocks hold ±292 years around 1970, and runs begin in the present.
 const FURTHEST_NS: u128 = 100 * 365 * 24 * 3600 * 1_000_000_000;
+const FURTHEST_HINT: &str =
+    "use at most \"100y\", which is \"876000h\": wall clocks hold no more than 292 years around 1970";
 
 pub(crate) const UNITS_HINT: &str = "the units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` and `y`";
 pub(crate) const BYTES_HINT: &str = "the units are `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` and `GiB`";
@@ -59,7 +63,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Refusal> {
     let ns = nanoseconds(text)?;
     match u64::try_from(ns).map(Duration::from_nanos) {
         Ok(duration) if duration <= LONGEST => Ok(duration),
-        _ => Err(Refusal { cause: "is longer than ten years:", hint: "use a shorter duration" }),
+        _ => Err(Refusal { cause: "is longer than ten years:", hint: LONGEST_HINT }),
     }
 }
 
@@ -74,7 +78,7 @@ pub(crate) fn signed_duration_ns(text: &str) -> Result<i64, Refusal> {
     let ns = nanoseconds(size)?;
     match i64::try_from(ns) {
         Ok(ns) if ns as u128 <= FURTHEST_NS => Ok(if negative { -ns } else { ns }),
-        _ => Err(Refusal { cause: "is further than 100 years:", hint: "use a smaller one" }),
+        _ => Err(Refusal { cause: "is further than 100 years:", hint: FURTHEST_HINT }),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
+use doublehold_history::words::{exact_duration, shorten};
 use doublehold_sim::{Probability, RatePpb};
 use toml::{Table, Value};
 
@@ -69,9 +69,15 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts, time: Duration) -> Result<
     let Some(field) = root.get("weather") else { return Ok(None) };
     let weather = section(&field.section(&KEYS)?, Some(hosts))?;
     if weather.window >= time {
-        let cause =
-            "`weather.for` is not shorter than `limits.time`, so that no run could show what comes after";
-        return Err(field.problem(cause, "shorten the one or raise the other"));
+        let cause = format!(
+            "`weather.for` is {} and `limits.time` {}: weather must end before the run, or no run could show what \
+             comes after",
+            exact_duration(weather.window),
+            exact_duration(time)
+        );
+        return Err(
+            field.problem(cause, "shorten the one or raise the other, which is `1h` where nothing is said")
+        );
     }
     Ok(Some(weather))
 }
@@ -189,9 +195,17 @@ fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
     let field = line.require("every", "\"10s\"")?;
     let every = field.positive_duration()?;
     if window.as_nanos() > every.as_nanos() * MEAN_MAX {
-        let cause = format!("`{}` gives more than {MEAN_MAX} faults on one host in a run", field.path);
+        let cause = format!(
+            "`{}` is {}, and the weather lasts {}: that is more than {MEAN_MAX} faults on one host in a run, and a run \
+             has no room for them",
+            field.path,
+            exact_duration(every),
+            exact_duration(window)
+        );
         let least = units::text(window / MEAN_MAX as u32);
-        return Err(field.problem(cause, format!("use at least \"{least}\", or a shorter `weather.for`")));
+        return Err(
+            field.problem(cause, format!("use at least \"{least}\", or a shorter `for` of the weather"))
+        );
     }
     Ok(every)
 }
