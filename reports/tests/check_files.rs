@@ -100,6 +100,11 @@ fn files_that_cannot_be_or_are_something_else_are_refused_and_nothing_is_left_be
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
         text(&output.stderr).to_owned()
     };
+    fs::write(folder.path().join("winds/none.toml"), "").unwrap();
+    let empty = run(&["--weather", "winds/none.toml"]);
+    assert!(
+        empty.contains("it is empty\nhint: start from one that comes with the program: `doublehold weather")
+    );
     assert!(run(&["--weather", "winds"]).contains("`--weather winds` is a folder\nhint: name a file in it"));
     assert!(run(&["--weather", "."]).contains("`--weather .` is a folder\nhint: name a file in it"));
     let over = run(&["--weather", "mine.toml", "--markdown", "mine.toml", "--out", "new/er"]);

@@ -616,6 +616,8 @@ fn a_replay_that_differs_is_told_and_a_plan_of_another_version_is_refused() {
     assert!(refusal.contains("cannot replay plan") && refusal.contains("plan format 3"), "{refusal}");
     refused(&["replay", &folder.file("no.plan", "seed = 1")]);
     refused(&["replay", &folder.path("missing.plan")]);
+    let empty = refused(&["replay", &folder.file("empty.plan", "")]);
+    assert!(empty.contains("it is empty\nhint: name the file that `run NAME --plan FILE` wrote"), "{empty}");
     let refusal = refused(&["replay", folder.0.to_str().expect("UTF-8")]);
     assert!(
         refusal.contains(": it is a directory\nhint: name the file that `run NAME --plan FILE` wrote"),

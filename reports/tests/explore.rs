@@ -161,6 +161,12 @@ fn what_was_kept_is_gone_on_with() {
         refused.contains("it is of another search: its kinds are pause, and crash was asked for\nhint: "),
         "{refused}"
     );
+    fs::write(&file, "").expect("it can be written");
+    let empty = output(&[&SETNX[..], &["--resume", &file]].concat());
+    assert!(
+        text(&empty.stderr).contains(": it is empty\nhint: name a file that this search wrote"),
+        "{empty:?}"
+    );
     fs::write(&file, "{}").expect("it can be written");
     assert_eq!(output(&[&SETNX[..], &["--resume", &file]].concat()).status.code(), Some(2));
 }

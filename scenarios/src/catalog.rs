@@ -208,6 +208,17 @@ fn which_file(what: FileKind) -> &'static str {
     }
 }
 
+/// What to begin with instead of a file that is empty.
+fn example(what: FileKind) -> &'static str {
+    match what {
+        FileKind::Scenario => "start from one in the catalogue, scenarios/catalog/*.toml",
+        FileKind::Weather => {
+            "start from one that comes with the program: `doublehold weather cloud` prints it"
+        }
+        FileKind::Plan => which_file(what),
+    }
+}
+
 /// Reads a file that a user named: small, a file, text, and not empty.
 pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
     let file_name = || shorten(path);
@@ -246,7 +257,7 @@ pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioEr
         refused(&format!("line {line}: it is not UTF-8 text"), "save it as UTF-8")
     })?;
     if text.trim().is_empty() {
-        return Err(refused("it is empty", "start from one in the catalogue, scenarios/catalog/*.toml"));
+        return Err(refused("it is empty", example(what)));
     }
     Ok(text)
 }
