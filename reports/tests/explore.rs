@@ -75,9 +75,41 @@ fn that_nothing_was_found_is_said_plainly() {
     let nodes = ["--set", "nodes.names=[\"A\",\"B\",\"C\"]"];
     let redlock = ["explore", "redlock", "--kinds", "clock-step", "--predicate", "P2,WR"];
     let text = ends(0, &[&redlock[..], &nodes].concat());
-    let last = text.lines().last().expect("there are lines");
+    let mut last = text.lines().rev();
+    assert!(
+        last.next().expect("there are lines").starts_with("not tried: other worlds, seeds, kinds or "),
+        "{text}"
+    );
+    let last = last.next().expect("there are lines");
+    let world =
+        "  world: 3 nodes, 2 clients, 1 round each; lock redlock, ttl 4 s, its switches as by default;";
+    assert!(text.contains(world), "{text}");
     assert!(last.starts_with("all 460 placements") && last.ends_with(" tried: P2 and WR hold"), "{last}");
     assert!(last.contains(" placements of at most 1 fault of kind clock-step tried: "), "{last}");
+}
+
+#[test]
+fn what_was_not_decided_is_inconclusive_and_says_which_limit_it_met() {
+    let args = ["explore", "single", "--kinds", "pause", "--predicate", "P2,LV", "--set", "limits.events=60"];
+    let text = ends(3, &[&args[..], &["--set", "lock.elapsed_check=true"]].concat());
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(", with elapsed_check = true, its other switches as by default; "), "{text}");
+    assert!(
+        said.contains(" INCONCLUSIVE: P2 is not decided in ")
+            && said.contains("(raise `limits.events`, or let less"),
+        "{text}"
+    );
+    assert!(!text.contains("not tried: "), "{text}");
+    let folder = Folder::new("unbounded");
+    let scenario = "claim = \"no bound\"\nlock = { algorithm = \"single\", ttl = \"10s\" }\nnodes = { names = [\"A\"] }\n\
+                    clients = [{ name = \"c1\", program = [\"acquire\", \"work 1s\", \"release\"] }]\n";
+    fs::write(folder.path("mine.toml"), scenario).expect("it can be written");
+    let unbounded =
+        ends(0, &["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV,P2"]);
+    assert!(unbounded.contains("LV was not asked about: no bound stated"), "{unbounded}");
+    assert!(!unbounded.contains("INCONCLUSIVE"), "{unbounded}");
+    // Where nothing else was asked, that is no pass.
+    ends(3, &["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::format::suggest;
 use doublehold_scenarios::many::{Many, Tally, cores, run_many};
-use doublehold_scenarios::scenario::{Expected, Role};
+use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::shrink::{Effort, Target};
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
@@ -331,23 +331,10 @@ fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
 
 /// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
 fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
-    let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count();
-    let several = |count: usize, what: &str| several(count as u64, what);
     let weather = arguments.weather.as_deref().unwrap_or(weather);
-    let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
-    rounds.dedup();
-    let rounds = match rounds[..] {
-        [one] => format!(", {}", several(one as usize, "round")),
-        _ => String::new(),
-    };
     let sets =
         if scenario.sets.is_empty() { String::new() } else { format!(" with {}", scenario.sets.join(", ")) };
-    clean(&format!(
-        "{}{sets} under {weather}: {}, {}{rounds} each",
-        scenario.name,
-        several(count(Role::Node), "node"),
-        several(count(Role::Client), "client"),
-    ))
+    clean(&format!("{}{sets} under {weather}: {}", scenario.name, super::size_of(scenario)))
 }
 
 impl Arguments {

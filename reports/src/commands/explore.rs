@@ -4,6 +4,7 @@
 
 mod keep;
 mod shown;
+mod world;
 
 use std::cell::RefCell;
 use std::io::IsTerminal;

@@ -17,11 +17,12 @@ pub(crate) mod why;
 use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
-use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::scenario::{Role, Scenario};
 
 use self::meant::Kind;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::findings::several;
 use crate::show::{Format, Show};
 use crate::{json, output, text};
 
@@ -69,4 +70,16 @@ fn set(typed: &str) -> Result<(String, String), CliError> {
 
 fn sets(typed: &[String]) -> Result<Vec<(String, String)>, CliError> {
     typed.iter().map(|typed| set(typed)).collect()
+}
+
+/// `5 nodes, 3 clients, 2 rounds each`.
+fn size_of(scenario: &Scenario) -> String {
+    let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count() as u64;
+    let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
+    rounds.dedup();
+    let rounds = match rounds[..] {
+        [one] => format!(", {} each", several(one.into(), "round")),
+        _ => String::new(),
+    };
+    format!("{}, {}{rounds}", several(count(Role::Node), "node"), several(count(Role::Client), "client"))
 }

@@ -11,10 +11,10 @@ use doublehold_scenarios::shrink::Target;
 use serde::Serialize;
 
 use super::keep::Scenarios;
+use super::world::world;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::grouped;
-use crate::findings::name_of;
+use crate::findings::{grouped, name_of, several, with_way_out};
 use crate::scenario_file;
 use crate::shell;
 use crate::style::{Paint, Style};
@@ -29,6 +29,8 @@ const MAX_GROUPS: usize = 12;
 pub(super) struct Shown {
     scenario: String,
     lock: String,
+    /// What was searched, in words: hosts, turns, the lock's ttl and switches, delays.
+    world: String,
     seed: String,
     /// Whether the scenario draws delays or the like, of which only one draw was tried.
     random: bool,
@@ -102,6 +104,7 @@ impl Shown {
         Ok(Shown {
             scenario: exploration.scenario().name.clone(),
             lock: exploration.scenario().lock.algorithm.clone(),
+            world: world(exploration.scenario()),
             seed: exploration.seed().to_string(),
             random: exploration.is_drawn(),
             faults: exploration.faults(),
@@ -123,9 +126,13 @@ impl Shown {
 
     pub(super) fn exit(&self) -> Exit {
         let is_undecided = |it: &LookedFor| it.undecided > 0 && !it.was_never_asked();
+        let is_decided = |it: &LookedFor| it.target != Target::Panics && it.undecided < self.runs;
         if self.looked_for.iter().any(|it| it.violated > 0) {
             Exit::Contradicted
-        } else if !self.complete || self.looked_for.iter().any(is_undecided) {
+        } else if !self.complete
+            || self.looked_for.iter().any(is_undecided)
+            || !self.looked_for.iter().any(is_decided)
+        {
             Exit::Inconclusive
         } else {
             Exit::AsExpected
@@ -152,6 +159,7 @@ impl Shown {
             self.steps.iter().map(|(kind, count)| format!("{} {kind}", grouped(*count))).collect();
         let all = grouped(self.steps.values().sum());
         let mut lines = vec![
+            format!("world: {}", clean(&self.world)),
             format!("kinds: {}", self.kinds.join(", ")),
             format!("steps of the run without faults: {all} ({})", steps.join(", ")),
             self.tried(),
@@ -200,26 +208,26 @@ impl Shown {
         if !violated.is_empty() {
             sentences.push(format!("VIOLATED: {}", list(&violated)));
         }
-        for it in self.looked_for.iter().filter(|it| it.violated == 0 && it.undecided > 0) {
-            let why = it.why_undecided.as_deref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
-            let (undecided, decided) =
-                (grouped(it.undecided), grouped(self.runs.saturating_sub(it.undecided)));
-            let holds = if decided == "0" { String::new() } else { format!("holds in {decided} runs, and ") };
-            sentences.push(format!("{} {holds}is not decided in {undecided}{why}", it.what));
-        }
+        let undecided = self.looked_for.iter().filter(|it| it.violated == 0 && it.undecided > 0);
+        sentences.extend(undecided.map(|it| it.is_undecided(self.runs)));
         let hold = names(&|it| it.violated == 0 && it.undecided == 0);
         if !self.complete {
             let not_seen =
                 if hold.is_empty() { String::new() } else { format!("; not seen yet: {}", list(&hold)) };
-            sentences.push(format!("STOPPED after {} placements{not_seen}", grouped(all)));
+            let what = if violated.is_empty() { "INCONCLUSIVE: stopped" } else { "STOPPED" };
+            sentences.push(format!("{what} after {}{not_seen}", several(all, "placement")));
         } else if !hold.is_empty() {
             let verb = if hold.len() == 1 { "holds" } else { "hold" };
-            let all = grouped(all);
             sentences.push(format!(
-                "all {all} placements of {} {kinds} tried: {} {verb}",
+                "all {} of {} {kinds} tried: {} {verb}",
+                several(all, "placement"),
                 at_most(self.faults),
                 list(&hold)
             ));
+            sentences.push(
+                "not tried: other worlds, seeds, kinds or magnitudes, and moments between two steps"
+                    .to_owned(),
+            );
         }
         sentences
     }
@@ -234,6 +242,23 @@ impl LookedFor {
     fn was_never_asked(&self) -> bool {
         self.target == Target::Violates(Predicate::LV)
             && self.why_undecided.as_deref() == Some("no bound stated")
+    }
+
+    /// That some of so many runs did not decide it, and why.
+    fn is_undecided(&self, runs: u64) -> String {
+        let why = self.why_undecided.as_deref().unwrap_or("nobody can say");
+        let why = with_way_out(&clean(why));
+        if self.was_never_asked() {
+            return format!("{} was not asked about: {why}", self.what);
+        }
+        let decided = runs.saturating_sub(self.undecided);
+        let holds =
+            if decided == 0 { String::new() } else { format!("holds in {}, and ", several(decided, "run")) };
+        format!(
+            "INCONCLUSIVE: {} {holds}is not decided in {}: {why}",
+            self.what,
+            several(self.undecided, "run")
+        )
     }
 
     fn text(&self, style: &Style) -> String {
