@@ -93,7 +93,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
-    let found = search(arguments, &exploration, &kept, begun, &stopping)?;
+    let found = search(arguments, &exploration, &kept, begun, &stopping);
     let troubles = RefCell::new(Troubles::default());
     let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
     let places = (folder.as_ref(), &troubles);
@@ -166,7 +166,7 @@ fn search(
     kept: &Kept,
     begun: Explored,
     stopping: &Stopping,
-) -> Result<Explored, CliError> {
+) -> Explored {
     let (began, before) = (Instant::now(), begun.placements());
     let bar = bar(exploration.estimate());
     let mut tried = before;
@@ -185,7 +185,8 @@ fn search(
         if found.complete || stopping.asked().is_some() {
             break;
         }
-        kept.keep(exploration, &found)?;
+        // Where that fails it is tried again at the end, which says so: the search itself goes on.
+        let _tried_again = kept.keep(exploration, &found);
     }
     bar.finish_and_clear();
     let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
@@ -196,7 +197,7 @@ fn search(
         duration(took.as_nanos() as u64),
         rate(found.placements()),
     ));
-    Ok(found)
+    found
 }
 
 /// How long is searched until what was found is kept, so that a search that is killed loses no more than that. Each
