@@ -133,6 +133,21 @@ fn files_of_earlier_searches_stay_and_are_named() {
     }
 }
 
+/// Who runs the scenario as any other is shown the run that it is about.
+#[test]
+fn a_counterexample_is_run_from_its_own_seed_if_nobody_names_another() {
+    let folder = folder();
+    search(folder.path(), &["--seed", "788"]);
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+        command.args(["run", "doublehold-check/set-ex-P1.toml"]).args(more).current_dir(folder.path());
+        text(&command.output().unwrap().stdout).to_owned()
+    };
+    assert!(run(&[]).contains("\n  seed 788, ") && run(&["--seed", "5"]).contains("\n  seed 5, "));
+    let line = "replay: doublehold run doublehold-check/set-ex-P1.toml --seed 788\n";
+    assert!(run(&[]).ends_with(line), "{}", run(&[]));
+}
+
 #[test]
 fn ascii_is_ascii_to_the_last_line() {
     let folder = folder();

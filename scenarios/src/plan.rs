@@ -19,7 +19,7 @@ use crate::error::{FileKind, ScenarioError};
 use crate::format::problem::Problem;
 use crate::format::section::{Field, Section};
 use crate::format::tree::{Node, Value};
-use crate::format::{Source, syntax};
+use crate::format::{Source, seed, syntax};
 use crate::report::Report;
 use crate::scenario::{OnLostLock, Scenario};
 
@@ -319,21 +319,13 @@ fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {
     let sets = plan.get("sets").map_or(Ok(Vec::new()), |sets| sets.items("a list of changes"))?;
     let sets = sets.iter().map(|set| set.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     Ok(Plan {
-        seed: seed(&plan.require("seed", "\"1\"")?)?,
+        seed: seed(&plan.require("seed", "\"1\"")?, "use the plan as it was written")?,
         hash_rules: plan.get("hash_rules").map_or(Ok(HASH_RULES_OF_FORMAT_1), rules)?,
         trace_hash: text("trace_hash", "\"00ff00ff00ff00ff\"")?.to_owned(),
         verdicts: verdicts(plan)?,
         program: plan.get("program").map_or(Ok(""), |program| program.text())?.to_owned(),
         scenario: Scenario { sets, ..scenario },
     })
-}
-
-fn seed(field: &Field<'_>) -> Result<Seed, Problem> {
-    let text = field.text().map(str::parse);
-    match text.or_else(|_| field.number(0, u64::MAX).map(|number| Ok(Seed(number)))) {
-        Ok(Ok(seed)) => Ok(seed),
-        _ => Err(field.must_be("a whole number", "use the plan as it was written")),
-    }
 }
 
 fn verdicts(plan: &Section<'_>) -> Result<BTreeMap<Predicate, &'static str>, Problem> {

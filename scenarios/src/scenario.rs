@@ -13,6 +13,7 @@ use doublehold_history::{LockId, ObjectId, Predicate, ResourceRules};
 use doublehold_lockimpl::{Descriptor, Switches};
 use serde::{Serialize, Serializer};
 
+use crate::Seed;
 use crate::cast::Cast;
 use crate::error::ScenarioError;
 use crate::fault::Fault;
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub source: String,
     /// What happens, in one or two sentences.
     pub story: String,
+    /// The seed of the run that its expectation is of; 1 if nothing is said.
+    pub seed: Option<Seed>,
     /// What was set beside the file, as `lock.ttl=5s`: claim, story and expectation were written without it.
     pub sets: Vec<String>,
     /// What it should show. A predicate that is not named is reported and not compared.
@@ -102,6 +105,11 @@ impl Scenario {
         let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };
         let read = source.read().map_err(ScenarioError::made_in_rust)?;
         Ok(Scenario { sets: self.sets.clone(), ..read })
+    }
+
+    /// The seed to run it from where nobody asks for another.
+    pub fn own_seed(&self) -> Seed {
+        self.seed.unwrap_or(Seed(1))
     }
 
     /// How long a grant of the client on this host lasts.

@@ -9,7 +9,7 @@ use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -24,9 +24,9 @@ pub(crate) struct Arguments {
     /// A scenario of the catalogue (see `list`), or a scenario's file
     #[arg(value_name = "NAME|FILE")]
     scenario: String,
-    /// Which of the scenario's worlds to run
-    #[arg(long, value_name = "N", default_value_t = Seed(1))]
-    seed: Seed,
+    /// Which of the scenario's worlds to run [default: the scenario's own, or 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<Seed>,
     /// Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -61,18 +61,24 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
     let prepared = SimEngine.prepare(&scenario)?;
+    let seed = arguments.seed_of(&scenario);
     let (report, trace) = match files.trace {
-        Some(_) => prepared.run_traced(arguments.seed),
-        None => (prepared.run(arguments.seed), Vec::new()),
+        Some(_) => prepared.run_traced(seed),
+        None => (prepared.run(seed), Vec::new()),
     };
     files.fill(&report, &trace)?;
-    super::show(report, &arguments.replay_line(&arguments.scenario), arguments.show)
+    super::show(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }
 
 impl Arguments {
+    /// What was typed, or what the scenario says.
+    fn seed_of(&self, scenario: &Scenario) -> Seed {
+        self.seed.unwrap_or_else(|| scenario.own_seed())
+    }
+
     /// The command that shows the same run again.
-    fn replay_line(&self, scenario: &str) -> String {
-        let seed = self.seed.to_string();
+    fn replay_line(&self, scenario: &str, seed: Seed) -> String {
+        let seed = seed.to_string();
         let mut line = vec!["doublehold", "run", scenario, "--seed", &seed];
         line.extend(self.set.iter().flat_map(|set| ["--set", set]));
         shell::line(line)

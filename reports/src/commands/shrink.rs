@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// A file written by `run --plan`, a scenario of the catalogue (see `list`), or a scenario's file
     #[arg(value_name = "PLAN|NAME|FILE")]
     run: String,
-    /// From which seed a scenario is run; a plan has its own [default: 1]
+    /// From which seed a scenario is run; a plan has its own [default: the scenario's own, or 1]
     #[arg(long, value_name = "N")]
     seed: Option<Seed>,
     /// What is to be kept [default: a panic, or the first that is violated of P2, P1, P3, P4, WR, LV]
@@ -100,7 +100,10 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
             }),
         },
         Err(refusal) => match super::scenario(name, &[]) {
-            Ok(scenario) => Ok((scenario, arguments.seed.unwrap_or(Seed(1)))),
+            Ok(scenario) => {
+                let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
+                Ok((scenario, seed))
+            }
             // What looks like a plan is told what is wrong with it as a plan.
             Err(_) if name.ends_with(".plan") => {
                 Err(meant::other_kind(name, meant::Kind::Plan).unwrap_or(refusal.into()))

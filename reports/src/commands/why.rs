@@ -72,7 +72,10 @@ fn subject(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
             None => Ok((plan.scenario, plan.seed)),
         },
         Err(error) => match super::scenario(&arguments.subject, &[]) {
-            Ok(scenario) => Ok((scenario, arguments.seed.unwrap_or(Seed(1)))),
+            Ok(scenario) => {
+                let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
+                Ok((scenario, seed))
+            }
             Err(_) if arguments.subject.ends_with(".plan") => Err(error.into()),
             Err(other) => Err(meant::other_kind(&arguments.subject, Kind::Scenario).unwrap_or(other)),
         },

@@ -73,6 +73,7 @@ impl Exploration {
             name: name.to_owned(),
             claim,
             source: format!("found by `doublehold explore`, seed {}", self.seed),
+            seed: Some(self.seed),
             story: if words.is_empty() { String::new() } else { format!("{}.", list(&words)) },
             expect,
             faults,

@@ -43,6 +43,7 @@ use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 use doublehold_lockimpl::Descriptor;
 
+use crate::Seed;
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::fault::Fault;
 use crate::scenario::{ClientSetup, Expected, Limits, Scenario};
@@ -59,8 +60,8 @@ pub use vocabulary::{Key, vocabulary};
 pub(crate) use write::write;
 
 const KEYS: &[&str] = &[
-    "id", "claim", "source", "story", "expect", "lock", "nodes", "network", "clocks", "resource", "clients",
-    "faults", "weather", "limits", "variants",
+    "id", "claim", "source", "story", "seed", "expect", "lock", "nodes", "network", "clocks", "resource",
+    "clients", "faults", "weather", "limits", "variants",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "set", "id", "claim", "source", "story", "expect"];
 const LIMITS_KEYS: &[&str] =
@@ -323,6 +324,7 @@ fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
         claim: root.require("claim", "\"what this scenario shows, in one sentence\"")?.words()?,
         source: words("source")?,
         story: words("story")?,
+        seed: root.get("seed").map(|field| seed(&field, SEED_HINT)).transpose()?,
         sets: Vec::new(),
         expect: expect(&root)?,
         hosts: hosts.plans,
@@ -336,6 +338,18 @@ fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
         weather,
         limits,
     })
+}
+
+const SEED_HINT: &str =
+    "write it as a text, such as \"788\": TOML's own numbers are smaller than the largest seed";
+
+/// A seed, as a text or a number.
+pub(crate) fn seed(field: &Field<'_>, hint: &str) -> Result<Seed> {
+    let text = field.text().map(str::parse);
+    match text.or_else(|_| field.number(0, u64::MAX).map(|number| Ok(Seed(number)))) {
+        Ok(Ok(seed)) => Ok(seed),
+        _ => Err(field.must_be("a whole number", hint)),
+    }
 }
 
 fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {

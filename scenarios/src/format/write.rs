@@ -18,12 +18,15 @@ use crate::scenario::{
 
 /// The scenario as the table that its file is.
 pub(crate) fn write(scenario: &Scenario) -> Table {
-    let Scenario { id, claim, source, story, expect, .. } = scenario;
+    let Scenario { id, claim, source, story, seed, expect, .. } = scenario;
     let mut file = Table::new();
     for (key, words) in [("id", id), ("claim", claim), ("source", source), ("story", story)] {
         if !words.is_empty() {
             put(&mut file, key, words.as_str());
         }
+    }
+    if let Some(seed) = seed {
+        put(&mut file, "seed", seed.to_string());
     }
     let expected = |(predicate, expected): (&doublehold_history::Predicate, &crate::scenario::Expected)| {
         (predicate.as_str().to_owned(), expected.as_str().into())

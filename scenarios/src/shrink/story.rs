@@ -27,6 +27,7 @@ pub(super) fn told(
         },
         source: format!("found by doublehold in a run of {} from seed {seed}, and shrunk", scenario.name),
         story: story(scenario),
+        seed: Some(seed),
         sets: Vec::new(),
         expect: expect(target, run, others),
         ..scenario.clone()

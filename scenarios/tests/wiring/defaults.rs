@@ -160,6 +160,7 @@ const DEFAULTS: &[Absent] = &[
 /// Keys without a default: what a file has to say, and what there is not where nothing is said.
 const WITHOUT: &[&str] = &[
     "id",
+    "seed",
     "claim",
     "source",
     "story",

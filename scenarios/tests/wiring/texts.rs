@@ -1,6 +1,7 @@
 //! Words that leave a run as it is: what a scenario says of itself, what it expects, its variants, and names.
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::Seed;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Judgement;
 use doublehold_scenarios::scenario::Scenario;
@@ -13,6 +14,7 @@ pub(crate) type Word = (&'static str, fn() -> bool);
 
 pub(crate) const WORDS: &[Word] = &[
     ("id", || said("id", "SHOP-12").id == "SHOP-12"),
+    ("seed", || said("seed", "'788'").own_seed() == Seed(788) && said("id", "x").own_seed() == Seed(1)),
     ("claim", || said("claim", "a lock can be taken").claim == "a lock can be taken"),
     ("source", || said("source", "a page").source == "a page"),
     ("story", || said("story", "what happens").story == "what happens"),

@@ -2,7 +2,7 @@
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::report::{Judgement, Report};
-use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
 
 use super::super::{exit, meant, scenario, sets};
 use super::Arguments;
@@ -21,8 +21,11 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenarios = names.iter().map(|name| scenario(name, &sets)).collect::<Result<Vec<_>, _>>()?;
     let prepared =
         scenarios.iter().map(|scenario| SimEngine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
-    let reports: Vec<Report> = prepared.iter().map(|prepared| prepared.run(arguments.seed)).collect();
-    let replays: Vec<String> = names.iter().map(|name| arguments.replay_line(name)).collect();
+    let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
+    let reports: Vec<Report> =
+        prepared.iter().zip(&seeds).map(|(prepared, seed)| prepared.run(*seed)).collect();
+    let replays: Vec<String> =
+        names.iter().zip(seeds).map(|(name, seed)| arguments.replay_line(name, seed)).collect();
     let runs: Vec<(&Report, &str)> = reports.iter().zip(replays.iter().map(String::as_str)).collect();
     output::print(&match arguments.show.format {
         Format::Json => json::runs(&runs)?,
