@@ -59,7 +59,7 @@ fn one_thread_and_two_find_the_same() {
 #[test]
 fn what_is_found_replays_and_is_a_scenario() {
     let folder = folder();
-    let found = doublehold(folder.path(), &["check", "setnx", "--runs", "2000", "--predicate", "LV"]);
+    let found = doublehold(folder.path(), &["check", "setnx", "--runs", "400", "--predicate", "P1"]);
     assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
     let replay = stdout(&found);
     let replay = replay.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
@@ -68,13 +68,13 @@ fn what_is_found_replays_and_is_a_scenario() {
     assert_eq!(replayed.status.code(), Some(0), "{}", stdout(&replayed));
     let text = stdout(&found);
     let run_it = text.lines().find_map(|line| line.strip_prefix("  run it: doublehold ")).unwrap();
-    assert!(run_it.starts_with("run doublehold-check/setnx-LV.toml --seed "), "{run_it}");
+    assert!(run_it.starts_with("run doublehold-check/setnx-P1.toml --seed "), "{run_it}");
     let run = doublehold(folder.path(), &run_it.split(' ').collect::<Vec<_>>());
     assert_eq!(run.status.code(), Some(0), "{}", stdout(&run));
     // Who finds the file alone is told the same at its top.
-    let file = fs::read_to_string(folder.path().join("doublehold-check/setnx-LV.toml")).unwrap();
+    let file = fs::read_to_string(folder.path().join("doublehold-check/setnx-P1.toml")).unwrap();
     let comments: Vec<&str> = file.lines().take_while(|line| line.starts_with("# ")).collect();
-    assert!(comments[0].starts_with("# LV is violated, found by `doublehold check` from seed "), "{file}");
+    assert!(comments[0].starts_with("# P1 is violated, found by `doublehold check` from seed "), "{file}");
     assert!(comments[1].ends_with(" of 100 other seeds do the same"), "{file}");
     assert!(comments[2].ends_with(&format!(": doublehold {run_it}")), "{file}");
 }
