@@ -161,8 +161,8 @@ pub fn run_many<P: Prepared + 'static>(
 
 /// The blocks of seeds, each handed out once, and how far each thread is.
 ///
-/// Threads write here what they are at, instead of telling it run by run: waking whoever listens took as long as a
-/// tenth of a run.
+/// Threads write here what they are at, and tell of whole blocks only: waking whoever listens for each run takes the
+/// time of a core that runs.
 struct Blocks {
     first: u64,
     last: u64,
