@@ -98,7 +98,7 @@ fn sum_up(rows: &[Row]) {
 
 fn line(columns: [String; 7]) -> String {
     let [mutant, breaks, seed, seconds, by, control, source] = columns;
-    format!("{mutant:<32}{breaks:<13}{seed:>5}{seconds:>9}  {by:<21}{control:<16}{source}")
+    format!("{mutant:<35}{breaks:<10}{seed:>5}{seconds:>9}  {by:<21}{control:<16}{source}")
 }
 
 fn words(predicates: &[Predicate]) -> String {
