@@ -25,10 +25,10 @@ pub(crate) struct Arguments {
     /// A plan that `run`, `check` or `shrink` wrote, or a scenario or its file
     #[arg(value_name = "PLAN|NAME|FILE")]
     subject: String,
-    /// Which run of a scenario; a plan has its own
+    /// Which run of a scenario; a plan has its own [default: the scenario's own, or 1]
     #[arg(long, value_name = "N")]
     seed: Option<Seed>,
-    /// Which violation [default: the gravest of the run: P2, P1, P3, P4, WR, LV]
+    /// Which violation [default: the first that the scenario expects, or else the run shows, of P2, P1, P3, P4, WR, LV]
     #[arg(long, value_name = "P2", value_parser = super::check::predicate)]
     predicate: Option<Predicate>,
     /// How many threads [default: as many as there are cores]
@@ -53,7 +53,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
 }
 
-/// What the scenario says it shows: a plan that was shrunk for P3 is asked about P3.
+/// What the scenario says it shows, the gravest first: one that was shrunk for P3 alone is asked about P3.
 fn expected(scenario: &Scenario) -> Option<Target> {
     Target::ALL.into_iter().find(|target| match target {
         Target::Violates(predicate) => scenario.expect.get(predicate) == Some(&Expected::Violated),
