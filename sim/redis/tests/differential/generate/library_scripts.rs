@@ -419,7 +419,7 @@ const CLAIM_FENCED: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return fa
 
 impl Generator {
     /// A call of a library's script: everything from EVAL or EVALSHA on.
-    pub(super) fn library_call(&mut self, args: &mut Vec<Bytes>) {
+    pub(super) fn lock_script_call(&mut self, args: &mut Vec<Bytes>) {
         let script = &SCRIPTS[self.random.below(SCRIPTS.len())];
         let text = script.text.as_bytes().to_vec();
         let by_hash = !script.timed && self.random.percent(40);

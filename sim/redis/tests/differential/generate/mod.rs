@@ -201,7 +201,7 @@ impl Generator {
             "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "lua" => self.eval_arguments(args),
             "sha" => args.push(self.sha()),
-            "lockscript" => self.library_call(args),
+            "lockscript" => self.lock_script_call(args),
             "token" => args.push(text(self.random.pick(words::TOKENS))),
             "length" => args.push(text(self.random.pick(&["7", "5", "0", "100"]))),
             "owner" => args.push(text(self.random.pick(&["c1:1", "c1:2", "c2:1"]))),
