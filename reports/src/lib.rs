@@ -10,6 +10,7 @@
 //! - [`check`]: one's own lock, tried in a world from many seeds
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
+//! - `records`: what a sweep leaves behind
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -42,6 +43,8 @@ mod output;
 pub mod picture;
 #[cfg(feature = "proptest")]
 pub mod property;
+#[cfg(feature = "cli")]
+pub mod records;
 #[cfg(feature = "cli")]
 mod scenario_file;
 #[cfg(feature = "cli")]

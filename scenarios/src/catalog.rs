@@ -203,7 +203,7 @@ fn of_file(path: &str) -> Result<Source, ScenarioError> {
 /// What to name instead of something that is no file.
 fn which_file(what: FileKind) -> &'static str {
     match what {
-        FileKind::Scenario | FileKind::Weather => "name a file that ends in `.toml`",
+        FileKind::Scenario | FileKind::Weather | FileKind::Study => "name a file that ends in `.toml`",
         FileKind::Plan => "name the file that `run NAME --plan FILE` wrote",
     }
 }
@@ -215,6 +215,7 @@ fn example(what: FileKind) -> &'static str {
         FileKind::Weather => {
             "start from one that comes with the program: `doublehold weather cloud` prints it"
         }
+        FileKind::Study => "start from one that comes with the program, scenarios/studies/*.toml",
         FileKind::Plan => which_file(what),
     }
 }
@@ -236,7 +237,7 @@ pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioEr
         return Err(refused(cause, which_file(what)));
     }
     let limit = match what {
-        FileKind::Scenario | FileKind::Weather => FILE_MAX_BYTES,
+        FileKind::Scenario | FileKind::Weather | FileKind::Study => FILE_MAX_BYTES,
         FileKind::Plan => PLAN_MAX_BYTES,
     };
     let too_large = || {

@@ -29,6 +29,14 @@ pub enum ScenarioError {
         /// Names that are close, or all of them.
         hint: String,
     },
+    /// No study has this name, and it is no path of a file.
+    #[error("unknown study `{name}`\nhint: {hint}; a file's name ends in `.toml`")]
+    UnknownStudy {
+        /// What was asked for.
+        name: String,
+        /// Names that are close, or all of them.
+        hint: String,
+    },
     /// The file cannot be read at all.
     #[error("cannot read {what} `{file}`: {source}\nhint: name a file that exists and that you may read")]
     Unreadable {
@@ -131,6 +139,8 @@ pub enum FileKind {
     Plan,
     /// A weather.
     Weather,
+    /// A study.
+    Study,
 }
 
 impl fmt::Display for FileKind {
@@ -139,6 +149,7 @@ impl fmt::Display for FileKind {
             FileKind::Scenario => "scenario",
             FileKind::Plan => "plan",
             FileKind::Weather => "weather",
+            FileKind::Study => "study",
         })
     }
 }

@@ -17,6 +17,8 @@
 //! - [`weather`]: random faults, drawn from a run's seed.
 //! - [`mod@steps`]: the moments of a run at which faults can be placed.
 //! - [`explore`]: a search that tries every placement of a few faults at those moments.
+//! - [`study`]: designs, and a grid of parameters over which they are compared. [`mod@sweep`]: every
+//!   cell of a study, run in batches.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
@@ -47,6 +49,8 @@ mod run;
 pub mod scenario;
 pub mod shrink;
 pub mod steps;
+pub mod study;
+pub mod sweep;
 pub mod weather;
 pub mod when;
 pub mod why;

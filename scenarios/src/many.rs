@@ -130,7 +130,7 @@ pub fn run_many<P: Prepared + 'static>(
         .collect();
     drop(tell);
     let mut merged = Merged::default();
-    let (mut begun, mut silent) = (0, Duration::ZERO);
+    let mut quiet = blocks.progress.watch(many.patience);
     // Asked after each single block, so that where it stops does not depend on which threads were fast.
     while until(&merged.tally).is_continue() {
         if merged.take_next() {
@@ -141,10 +141,8 @@ pub fn run_many<P: Prepared + 'static>(
                 merged.early.insert(block, *tally);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                let before = std::mem::replace(&mut begun, blocks.begun());
-                silent = if before == begun { silent + TICK } else { Duration::ZERO };
-                if silent >= many.patience {
-                    return Err(Stuck { seeds: blocks.under_way(), patience: many.patience });
+                if let Some(seeds) = quiet.is_over(&blocks.progress, TICK) {
+                    return Err(Stuck { seeds, patience: many.patience });
                 }
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
@@ -160,17 +158,20 @@ pub fn run_many<P: Prepared + 'static>(
 }
 
 /// The blocks of seeds, each handed out once, and how far each thread is.
-///
-/// Threads write here what they are at, and tell of whole blocks only: waking whoever listens for each run takes the
-/// time of a core that runs.
 struct Blocks {
     first: u64,
     last: u64,
     next: AtomicU64,
     /// Nobody wants more.
     over: AtomicBool,
-    workers: Vec<Worker>,
+    progress: Progress,
 }
+
+/// How far each thread is.
+///
+/// Threads write here what they are at, and tell of whole blocks only: waking whoever listens for each run takes the
+/// time of a core that runs.
+pub(crate) struct Progress(Vec<Worker>);
 
 /// What a thread is at.
 #[derive(Default)]
@@ -187,7 +188,7 @@ impl Blocks {
             last: many.seeds.end().0,
             next: AtomicU64::new(0),
             over: AtomicBool::new(false),
-            workers: (0..many.jobs.get()).map(|_| Worker::default()).collect(),
+            progress: Progress::of(many.jobs),
         }
     }
 
@@ -196,15 +197,37 @@ impl Blocks {
         let first = block.checked_mul(BLOCK).and_then(|seeds| self.first.checked_add(seeds))?;
         (first <= self.last).then(|| (block, first..=first.saturating_add(BLOCK - 1).min(self.last)))
     }
+}
+
+impl Progress {
+    pub(crate) fn of(jobs: NonZeroUsize) -> Progress {
+        Progress((0..jobs.get()).map(|_| Worker::default()).collect())
+    }
 
     /// How many runs were begun.
-    fn begun(&self) -> u64 {
-        self.workers.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
+    pub(crate) fn begun(&self) -> u64 {
+        self.0.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
+    }
+
+    /// A thread begins a run.
+    pub(crate) fn begins(&self, worker: usize, seed: Seed) {
+        self.0[worker].begun.fetch_add(1, Ordering::Relaxed);
+        *self.0[worker].under_way() = Some(seed);
+    }
+
+    /// A thread has ended its runs.
+    pub(crate) fn rests(&self, worker: usize) {
+        *self.0[worker].under_way() = None;
+    }
+
+    /// Watches for runs that do not come back.
+    pub(crate) fn watch(&self, patience: Duration) -> Watch {
+        Watch { begun: self.begun(), silent: Duration::ZERO, patience }
     }
 
     /// The seeds of the runs that have not ended.
     fn under_way(&self) -> Vec<Seed> {
-        let mut seeds: Vec<Seed> = self.workers.iter().filter_map(|worker| *worker.under_way()).collect();
+        let mut seeds: Vec<Seed> = self.0.iter().filter_map(|worker| *worker.under_way()).collect();
         seeds.sort_unstable();
         seeds
     }
@@ -214,26 +237,37 @@ impl Worker {
     fn under_way(&self) -> MutexGuard<'_, Option<Seed>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn begins(&self, seed: Seed) {
-        self.begun.fetch_add(1, Ordering::Relaxed);
-        *self.under_way() = Some(seed);
+/// For how long no run has begun.
+pub(crate) struct Watch {
+    begun: u64,
+    silent: Duration,
+    patience: Duration,
+}
+
+impl Watch {
+    /// Asked whenever so much time has passed without news: the runs that do not come back, once that was too long.
+    pub(crate) fn is_over(&mut self, progress: &Progress, passed: Duration) -> Option<Vec<Seed>> {
+        let before = std::mem::replace(&mut self.begun, progress.begun());
+        self.silent = if before == self.begun { self.silent + passed } else { Duration::ZERO };
+        (self.silent >= self.patience).then(|| progress.under_way())
     }
 }
 
 /// Runs blocks until there are no more, or nobody listens.
 fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<(u64, Box<Tally>)>) {
-    let worker = &blocks.workers[number];
+    let progress = &blocks.progress;
     while let Some((block, seeds)) = blocks.next() {
         let mut tally = Tally::default();
         for seed in seeds.map(Seed) {
             if blocks.over.load(Ordering::Relaxed) {
                 return;
             }
-            worker.begins(seed);
+            progress.begins(number, seed);
             tally.add(&prepared.judge(seed));
         }
-        *worker.under_way() = None;
+        progress.rests(number);
         if tell.send((block, Box::new(tally))).is_err() {
             return;
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use doublehold_history::words::clean;
 use doublehold_history::{
-    CallId, EventKind, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
+    CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
 
 use crate::Seed;
@@ -66,6 +66,8 @@ pub struct Summary {
     pub judgement: Judgement,
     /// How often a lock was granted.
     pub grants: Grants,
+    /// How long clients waited, and the like.
+    pub figures: Figures,
     /// What became of each fault, in the scenario's order, random ones after the others.
     pub faults: Vec<Hit>,
     /// True time at the end.

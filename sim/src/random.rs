@@ -138,6 +138,11 @@ impl Probability {
         }
         Ok(Probability { numerator, denominator })
     }
+
+    /// The ratio as a number, for statistics: nothing in a world is decided by it.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.numerator) / f64::from(self.denominator)
+    }
 }
 
 impl fmt::Display for Probability {

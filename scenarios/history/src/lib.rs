@@ -35,6 +35,7 @@
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
 //!   `waits`, `liveness`: LV
 //! - `judge`: all of them, and what a run that ended badly can still say
+//! - `figures`: waits, recovery and duration, for rates
 //! - `resource`: the thing a lock protects, with its checks of fencing numbers and versions
 //!
 //! Nothing here knows how a run is made: a history of a real system, written down in this form, is judged the
@@ -44,6 +45,7 @@ mod anomaly;
 mod claims;
 mod components;
 mod event;
+mod figures;
 mod history;
 mod jsonl;
 mod judge;
@@ -64,6 +66,7 @@ pub use event::{
     CallId, ClientId, ClockKind, Deadline, Event, EventKind, KeyOp, LockId, NodeId, ObjectId, Reading,
     ReleaseOutcome, RunOutcome, TrueNs,
 };
+pub use figures::{Figures, figures};
 pub use history::{Bounds, Header, History};
 pub use jsonl::HistoryError;
 pub use judge::{Overall, Verdicts, check, judge};

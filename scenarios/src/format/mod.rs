@@ -103,6 +103,25 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
         .map_err(|refusal| format!("{} `{}`; {}", refusal.cause, shorten(text), refusal.hint))
 }
 
+/// A weather as the table that a scenario has of it.
+pub(crate) fn weather_table(weather: &crate::weather::Weather) -> toml::Table {
+    weather::write(weather)
+}
+
+/// The keys of a weather's line with their values, as files write them.
+pub(crate) fn weather_line(fault: &crate::weather::RandomFault) -> Vec<(String, String)> {
+    let shown = |value: toml::Value| match value {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    weather::written(fault).into_iter().map(|(key, value)| (key, shown(value))).collect()
+}
+
+/// A duration as files write it.
+pub(crate) fn duration_text(duration: Duration) -> String {
+    units::text(duration)
+}
+
 /// A scenario's text and what was asked for beside it.
 #[derive(Clone, Debug)]
 pub struct Source {

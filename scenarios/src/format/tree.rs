@@ -46,6 +46,49 @@ impl Node {
         Node { value: Value::Text(text.to_owned()), origin }
     }
 
+    /// The text, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What is at a path of keys and numbers.
+    pub(crate) fn find(&self, path: &[&str]) -> Option<&Node> {
+        let Some((name, rest)) = path.split_first() else { return Some(self) };
+        match &self.value {
+            Value::Table(table) => table.get(*name)?.find(rest),
+            Value::List(items) => items.get(name.parse::<usize>().ok()?)?.find(rest),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn find_mut(&mut self, path: &[&str]) -> Option<&mut Node> {
+        let Some((name, rest)) = path.split_first() else { return Some(self) };
+        match &mut self.value {
+            Value::Table(table) => table.get_mut(*name)?.find_mut(rest),
+            Value::List(items) => items.get_mut(name.parse::<usize>().ok()?)?.find_mut(rest),
+            _ => None,
+        }
+    }
+
+    /// The value as a reader would write it, texts without quotes: `2s`, `{median = 1s, sigma = 3/2}`.
+    pub(crate) fn shown(&self) -> String {
+        let joined = |parts: Vec<String>| parts.join(", ");
+        match &self.value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::List(items) => format!("[{}]", joined(items.iter().map(Node::shown).collect())),
+            Value::Table(table) => {
+                let pair = |(key, node): (&String, &Node)| format!("{key} = {}", node.shown());
+                format!("{{{}}}", joined(table.iter().map(pair).collect()))
+            }
+        }
+    }
+
     /// Reads the value of a `--set`: TOML if it is, otherwise a text, so that `3s` needs no quotes.
     pub(crate) fn parse_value(text: &str, origin: Origin) -> Result<Node> {
         let as_text = || Ok(Node::text(text, origin));
@@ -109,7 +152,8 @@ impl Node {
         Ok(())
     }
 
-    fn set_origin(&mut self, origin: Origin) {
+    /// Says of it and of everything in it that it was written there.
+    pub(crate) fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
         match &mut self.value {
             Value::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),

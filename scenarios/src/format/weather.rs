@@ -262,7 +262,8 @@ pub(super) fn write(weather: &Weather) -> Table {
     table
 }
 
-fn written(fault: &RandomFault) -> Table {
+/// A line as the table of a file.
+pub(super) fn written(fault: &RandomFault) -> Table {
     let RandomFault { effect, every, lasting, by, sign, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);

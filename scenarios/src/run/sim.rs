@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use doublehold_history::{Bounds, Header, TrueNs, Verdicts, judge};
+use doublehold_history::{Bounds, Header, TrueNs, Verdicts, figures, judge};
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{Budget, PlannedFault, Record, Run, Seed, SimTime, World};
 
@@ -308,6 +308,7 @@ impl PreparedSim {
             judgement: Judgement::of(&self.scenario.expect, Some(outcome), &verdicts),
             verdicts,
             grants: Grants::of(&recorded.history),
+            figures: figures(&recorded.history),
             faults: hits(&self.scenario.faults, &run.faults),
             ended: clocks::true_time(run.ended),
             events: run.events,

@@ -1,0 +1,107 @@
+//! Writing records: a sweep's own file, begun or gone on with.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use doublehold_scenarios::sweep::{Batch, Header, Next, Order, Unit};
+use serde::Serialize;
+
+use super::{Records, RecordsError};
+
+/// The file that a sweep adds batches to.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+/// What a sweep finds when it begins.
+pub struct Begun {
+    /// How many runs are in the file.
+    pub runs: u64,
+    /// Whether a torn line was dropped.
+    pub is_torn: bool,
+}
+
+impl Journal {
+    /// Opens a sweep's file: begins it, or goes on with it. What is in it is taken out of `order`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be used, is of another study, or is being written by somebody else.
+    pub fn open(path: &Path, header: &Header, order: &mut Order) -> Result<(Journal, Begun), RecordsError> {
+        let failed = |source| RecordsError::io("write", path, source);
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        lock(path, &file)?;
+        let mut journal = Journal { path: path.to_owned(), file };
+        let (whole, begun) = match Records::open(path)? {
+            Some(records) => journal.go_on(records, header, order)?,
+            None => (0, Begun { runs: 0, is_torn: journal.file.metadata().map_err(failed)?.len() > 0 }),
+        };
+        journal.file.set_len(whole).and_then(|()| journal.file.seek(SeekFrom::End(0))).map_err(failed)?;
+        if whole == 0 {
+            journal.add(header)?;
+        }
+        Ok((journal, begun))
+    }
+
+    /// Reads what is there, and how much of it is whole.
+    fn go_on(
+        &self,
+        mut records: Records,
+        header: &Header,
+        order: &mut Order,
+    ) -> Result<(u64, Begun), RecordsError> {
+        if let Some(what) = records.header().difference(header) {
+            let hint = "sweep into another folder with `--out DIR`, or remove this one";
+            return Err(RecordsError::refused(
+                &self.path,
+                format!("they are of another sweep: {what} differs"),
+                hint,
+            ));
+        }
+        let mut runs = 0;
+        while let Some(batch) = records.next_batch()? {
+            match order.hand_out() {
+                Next::Run(unit) if is_of(unit, &batch) => order.told(&batch),
+                _ => {
+                    let cause =
+                        format!("the batch {} of cell {} is not where it belongs", batch.batch, batch.cell);
+                    return Err(RecordsError::refused(&self.path, cause, "begin anew in another folder"));
+                }
+            }
+            runs += batch.runs;
+        }
+        Ok((records.whole(), Begun { runs, is_torn: records.is_torn() }))
+    }
+
+    /// Adds a batch.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn add(&mut self, line: &impl Serialize) -> Result<(), RecordsError> {
+        let failed = |source| RecordsError::io("write", &self.path, source);
+        let mut text = serde_json::to_vec(line).map_err(|error| failed(io::Error::other(error)))?;
+        text.push(b'\n');
+        self.file.write_all(&text).map_err(failed)
+    }
+}
+
+fn is_of(unit: Unit, batch: &Batch) -> bool {
+    (unit.cell.0, unit.stratum, unit.batch, unit.runs) == (batch.cell, batch.stratum, batch.batch, batch.runs)
+}
+
+fn lock(path: &Path, file: &File) -> Result<(), RecordsError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(RecordsError::refused(
+            path,
+            "another sweep is writing them",
+            "wait for it, or sweep into another folder with `--out DIR`",
+        )),
+        // Some network file systems have no locks: then nobody is warned.
+        Err(TryLockError::Error(_)) => Ok(()),
+    }
+}

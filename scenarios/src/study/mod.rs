@@ -1,0 +1,249 @@
+//! Studies: which designs are compared, over which grid of parameters, under which faults, and how many runs that is
+//! worth.
+//!
+//! A study is a TOML file. Each of its *designs* is a world with a lock: the usual world of that lock's kind, or a
+//! scenario. Each point of its *grid* changes all designs alike, and a design at a point is a *cell*. Cells are run
+//! from the same seeds, so that designs meet the same faults as far as they have the same hosts.
+//!
+//! # Map, in reading order
+//!
+//! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
+//! - `read`: from text to meaning, and what can be wrong
+//! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - `ready`: the studies that come with the program
+//!
+//! Nothing is run here: that is [`sweep`](mod@crate::sweep).
+
+mod parameters;
+mod read;
+mod ready;
+
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_lockimpl::descriptors;
+
+use crate::error::{FileKind, Place, ScenarioError};
+use crate::format::Source;
+use crate::format::problem::{Origin, Problem};
+use crate::format::tree::Node;
+use crate::scenario::Scenario;
+use crate::sweep::{BATCH, Unit};
+use crate::{Seed, weather};
+
+pub use parameters::Parameter;
+pub use ready::{Ready, ready};
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name, as folders and reports use it.
+    pub name: String,
+    /// What it asks, in a sentence.
+    pub question: String,
+    /// What has to be known to read its answer, in sentences.
+    pub assumptions: Vec<String>,
+    /// What is compared.
+    pub designs: Vec<Design>,
+    /// What is varied, for all designs alike.
+    pub axes: Vec<Axis>,
+    /// How many runs each cell gets, at most.
+    pub runs: u64,
+    /// When a cell has had enough.
+    pub precision: Option<Precision>,
+    /// For how long it is run, in real time.
+    pub budget: Option<Duration>,
+    /// The first seed.
+    pub seed: Seed,
+    /// The file's text.
+    pub text: String,
+    /// What messages call the file.
+    file: String,
+    /// What the study changes in every design.
+    changes: Vec<Change>,
+}
+
+/// A lock in a world.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// Its name in reports.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// Its world before anything is changed.
+    base: Node,
+    /// What it changes in that world.
+    changes: Vec<Change>,
+    /// Its line in the study.
+    line: usize,
+}
+
+/// A parameter, and the values it takes.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The parameter.
+    pub key: String,
+    /// Its values as typed, such as `2s`.
+    pub values: Vec<String>,
+    nodes: Vec<Node>,
+}
+
+/// When a cell has had enough runs: once the 95 % interval of the rate of one predicate is this narrow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The predicate.
+    pub predicate: Predicate,
+    /// How wide the interval may be, from end to end, as a share of runs.
+    pub width: f64,
+}
+
+/// A parameter and its value.
+#[derive(Clone, Debug)]
+struct Change {
+    key: String,
+    value: Node,
+}
+
+/// A design at a point of the grid, by its number among all cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellId(pub u64);
+
+impl Study {
+    /// Reads a study by the name of a ready one, or by its file's path.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such study, the file cannot be read, or anything in it is refused.
+    pub fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
+        ready::load(name_or_path)
+    }
+
+    /// Reads a study's text.
+    ///
+    /// # Errors
+    ///
+    /// If anything in it is refused.
+    pub fn parse(name: &str, file: &str, text: &str) -> Result<Study, ScenarioError> {
+        read::read(name, file, text)
+    }
+
+    /// How many cells there are: designs times points.
+    pub fn cells(&self) -> u64 {
+        let points = self.axes.iter().map(|axis| axis.values.len() as u64);
+        points.fold(self.designs.len() as u64, u64::saturating_mul)
+    }
+
+    /// How many strata each cell has.
+    pub fn strata(&self) -> u64 {
+        1
+    }
+
+    /// The first seed of a batch.
+    pub(crate) fn first_seed(&self, unit: Unit) -> Seed {
+        Seed(self.seed.0 + unit.stratum * read::RUNS_MAX + unit.batch * BATCH)
+    }
+
+    /// Which design a cell is, and which value it has on each axis, by their numbers. Designs vary fastest, and then
+    /// the last axis.
+    pub fn place(&self, cell: CellId) -> (usize, Vec<usize>) {
+        let designs = self.designs.len() as u64;
+        let (design, mut rest) = ((cell.0 % designs) as usize, cell.0 / designs);
+        let mut values = vec![0; self.axes.len()];
+        for (value, axis) in values.iter_mut().zip(&self.axes).rev() {
+            let count = axis.values.len() as u64;
+            (*value, rest) = ((rest % count) as usize, rest / count);
+        }
+        (design, values)
+    }
+
+    /// The scenario of a cell.
+    ///
+    /// # Errors
+    ///
+    /// If the values of this cell make no scenario, each alone or together.
+    pub fn scenario(&self, cell: CellId) -> Result<Scenario, ScenarioError> {
+        let (design, values) = self.place(cell);
+        let at = self.axes.iter().zip(values);
+        let point: Vec<Change> = at
+            .map(|(axis, value)| Change { key: axis.key.clone(), value: axis.nodes[value].clone() })
+            .collect();
+        self.build(&self.designs[design], &point)
+    }
+
+    /// The parameters of a design, with their defaults.
+    pub fn parameters(&self, design: &Design) -> Vec<Parameter> {
+        parameters::known(&design.base)
+    }
+
+    fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {
+        let mut tree = design.base.clone();
+        for change in self.changes.iter().chain(&design.changes).chain(point) {
+            parameters::apply(&mut tree, &change.key, &change.value)
+                .map_err(|problem| self.refused(design, point, problem))?;
+        }
+        let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
+        source.read_tree(&tree).map_err(|error| match error {
+            ScenarioError::Refused { place: Place::Line(line), cause, hint, .. } => {
+                self.refused(design, point, Problem::new(Origin::Line(line), cause, hint))
+            }
+            other => other,
+        })
+    }
+
+    /// Says in which cell something is wrong. What was typed in the study has a line there; what a world says by
+    /// itself has none, so the design's is named.
+    fn refused(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
+        let line = match problem.origin {
+            Origin::Line(line) if line > 0 => line,
+            _ => design.line,
+        };
+        let at: Vec<String> =
+            point.iter().map(|change| format!("`{} = {}`", change.key, change.value.shown())).collect();
+        let at = if at.is_empty() { String::new() } else { format!(" with {}", at.join(", ")) };
+        ScenarioError::Refused {
+            what: FileKind::Study,
+            file: self.file.clone(),
+            place: Place::Line(line),
+            cause: format!("design `{}`{at}: {}", design.name, problem.cause),
+            hint: problem.hint,
+        }
+    }
+
+    /// Looks whether every value of every axis makes a scenario of every design, each with the first values of the
+    /// other axes; and every cell, if there are few.
+    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
+        const FEW: u64 = 2_000;
+        if self.cells() <= FEW {
+            return (0..self.cells()).try_for_each(|cell| self.scenario(CellId(cell)).map(|_| ()));
+        }
+        for design in &self.designs {
+            let first = |axis: &Axis| Change { key: axis.key.clone(), value: axis.nodes[0].clone() };
+            let point: Vec<Change> = self.axes.iter().map(first).collect();
+            for (axis, place) in self.axes.iter().zip(0..) {
+                for node in &axis.nodes {
+                    let mut point = point.clone();
+                    point[place].value = node.clone();
+                    self.build(design, &point)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names of the locks that a design can name.
+fn locks() -> Vec<&'static str> {
+    descriptors().iter().map(|lock| lock.name).collect()
+}
+
+/// A weather as the table that a scenario has of it.
+fn weather_node(name_or_path: &str, origin: Origin) -> Result<Node, Problem> {
+    let weather = weather::read(name_or_path).map_err(|error| {
+        let text = error.to_string();
+        let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
+        Problem::new(origin, cause, hint)
+    })?;
+    let mut node = Node::parse(&crate::format::weather_table(&weather).to_string())?;
+    node.set_origin(Origin::Line(0));
+    Ok(node)
+}

@@ -1,0 +1,212 @@
+//! From a study's text to what it means.
+
+use doublehold_history::Predicate;
+use doublehold_history::words::shorten;
+
+use super::{Axis, Change, Design, Precision, Study, locks, parameters, weather_node};
+use crate::Seed;
+use crate::build::World;
+use crate::catalog;
+use crate::error::{FileKind, Place, ScenarioError};
+use crate::format::problem::{Origin, Problem, Result};
+use crate::format::section::{Field, Section};
+use crate::format::suggest;
+use crate::format::tree::Node;
+
+const KEYS: &[&str] =
+    &["question", "assumptions", "weather", "runs", "precision", "budget", "seed", "set", "designs", "grid"];
+const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
+const PRECISION_KEYS: &[&str] = &["predicate", "width"];
+/// As many as a page has lines.
+const DESIGNS_MAX: usize = 60;
+const AXES_MAX: usize = 8;
+const VALUES_MAX: usize = 10_000;
+/// Enough for a rate of one in a thousand to be told to a tenth of it.
+const RUNS: u64 = 10_000;
+/// Seeds of one stratum stay below those of the next.
+pub(super) const RUNS_MAX: u64 = 1_000_000_000;
+
+pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
+    let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {
+        what: FileKind::Study,
+        file: shorten(file),
+        place: match problem.origin {
+            Origin::Line(line) => Place::Line(line.max(1)),
+            Origin::Set(_) => Place::Line(1),
+        },
+        cause: problem.cause,
+        hint: problem.hint,
+    })?;
+    study.check()?;
+    Ok(study)
+}
+
+fn study(name: &str, file: &str, text: &str) -> Result<Study> {
+    let tree = Node::parse(text)?;
+    let root = Section::root(&tree, KEYS)?;
+    let weather = root.get("weather");
+    let designs = designs(&root, weather.as_ref())?;
+    let axes = axes(&root, &designs)?;
+    let sentences =
+        |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
+    Ok(Study {
+        name: name.to_owned(),
+        question: root.require("question", "\"how often does each lock fail?\"")?.words()?,
+        assumptions: root.get("assumptions").map_or(Ok(Vec::new()), sentences)?,
+        runs: root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?,
+        precision: root.get("precision").map(|field| precision(&field)).transpose()?,
+        budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
+        seed: root
+            .get("seed")
+            .map_or(Ok(Seed(1)), |field| crate::format::seed(&field, "write it as `seed = \"1\"`"))?,
+        changes: changes(&root, &designs)?,
+        designs,
+        axes,
+        text: text.to_owned(),
+        file: shorten(file),
+    })
+}
+
+fn designs(root: &Section<'_>, weather: Option<&Field<'_>>) -> Result<Vec<Design>> {
+    let fields = root.list("designs", DESIGNS_MAX)?;
+    if fields.is_empty() {
+        let hint = "add one: `[[designs]]` with `name = \"single\"` and `lock = \"single\"`";
+        return Err(root.problem("the study has no designs", hint));
+    }
+    let mut designs: Vec<Design> = Vec::new();
+    for field in &fields {
+        let design = design(field, weather)?;
+        if designs.iter().any(|other| other.name == design.name) {
+            let cause = format!("there are two designs `{}`", design.name);
+            return Err(field.problem(cause, "give each a name of its own"));
+        }
+        designs.push(design);
+    }
+    Ok(designs)
+}
+
+fn design(field: &Field<'_>, weather: Option<&Field<'_>>) -> Result<Design> {
+    let section = field.section(DESIGN_KEYS)?;
+    let name = section.require("name", "\"redlock\"")?.name()?;
+    let mut base = match (section.get("lock"), section.get("scenario")) {
+        (Some(lock), None) => usual(&lock)?,
+        (None, Some(scenario)) => named(&scenario)?,
+        _ => {
+            let cause = format!("design `{name}` must have either `lock` or `scenario`");
+            return Err(
+                field.problem(cause, "`lock = \"redlock\"` tries a lock in the usual world of its kind")
+            );
+        }
+    };
+    base.set_origin(Origin::Line(0));
+    if let Some(weather) = section.get("weather").as_ref().or(weather) {
+        parameters::apply(&mut base, "weather", weather.node())?;
+    }
+    let design = Design {
+        about: section.get("about").map_or(Ok(String::new()), |about| about.words())?,
+        changes: Vec::new(),
+        line: match field.node().origin {
+            Origin::Line(line) => line,
+            Origin::Set(_) => 0,
+        },
+        name,
+        base,
+    };
+    let changes = changes(&section, std::slice::from_ref(&design))?;
+    Ok(Design { changes, ..design })
+}
+
+/// The usual world of a lock.
+fn usual(field: &Field<'_>) -> Result<Node> {
+    let name = field.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
+    let known = doublehold_lockimpl::descriptors();
+    let unknown = || {
+        let cause = format!("there is no lock `{}`", shorten(name));
+        field.problem(cause, suggest::hint(name, &locks()))
+    };
+    let lock = known.iter().find(|lock| lock.name == name).ok_or_else(unknown)?;
+    let scenario = World::usual(lock).scenario(name, known.clone());
+    let scenario = scenario.map_err(|error| field.problem(error.to_string(), "name another lock"))?;
+    Node::parse(&scenario.to_toml())
+}
+
+/// A scenario of the catalogue or a file.
+fn named(field: &Field<'_>) -> Result<Node> {
+    let name = field.naming("the name of a scenario", "name one of those that `doublehold list` lists")?;
+    let scenario = catalog::load(name, &[]).map_err(|error| {
+        let text = error.to_string();
+        let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another scenario"));
+        field.problem(cause, hint)
+    })?;
+    Node::parse(&scenario.to_toml())
+}
+
+/// What `set` changes in these designs, at the place where that was typed.
+fn changes(section: &Section<'_>, designs: &[Design]) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (key, field) in section.section("set", &[])?.fields() {
+        designs.iter().try_for_each(|design| parameters::check(&design.base, key, &field, &design.name))?;
+        changes.push(Change { key: key.to_owned(), value: field.node().clone() });
+    }
+    Ok(changes)
+}
+
+fn axes(root: &Section<'_>, designs: &[Design]) -> Result<Vec<Axis>> {
+    let fields = root.section("grid", &[])?.fields();
+    if let Some(grid) = root.get("grid")
+        && fields.is_empty()
+    {
+        let hint = "add a parameter with its values, such as `\"lock.ttl\" = [\"1s\", \"10s\"]`, or leave `[grid]` out";
+        return Err(grid.problem("the grid is empty", hint));
+    }
+    if fields.len() > AXES_MAX {
+        let cause = format!("the grid has {} parameters, and the limit is {AXES_MAX}", fields.len());
+        return Err(root.problem(cause, "make two studies"));
+    }
+    fields.into_iter().map(|(key, field)| axis(key, &field, designs)).collect()
+}
+
+fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
+    let items = field.items("a list of values")?;
+    let hint = "list at least one value, such as `[\"1s\", \"10s\"]`, or leave the parameter out";
+    if items.is_empty() {
+        return Err(field.problem(format!("the grid is empty: `{key}` has no values"), hint));
+    }
+    if items.len() > VALUES_MAX {
+        let cause = format!("`{key}` has {} values, and the limit is {VALUES_MAX}", items.len());
+        return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
+    }
+    for item in &items {
+        designs.iter().try_for_each(|design| parameters::check(&design.base, key, item, &design.name))?;
+    }
+    let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
+    if let Some(twice) = (1..values.len()).find(|at| values[..*at].contains(&values[*at])) {
+        let cause = format!("`{key}` has the value `{}` twice", shorten(&values[twice]));
+        return Err(items[twice].problem(cause, "take one of them out"));
+    }
+    Ok(Axis { key: key.to_owned(), values, nodes: items.iter().map(|item| item.node().clone()).collect() })
+}
+
+fn precision(field: &Field<'_>) -> Result<Precision> {
+    let section = field.section(PRECISION_KEYS)?;
+    let width = section.require("width", "\"1/100\"")?;
+    let share = width.probability()?;
+    if share.as_f64() <= 0.0 {
+        return Err(width.must_be("more than nothing", "no number of runs makes an interval of no width"));
+    }
+    let names = Predicate::ALL.map(|predicate| (predicate.as_str(), predicate));
+    let predicate = section.require("predicate", "\"P2\"")?.choice(&names)?;
+    Ok(Precision { predicate, width: share.as_f64() })
+}
+
+/// The weather of a change, if it is one to the whole weather.
+pub(super) fn weather(value: &Node) -> Result<Option<Node>> {
+    match value.as_text() {
+        Some("none") => Ok(None),
+        Some(name) => weather_node(name, value.origin).map(Some),
+        None => {
+            let cause = "`weather` must be the name of a weather or of its file, or `none`";
+            Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"))
+        }
+    }
+}

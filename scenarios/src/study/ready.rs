@@ -1,0 +1,43 @@
+//! Studies that come with the program, and files by path. The text of each is in `studies/`.
+
+use std::path::Path;
+
+use doublehold_history::words::shorten;
+
+use super::Study;
+use crate::catalog::read_text;
+use crate::error::{FileKind, ScenarioError};
+use crate::format::suggest;
+
+/// Names and texts, the most general question first.
+const FILES: [(&str, &str); 1] = [("which-lock", include_str!("../../studies/which-lock.toml"))];
+
+/// A study that comes with the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+/// All of them.
+pub fn ready() -> impl Iterator<Item = Ready> {
+    FILES.iter().map(|&(name, text)| Ready { name, text })
+}
+
+pub(super) fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
+    if let Some(found) = ready().find(|found| found.name == name_or_path) {
+        return Study::parse(found.name, found.name, found.text);
+    }
+    let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
+    if !is_path {
+        let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        let hint = suggest::hint(name_or_path, &names);
+        return Err(ScenarioError::UnknownStudy { name: shorten(name_or_path), hint });
+    }
+    let text = read_text(name_or_path, FileKind::Study)?;
+    let stem = Path::new(name_or_path).file_stem();
+    let name = stem.map_or_else(|| name_or_path.to_owned(), |stem| stem.to_string_lossy().into_owned());
+    Study::parse(&name, name_or_path, &text)
+}

@@ -1,0 +1,170 @@
+//! What a sweep's records begin with: the study in words, so that whoever reads them needs neither its file nor the
+//! program, and what two files must have in common to be of one sweep.
+
+use doublehold_history::Predicate;
+use serde::{Deserialize, Serialize};
+
+use super::SweepError;
+use super::order::{BATCH, Shard};
+use crate::run::{Engine, LeanEngine, Prepared};
+use crate::study::{Axis, CellId, Study};
+use crate::weather::RandomFault;
+use crate::{Scenario, format};
+
+/// The version of the records' format.
+pub const FORMAT: u32 = 1;
+
+/// The first line of a sweep's records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of this format.
+    pub sweep: u32,
+    /// The version of the program that wrote it.
+    pub program: String,
+    /// The study's name.
+    pub study: String,
+    /// What it asks.
+    pub question: String,
+    /// What has to be known to read the answer.
+    pub assumptions: Vec<String>,
+    /// What is compared, in order.
+    pub designs: Vec<DesignHeader>,
+    /// What is varied, in order.
+    pub axes: Vec<AxisHeader>,
+    /// How many strata a cell has.
+    pub strata: u64,
+    /// How many runs each of them gets, at most.
+    pub runs: u64,
+    /// How many of them a batch has.
+    pub batch: u64,
+    /// When a cell has had enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<PrecisionHeader>,
+    /// The first seed.
+    pub seed: u64,
+    /// Which part of the study this is, from 1, and of how many.
+    pub shard: [u64; 2],
+    /// Hashes of some runs: of other programs, or of files that the study names and that changed, they are others.
+    pub fingerprint: Vec<String>,
+    /// The study's file.
+    pub text: String,
+}
+
+/// A design.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesignHeader {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Its faults at the first point of the grid.
+    pub weather: Vec<WeatherLine>,
+    /// For how long from the beginning of a run they strike, as `20s`; empty without weather.
+    pub strikes_for: String,
+    /// Its scenario's file at the first point of the grid.
+    pub world: String,
+}
+
+/// A line of a weather, in the words of its file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeatherLine {
+    /// The kind of fault.
+    pub kind: String,
+    /// The mean time between two on one host or way.
+    pub every: String,
+    /// What else the line says: whom it strikes, for how long, how strongly.
+    pub rest: Vec<(String, String)>,
+    /// Where its numbers come from.
+    pub source: String,
+}
+
+/// An axis of the grid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AxisHeader {
+    /// The parameter.
+    pub key: String,
+    /// Its values.
+    pub values: Vec<String>,
+}
+
+/// When a cell has had enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionHeader {
+    /// The predicate whose rate is told.
+    pub predicate: Predicate,
+    /// How wide its 95 % interval may be.
+    pub width: f64,
+}
+
+impl Header {
+    /// The header of a study's records.
+    ///
+    /// # Errors
+    ///
+    /// If its first or its last cell cannot be run.
+    pub fn of(study: &Study, shard: Shard) -> Result<Header, SweepError> {
+        let designs = study.designs.iter().zip(0..).map(|(design, cell)| {
+            let scenario = study.scenario(CellId(cell))?;
+            Ok(DesignHeader {
+                name: design.name.clone(),
+                about: design.about.clone(),
+                weather: scenario.weather.iter().flat_map(|weather| &weather.faults).map(line).collect(),
+                strikes_for: scenario
+                    .weather
+                    .as_ref()
+                    .map_or(String::new(), |it| format::duration_text(it.window)),
+                world: scenario.to_toml(),
+            })
+        });
+        let axis = |axis: &Axis| AxisHeader { key: axis.key.clone(), values: axis.values.clone() };
+        Ok(Header {
+            sweep: FORMAT,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            study: study.name.clone(),
+            question: study.question.clone(),
+            assumptions: study.assumptions.clone(),
+            designs: designs.collect::<Result<_, SweepError>>()?,
+            axes: study.axes.iter().map(axis).collect(),
+            strata: study.strata(),
+            runs: study.runs,
+            batch: BATCH,
+            precision: study.precision.map(|it| PrecisionHeader { predicate: it.predicate, width: it.width }),
+            seed: study.seed.0,
+            shard: [shard.number(), shard.of()],
+            fingerprint: fingerprint(study)?,
+            text: study.text.clone(),
+        })
+    }
+
+    /// What differs from another study's header, apart from the shard; `None` if nothing does.
+    pub fn difference(&self, other: &Header) -> Option<&'static str> {
+        let pairs = [
+            ("the version of the format", self.sweep == other.sweep),
+            ("the program's version", self.program == other.program),
+            ("the study's text", self.text == other.text),
+            ("the runs that the same seeds give", self.fingerprint == other.fingerprint),
+            ("what the study means", Header { shard: other.shard, ..self.clone() } == *other),
+        ];
+        pairs.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
+    }
+}
+
+fn line(fault: &RandomFault) -> WeatherLine {
+    let mut words: Vec<(String, String)> = format::weather_line(fault);
+    let mut take = |key: &str| {
+        let at = words.iter().position(|(known, _)| known == key);
+        at.map_or(String::new(), |at| words.remove(at).1)
+    };
+    WeatherLine { kind: take("kind"), every: take("every"), source: take("source"), rest: words }
+}
+
+/// The hashes of each design's first runs at both ends of the grid.
+fn fingerprint(study: &Study) -> Result<Vec<String>, SweepError> {
+    let (designs, cells) = (study.designs.len() as u64, study.cells());
+    let ends = [0..designs, cells.saturating_sub(designs).max(designs)..cells];
+    let hash = |cell| {
+        let scenario: Scenario = study.scenario(CellId(cell))?;
+        Ok(LeanEngine.prepare(&scenario)?.judge(study.seed).trace_hash.to_string())
+    };
+    ends.into_iter().flatten().map(hash).collect()
+}

@@ -1,0 +1,192 @@
+//! Which batch comes next: one order of all batches of a study, and which of them are a shard's.
+//!
+//! Rounds come first, and in a round every cell has some batches, so that a sweep which ends early has about as many
+//! runs of each cell. Where cells may have enough before their last round, a round begins when all batches before it
+//! are told, and shards are of whole cells: nobody else knows what a cell's batches came to.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::Predicate;
+
+use super::batch::Batch;
+use super::header::Header;
+use crate::study::{CellId, Study};
+
+/// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.
+pub const BATCH: u64 = 500;
+/// How many batches of a cell come in a row. A cell's world is made anew for each batch.
+const ROW: u64 = 4;
+
+/// A part of a sweep: the `number`-th of `of`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    /// The only part there is.
+    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
+
+    /// `None` if there is no such part.
+    pub fn new(number: u64, of: u64) -> Option<Shard> {
+        (1..=of).contains(&number).then_some(Shard { number, of })
+    }
+
+    /// Its number, from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// Of how many.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
+    fn has(self, number: u64) -> bool {
+        number % self.of == self.number - 1
+    }
+}
+
+/// A batch to be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unit {
+    /// Its place in the order of all batches of the study.
+    pub place: u64,
+    /// The cell.
+    pub cell: CellId,
+    /// The cell's stratum.
+    pub stratum: u64,
+    /// Which batch of that stratum, from 0.
+    pub batch: u64,
+    /// How many runs.
+    pub runs: u64,
+}
+
+/// All batches of a study, or of a shard of it, one after another.
+pub struct Order {
+    cells: u64,
+    strata: u64,
+    runs: u64,
+    shard: Shard,
+    /// The place of the next batch to look at.
+    next: u64,
+    enough: Option<Enough>,
+}
+
+/// When a cell has had enough.
+struct Enough {
+    predicate: Predicate,
+    /// Whether so many violations in so many decided runs are enough.
+    is: Box<dyn Fn(u64, u64) -> bool + Send>,
+    /// Of each cell of the shard: violations, decided runs, and whether that was enough when its last round began.
+    cells: BTreeMap<CellId, (u64, u64, bool)>,
+    /// How many batches were handed out and not told of.
+    under_way: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This batch.
+    Run(Unit),
+    /// What is under way has to be told of first.
+    Wait,
+    /// Nothing.
+    Done,
+}
+
+impl Order {
+    /// All batches of this shard. `is_enough` says whether so many violations in so many decided runs are told
+    /// precisely enough; it is asked where the study wants a precision.
+    pub fn of(study: &Study, shard: Shard, is_enough: impl Fn(u64, u64) -> bool + Send + 'static) -> Order {
+        let enough = study.precision.map(|precision| Enough {
+            predicate: precision.predicate,
+            is: Box::new(is_enough),
+            cells: BTreeMap::new(),
+            under_way: 0,
+        });
+        Order { cells: study.cells(), strata: study.strata(), runs: study.runs, shard, next: 0, enough }
+    }
+
+    /// How many runs there are at most, in this shard; the largest number if there are more.
+    pub fn runs(&self) -> u64 {
+        let all = self.parts().saturating_mul(self.runs);
+        all / self.shard.of
+    }
+
+    /// Strata of all cells.
+    fn parts(&self) -> u64 {
+        self.cells.saturating_mul(self.strata)
+    }
+
+    /// Where in the order of its study a batch is.
+    pub fn place_of(header: &Header, batch: &Batch) -> u64 {
+        let values = header.axes.iter().map(|axis| axis.values.len() as u64);
+        let cells = values.fold(header.designs.len() as u64, u64::saturating_mul);
+        let part = batch.cell * header.strata + batch.stratum;
+        let in_round = cells.saturating_mul(header.strata).saturating_mul(ROW);
+        batch.batch / ROW * in_round + part * ROW + batch.batch % ROW
+    }
+
+    /// How many batches a stratum of a cell has.
+    fn batches(&self) -> u64 {
+        self.runs.div_ceil(BATCH)
+    }
+
+    /// The batch to run next.
+    pub fn hand_out(&mut self) -> Next {
+        loop {
+            let in_round = self.parts().saturating_mul(ROW);
+            let (round, in_round) = (self.next / in_round, self.next % in_round);
+            let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
+            if round * ROW >= self.batches() {
+                return Next::Done;
+            }
+            if in_round == 0 && !self.may_begin_round() {
+                return Next::Wait;
+            }
+            let place = self.next;
+            self.next += 1;
+            let cell = CellId(part / self.strata);
+            if batch < self.batches() && self.wants(place, cell) {
+                let runs = BATCH.min(self.runs - batch * BATCH);
+                return Next::Run(Unit { place, cell, stratum: part % self.strata, batch, runs });
+            }
+        }
+    }
+
+    /// Whether all is known that decides which cells go on; decides it.
+    fn may_begin_round(&mut self) -> bool {
+        let Some(enough) = &mut self.enough else { return true };
+        if enough.under_way > 0 {
+            return false;
+        }
+        for (violated, decided, over) in enough.cells.values_mut() {
+            *over = *over || (enough.is)(*violated, *decided);
+        }
+        true
+    }
+
+    fn wants(&mut self, place: u64, cell: CellId) -> bool {
+        match &mut self.enough {
+            None => self.shard.has(place),
+            Some(enough) => {
+                let wants =
+                    self.shard.has(cell.0) && !enough.cells.get(&cell).is_some_and(|(_, _, over)| *over);
+                enough.under_way += u64::from(wants);
+                wants
+            }
+        }
+    }
+
+    /// Takes in what a batch told. Batches are told of in their order.
+    pub fn told(&mut self, batch: &Batch) {
+        let Some(enough) = &mut self.enough else { return };
+        enough.under_way = enough.under_way.saturating_sub(1);
+        let outcome = batch.predicates.get(&enough.predicate).cloned().unwrap_or_default();
+        let of_cell = enough.cells.entry(CellId(batch.cell)).or_default();
+        of_cell.0 += outcome.violated;
+        of_cell.1 += batch.runs - outcome.undecided;
+    }
+}
