@@ -57,6 +57,10 @@ enum Command {
     Check(commands::check::Arguments),
     /// Try every placement of a few faults at the steps of a run
     Explore(commands::explore::Arguments),
+    /// Run a study: how often each design fails, over a grid, with error bars
+    Sweep(commands::sweep::Arguments),
+    /// Make one sweep of the shards of a study
+    Merge(commands::merge::Arguments),
     /// List the weathers, or show one: its faults, and where its numbers come from
     Weather(commands::weather::Arguments),
     /// Run a plan again and compare with what it came to
@@ -115,6 +119,8 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Check(arguments) => commands::check::execute(&arguments),
         Command::Explore(arguments) => commands::explore::execute(&arguments),
+        Command::Sweep(arguments) => commands::sweep::execute(&arguments),
+        Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Shrink(arguments) => commands::shrink::execute(&arguments),

@@ -28,6 +28,12 @@ pub(crate) enum CliError {
     /// Runs do not come back.
     #[error("{0}\nhint: this is a bug of a lock, or of ours: `run --seed N` shows one of them")]
     Stuck(#[from] doublehold_scenarios::many::Stuck),
+    /// A study cannot be swept.
+    #[error(transparent)]
+    Sweep(#[from] doublehold_scenarios::sweep::SweepError),
+    /// The records of a sweep cannot be used.
+    #[error(transparent)]
+    Records(#[from] crate::records::RecordsError),
     /// Placements cannot be searched as asked.
     #[error(transparent)]
     Explore(#[from] doublehold_scenarios::explore::Refused),

@@ -1,0 +1,56 @@
+//! `doublehold merge`: the records of all shards of a study as those of one sweep.
+
+use std::path::Path;
+
+use clap::Args;
+use doublehold_history::words::clean;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::folder::Folder;
+use crate::output::{self, OutputFile};
+use crate::records::{files_in, merge};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The shards' folders, or their files, in any order
+    #[arg(value_name = "DIR|FILE", required = true)]
+    shards: Vec<String>,
+    /// Where the whole goes, as `runs.jsonl` [default: the first folder]
+    #[arg(long, value_name = "DIR")]
+    out: Option<String>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let mut files = Vec::new();
+    for place in &arguments.shards {
+        files.extend(files_in(Path::new(place))?);
+    }
+    // The result of an earlier merge is no shard.
+    let is_whole = |file: &&std::path::PathBuf| file.file_name().is_some_and(|name| name == "runs.jsonl");
+    if files.len() > 1 {
+        files.retain(|file| !is_whole(&file));
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.shards[0]));
+    let folder = Folder::open("records", &out)?;
+    let path = folder.file("runs.jsonl");
+    let mut merged = Ok(Vec::new());
+    let written = OutputFile::create("the records", &path)?.write(|output| {
+        merged = merge(&files, output).map(|(_, torn)| torn);
+        Ok(())
+    })?;
+    let torn = merged?;
+    for file in torn {
+        output::inform(&format!("`{file}` ended in the middle of a line, which was dropped"));
+    }
+    written.keep()?;
+    output::print(&format!("{}\n", clean(&path)))?;
+    Ok(Exit::AsExpected)
+}
+
+fn folder_of(place: &str) -> String {
+    let path = Path::new(place);
+    let folder = if path.is_file() { path.parent().unwrap_or(Path::new(".")) } else { path };
+    if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.to_string_lossy().into_owned() }
+}

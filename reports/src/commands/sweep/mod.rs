@@ -1,0 +1,211 @@
+//! `doublehold sweep`: every cell of a study, run as often as the study says, into a folder of records.
+//!
+//! What is in the folder is gone on with. So a sweep that was interrupted, or killed, is begun again by the same
+//! command, and no run is lost or made twice but those of the batches that were under way.
+
+mod shard;
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use doublehold_history::words::{clean, duration};
+use doublehold_scenarios::many::cores;
+use doublehold_scenarios::study::{CellId, Study};
+use doublehold_scenarios::sweep::{Effort, Header, Order, Shard, SweepError, Told, sweep};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, Seed};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::findings::{grouped, several};
+use crate::folder::Folder;
+use crate::output;
+use crate::records::{Begun, Journal, file_name};
+use crate::shell;
+use crate::stopping::{self, Stopping};
+
+/// How long no run may end until it is said that the program does not come back.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What takes longer is begun only by those who have said so.
+const LONG: Duration = Duration::from_secs(3600);
+/// How long runs are tried to tell how long all will take.
+const TRIAL: Duration = Duration::from_millis(400);
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A study that comes with the program (see `list --studies`), or a study's file
+    #[arg(value_name = "NAME|FILE")]
+    study: String,
+    /// Where records go; what is there is gone on with [default: the study's name]
+    #[arg(long, value_name = "DIR")]
+    out: Option<String>,
+    /// Run only this part of the study, such as 3/8 [default: as a job array's environment says, or all]
+    #[arg(long, value_name = "I/N", value_parser = shard::parse)]
+    shard: Option<Shard>,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    jobs: Option<u16>,
+    /// Begin also what takes longer than an hour
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let study = Arc::new(Study::load(&arguments.study)?);
+    let shard = shard::shard(arguments.shard)?;
+    let mut order = Order::of(&study, shard, |_, _| false);
+    arguments.refuse_long(&study, &order)?;
+    let header = Header::of(&study, shard)?;
+    let stopping = stopping::listen();
+    let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
+    let folder = Folder::open("records", &out)?;
+    let path = folder.file(&file_name(shard));
+    let all = order.runs();
+    let (mut journal, begun) = Journal::open(Path::new(&path), &header, &mut order)?;
+    tell_of(&begun, &path);
+    let made = run(arguments, (&study, order), (&mut journal, begun.runs, all), &stopping)?;
+    if let Some(status) = stopping.asked() {
+        let again = arguments.again(&out);
+        output::inform(&format!("stopped after {}; to go on: {again}", several(made, "run")));
+        std::process::exit(i32::from(status));
+    }
+    output::print(&format!("{}\n", clean(&path)))?;
+    Ok(Exit::AsExpected)
+}
+
+/// What was there before.
+fn tell_of(begun: &Begun, path: &str) {
+    if begun.is_torn {
+        output::inform(&format!("`{}` ended in the middle of a line, which was dropped", clean(path)));
+    }
+    if begun.runs > 0 {
+        output::inform(&format!("going on after {} in `{}`", several(begun.runs, "run"), clean(path)));
+    }
+}
+
+/// Runs what is left, and returns how many runs there are in all.
+fn run(
+    arguments: &Arguments,
+    (study, order): (&Arc<Study>, Order),
+    (journal, before, all): (&mut Journal, u64, u64),
+    stopping: &Stopping,
+) -> Result<u64, CliError> {
+    let effort = Effort { jobs: arguments.jobs(), patience: PATIENCE };
+    let bar = bar(all, before);
+    let began = Instant::now();
+    let mut failed = None;
+    let mut made = before;
+    sweep(study, order, &effort, |told| {
+        match told {
+            Told::Tick(begun) => bar.set_position(before + begun),
+            Told::Batch(batch) => {
+                made += batch.runs;
+                failed = journal.add(batch).err();
+            }
+        }
+        let is_late = study.budget.is_some_and(|budget| began.elapsed() >= budget);
+        let stop = failed.is_some() || is_late || stopping.asked().is_some();
+        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    bar.finish_and_clear();
+    failed.map_or(Ok(()), Err)?;
+    output::inform(&speed(made - before, began.elapsed(), effort.jobs));
+    Ok(made)
+}
+
+fn speed(runs: u64, took: Duration, jobs: NonZeroUsize) -> String {
+    let rate = runs as f64 / took.as_secs_f64().max(0.001);
+    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    format!(
+        "{} in {took}, {rate:.0} a second on {}",
+        several(runs, "run"),
+        several(jobs.get() as u64, "thread")
+    )
+}
+
+/// On a terminal, how far the sweep is, how fast, and how long it will take.
+fn bar(all: u64, before: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(all).with_position(before);
+    bar.reset_eta();
+    let style =
+        ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} runs, {per_sec}, {eta} left")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style)
+}
+
+impl Arguments {
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
+    }
+
+    /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
+    fn refuse_long(&self, study: &Study, order: &Order) -> Result<(), CliError> {
+        let (cells, runs) = (study.cells(), order.runs());
+        let rate = rate(study)? * self.jobs().get() as f64;
+        let seconds = runs as f64 / rate;
+        let size = format!(
+            "{} of at most {} each, {} in all: about {} at {rate:.0} a second",
+            several(cells, "cell"),
+            several(study.runs.saturating_mul(study.strata()), "run"),
+            grouped(runs),
+            words(seconds),
+        );
+        if seconds > LONG.as_secs_f64() && study.budget.is_none() && !self.yes {
+            return Err(CliError::Usage {
+                problem: format!("this study is long: {size}"),
+                hint: "take fewer values or `runs`, share it with `--shard`, or say `--yes`".to_owned(),
+            });
+        }
+        output::inform(&size);
+        Ok(())
+    }
+
+    fn again(&self, out: &str) -> String {
+        let shard = self.shard.map(|shard| format!("{}/{}", shard.number(), shard.of()));
+        let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
+        line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
+        shell::line(line)
+    }
+}
+
+/// How many runs one thread makes in a second, over cells from all of the grid.
+fn rate(study: &Study) -> Result<f64, SweepError> {
+    const CELLS: u64 = 12;
+    let (cells, began) = (study.cells(), Instant::now());
+    let tried = cells.min(CELLS);
+    let (mut runs, mut took) = (0u64, Duration::ZERO);
+    for number in 0..tried {
+        let cell = CellId((u128::from(cells) * u128::from(number) / u128::from(tried)) as u64);
+        let prepared = LeanEngine.prepare(&study.scenario(cell)?)?;
+        let until = TRIAL * (number as u32 + 1) / tried as u32;
+        let first = Instant::now();
+        for seed in 1..=200u64 {
+            prepared.judge(Seed(study.seed.0 + seed));
+            runs += 1;
+            if began.elapsed() >= until {
+                break;
+            }
+        }
+        took += first.elapsed();
+    }
+    Ok(runs as f64 / took.as_secs_f64().max(1e-6))
+}
+
+/// A length of time in words, from seconds to years.
+fn words(seconds: f64) -> String {
+    let units = [("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0)];
+    match units.into_iter().find(|(_, unit)| seconds >= 2.0 * unit) {
+        Some((unit, length)) => several((seconds / length).round() as u64, unit),
+        None => several(seconds.ceil() as u64, "second"),
+    }
+}
