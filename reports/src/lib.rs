@@ -10,7 +10,7 @@
 //! - [`check`]: one's own lock, tried in a world from many seeds
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
-//! - `records`: what a sweep leaves behind
+//! - `records`: what a sweep leaves behind; `results`: what that adds up to
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -45,6 +45,8 @@ pub mod picture;
 pub mod property;
 #[cfg(feature = "cli")]
 pub mod records;
+#[cfg(feature = "cli")]
+pub mod results;
 #[cfg(feature = "cli")]
 mod scenario_file;
 #[cfg(feature = "cli")]

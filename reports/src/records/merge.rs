@@ -33,19 +33,14 @@ pub fn merge(
         heads.push(Head { records, next });
     }
     let header = whole(&heads)?;
-    let write = |output: &mut dyn Write, line: Vec<u8>| {
-        output.write_all(&line).and_then(|()| output.write_all(b"\n"))
-    };
     let failed = |source| RecordsError::io("write", Path::new("runs.jsonl"), source);
-    let json = |error: serde_json::Error| failed(std::io::Error::other(error));
-    write(output, serde_json::to_vec(&header).map_err(json)?).map_err(failed)?;
+    let line = serde_json::to_vec(&header).map_err(|error| failed(std::io::Error::other(error)))?;
+    output.write_all(&line).and_then(|()| output.write_all(b"\n")).map_err(failed)?;
     while let Some(first) = first(&header, &heads) {
         let head = &mut heads[first];
-        let batch = head.next.take();
+        // As it was written: reading and writing a number again may change its last digit.
+        output.write_all(head.records.line()).map_err(failed)?;
         head.next = head.records.next_batch()?;
-        if let Some(batch) = batch {
-            write(output, serde_json::to_vec(&batch).map_err(json)?).map_err(failed)?;
-        }
     }
     let torn =
         heads.iter().filter(|head| head.records.is_torn()).map(|head| shown(head.records.path())).collect();

@@ -55,7 +55,7 @@ impl RecordsError {
         RecordsError::Io { what, file: shown(file), source, hint }
     }
 
-    fn refused(file: &Path, cause: impl Into<String>, hint: impl Into<String>) -> RecordsError {
+    pub(crate) fn refused(file: &Path, cause: impl Into<String>, hint: impl Into<String>) -> RecordsError {
         RecordsError::Refused { file: shown(file), cause: cause.into(), hint: hint.into() }
     }
 }

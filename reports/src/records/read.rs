@@ -70,6 +70,11 @@ impl Records {
         self.torn
     }
 
+    /// The line of the last batch, with its end.
+    pub fn line(&self) -> &[u8] {
+        &self.line
+    }
+
     /// The next batch; `None` at the end.
     ///
     /// # Errors

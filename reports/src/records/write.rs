@@ -90,7 +90,8 @@ impl Journal {
 }
 
 fn is_of(unit: Unit, batch: &Batch) -> bool {
-    (unit.cell.0, unit.stratum, unit.batch, unit.runs) == (batch.cell, batch.stratum, batch.batch, batch.runs)
+    let is_whole = batch.runs == unit.runs || batch.weight == Some(0.0);
+    is_whole && (unit.cell.0, unit.stratum, unit.batch) == (batch.cell, batch.stratum, batch.batch)
 }
 
 fn lock(path: &Path, file: &File) -> Result<(), RecordsError> {

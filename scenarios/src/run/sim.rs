@@ -195,9 +195,18 @@ impl PreparedSim {
 
     /// The run from this seed, with its random faults among the others; `None` without weather.
     fn drawn(&self, seed: Seed) -> Option<PreparedSim> {
-        let climate = self.climate.as_ref()?;
-        let faults = [&self.scenario.faults[..], &climate.draw(seed)].concat();
-        Some(self.with_faults(faults).expect("random faults strike hosts that there are"))
+        Some(self.among(self.climate.as_ref()?.draw(seed)))
+    }
+
+    /// The same with faults that were drawn, in place of the weather.
+    fn among(&self, drawn: Vec<Fault>) -> PreparedSim {
+        let faults = [&self.scenario.faults[..], &drawn].concat();
+        self.with_faults(faults).expect("random faults strike hosts that there are")
+    }
+
+    /// Judges the run from this seed with faults that were drawn otherwise.
+    pub(crate) fn judge_among(&self, seed: Seed, drawn: Vec<Fault>) -> Summary {
+        self.among(drawn).judge(seed)
     }
 
     /// The same with other faults in place of the scenario's, random ones included, and everything else shared: what a

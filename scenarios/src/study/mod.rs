@@ -10,6 +10,7 @@
 //! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
 //! - `read`: from text to meaning, and what can be wrong
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
 //! - `ready`: the studies that come with the program
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
@@ -17,22 +18,27 @@
 mod parameters;
 mod read;
 mod ready;
+mod strata;
 
 use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::descriptors;
+use doublehold_sim::Probability;
 
+use crate::Seed;
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::format::Source;
 use crate::format::problem::{Origin, Problem};
 use crate::format::tree::Node;
 use crate::scenario::Scenario;
 use crate::sweep::{BATCH, Unit};
-use crate::{Seed, weather};
+use crate::weather::{self, Weather};
 
 pub use parameters::Parameter;
 pub use ready::{Ready, ready};
+pub use strata::Strata;
+pub(crate) use strata::convolved;
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -51,6 +57,8 @@ pub struct Study {
     pub runs: u64,
     /// When a cell has had enough.
     pub precision: Option<Precision>,
+    /// How runs are divided by their faults, where what is asked is rare.
+    pub strata: Option<Strata>,
     /// For how long it is run, in real time.
     pub budget: Option<Duration>,
     /// The first seed.
@@ -89,12 +97,12 @@ pub struct Axis {
 }
 
 /// When a cell has had enough runs: once the 95 % interval of the rate of one predicate is this narrow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision {
     /// The predicate.
     pub predicate: Predicate,
     /// How wide the interval may be, from end to end, as a share of runs.
-    pub width: f64,
+    pub width: Probability,
 }
 
 /// A parameter and its value.
@@ -133,9 +141,9 @@ impl Study {
         points.fold(self.designs.len() as u64, u64::saturating_mul)
     }
 
-    /// How many strata each cell has.
-    pub fn strata(&self) -> u64 {
-        1
+    /// How many parts the runs of each cell are divided into.
+    pub fn parts(&self) -> u64 {
+        self.strata.as_ref().map_or(1, Strata::count)
     }
 
     /// The first seed of a batch.
@@ -182,12 +190,19 @@ impl Study {
                 .map_err(|problem| self.refused(design, point, problem))?;
         }
         let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
-        source.read_tree(&tree).map_err(|error| match error {
+        let scenario = source.read_tree(&tree).map_err(|error| match error {
             ScenarioError::Refused { place: Place::Line(line), cause, hint, .. } => {
                 self.refused(design, point, Problem::new(Origin::Line(line), cause, hint))
             }
             other => other,
-        })
+        })?;
+        let divided = self.strata.as_ref().zip(scenario.weather.as_ref());
+        match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
+            None => Ok(scenario),
+            Some((cause, hint)) => {
+                Err(self.refused(design, point, Problem::new(Origin::Line(design.line), cause, hint)))
+            }
+        }
     }
 
     /// Says in which cell something is wrong. What was typed in the study has a line there; what a world says by
@@ -243,6 +258,9 @@ fn weather_node(name_or_path: &str, origin: Origin) -> Result<Node, Problem> {
         let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
         Problem::new(origin, cause, hint)
     })?;
+    // What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
+    // times. A study can still set both.
+    let weather = Weather { swarm: false, at_steps: Probability::NEVER, ..weather };
     let mut node = Node::parse(&crate::format::weather_table(&weather).to_string())?;
     node.set_origin(Origin::Line(0));
     Ok(node)

@@ -236,6 +236,20 @@ fn lines(tree: &Node) -> Vec<(usize, String)> {
     lines.iter().enumerate().filter_map(|(line, node)| Some((line, kind_of(node)?))).collect()
 }
 
+/// The kinds of faults that a world's weather has.
+pub(super) fn kinds(tree: &Node) -> Vec<String> {
+    lines(tree).into_iter().map(|(_, kind)| kind).collect()
+}
+
+/// Takes out of a world's own weather what helps a search to find something: see [`super::weather_node`].
+pub(super) fn at_times(tree: &mut Node) {
+    let origin = tree.origin;
+    if let Some(Node { value: Value::Table(weather), .. }) = tree.find_mut(&["weather"]) {
+        weather.insert("swarm".to_owned(), Node { value: Value::Flag(false), origin });
+        weather.insert("at_steps".to_owned(), Node::text("0/1", origin));
+    }
+}
+
 fn kind_of(line: &Node) -> Option<String> {
     line.find(&["kind"]).and_then(Node::as_text).map(str::to_owned)
 }

@@ -3,7 +3,7 @@
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
-use super::{Axis, Change, Design, Precision, Study, locks, parameters, weather_node};
+use super::{Axis, Change, Design, Precision, Strata, Study, locks, parameters, weather_node};
 use crate::Seed;
 use crate::build::World;
 use crate::catalog;
@@ -16,11 +16,14 @@ use crate::format::tree::Node;
 const KEYS: &[&str] =
     &["question", "assumptions", "weather", "runs", "precision", "budget", "seed", "set", "designs", "grid"];
 const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
+const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet"];
 const PRECISION_KEYS: &[&str] = &["predicate", "width"];
 /// As many as a page has lines.
 const DESIGNS_MAX: usize = 60;
 const AXES_MAX: usize = 8;
 const VALUES_MAX: usize = 10_000;
+/// More strata than this are a study of its own.
+const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
 const RUNS: u64 = 10_000;
 /// Seeds of one stratum stay below those of the next.
@@ -49,12 +52,18 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
     let axes = axes(&root, &designs)?;
     let sentences =
         |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
+    let strata = root.get("strata").map(|field| strata(&field, &designs)).transpose()?;
+    if let (Some(field), true) = (root.get("precision"), strata.is_some()) {
+        let hint = "say how many `runs` each stratum gets instead";
+        return Err(field.problem("a study has either `precision` or `strata`", hint));
+    }
     Ok(Study {
         name: name.to_owned(),
         question: root.require("question", "\"how often does each lock fail?\"")?.words()?,
         assumptions: root.get("assumptions").map_or(Ok(Vec::new()), sentences)?,
         runs: root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?,
         precision: root.get("precision").map(|field| precision(&field)).transpose()?,
+        strata,
         budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
         seed: root
             .get("seed")
@@ -99,6 +108,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>) -> Result<Design> {
         }
     };
     base.set_origin(Origin::Line(0));
+    parameters::at_times(&mut base);
     if let Some(weather) = section.get("weather").as_ref().or(weather) {
         parameters::apply(&mut base, "weather", weather.node())?;
     }
@@ -196,7 +206,33 @@ fn precision(field: &Field<'_>) -> Result<Precision> {
     }
     let names = Predicate::ALL.map(|predicate| (predicate.as_str(), predicate));
     let predicate = section.require("predicate", "\"P2\"")?.choice(&names)?;
-    Ok(Precision { predicate, width: share.as_f64() })
+    Ok(Precision { predicate, width: share })
+}
+
+fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
+    let section = field.section(STRATA_KEYS)?;
+    let mut of_weather: Vec<String> = Vec::new();
+    for kind in designs.iter().flat_map(|design| parameters::kinds(&design.base)) {
+        if !of_weather.contains(&kind) {
+            of_weather.push(kind);
+        }
+    }
+    let named = |field: Field<'_>| field.one_or_many().iter().map(Field::name).collect::<Result<Vec<_>>>();
+    let kinds = section.get("kinds").map(named).transpose()?.unwrap_or(of_weather);
+    if kinds.is_empty() {
+        return Err(
+            field.problem("`strata` divides runs by their faults, and there is no weather", "add one")
+        );
+    }
+    let faults = section.require("faults", "2")?;
+    let quiet =
+        section.get("quiet").map(|field| field.choice(&[("holds", true), ("unknown", false)])).transpose()?;
+    let strata = Strata { kinds, faults: faults.number(1, 6)? as u32, quiet_holds: quiet.unwrap_or(false) };
+    if strata.count() > STRATA_MAX {
+        let cause = format!("there are {} strata, and the limit is {STRATA_MAX}", strata.count());
+        return Err(faults.problem(cause, "take fewer `faults`, or a weather of fewer kinds"));
+    }
+    Ok(strata)
 }
 
 /// The weather of a change, if it is one to the whole weather.

@@ -9,7 +9,7 @@ use super::durations::Durations;
 use crate::report::Summary;
 
 /// Runs of one cell from seeds one after another, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// The cell.
@@ -19,6 +19,12 @@ pub struct Batch {
     pub stratum: u64,
     /// Which batch of that stratum, counted from 0.
     pub batch: u64,
+    /// How likely a run of this cell is to be of this stratum; absent where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// In the first stratum: how likely one is to be of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<f64>,
     /// The first seed.
     pub seed: u64,
     /// How many runs.

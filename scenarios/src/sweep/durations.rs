@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A distribution of durations in nanoseconds. What is exact: how many there are, their sum, the longest. A quantile
-/// is known to 1 part in 32, since only the first six binary digits of each are kept.
+/// A distribution of durations. What is exact: how many there are, their sum, the longest. Of each only the first five
+/// binary digits are kept, so that the middle of its bucket is at most 1 part in 32 off.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Durations {
     /// How many.
@@ -14,7 +14,7 @@ pub struct Durations {
     pub sum_us: u64,
     /// The longest.
     pub max_ns: u64,
-    /// How many begin with these six binary digits, all others being zero.
+    /// How many microseconds begin with these five binary digits, all others being zero: how many there are of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub buckets: BTreeMap<u64, u64>,
 }
@@ -27,13 +27,14 @@ impl Durations {
     ///
     /// let mut durations = Durations::default();
     /// durations.add(1_000_000);
-    /// assert_eq!(durations.buckets.into_iter().collect::<Vec<_>>(), [(983_040, 1)]);
+    /// durations.add(1_012_345);
+    /// assert_eq!(durations.buckets.into_iter().collect::<Vec<_>>(), [(992, 2)]);
     /// ```
     pub fn add(&mut self, ns: u64) {
         self.count += 1;
         self.sum_us += ns / 1_000;
         self.max_ns = self.max_ns.max(ns);
-        *self.buckets.entry(first_digits(ns)).or_default() += 1;
+        *self.buckets.entry(first_digits(ns / 1_000)).or_default() += 1;
     }
 
     /// Adds all of another.
@@ -52,9 +53,9 @@ impl Durations {
     }
 }
 
-/// The number with all but its first six binary digits zero.
+/// The number with all but its first five binary digits zero.
 fn first_digits(number: u64) -> u64 {
     let digits = u64::BITS - number.leading_zeros();
-    let rest = digits.saturating_sub(6);
+    let rest = digits.saturating_sub(5);
     number >> rest << rest
 }

@@ -1,13 +1,15 @@
 //! What a sweep's records begin with: the study in words, so that whoever reads them needs neither its file nor the
 //! program, and what two files must have in common to be of one sweep.
 
+use std::collections::BTreeMap;
+
 use doublehold_history::Predicate;
 use serde::{Deserialize, Serialize};
 
 use super::SweepError;
 use super::order::{BATCH, Shard};
 use crate::run::{Engine, LeanEngine, Prepared};
-use crate::study::{Axis, CellId, Study};
+use crate::study::{Axis, CellId, Strata, Study};
 use crate::weather::RandomFault;
 use crate::{Scenario, format};
 
@@ -15,7 +17,7 @@ use crate::{Scenario, format};
 pub const FORMAT: u32 = 1;
 
 /// The first line of a sweep's records.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of this format.
     pub sweep: u32,
@@ -31,8 +33,11 @@ pub struct Header {
     pub designs: Vec<DesignHeader>,
     /// What is varied, in order.
     pub axes: Vec<AxisHeader>,
-    /// How many strata a cell has.
-    pub strata: u64,
+    /// How the runs of a cell are divided, by how many faults of each kind they have; one part if they are not.
+    pub strata: Vec<BTreeMap<String, u32>>,
+    /// Whether it is taken for granted that nothing goes wrong without a fault.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet_holds: bool,
     /// How many runs each of them gets, at most.
     pub runs: u64,
     /// How many of them a batch has.
@@ -88,12 +93,12 @@ pub struct AxisHeader {
 }
 
 /// When a cell has had enough.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrecisionHeader {
     /// The predicate whose rate is told.
     pub predicate: Predicate,
-    /// How wide its 95 % interval may be.
-    pub width: f64,
+    /// How wide its 95 % interval may be, as a ratio.
+    pub width: String,
 }
 
 impl Header {
@@ -125,10 +130,13 @@ impl Header {
             assumptions: study.assumptions.clone(),
             designs: designs.collect::<Result<_, SweepError>>()?,
             axes: study.axes.iter().map(axis).collect(),
-            strata: study.strata(),
+            strata: study.strata.as_ref().map_or_else(|| vec![BTreeMap::new()], Strata::all),
+            quiet_holds: study.strata.as_ref().is_some_and(|strata| strata.quiet_holds),
             runs: study.runs,
             batch: BATCH,
-            precision: study.precision.map(|it| PrecisionHeader { predicate: it.predicate, width: it.width }),
+            precision: study
+                .precision
+                .map(|it| PrecisionHeader { predicate: it.predicate, width: it.width.to_string() }),
             seed: study.seed.0,
             shard: [shard.number(), shard.of()],
             fingerprint: fingerprint(study)?,

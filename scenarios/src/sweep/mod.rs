@@ -29,7 +29,7 @@ use crate::study::Study;
 pub use batch::{Batch, Outcome, Sums};
 pub use durations::Durations;
 pub use header::{AxisHeader, DesignHeader, FORMAT, Header, PrecisionHeader, WeatherLine};
-pub use order::{BATCH, Next, Order, Shard, Unit};
+pub use order::{BATCH, Next, Order, ROW, Shard, Unit};
 
 /// How batches are run.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::study::{CellId, Study};
 /// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.
 pub const BATCH: u64 = 500;
 /// How many batches of a cell come in a row. A cell's world is made anew for each batch.
-const ROW: u64 = 4;
+pub const ROW: u64 = 4;
 
 /// A part of a sweep: the `number`-th of `of`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Order {
             cells: BTreeMap::new(),
             under_way: 0,
         });
-        Order { cells: study.cells(), strata: study.strata(), runs: study.runs, shard, next: 0, enough }
+        Order { cells: study.cells(), strata: study.parts(), runs: study.runs, shard, next: 0, enough }
     }
 
     /// How many runs there are at most, in this shard; the largest number if there are more.
@@ -124,8 +124,9 @@ impl Order {
     pub fn place_of(header: &Header, batch: &Batch) -> u64 {
         let values = header.axes.iter().map(|axis| axis.values.len() as u64);
         let cells = values.fold(header.designs.len() as u64, u64::saturating_mul);
-        let part = batch.cell * header.strata + batch.stratum;
-        let in_round = cells.saturating_mul(header.strata).saturating_mul(ROW);
+        let strata = header.strata.len() as u64;
+        let part = batch.cell * strata + batch.stratum;
+        let in_round = cells.saturating_mul(strata).saturating_mul(ROW);
         batch.batch / ROW * in_round + part * ROW + batch.batch % ROW
     }
 

@@ -161,12 +161,23 @@ fn batch(
         seed: first.0,
         ..Batch::default()
     };
-    for seed in (first.0..first.0 + unit.runs).map(Seed) {
+    let stratum = study.strata.as_ref().zip(prepared.climate()).map(|(strata, climate)| {
+        let stratum = strata.all().swap_remove(unit.stratum as usize);
+        batch.weight = Some(strata.weight(climate, &stratum));
+        batch.beyond = (unit.stratum == 0).then(|| strata.beyond(climate));
+        (climate, stratum)
+    });
+    // What cannot come, such as a promotion where there is no replica, is not run.
+    let runs = if batch.weight == Some(0.0) { 0 } else { unit.runs };
+    for seed in (first.0..first.0 + runs).map(Seed) {
         if over.load(Ordering::Relaxed) {
             break;
         }
         begins(seed);
-        batch.add(&prepared.judge(seed));
+        batch.add(&match &stratum {
+            None => prepared.judge(seed),
+            Some((climate, just)) => prepared.judge_among(seed, climate.draw_just(seed, just)),
+        });
     }
     batch
 }

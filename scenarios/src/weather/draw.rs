@@ -21,6 +21,7 @@ use super::{RandomFault, Sign, Weather};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::{Role, Scenario};
 use crate::steps::StepKind;
+use crate::study::convolved;
 use crate::when::{Event, Nth, When};
 
 /// How many faults of one line a run has at most.
@@ -46,6 +47,8 @@ struct Line {
     fault: RandomFault,
     /// Its chance in each slot.
     chance: Probability,
+    /// The same as it is, in parts of the second number.
+    exact: (u128, u128),
     hosts: Vec<String>,
     /// The other side, for faults of links.
     others: Vec<String>,
@@ -108,6 +111,36 @@ impl Climate {
         faults
     }
 
+    /// How likely a run is to have none, one, and so on, of the faults of a kind, up to a length.
+    pub(crate) fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
+        let mut chances = vec![1.0];
+        for line in self.lines_of(kind) {
+            let (hits, of) = line.exact;
+            let chance = hits as f64 / of as f64;
+            chances = convolved(&chances, &binomial(SLOTS, chance, length), length);
+        }
+        chances.resize(length, 0.0);
+        chances
+    }
+
+    fn lines_of(&self, kind: &str) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(move |line| line.fault.effect.kind().word == kind)
+    }
+
+    /// The faults of a run that has just so many of each kind: drawn as [`Climate::draw`] does it, among the runs of
+    /// which this is true.
+    pub(crate) fn draw_just(&self, seed: Seed, counts: &BTreeMap<String, u32>) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (kind, count) in counts {
+            let lines: Vec<&Line> = self.lines_of(kind).collect();
+            let mut stream = Stream::new(seed, &format!("weather/just/{kind}"));
+            for (line, slot) in distinct(&lines, *count, &mut stream) {
+                faults.push(self.fault(line, slot, &mut stream));
+            }
+        }
+        faults
+    }
+
     fn fault(&self, line: &Line, slot: u32, stream: &mut Stream) -> Fault {
         let effect = line.effect(stream);
         let at = if stream.chance(self.at_steps) {
@@ -157,9 +190,10 @@ fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenari
     } else {
         hosts.len()
     };
-    let chance = chance(ways, window, fault.every);
+    let exact = exact_chance(ways, window, fault.every);
+    let chance = chance(exact);
     let label = format!("weather/{}/{number}", fault.effect.kind().word);
-    (ways > 0).then(|| Line { label, fault: fault.clone(), chance, hosts, others })
+    (ways > 0).then(|| Line { label, fault: fault.clone(), chance, exact, hosts, others })
 }
 
 /// The hosts that these names and groups mean, each once.
@@ -186,15 +220,61 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
     members
 }
 
-/// `targets × window / (SLOTS × every)`; one if that is more.
-fn chance(targets: usize, window: Duration, every: Duration) -> Probability {
-    let mut hits = targets as u128 * window.as_nanos();
-    let mut of = u128::from(SLOTS) * every.as_nanos().max(1);
+/// `targets × window / (SLOTS × every)`, as two numbers.
+fn exact_chance(targets: usize, window: Duration, every: Duration) -> (u128, u128) {
+    let of = u128::from(SLOTS) * every.as_nanos().max(1);
+    ((targets as u128 * window.as_nanos()).min(of), of)
+}
+
+/// The nearest ratio of two smaller numbers.
+fn chance((mut hits, mut of): (u128, u128)) -> Probability {
     while of > u128::from(u32::MAX) {
         (hits, of) = (hits >> 1, of >> 1);
     }
-    let hits = u32::try_from(hits.min(of)).unwrap_or(u32::MAX);
-    Probability::new(hits, of as u32).unwrap_or(Probability::NEVER)
+    Probability::new(hits as u32, of as u32).unwrap_or(Probability::NEVER)
+}
+
+/// How likely each number of hits is, up to a length.
+fn binomial(slots: u32, chance: f64, length: usize) -> Vec<f64> {
+    let mut term = (1.0 - chance).powi(slots as i32);
+    let odds = chance / (1.0 - chance);
+    let mut chances = Vec::with_capacity(length);
+    for hits in 0..length.min(slots as usize + 1) {
+        chances.push(term);
+        term *= odds * f64::from(slots - hits as u32) / (hits as f64 + 1.0);
+    }
+    chances
+}
+
+/// So many different slots of these lines, as likely as where each slot is hit by itself: by their odds, drawn anew
+/// where one comes twice.
+fn distinct<'a>(lines: &[&'a Line], count: u32, stream: &mut Stream) -> Vec<(&'a Line, u32)> {
+    let odds = |line: &&Line| (line.exact.0 << 48) / (line.exact.1 - line.exact.0).max(1);
+    let mut weights: Vec<u128> = lines.iter().map(odds).collect();
+    while weights.iter().sum::<u128>() > u128::from(u64::MAX) {
+        weights.iter_mut().for_each(|weight| *weight >>= 1);
+    }
+    let total = weights.iter().sum::<u128>() as u64;
+    if total == 0 || u64::from(count) > lines.len() as u64 * u64::from(SLOTS) {
+        return Vec::new();
+    }
+    loop {
+        let mut drawn: Vec<(usize, u32)> = (0..count)
+            .map(|_| {
+                let mut place = u128::from(stream.below(total));
+                let mut line = 0;
+                while place >= weights[line] {
+                    place -= weights[line];
+                    line += 1;
+                }
+                (line, stream.below(SLOTS.into()) as u32)
+            })
+            .collect();
+        drawn.sort_unstable();
+        if drawn.windows(2).all(|pair| pair[0] != pair[1]) {
+            return drawn.into_iter().map(|(line, slot)| (lines[line], slot)).collect();
+        }
+    }
 }
 
 impl Line {

@@ -156,7 +156,7 @@ impl Arguments {
         let size = format!(
             "{} of at most {} each, {} in all: about {} at {rate:.0} a second",
             several(cells, "cell"),
-            several(study.runs.saturating_mul(study.strata()), "run"),
+            several(study.runs.saturating_mul(study.parts()), "run"),
             grouped(runs),
             words(seconds),
         );
