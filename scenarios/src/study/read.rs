@@ -13,8 +13,19 @@ use crate::format::section::{Field, Section};
 use crate::format::suggest;
 use crate::format::tree::Node;
 
-const KEYS: &[&str] =
-    &["question", "assumptions", "weather", "runs", "precision", "budget", "seed", "set", "designs", "grid"];
+const KEYS: &[&str] = &[
+    "question",
+    "assumptions",
+    "weather",
+    "runs",
+    "precision",
+    "strata",
+    "budget",
+    "seed",
+    "set",
+    "designs",
+    "grid",
+];
 const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
 const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet"];
 const PRECISION_KEYS: &[&str] = &["predicate", "width"];
