@@ -159,10 +159,20 @@ pub(super) fn known(tree: &Node) -> Vec<Parameter> {
             && !["nodes.names", "clients.name", "clients.program", "lock.algorithm", "lock.name"]
                 .contains(&parameter.name.as_str())
     });
-    known.sort();
-    known.dedup_by(|later, earlier| later.name == earlier.name);
+    // In the order of the file where several lines have one name: the first of them says what it is.
+    known.sort_by(|a, b| a.name.cmp(&b.name));
+    known.dedup_by(|later, first| {
+        let is_same = later.name == first.name;
+        if is_same && later.default != first.default && !first.default.ends_with(OTHERS) {
+            first.default.push_str(OTHERS);
+        }
+        is_same
+    });
     known
 }
+
+/// What is said of a parameter that several lines of a world have with other values.
+const OTHERS: &str = " and others";
 
 /// Adds what a value says, under the short name of its path.
 fn gather(node: &Node, path: &mut Vec<String>, known: &mut Vec<Parameter>) {

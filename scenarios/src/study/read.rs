@@ -1,5 +1,7 @@
 //! From a study's text to what it means.
 
+use std::collections::BTreeSet;
+
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
@@ -188,6 +190,7 @@ fn axes(root: &Section<'_>, designs: &[Design]) -> Result<Vec<Axis>> {
 }
 
 fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
+    designs.iter().try_for_each(|design| parameters::check(&design.base, key, field, &design.name))?;
     let items = field.items("a list of values")?;
     let hint = "list at least one value, such as `[\"1s\", \"10s\"]`, or leave the parameter out";
     if items.is_empty() {
@@ -197,11 +200,9 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
         let cause = format!("`{key}` has {} values, and the limit is {VALUES_MAX}", items.len());
         return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
     }
-    for item in &items {
-        designs.iter().try_for_each(|design| parameters::check(&design.base, key, item, &design.name))?;
-    }
     let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
-    if let Some(twice) = (1..values.len()).find(|at| values[..*at].contains(&values[*at])) {
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = values.iter().position(|value| !seen.insert(value)) {
         let cause = format!("`{key}` has the value `{}` twice", shorten(&values[twice]));
         return Err(items[twice].problem(cause, "take one of them out"));
     }

@@ -1,0 +1,397 @@
+//! `sweep` and `merge` as a user meets them: what they write, that nothing is lost or made twice, and what is refused.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A directory of one test, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("doublehold-sweep-{}-{test}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary directory");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_string_lossy().into_owned()
+    }
+
+    /// A study's file.
+    fn study(&self, text: &str) -> String {
+        let path = self.path("study.toml");
+        fs::write(&path, text).expect("the folder is ours");
+        path
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("it was written")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ignored = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn doublehold(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(arguments).stdin(Stdio::null());
+    for variable in
+        ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"]
+    {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    doublehold(arguments).output().expect("the binary starts")
+}
+
+/// Runs and expects success; returns what was told on standard error.
+fn ends_well(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+    told
+}
+
+/// Runs and expects a refusal.
+fn refused(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+    told
+}
+
+/// Two designs at two points: four cells of three batches, the last of them short.
+const SMALL: &str = r#"
+question = "how often is a lease too short?"
+weather = "pauses-only"
+runs = 1100
+
+[set]
+"clients.count" = 2
+"clients.rounds" = 1
+
+[[designs]]
+name = "single"
+lock = "single"
+
+[[designs]]
+name = "checked"
+lock = "single"
+set = { "lock.elapsed_check" = true }
+
+[grid]
+"lock.ttl" = ["1s", "4s"]
+"#;
+
+/// The same without a grid, for as little as it takes.
+const TINY: &str = r#"
+question = "how often?"
+weather = "pauses-only"
+runs = 40
+
+[[designs]]
+name = "single"
+lock = "single"
+"#;
+
+#[test]
+fn a_sweep_writes_the_same_on_any_number_of_threads_and_after_being_killed() {
+    let folder = Folder::new("killed");
+    let study = folder.study(SMALL);
+    ends_well(&["sweep", &study, "--jobs", "1", "--out", &folder.path("one")]);
+    ends_well(&["sweep", &study, "--jobs", "3", "--out", &folder.path("three")]);
+    let whole = folder.read("one/runs.jsonl");
+    assert_eq!(whole, folder.read("three/runs.jsonl"));
+    assert_eq!(whole.lines().count(), 1 + 2 * 2 * 3);
+
+    let out = folder.path("killed");
+    let mut kills = 0;
+    loop {
+        let mut child = doublehold(&["sweep", &study, "--out", &out])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        let before = folder.lines("killed/runs.jsonl");
+        let began = Instant::now();
+        // Killed as soon as it has written something, or when it is done.
+        while folder.lines("killed/runs.jsonl") <= before.max(1) && began.elapsed() < Duration::from_secs(60)
+        {
+            if child.try_wait().expect("it is ours").is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if child.try_wait().expect("it is ours").is_some_and(|status| status.success()) {
+            break;
+        }
+        kills += 1;
+        child.kill().expect("it runs");
+        child.wait().expect("it was killed");
+    }
+    assert!(kills >= 2, "it was killed {kills} times");
+    assert_eq!(whole, folder.read("killed/runs.jsonl"));
+}
+
+impl Folder {
+    fn lines(&self, name: &str) -> usize {
+        fs::read_to_string(self.path(name)).map_or(0, |text| text.lines().count())
+    }
+}
+
+#[test]
+fn a_torn_line_is_dropped_wherever_it_is_torn() {
+    let folder = Folder::new("torn");
+    let study = folder.study(TINY);
+    let out = folder.path("out");
+    ends_well(&["sweep", &study, "--out", &out]);
+    let whole = folder.read("out/runs.jsonl");
+    let header = whole.find('\n').expect("it has lines");
+    for length in
+        [0, 1, header / 2, header, header + 1, header + 2, whole.len() - 2, whole.len() - 1, whole.len()]
+    {
+        fs::write(folder.path("out/runs.jsonl"), &whole[..length]).expect("it is ours");
+        let told = ends_well(&["sweep", &study, "--out", &out]);
+        assert_eq!(whole, folder.read("out/runs.jsonl"), "cut after {length}");
+        let is_torn = length > 0 && ![header + 1, whole.len()].contains(&length);
+        assert_eq!(told.contains("which was dropped"), is_torn, "cut after {length}: {told}");
+        assert_eq!(told.contains("going on after 40 runs"), length == whole.len(), "{told}");
+    }
+}
+
+#[test]
+fn shards_in_any_order_merge_into_what_one_sweep_writes() {
+    let folder = Folder::new("shards");
+    let study = folder.study(SMALL);
+    ends_well(&["sweep", &study, "--out", &folder.path("whole")]);
+    let whole = folder.read("whole/runs.jsonl");
+    for of in [2usize, 5] {
+        let out = |number: usize| folder.path(&format!("{of}/{number}"));
+        let mut shards: Vec<String> = Vec::new();
+        for number in 1..=of {
+            ends_well(&["sweep", &study, "--shard", &format!("{number}/{of}"), "--out", &out(number)]);
+            shards.push(out(number));
+        }
+        shards.rotate_left(of / 2);
+        let merged = folder.path(&format!("{of}/merged"));
+        let arguments =
+            [vec!["merge", "--out", &merged], shards.iter().map(String::as_str).collect()].concat();
+        ends_well(&arguments);
+        assert_eq!(whole, folder.read(&format!("{of}/merged/runs.jsonl")), "{of} shards");
+    }
+}
+
+#[test]
+fn shards_of_one_folder_are_merged_where_they_are() {
+    let folder = Folder::new("same-folder");
+    let study = folder.study(SMALL);
+    ends_well(&["sweep", &study, "--out", &folder.path("whole")]);
+    for index in ["0", "1"] {
+        let out = folder.path("out");
+        let mut command = doublehold(&["sweep", &study, "--out", &out]);
+        let job = command.env("JOB_COMPLETION_INDEX", index).env("JOB_COMPLETIONS", "2").output();
+        let told = String::from_utf8(job.expect("the binary starts").stderr).expect("UTF-8");
+        assert!(told.contains("of 2, as JOB_COMPLETION_INDEX says"), "{told}");
+    }
+    let out = folder.path("out");
+    ends_well(&["merge", &out]);
+    assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
+    // Once more: the result of the first is no shard.
+    ends_well(&["merge", &out]);
+    assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
+}
+
+#[test]
+fn a_precision_ends_cells_alike_on_any_number_of_threads_and_shards() {
+    let folder = Folder::new("precise");
+    let study = folder.study(
+        &SMALL.replace("runs = 1100", "runs = 6000\nprecision = { predicate = \"P1\", width = \"1/50\" }"),
+    );
+    ends_well(&["sweep", &study, "--jobs", "1", "--out", &folder.path("one")]);
+    ends_well(&["sweep", &study, "--jobs", "3", "--out", &folder.path("three")]);
+    let whole = folder.read("one/runs.jsonl");
+    assert_eq!(whole, folder.read("three/runs.jsonl"));
+    let batches =
+        |cell: u64| whole.lines().filter(|line| line.starts_with(&format!("{{\"cell\":{cell},"))).count();
+    // A lease of 1 s is lost far more often than one of 4 s: what is likely takes more runs to be told as precisely.
+    let counts: Vec<usize> = (0..4).map(batches).collect();
+    assert!(counts.iter().all(|count| count % 4 == 0 && *count > 0), "{counts:?}");
+    assert!(counts[0] > counts[2], "{counts:?}");
+    assert!(counts.iter().any(|count| *count < 12), "{counts:?}");
+    let shards: Vec<String> = (1..=3).map(|number| folder.path(&format!("shard{number}"))).collect();
+    for (number, out) in (1..=3).zip(&shards) {
+        ends_well(&["sweep", &study, "--shard", &format!("{number}/3"), "--out", out]);
+    }
+    let merged = folder.path("merged");
+    ends_well(&["merge", &shards[2], &shards[0], &shards[1], "--out", &merged]);
+    assert_eq!(whole, folder.read("merged/runs.jsonl"));
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused() {
+    let folder = Folder::new("unmerged");
+    let study = folder.study(TINY);
+    let shard = |number: &str, out: &str| {
+        ends_well(&["sweep", &study, "--shard", number, "--out", &folder.path(out)]);
+    };
+    shard("1/2", "a");
+    shard("2/2", "b");
+    shard("1/2", "twin");
+    shard("3/3", "three");
+    let merge = |shards: &[&str]| {
+        let shards: Vec<String> = shards.iter().map(|name| folder.path(name)).collect();
+        let merged = folder.path("merged");
+        let told =
+            refused(&[vec!["merge", "--out", &merged], shards.iter().map(String::as_str).collect()].concat());
+        assert!(!fs::exists(folder.path("merged/runs.jsonl")).expect("it can be asked"), "{told}");
+        told
+    };
+    assert!(merge(&["a"]).contains("of 2 shards, one is missing: 2"), "{}", merge(&["a"]));
+    assert!(merge(&["a", "b", "twin"]).contains("the same shard as"));
+    assert!(merge(&["a", "three"]).contains("shard 3 of 3, and others are of 2"));
+    assert!(merge(&["nowhere"]).contains("cannot read the records"));
+    folder.study(&TINY.replace("how often?", "how seldom?"));
+    shard("2/2", "other");
+    let told = merge(&["a", "other"]);
+    assert!(told.contains("the study's text differs") && told.contains("hint: "), "{told}");
+    fs::write(folder.path("a/runs.1-of-2.jsonl"), "{\"sweep\":99,\"program\":\"9.9.9\"}\n")
+        .expect("it is ours");
+    let told = merge(&["a", "b"]);
+    assert!(
+        told.contains("written by doublehold 9.9.9 as format 99 of records, and this program reads"),
+        "{told}"
+    );
+}
+
+#[test]
+fn records_of_another_study_are_left_alone() {
+    let folder = Folder::new("another");
+    let study = folder.study(TINY);
+    let out = folder.path("out");
+    ends_well(&["sweep", &study, "--out", &out]);
+    let before = folder.read("out/runs.jsonl");
+    folder.study(&TINY.replace("runs = 40", "runs = 41"));
+    let told = refused(&["sweep", &study, "--out", &out]);
+    assert!(told.contains("they are of another sweep: the study's text differs"), "{told}");
+    assert!(told.contains("hint: sweep into another folder with `--out DIR`"), "{told}");
+    assert_eq!(before, folder.read("out/runs.jsonl"));
+    let damaged = before.replacen("\"grants\"", "\"grunts\"", 1) + "{}\n";
+    fs::write(folder.path("out/runs.jsonl"), damaged).expect("it is ours");
+    folder.study(TINY);
+    let told = refused(&["sweep", &study, "--out", &out]);
+    assert!(told.contains("line 2 is no batch: unknown field `grunts`"), "{told}");
+}
+
+#[test]
+fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
+    let folder = Folder::new("refused");
+    let swept = |text: &str| {
+        let study = folder.study(text);
+        refused(&["sweep", &study, "--out", &folder.path("out")])
+    };
+    let with = |more: &str| swept(&format!("{TINY}{more}"));
+    let told = with("[grid]\n");
+    assert!(told.contains("line 9: the grid is empty"), "{told}");
+    let told = with("[grid]\n\"lock.ttl\" = []\n");
+    assert!(told.contains("line 10: the grid is empty: `lock.ttl` has no values"), "{told}");
+    let told = with("[grid]\n\"lock.tll\" = [\"1s\"]\n");
+    assert!(told.contains("line 10: unknown parameter `lock.tll` of design `single`"), "{told}");
+    assert!(told.contains("did you mean `lock.ttl`? Known are:"), "{told}");
+    for known in [
+        "  lock.ttl: a duration, 4s\n",
+        "  lock.elapsed_check: true or false, false\n",
+        "  clients.rounds: a whole number, 2\n",
+        "  clients.work: a duration or a law, 50ms..1.5s\n",
+        "  clocks.nodes.drift: a ratio, 0/1\n",
+        "  weather.pause.for: a duration or a law, {median = 3s, sigma = 2/2} and others\n",
+        "  network.delay: a duration or a law, 1ms..5ms\n",
+        "  nodes.count: a whole number, 1\n",
+    ] {
+        assert!(told.contains(known), "{known} is not in {told}");
+    }
+    let told = with("[grid]\n\"lock.ttl\" = [\"1s\", \"0s\"]\n");
+    assert!(told.contains("line 10: design `single` with `lock.ttl = 0s`: `lock.ttl` is zero"), "{told}");
+    let told = with("[grid]\nlock.ttl = [\"1s\"]\n");
+    assert!(told.contains("write the whole name in quotes"), "{told}");
+    let told = with("[strata]\nkinds = [\"crash\"]\nfaults = 1\n");
+    assert!(told.contains("the weather has `pause`, and `strata.kinds` does not"), "{told}");
+    assert!(
+        swept(&TINY.replace("\"single\"\nlock = \"single\"", "\"a\"\nlock = \"sinlge\""))
+            .contains("did you mean `single`?")
+    );
+    assert!(swept("question = \"what?\"\n").contains("the study has no designs"));
+    assert!(refused(&["sweep", "witch-lock"]).contains("did you mean `which-lock`?"));
+    assert!(
+        !fs::exists(folder.path("out")).expect("it can be asked"),
+        "what is refused leaves nothing behind"
+    );
+}
+
+#[test]
+fn a_grid_without_end_says_how_long_it_takes_and_does_not_begin() {
+    let folder = Folder::new("endless");
+    let values: Vec<String> = (1..=1_000).map(|value| format!("\"{value}ms\"")).collect();
+    let keys = ["lock.ttl", "clients.retry", "network.delay", "clients.work"];
+    let axes: Vec<String> = keys.iter().map(|key| format!("\"{key}\" = [{}]\n", values.join(", "))).collect();
+    let many = format!("{TINY}[grid]\n{}", axes.concat());
+    let study = folder.study(&many);
+    let told = refused(&["sweep", &study, "--out", &folder.path("out")]);
+    assert!(
+        told.contains("1,000,000,000,000 cells of at most 40 runs each, 40,000,000,000,000 in all"),
+        "{told}"
+    );
+    assert!(told.contains("years at") && told.contains("say `--yes`"), "{told}");
+    assert!(!fs::exists(folder.path("out")).expect("it can be asked"));
+}
+
+#[test]
+fn two_sweeps_do_not_write_to_one_file() {
+    let folder = Folder::new("locked");
+    let study = folder.study(&SMALL.replace("runs = 1100", "runs = 50000"));
+    let out = folder.path("out");
+    let mut first = doublehold(&["sweep", &study, "--out", &out])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    while folder.lines("out/runs.jsonl") == 0 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let told = refused(&["sweep", &study, "--out", &out]);
+    first.kill().expect("it runs");
+    first.wait().expect("it was killed");
+    assert!(told.contains("another sweep is writing them"), "{told}");
+}
+
+#[test]
+fn parts_of_a_divided_cell_have_weights_that_add_up() {
+    let folder = Folder::new("strata");
+    let study = folder.study(&format!("{TINY}[strata]\nfaults = 2\n"));
+    ends_well(&["sweep", &study, "--out", &folder.path("out")]);
+    let text = folder.read("out/runs.jsonl");
+    let batches: Vec<serde_json::Value> =
+        text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let weights: Vec<f64> =
+        batches.iter().map(|batch| batch["weight"].as_f64().expect("it has one")).collect();
+    let beyond = batches[0]["beyond"].as_f64().expect("it is known");
+    assert_eq!(weights.len(), 3);
+    let all: f64 = weights.iter().sum::<f64>() + beyond;
+    assert!((all - 1.0).abs() < 1e-12, "{weights:?} and {beyond}");
+    // Three clients, one pause each in 20 s, and one node, one in 60 s: 3 and 1/3 on average in 20 s.
+    let mean = 3.0 + 1.0 / 3.0;
+    assert!((weights[0] - f64::exp(-mean)).abs() < 0.01, "{weights:?}");
+    for (faults, batch) in batches.iter().enumerate() {
+        let struck: u64 =
+            batch["faults"].as_object().map_or(0, |kinds| kinds.values().filter_map(|it| it.as_u64()).sum());
+        // What would strike after the clients are done does not.
+        assert!(struck <= 40 * faults as u64 && (struck > 0) == (faults > 0), "{batch}");
+    }
+}
