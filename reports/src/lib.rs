@@ -11,6 +11,7 @@
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - `records`: what a sweep leaves behind; `results`: what that adds up to
+//! - [`statistics`]: how sure a sweep can be of what it counted
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -55,6 +56,7 @@ pub mod serve;
 mod shell;
 #[cfg(feature = "cli")]
 mod show;
+pub mod statistics;
 #[cfg(feature = "cli")]
 mod stopping;
 pub mod style;
