@@ -7,6 +7,7 @@
 //! # Map, in reading order
 //!
 //! - [`Proportion`]: hits among independent runs, with Wilson's interval and Clopper and Pearson's exact one
+//! - [`Paired`]: two designs that ran from the same seeds
 //!
 //! # What is not modelled
 //!
@@ -22,8 +23,10 @@
 //! ```
 
 mod binomial;
+mod paired;
 mod proportion;
 
+pub use self::paired::Paired;
 pub use self::proportion::Proportion;
 
 /// How often an interval that is computed this way holds the truth.
