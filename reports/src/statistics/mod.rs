@@ -8,6 +8,7 @@
 //!
 //! - [`Proportion`]: hits among independent runs, with Wilson's interval and Clopper and Pearson's exact one
 //! - [`Paired`]: two designs that ran from the same seeds
+//! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
 //!
 //! # What is not modelled
 //!
@@ -25,9 +26,12 @@
 mod binomial;
 mod paired;
 mod proportion;
+mod score;
+mod stratified;
 
 pub use self::paired::Paired;
 pub use self::proportion::Proportion;
+pub use self::stratified::{Estimate, Part, Reason, Stratified, Stratum, Unsupported};
 
 /// How often an interval that is computed this way holds the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! The statistics of sweeps against tables, identities and experiments.
 
+mod experiment;
 mod pairs;
 mod proportions;
+mod strata;
 mod tables;
 
 /// That two numbers agree to nine digits.

@@ -13,9 +13,9 @@ fn interval(of: Paired) -> Interval {
     of.interval(Confidence::P95).expect("there are pairs")
 }
 
-/// From chapter 8 of M. W. Fagerland, S. Lydersen, P. Laake, "Statistical Analysis of Contingency Tables", 2017, whose R
-/// package `contingencytables` tests the second: the airway hyper-responsiveness of Bentur and others (2009) and the
-/// responses of Cavo and others (2012).
+/// From chapter 8 of M. W. Fagerland, S. Lydersen, P. Laake, "Statistical Analysis of Contingency Tables", 2017,
+/// whose R package `contingencytables` tests the second: the airway hyper-responsiveness of Bentur and others (2009)
+/// and the responses of Cavo and others (2012).
 #[test]
 fn published_examples_come_out() {
     let bentur = Paired { both: 1, only_first: 1, only_second: 7, neither: 12 };
