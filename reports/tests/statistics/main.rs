@@ -1,5 +1,6 @@
 //! The statistics of sweeps against tables, identities and experiments.
 
+mod durations;
 mod experiment;
 mod pairs;
 mod proportions;
