@@ -9,6 +9,7 @@
 //! - [`Proportion`]: hits among independent runs, with Wilson's interval and Clopper and Pearson's exact one
 //! - [`Paired`]: two designs that ran from the same seeds
 //! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
+//! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
 //! - [`DurationBuckets`]: medians and 99th percentiles of durations that were counted in buckets
 //!
 //! # What is not modelled
@@ -26,12 +27,14 @@
 
 mod binomial;
 mod durations;
+mod exposure;
 mod paired;
 mod proportion;
 mod score;
 mod stratified;
 
 pub use self::durations::{Between, DurationBuckets};
+pub use self::exposure::{Exposure, MeanPerRun};
 pub use self::paired::Paired;
 pub use self::proportion::Proportion;
 pub use self::stratified::{Estimate, Part, Reason, Stratified, Stratum, Unsupported};

@@ -127,6 +127,8 @@ pub enum Reason {
         /// An interval as wide has so many violations in plain runs.
         violations: f64,
     },
+    /// It is asked for per grant or per hour, and runs may have none.
+    NoExposure,
 }
 
 impl fmt::Display for Unsupported {
@@ -148,6 +150,9 @@ impl fmt::Display for Unsupported {
             Reason::TooUncertain { violations } => write!(
                 f,
                 "as uncertain as {violations:.1} violations in plain runs, fewer than {FEWEST_VIOLATIONS}: make more runs"
+            ),
+            Reason::NoExposure => f.write_str(
+                "what it is counted by is unknown in a hundredth of the runs or more, or may be zero: make more runs",
             ),
         }
     }

@@ -2,6 +2,7 @@
 
 mod durations;
 mod experiment;
+mod exposures;
 mod pairs;
 mod proportions;
 mod strata;
