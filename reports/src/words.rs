@@ -44,6 +44,8 @@ pub(crate) fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
+const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
 /// The text in ASCII, for output that shows nothing else.
 pub(crate) fn to_ascii(text: &str) -> String {
     if text.is_ascii() {
@@ -63,6 +65,11 @@ pub(crate) fn to_ascii(text: &str) -> String {
             '≤' => ascii.push_str("<="),
             '→' => ascii.push_str("->"),
             '·' => ascii.push('-'),
+            // Only powers of ten below one are written with raised digits.
+            '⁻' => ascii.push_str("^-"),
+            c if RAISED.contains(c) => {
+                ascii.extend(RAISED.chars().zip('0'..).find(|it| it.0 == c).map(|it| it.1))
+            }
             _ => ascii.push('?'),
         }
     }
@@ -94,5 +101,6 @@ mod tests {
     #[test]
     fn ascii_keeps_what_the_sentence_says() {
         assert_eq!(to_ascii("5 µs – “late” … ≥ 3 → ☃"), "5 us - \"late\" ... >= 3 -> ?");
+        assert_eq!(to_ascii("3.4 × 10⁻⁹, 10⁻¹⁰"), "3.4 x 10^-9, 10^-10");
     }
 }

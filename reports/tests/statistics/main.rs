@@ -7,6 +7,7 @@ mod pairs;
 mod proportions;
 mod strata;
 mod tables;
+mod words;
 
 /// That two numbers agree to nine digits.
 #[track_caller]

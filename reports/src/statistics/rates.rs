@@ -1,0 +1,112 @@
+//! Rates for readers: as many digits as are known, and no more.
+//!
+//! The last digit that is shown is the first of half the interval's width: `1.2 % (0.9 to 1.6 %)`. Small rates have
+//! a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
+
+use super::{Confidence, Estimate, Interval, Proportion, Unsupported};
+use crate::findings::grouped;
+
+/// What a number is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// A share of runs or grants, in per cent from 0.01 % on.
+    Share,
+    /// A number of events, such as those in an hour.
+    Number,
+}
+
+/// A rate, or the difference of two, with its interval: `1.2 % (0.9 to 1.6 %)`.
+///
+/// ```
+/// use doublehold::statistics::{Interval, Scale, rate_words};
+///
+/// let rate = rate_words(0.0123, Interval { low: 0.009, high: 0.0161 }, Scale::Share);
+/// assert_eq!(rate, "1.2 % (0.9 to 1.6 %)");
+/// let rate = rate_words(3.41e-9, Interval { low: 2.93e-9, high: 4.02e-9 }, Scale::Number);
+/// assert_eq!(rate, "3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)");
+/// ```
+pub fn rate_words(value: f64, interval: Interval, scale: Scale) -> String {
+    // An estimate near zero between wide ends has the unit of the ends.
+    let unit = Unit::of(value.abs().max(interval.width() / 10.0), scale);
+    let known = magnitude(interval.width() / 2.0 * unit.factor);
+    let number = |value: f64| {
+        let value = value * unit.factor;
+        // A small end may have two digits more, so that it is not shown as zero.
+        let first = if value == 0.0 { known } else { magnitude(value) };
+        decimal(value, first.clamp(known - 2, known))
+    };
+    let [value, low, high] = [value, interval.low, interval.high].map(number);
+    format!("{value}{words} ({low} to {high}{words})", words = unit.words)
+}
+
+/// Hits of runs and their share with Wilson's interval; where there are none, the exact one-sided bound: `0 of 5,000
+/// (at most 0.06 %)`.
+pub fn proportion_words(part: Proportion, confidence: Confidence) -> String {
+    let counts = format!("{} of {}", grouped(part.hits()), grouped(part.of()));
+    match (part.estimate(), part.wilson(confidence), part.at_most(confidence)) {
+        (Some(0.0), _, Some(bound)) => format!("{counts} ({})", bound_words(bound, Scale::Share)),
+        (Some(share), Some(interval), _) => {
+            format!("{counts}: {}", rate_words(share, interval, Scale::Share))
+        }
+        _ => "no run decided".to_owned(),
+    }
+}
+
+/// An estimate, or the bound that stands for it: `at most 2 × 10⁻⁹`. It is `unknown` if nothing was run.
+pub fn estimate_words(estimate: &Result<Estimate, Unsupported>, scale: Scale) -> String {
+    match estimate {
+        Ok(rate) => rate_words(rate.value, rate.interval, scale),
+        Err(Unsupported { at_most: Some(bound), .. }) => bound_words(*bound, scale),
+        Err(Unsupported { at_most: None, .. }) => "unknown".to_owned(),
+    }
+}
+
+/// `at most 0.06 %`: two digits, rounded up, since what is rounded down is no bound.
+pub fn bound_words(bound: f64, scale: Scale) -> String {
+    let unit = Unit::of(bound, scale);
+    let bound = bound * unit.factor;
+    let last = magnitude(bound) - 1;
+    let place = 10_f64.powi(last);
+    // A hair less, so that 0.06 does not become 0.061 for the last bit of a product.
+    let up = decimal((bound / place * (1.0 - 1e-12)).ceil() * place, last);
+    let up = if up.contains('.') { up.trim_end_matches('0').trim_end_matches('.') } else { &up };
+    format!("at most {up}{}", unit.words)
+}
+
+/// What a number is multiplied with, and what then follows it.
+struct Unit {
+    factor: f64,
+    words: String,
+}
+
+impl Unit {
+    fn of(size: f64, scale: Scale) -> Unit {
+        match scale {
+            Scale::Share if size >= 1e-4 || size == 0.0 => Unit { factor: 100.0, words: " %".to_owned() },
+            Scale::Number if size >= 1e-3 || size == 0.0 => Unit { factor: 1.0, words: String::new() },
+            _ => {
+                let exponent = magnitude(size);
+                Unit { factor: 10_f64.powi(-exponent), words: format!(" × 10{}", superscript(exponent)) }
+            }
+        }
+    }
+}
+
+/// The exponent of a number's first digit, once it is rounded to four; of zero, that of one. From its decimal form,
+/// which is the same on every machine, as a logarithm need not be.
+fn magnitude(number: f64) -> i32 {
+    let decimal = format!("{number:.3e}");
+    decimal.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// With its last digit at this power of ten, or with none behind the point.
+fn decimal(number: f64, last: i32) -> String {
+    let digits = format!("{:.*}", (-last).max(0) as usize, number.abs());
+    let is_zero = digits.bytes().all(|digit| matches!(digit, b'0' | b'.'));
+    if number < 0.0 && !is_zero { format!("−{digits}") } else { digits }
+}
+
+fn superscript(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    exponent.to_string().chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
+}
