@@ -4,10 +4,12 @@
 //! dropped by whoever reads the file next. A file that is being written is locked, so that two sweeps do not write to
 //! it at once; whoever only reads does not care.
 
+mod examples;
 mod merge;
 mod read;
 mod write;
 
+pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
 pub use merge::merge;
 pub use read::Records;
 pub use write::{Begun, Journal};
