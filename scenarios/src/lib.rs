@@ -20,6 +20,7 @@
 //! - [`study`]: designs, and a grid of parameters over which they are compared. [`mod@sweep`]: every
 //!   cell of a study, run in batches.
 //! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
+//! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to somebody else.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
 //! ```
@@ -38,6 +39,7 @@ pub mod build;
 pub mod cast;
 pub mod catalog;
 pub mod coverage;
+pub mod detail;
 pub mod error;
 pub mod explore;
 pub mod fault;

@@ -10,6 +10,7 @@ use doublehold_history::words::clean;
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
+use serde::Serialize;
 
 use crate::Seed;
 use crate::coverage::Hit;
@@ -149,7 +150,8 @@ pub struct KeySpan {
 }
 
 /// How a node came by a key. Only an executed command is the node's vote for a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeyOrigin {
     /// It executed a client's command.
     Executed,
@@ -160,7 +162,8 @@ pub enum KeyOrigin {
 }
 
 /// Why a node no longer held a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeyEnd {
     /// Its time was up by the node's wall clock.
     Expired,

@@ -150,7 +150,8 @@ impl Expected {
 }
 
 /// A host, by its place in [`Scenario::hosts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
 pub struct HostIndex(pub usize);
 
 /// A host and its clocks.
@@ -167,7 +168,8 @@ pub struct HostSetup {
 }
 
 /// What a host is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Runs Redis.
     Node,

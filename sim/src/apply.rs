@@ -121,7 +121,16 @@ impl State {
 
     fn change_clocks(&mut self, host: HostId, change: impl FnOnce(&mut crate::clock::Clocks)) {
         change(&mut self.host_mut(host).clocks);
+        self.capture_clocks(host);
         self.rearm(host);
+    }
+
+    /// Keeps how a host's clocks run from now on, if somebody asked for it.
+    pub(crate) fn capture_clocks(&mut self, host: HostId) {
+        let now = self.now;
+        if let Some(captured) = self.trace.captured() {
+            captured.clocks.push((now, host, self.hosts[host.0 as usize].clocks.clone()));
+        }
     }
 
     fn resume(&mut self, host: HostId) {

@@ -24,7 +24,7 @@ use crate::net::{LinkSpec, Network};
 use crate::queue::{EventQueue, Pending, ReadyQueue, Scheduled};
 use crate::random::{Seed, Stream};
 use crate::time::SimTime;
-use crate::trace::{Event, HostId, Trace};
+use crate::trace::{Event, HostId, Keep, Trace};
 
 /// How handles hold the kernel: checked to stay on one thread, because the futures of real client libraries must be
 /// `Send` although the kernel, being deterministic, is single-threaded.
@@ -96,8 +96,8 @@ pub enum Outcome {
 }
 
 impl Kernel {
-    pub(crate) fn shared(seed: Seed, links: LinkSpec, keep_trace: bool) -> Shared {
-        let state = State::new(seed, links, keep_trace);
+    pub(crate) fn shared(seed: Seed, links: LinkSpec, keep: Keep) -> Shared {
+        let state = State::new(seed, links, keep);
         Shared::new(Rc::new(Kernel { state: RefCell::new(state), ready: RefCell::default() }))
     }
 
@@ -242,14 +242,14 @@ pub(crate) struct State {
 }
 
 impl State {
-    fn new(seed: Seed, links: LinkSpec, keep_trace: bool) -> State {
+    fn new(seed: Seed, links: LinkSpec, keep: Keep) -> State {
         State {
             now: SimTime::ZERO,
             events: EventQueue::default(),
             hosts: Vec::new(),
             timer_generations: 0,
             net: Network::new(links),
-            trace: Trace::new(keep_trace),
+            trace: Trace::new(keep),
             budget: Budget::default(),
             memory_spent: false,
             watchers_keep: 0,

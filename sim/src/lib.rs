@@ -40,7 +40,7 @@
 //! - `fault_book`: which planned faults have struck. `memory`: what of a run is kept, counted. `slots`: slabs with
 //!   typed keys.
 //! - [`DelayLaw`], [`Stream`], [`Probability`]: randomness, from one seed by labelled streams.
-//! - [`Event`], [`TraceHash`]: the account of a run.
+//! - [`Event`], [`TraceHash`]: the account of a run. [`Capture`]: what a picture of it needs besides.
 //!
 //! # What a stopped host means
 //!
@@ -59,6 +59,7 @@
 //! machines never come back with another address. The kernel has never heard of Redis or of locks.
 
 mod apply;
+mod capture;
 mod clock;
 mod delay;
 mod disk;
@@ -81,6 +82,7 @@ mod trace;
 mod trace_hash;
 mod world;
 
+pub use capture::Capture;
 pub use clock::{ClockKind, Clocks, RatePpb, Readings};
 pub use delay::DelayLaw;
 pub use fault::{Fault, Occurrence, Pattern, PlannedFault, Struck, Trigger};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::capture::Capture;
 use crate::clock::ClockKind;
 use crate::fault::Fault;
 use crate::time::SimTime;
@@ -160,11 +161,28 @@ pub(crate) struct Trace {
     hasher: Rolling,
     count: u64,
     kept: Option<Vec<Record>>,
+    captured: Option<Box<Capture>>,
+}
+
+/// What of a run is kept, besides the hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Nothing.
+    Hash,
+    /// Every event.
+    Events,
+    /// Every event, and what a picture needs besides.
+    Everything,
 }
 
 impl Trace {
-    pub(crate) fn new(keep: bool) -> Trace {
-        Trace { hasher: Rolling::default(), count: 0, kept: keep.then(Vec::new) }
+    pub(crate) fn new(keep: Keep) -> Trace {
+        Trace {
+            hasher: Rolling::default(),
+            count: 0,
+            kept: (keep != Keep::Hash).then(Vec::new),
+            captured: (keep == Keep::Everything).then(Box::default),
+        }
     }
 
     pub(crate) fn is_kept(&self) -> bool {
@@ -189,6 +207,15 @@ impl Trace {
 
     pub(crate) fn hash(&self) -> TraceHash {
         self.hasher.hash()
+    }
+
+    /// What a picture needs, if somebody asked for it.
+    pub(crate) fn captured(&mut self) -> Option<&mut Capture> {
+        self.captured.as_deref_mut()
+    }
+
+    pub(crate) fn take_captured(&mut self) -> Capture {
+        self.captured.take().map_or_else(Capture::default, |captured| *captured)
     }
 
     pub(crate) fn take_kept(&mut self) -> Vec<Record> {

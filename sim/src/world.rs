@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use slab::Slab;
 
+use crate::capture::Capture;
 use crate::clock::{Clocks, RatePpb};
 use crate::delay::DelayLaw;
 use crate::disk::Disk;
@@ -22,7 +23,7 @@ use crate::queue::Pending;
 use crate::random::Seed;
 use crate::slots::Slots;
 use crate::time::{SimTime, WallTime};
-use crate::trace::{HostId, Record};
+use crate::trace::{HostId, Keep, Record};
 use crate::trace_hash::TraceHash;
 
 /// The world's own host has no name, so that the hosts added to it may have any.
@@ -122,16 +123,43 @@ pub struct World {
 impl World {
     /// An empty world. Hosts added to it are linked to each other by `links`.
     pub fn new(seed: Seed, links: LinkSpec) -> World {
-        World::build(seed, links, false)
+        World::build(seed, links, Keep::Hash)
     }
 
     /// The same, keeping the trace: see [`World::take_trace`].
     pub fn traced(seed: Seed, links: LinkSpec) -> World {
-        World::build(seed, links, true)
+        World::build(seed, links, Keep::Events)
     }
 
-    fn build(seed: Seed, links: LinkSpec, keep_trace: bool) -> World {
-        let kernel = Kernel::shared(seed, links, keep_trace);
+    /// The same, keeping what a picture of the run needs as well: see [`World::take_capture`].
+    ///
+    /// ```
+    /// use doublehold_sim::{Budget, DelayLaw, HostSpec, LinkSpec, Seed, World};
+    /// use std::time::Duration;
+    /// use tokio::io::AsyncWriteExt;
+    ///
+    /// let run = |mut world: World| {
+    ///     let listener = world.add_host(HostSpec::new("listener"), |host| async move {
+    ///         let _stream = host.listen(7).accept().await;
+    ///     });
+    ///     world.add_host(HostSpec::new("sender").essential(), move |host| async move {
+    ///         let mut stream = host.connect(listener, 7).await.expect("the listener is there");
+    ///         stream.write_all(b"hello").await.expect("nothing is cut");
+    ///     });
+    ///     (world.run(Budget::default()).hash, world.take_capture())
+    /// };
+    /// let links = LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(2)));
+    /// let (hash, captured) = run(World::captured(Seed(1), links.clone()));
+    /// assert_eq!(captured.sent, [b"hello"]);
+    /// assert_eq!(captured.clocks.len(), 3); // those of the two hosts and of the observer, and no change
+    /// assert_eq!(hash, run(World::new(Seed(1), links)).0);
+    /// ```
+    pub fn captured(seed: Seed, links: LinkSpec) -> World {
+        World::build(seed, links, Keep::Everything)
+    }
+
+    fn build(seed: Seed, links: LinkSpec, keep: Keep) -> World {
+        let kernel = Kernel::shared(seed, links, keep);
         let names = BTreeSet::new();
         let mut world = World { kernel, names, over: false, stays_on_its_thread: PhantomData };
         world.insert(HostSpec::new(OBSERVER_NAME), None);
@@ -175,6 +203,7 @@ impl World {
             signals: Vec::new(),
             signal_waker: None,
         });
+        state.capture_clocks(id);
         id
     }
 
@@ -264,6 +293,11 @@ impl World {
     /// The kept trace, once, if the world keeps one.
     pub fn take_trace(&mut self) -> Vec<Record> {
         self.kernel.state.borrow_mut().trace.take_kept()
+    }
+
+    /// What was captured besides the trace, once; empty if the world does not capture.
+    pub fn take_capture(&mut self) -> Capture {
+        self.kernel.state.borrow_mut().trace.take_captured()
     }
 }
 

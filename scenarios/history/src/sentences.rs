@@ -46,6 +46,19 @@ impl Evidence {
     }
 }
 
+impl ClockKind {
+    /// What this clock shows, as evidence says it: seconds, or the date and time of a wall clock.
+    ///
+    /// ```
+    /// # use doublehold_history::ClockKind;
+    /// assert_eq!(ClockKind::Monotonic.in_words(14_000_400_000), "14.000 s");
+    /// assert_eq!(ClockKind::Wall.in_words(1_767_225_612_031_000_000), "2026-01-01 00:00:12.031 UTC");
+    /// ```
+    pub fn in_words(self, reading_ns: i128) -> String {
+        on_clock(self, reading_ns)
+    }
+}
+
 fn overlap(it: &Overlap, header: &Header) -> String {
     let [first, second] = it.clients.map(|client| header.client(client));
     let lock = header.lock(it.lock);

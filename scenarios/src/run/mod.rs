@@ -12,6 +12,7 @@ mod clocks;
 mod closing;
 #[cfg(test)]
 mod counted;
+mod detail;
 mod drivers;
 mod env;
 mod kept;

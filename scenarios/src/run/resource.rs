@@ -50,6 +50,35 @@ impl Store {
     }
 }
 
+/// How long a client's request is.
+pub(super) const ASK_BYTES: usize = Request::SIZE;
+/// How long the resource's answer is.
+pub(super) const ANSWER_BYTES: usize = Answer::SIZE;
+
+/// A request in words.
+pub(super) fn asked(frame: &[u8], objects: &[&str]) -> String {
+    let Ok(frame) = frame.try_into() else { return String::new() };
+    let request = Request::decode(frame);
+    let object = objects.get(request.object.0 as usize).copied().unwrap_or_default();
+    let fencing = request.fencing.map(|number| format!(", fencing {number}")).unwrap_or_default();
+    match request.action {
+        Action::Read => format!("read {object}{fencing}"),
+        Action::Write { based_on, .. } => {
+            let based_on = based_on.map(|version| format!(", computed from version {version}"));
+            format!("write {object}{}{fencing}", based_on.unwrap_or_default())
+        }
+    }
+}
+
+/// An answer in words.
+pub(super) fn answered(frame: &[u8]) -> String {
+    match frame.try_into().map(Answer::decode) {
+        Ok(Answer::Content(content)) => format!("version {}", content.version),
+        Ok(Answer::Refused) => "refused".to_owned(),
+        Err(_) => String::new(),
+    }
+}
+
 /// Serves one client's connection until it ends. What was asked for until then was done.
 pub(crate) async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,

@@ -16,8 +16,9 @@ use super::env::SimEnv;
 use super::on_sim::SimWitness;
 use super::recorder::{Recorded, Recorder};
 use super::world::{Hosts, link};
-use super::{Driver, Engine, Prepared, Signal, clocks};
+use super::{Driver, Engine, Prepared, Signal, clocks, detail};
 use crate::cast::{Cast, UnknownHost};
+use crate::detail::Detail;
 use crate::fault::Fault;
 use crate::format::possible::commands;
 use crate::report::{Grants, Judgement, Report, Summary, TraceHash};
@@ -263,6 +264,30 @@ impl PreparedSim {
         let (_, trace) = self.run_traced(seed);
         let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
         steps(&trace, &self.cast, is_sent)
+    }
+
+    /// Runs from a seed, and keeps every event and what a picture needs besides.
+    ///
+    /// ```
+    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+    ///
+    /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
+    /// let (report, _, detail) = paused.run_with_detail(7);
+    /// assert_eq!(report.trace_hash, paused.judge(7).trace_hash);
+    /// assert_eq!(detail.messages.len() as u64, report.messages);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_with_detail(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>, Detail) {
+        let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.run_with_detail(seed);
+        }
+        let mut world = World::captured(seed, self.link());
+        let done = self.execute(seed, &mut world);
+        let (trace, captured, ended) = (world.take_trace(), world.take_capture(), done.run.ended);
+        let report = self.report(seed, done);
+        let detail = detail::detail(&self.scenario, &self.cast, &trace, &captured, ended);
+        (report, trace, detail)
     }
 
     /// What it is the preparation of.

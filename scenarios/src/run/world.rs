@@ -25,7 +25,7 @@ use crate::scenario::{
 
 /// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
 /// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
-const EPOCH: i64 = 1_767_225_600_000_000_000;
+pub(super) const EPOCH: i64 = 1_767_225_600_000_000_000;
 
 /// The hosts of a scenario, ready to be added to a world.
 pub(super) struct Hosts {

@@ -258,6 +258,9 @@ impl State {
         let connection = self.net.connections[key].id;
         let digest = digest(&buffer);
         self.emit(Event::Sent { connection, from, to, bytes: room as u32, digest });
+        if let Some(captured) = self.trace.captured() {
+            captured.sent.push(buffer.clone());
+        }
         self.transmit(key, side, Content::Data(buffer));
         Transfer::Done(room)
     }

@@ -17,7 +17,7 @@
 //! - The end of a connection that nobody uses is noticed by the next request.
 //! - RESP2 only, and no subscriptions. A transaction that fails names the first of its errors.
 
-mod reply;
+pub(super) mod reply;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 100;
 ///
 /// This is how a request's future gives its reply out: a value that is handed on in other wrappings is copied each
 /// time, which takes longer than reading it.
-pub(super) fn take(bytes: &mut &[u8]) -> Poll<RedisResult<Value>> {
+pub(in crate::run) fn take(bytes: &mut &[u8]) -> Poll<RedisResult<Value>> {
     let mut rest = *bytes;
     let reply = value(&mut rest, 1);
     if reply.is_ready() {
