@@ -46,7 +46,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// More evidence than this proves nothing new to the eye.
-const MAX_EVIDENCE: usize = 200;
+pub(super) const MAX_EVIDENCE: usize = 200;
 
 impl<'a> Facts<'a> {
     pub(super) fn new(run: Timeline<'a>) -> Facts<'a> {
@@ -198,6 +198,12 @@ impl<'a> Facts<'a> {
         self.run.clients.get(index).copied()
     }
 
+    /// The hosts of a role, in the scenario's order.
+    pub(super) fn hosts(&self, role: Role) -> impl Iterator<Item = HostIndex> {
+        let hosts = self.run.hosts.iter().enumerate();
+        hosts.filter(move |(_, (_, of))| *of == role).map(|(index, _)| HostIndex(index))
+    }
+
     /// A client's place in the scenario, by its host.
     pub(super) fn place_of(&self, host: HostIndex) -> usize {
         self.places.get(&host).copied().unwrap_or(0)
@@ -311,7 +317,7 @@ fn instant_of(evidence: &Evidence) -> Option<TrueNs> {
     }
 }
 
-fn grants_in(evidence: &Evidence) -> Vec<CallId> {
+pub(super) fn grants_in(evidence: &Evidence) -> Vec<CallId> {
     match evidence {
         Evidence::Overlap(it) => it.grants.to_vec(),
         Evidence::StaleWrite(it) => vec![it.grant, it.later_grant],

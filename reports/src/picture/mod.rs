@@ -26,6 +26,7 @@ mod ruler;
 mod signs;
 mod story;
 mod timeline;
+pub mod view;
 
 use doublehold_history::words::instant;
 use doublehold_history::{History, TrueNs, Verdicts};
@@ -34,9 +35,9 @@ use doublehold_scenarios::report::Report;
 use self::axis::Axis;
 use self::canvas::Canvas;
 use self::facts::Facts;
-use self::lanes::Lanes;
 use self::story::Story;
 use self::timeline::Timeline;
+use self::view::Lanes;
 use crate::style::{Paint, Style};
 use crate::words::{columns, to_ascii, wrap};
 
@@ -87,11 +88,11 @@ fn lanes(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     let label_width = label_width(facts);
     // Two columns of margin and one after the label.
     let mut canvas = Canvas::new(style.width.saturating_sub(label_width + 3));
-    let lanes = Lanes::new(facts);
     let numbered: Vec<TrueNs> = story.events.iter().map(|event| event.at).collect();
-    let axis = Axis::new(lanes.moments(), &numbered, canvas.width());
+    let lanes = Lanes::of(facts);
+    let axis = Axis::new(lanes::moments(&lanes, facts), &numbered, canvas.width());
     ruler::numbers(&mut canvas, &axis, story, style);
-    let used = lanes.draw(&mut canvas, &axis, story, style);
+    let used = lanes::draw(&lanes, facts, &mut canvas, &axis, story, style);
     ruler::time(&mut canvas, &axis, story, facts.run.ended, style);
     canvas.render(label_width, style) + &legend::legend(&used, facts, style)
 }
@@ -154,15 +155,23 @@ fn numbered_events(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     text
 }
 
-/// What the list leaves out; nothing if it has everything.
+/// What the list leaves out, with the way to all of it; nothing if it has everything.
 fn others(facts: &Facts<'_>, story: &Story) -> String {
+    let left_out = left_out(story);
+    if left_out.is_empty() {
+        return left_out;
+    }
+    let where_to = if !facts.run.leases.is_empty() { "; --history FILE writes all down" } else { "" };
+    format!("  … and {left_out}{where_to}\n")
+}
+
+/// `3 more events, and 2 lesser events`.
+fn left_out(story: &Story) -> String {
     let events = |count: usize| if count == 1 { "event" } else { "events" };
-    let more = match (story.omitted, story.lesser) {
-        (0, 0) => return String::new(),
+    match (story.omitted, story.lesser) {
+        (0, 0) => String::new(),
         (0, lesser) => format!("{lesser} lesser {}", events(lesser)),
         (more, 0) => format!("{more} more {}", events(more)),
         (more, lesser) => format!("{more} more {}, and {lesser} lesser {}", events(more), events(lesser)),
-    };
-    let where_to = if !facts.run.leases.is_empty() { "; --history FILE writes all down" } else { "" };
-    format!("  … and {more}{where_to}\n")
+    }
 }

@@ -3,14 +3,11 @@
 //! Faults that would cover each other get rows of their own. Faults of links are drawn by themselves.
 
 use doublehold_history::TrueNs;
-use doublehold_scenarios::fault::Nature;
-use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::HostIndex;
 
-use super::links::is_of_link;
 use super::pen::Pen;
-use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
+use crate::picture::view::FaultSpan;
 use crate::style::Paint;
 use crate::words::columns;
 
@@ -38,25 +35,17 @@ impl Stretch {
 }
 
 /// Whether anything happened to the host.
-pub(super) fn strike(facts: &Facts<'_>, host: HostIndex) -> bool {
-    struck(facts, host).next().is_some()
+pub(super) fn strike(faults: &[FaultSpan], host: HostIndex) -> bool {
+    struck(faults, host).next().is_some()
 }
 
-/// What struck a host and when, and whether for the first time.
-fn struck<'a>(facts: &Facts<'a>, host: HostIndex) -> impl Iterator<Item = (TrueNs, &'a FaultReport, bool)> {
-    let all = facts.run.faults;
-    let faults = all.iter().enumerate();
-    let faults = faults.filter(move |(_, fault)| !is_of_link(fault) && fault.hosts.contains(&host));
-    faults.filter_map(move |(index, fault)| {
-        let again = fault.fault.each && index > 0 && all[index - 1].fault == fault.fault;
-        Some((fault.from?, fault, !again))
-    })
+/// What struck a host.
+fn struck(faults: &[FaultSpan], host: HostIndex) -> impl Iterator<Item = &FaultSpan> {
+    faults.iter().filter(move |fault| !fault.of_link && fault.hosts.contains(&host))
 }
 
-pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, host: HostIndex) {
-    let mut stretches: Vec<Stretch> = struck(facts, host)
-        .map(|(from, fault, is_first)| stretch(from, fault, is_first, pen, facts))
-        .collect();
+pub(super) fn draw(faults: &[FaultSpan], pen: &mut Pen<'_>, host: HostIndex, ended: TrueNs) {
+    let mut stretches: Vec<Stretch> = struck(faults, host).map(|fault| stretch(fault, pen, ended)).collect();
     stretches.sort_by_key(|stretch| (stretch.from, stretch.word));
     stretches.dedup_by(|a, b| (a.from, a.to, a.word) == (b.from, b.to, b.word));
     while !stretches.is_empty() {
@@ -74,11 +63,10 @@ pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>, host: HostIndex) {
     }
 }
 
-fn stretch(from: TrueNs, fault: &FaultReport, is_first: bool, pen: &Pen<'_>, facts: &Facts<'_>) -> Stretch {
-    let lasts = fault.until != Some(from) && lasts_by_kind(fault);
-    let (column, ended) = (pen.column(from), facts.run.ended);
-    let to = if lasts { pen.column(fault.until.unwrap_or(ended)).max(column + 1) } else { column };
-    let word = if is_first { fault.fault.effect.kind().state } else { "" };
+fn stretch(fault: &FaultSpan, pen: &Pen<'_>, ended: TrueNs) -> Stretch {
+    let column = pen.column(fault.from);
+    let to = if fault.lasts { pen.column(fault.until.unwrap_or(ended)).max(column + 1) } else { column };
+    let word = if fault.again { "" } else { fault.state };
     let (wide, after) = (columns(word), to.max(column + 1));
     let word_at = match (to >= column + wide + 2, after + wide <= pen.column(ended) + 1) {
         (true, _) => column + (to - column - wide) / 2,
@@ -86,11 +74,5 @@ fn stretch(from: TrueNs, fault: &FaultReport, is_first: bool, pen: &Pen<'_>, fac
         // At the right edge the word goes before the sign.
         (false, false) => column.saturating_sub(wide),
     };
-    Stretch { from: column, to, word, word_at, sign: if lasts { Sign::Fault } else { Sign::Struck } }
-}
-
-/// Without an end in the report, a stopped host stays stopped; a clock that was stepped does not go on being stepped.
-fn lasts_by_kind(fault: &FaultReport) -> bool {
-    let once = [Nature::ClockOnce, Nature::Disk, Nature::Role];
-    fault.until.is_some() || !once.contains(&fault.fault.effect.kind().nature)
+    Stretch { from: column, to, word, word_at, sign: if fault.lasts { Sign::Fault } else { Sign::Struck } }
 }

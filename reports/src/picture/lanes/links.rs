@@ -2,27 +2,19 @@
 //!
 //! Faults of a kind that go on at one time are one shade; the list of events says which links each of them struck.
 
-use doublehold_history::words::clean;
+use doublehold_history::TrueNs;
 use doublehold_scenarios::fault::{Effect, Kind, Nature};
-use doublehold_scenarios::report::FaultReport;
 
 use super::pen::Pen;
-use crate::picture::facts::Facts;
 use crate::picture::legend::Sign;
+use crate::picture::view::FaultSpan;
 use crate::style::Paint;
 use crate::words::columns;
 
-/// Whether a fault is of a link, and not of a host.
-pub(super) fn is_of_link(fault: &FaultReport) -> bool {
-    matches!(fault.fault.effect.kind().nature, Nature::Link | Nature::Message)
-}
-
 /// The kinds of faults of links, in the order of their rows: links first, then messages.
-fn kinds(facts: &Facts<'_>) -> Vec<Kind> {
+fn kinds(faults: &[FaultSpan]) -> Vec<Kind> {
     let mut kinds = Effect::kinds();
-    kinds.retain(|kind| {
-        facts.run.faults.iter().any(|fault| is_of_link(fault) && fault.fault.effect.kind() == *kind)
-    });
+    kinds.retain(|kind| faults.iter().any(|fault| fault.of_link && fault.kind == *kind));
     kinds.sort_by_key(|kind| kind.nature == Nature::Message);
     kinds
 }
@@ -31,37 +23,31 @@ fn kinds(facts: &Facts<'_>) -> Vec<Kind> {
 struct Shade<'a> {
     from: usize,
     to: usize,
-    faults: Vec<&'a FaultReport>,
+    faults: Vec<&'a FaultSpan>,
 }
 
-pub(super) fn draw(pen: &mut Pen<'_>, facts: &Facts<'_>) {
+pub(super) fn draw(faults: &[FaultSpan], pen: &mut Pen<'_>, ended: TrueNs) {
     let mut label = "links";
-    for kind in kinds(facts) {
-        let shades = shades(pen, facts, kind);
-        if shades.is_empty() {
-            continue;
-        }
+    for kind in kinds(faults) {
+        let shades = shades(faults, pen, kind, ended);
         pen.row(std::mem::take(&mut label), Paint::Plain);
         for shade in &shades {
             let sign = if shade.to > shade.from { Sign::Link } else { Sign::Struck };
             pen.fill_columns(shade.from, shade.to, sign, Paint::Fault);
         }
-        let end = pen.column(facts.run.ended) + 1;
+        let end = pen.column(ended) + 1;
         for shade in &shades {
             label_shade(pen, shade, kind, end);
         }
     }
 }
 
-fn shades<'a>(pen: &Pen<'_>, facts: &Facts<'a>, kind: Kind) -> Vec<Shade<'a>> {
-    let struck = facts.run.faults.iter().filter(|fault| fault.fault.effect.kind() == kind);
-    let mut stretches: Vec<(usize, usize, &FaultReport)> = struck
-        .filter_map(|fault| {
-            let from = fault.from?;
-            let lasts = kind.nature != Nature::Message && fault.until != Some(from);
-            let column = pen.column(from);
-            let until = fault.until.unwrap_or(facts.run.ended);
-            Some((column, if lasts { pen.column(until).max(column + 1) } else { column }, fault))
+fn shades<'a>(faults: &'a [FaultSpan], pen: &Pen<'_>, kind: Kind, ended: TrueNs) -> Vec<Shade<'a>> {
+    let struck = faults.iter().filter(|fault| fault.kind == kind);
+    let mut stretches: Vec<(usize, usize, &FaultSpan)> = struck
+        .map(|fault| {
+            let (column, until) = (pen.column(fault.from), fault.until.unwrap_or(ended));
+            (column, if fault.lasts { pen.column(until).max(column + 1) } else { column }, fault)
         })
         .collect();
     stretches.sort_by_key(|&(from, to, _)| (from, to));
@@ -83,7 +69,7 @@ fn label_shade(pen: &mut Pen<'_>, shade: &Shade<'_>, kind: Kind, end: usize) {
     let many = shade.faults.len() > 1;
     let mut choices = vec![if many { kind.state_of_several } else { kind.state }.to_owned()];
     if !many {
-        choices.insert(0, clean(&shade.faults[0].fault.words()));
+        choices.insert(0, shade.faults[0].words.clone());
     }
     let row = pen.last_row();
     for (index, words) in choices.iter().enumerate() {

@@ -19,59 +19,49 @@ use super::canvas::Canvas;
 use super::facts::Facts;
 use super::legend::Used;
 use super::story::Story;
+use super::view::Lanes;
 use crate::style::{Paint, Style};
 
-use self::clients::ClientLane;
 use self::pen::Pen;
 
-/// All lanes, gathered from a report and not yet drawn.
-pub(super) struct Lanes<'a> {
-    facts: &'a Facts<'a>,
-    /// Of each client, a lane for every lock.
-    clients: Vec<Vec<ClientLane>>,
+/// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
+pub(super) fn moments(lanes: &Lanes, facts: &Facts<'_>) -> Vec<TrueNs> {
+    let mut moments = vec![facts.run.ended];
+    moments.extend(lanes.clients.iter().flat_map(|lane| clients::moments(lane, facts)));
+    moments.extend(lanes.faults.iter().flat_map(|fault| [Some(fault.from), fault.until]).flatten());
+    let keys = || facts.run.keys.iter().filter(|key| facts.matters(key.grant));
+    moments.extend(keys().map(|key| key.from));
+    moments.extend(keys().filter_map(|key| key.until.map(|(at, _)| at)));
+    moments.retain(|at| *at <= facts.run.ended);
+    moments
 }
 
-impl<'a> Lanes<'a> {
-    pub(super) fn new(facts: &'a Facts<'a>) -> Lanes<'a> {
-        Lanes { facts, clients: clients::gather(facts) }
+/// Draws every lane; returns what the legend has to explain.
+pub(super) fn draw(
+    lanes: &Lanes,
+    facts: &Facts<'_>,
+    canvas: &mut Canvas,
+    axis: &Axis,
+    story: &Story,
+    style: &Style,
+) -> Used {
+    let (mut pen, ended) = (Pen::new(canvas, axis, style), facts.run.ended);
+    let faults = |pen: &mut Pen<'_>, host| faults::draw(&lanes.faults, pen, host, ended);
+    for lanes in lanes.clients.chunk_by(|one, next| one.host == next.host) {
+        lanes.iter().for_each(|lane| clients::draw(lane, &mut pen, facts, story));
+        faults(&mut pen, lanes[0].host);
     }
-
-    /// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
-    pub(super) fn moments(&self) -> Vec<TrueNs> {
-        let run = &self.facts.run;
-        let mut moments = vec![run.ended];
-        moments.extend(self.clients.iter().flatten().flat_map(|lane| lane.moments(self.facts)));
-        moments.extend(run.faults.iter().flat_map(|fault| [fault.from, fault.until]).flatten());
-        let keys = || run.keys.iter().filter(|key| self.facts.matters(key.grant));
-        moments.extend(keys().map(|key| key.from));
-        moments.extend(keys().filter_map(|key| key.until.map(|(at, _)| at)));
-        moments.retain(|at| *at <= run.ended);
-        moments
+    overlaps::draw(&lanes.overlaps, &mut pen);
+    pen.row("", Paint::Plain);
+    for lanes in lanes.nodes.chunk_by(|one, next| one.host == next.host) {
+        lanes.iter().for_each(|lane| nodes::draw(lane, &mut pen, facts));
+        faults(&mut pen, lanes[0].host);
     }
-
-    /// Draws every lane; returns what the legend has to explain.
-    pub(super) fn draw(&self, canvas: &mut Canvas, axis: &Axis, story: &Story, style: &Style) -> Used {
-        let (facts, mut pen) = (self.facts, Pen::new(canvas, axis, style));
-        for (place, lanes) in self.clients.iter().enumerate() {
-            lanes.iter().for_each(|lane| lane.draw(&mut pen, facts, story, place));
-            facts.run.clients.get(place).into_iter().for_each(|host| faults::draw(&mut pen, facts, *host));
-        }
-        overlaps::draw(&mut pen, facts);
-        pen.row("", Paint::Plain);
-        for host in self.hosts(Role::Node) {
-            facts.locks().for_each(|lock| nodes::draw(&mut pen, facts, host, lock));
-            faults::draw(&mut pen, facts, host);
-        }
-        for host in self.hosts(Role::Resource).filter(|host| faults::strike(facts, *host)) {
-            pen.row(&facts.host(host), Paint::Plain);
-            faults::draw(&mut pen, facts, host);
-        }
-        links::draw(&mut pen, facts);
-        pen.used()
+    let struck = |host: &HostIndex| faults::strike(&lanes.faults, *host);
+    for host in facts.hosts(Role::Resource).filter(struck) {
+        pen.row(&facts.host(host), Paint::Plain);
+        faults(&mut pen, host);
     }
-
-    fn hosts(&self, role: Role) -> impl Iterator<Item = HostIndex> {
-        let hosts = self.facts.run.hosts.iter().enumerate();
-        hosts.filter(move |(_, (_, of))| *of == role).map(|(index, _)| HostIndex(index))
-    }
+    links::draw(&lanes.faults, &mut pen, ended);
+    pen.used()
 }

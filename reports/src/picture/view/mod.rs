@@ -1,0 +1,175 @@
+//! The view model of a run: everything that a drawing shows, as plain data with exact instants, and nothing that it
+//! would have to compute from the run.
+//!
+//! The text picture and the figures are drawn from it: the lanes ([`Lanes`]) are the same data, and so are the sentences.
+//! Written as JSON it is what a figure's HTML form draws from. Names and words are clean: no drawing shows a character
+//! that acts on a terminal. Escaping for a format is the drawing's business.
+
+mod clients;
+mod clocks;
+mod events;
+mod evidence;
+mod faults;
+mod lanes;
+mod nodes;
+mod overlaps;
+
+use doublehold_history::words::clean;
+use doublehold_history::{Predicate, TrueNs};
+use doublehold_scenarios::detail::{Detail, Message};
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::scenario::{HostIndex, Role};
+use serde::Serialize;
+
+pub use clocks::{ClockSeries, ClockStretch};
+pub use events::EventLine;
+pub use evidence::EvidenceLine;
+pub use lanes::{
+    ClaimBar, ClientLane, DeadlineMark, FaultSpan, KeyBar, Lanes, NodeLane, OverlapSpan, Wait, WriteFate,
+    WriteMark,
+};
+
+use super::facts::Facts;
+use super::timeline::Timeline;
+use super::{cause, story};
+
+/// A run as it is drawn.
+#[derive(Clone, Debug, Serialize)]
+pub struct View {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The claim that it is about.
+    pub claim: String,
+    /// The seed, as text: it uses all of its 64 bits.
+    pub seed: String,
+    /// The digest of the run's trace.
+    pub trace_hash: String,
+    /// What each predicate came to.
+    pub verdicts: Vec<VerdictLine>,
+    /// When the run ended.
+    pub ended: TrueNs,
+    /// Every host, in the scenario's order: where others name a host, its place in this list.
+    pub hosts: Vec<HostLine>,
+    /// What has a beginning and an end.
+    #[serde(flatten)]
+    pub lanes: Lanes,
+    /// Why the first violation came about.
+    pub why: Option<String>,
+    /// The numbered sentences, as under the text picture, and in the same order.
+    pub story: Vec<StoryLine>,
+    /// What they leave out, in words; empty if nothing.
+    pub left_out: String,
+    /// Everything that the history tells, in order.
+    pub events: Vec<EventLine>,
+    /// What proves the violations.
+    pub evidence: Vec<EvidenceLine>,
+    /// Every message with its words; empty if the run kept none.
+    pub messages: Vec<Message>,
+    /// The clocks of each host, in the scenario's order; empty if the run kept none.
+    pub clocks: Vec<ClockSeries>,
+}
+
+/// A predicate and what it came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictLine {
+    /// `P1`.
+    pub predicate: Predicate,
+    /// `claim overlap`.
+    pub name: &'static str,
+    /// `holds`, `violated` or `inconclusive`.
+    pub verdict: &'static str,
+}
+
+/// A host.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostLine {
+    /// Its name.
+    pub name: String,
+    /// What it is there for.
+    pub role: Role,
+    /// What stands for a client in the lanes of nodes.
+    pub sign: Option<char>,
+}
+
+/// A numbered sentence.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoryLine {
+    /// When.
+    pub at: TrueNs,
+    /// Whose lane it belongs to.
+    pub host: Option<HostIndex>,
+    /// Whether a verdict turns on it.
+    pub proves: bool,
+    /// What, without a full stop.
+    pub words: String,
+}
+
+impl View {
+    /// What there is to draw of a run; messages and clocks only with its detail.
+    ///
+    /// ```
+    /// use doublehold::picture::view::View;
+    /// use doublehold_scenarios::{Engine, SimEngine, catalog};
+    ///
+    /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
+    /// let (report, _, detail) = paused.run_with_detail(7);
+    /// let view = View::of_run(&report, Some(detail));
+    /// assert_eq!(view.lanes.overlaps[0].words, "c1 and c2 both hold: 1.013 s");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_run(report: &Report, detail: Option<Detail>) -> View {
+        let facts = Facts::new(Timeline::of_run(report));
+        let story = story::select(&facts);
+        let detail = detail.unwrap_or_default();
+        let events = events::lines(&facts);
+        let verdict = |(predicate, verdict): (Predicate, &doublehold_history::Verdict)| VerdictLine {
+            predicate,
+            name: predicate.name(),
+            verdict: verdict.as_str(),
+        };
+        View {
+            scenario: clean(&report.scenario.name),
+            claim: clean(&report.scenario.claim),
+            seed: report.seed.to_string(),
+            trace_hash: report.trace_hash.to_string(),
+            verdicts: report.verdicts.iter().map(verdict).collect(),
+            ended: report.ended,
+            hosts: hosts(&facts),
+            lanes: Lanes::of(&facts),
+            why: cause::sentence(&facts),
+            story: story_lines(&story),
+            left_out: super::left_out(&story),
+            evidence: evidence::lines(&facts, &events),
+            events,
+            messages: cleaned(detail.messages),
+            clocks: clocks::series(&detail.clocks, detail.epoch_ns),
+        }
+    }
+}
+
+fn hosts(facts: &Facts<'_>) -> Vec<HostLine> {
+    let line = |(index, (_, role)): (usize, &(&str, Role))| {
+        let host = HostIndex(index);
+        let sign = (*role == Role::Client).then(|| facts.signs.of(facts.place_of(host)));
+        HostLine { name: facts.host(host), role: *role, sign }
+    };
+    facts.run.hosts.iter().enumerate().map(line).collect()
+}
+
+fn story_lines(story: &story::Story) -> Vec<StoryLine> {
+    let line = |event: &story::StoryEvent| StoryLine {
+        at: event.at,
+        host: event.host,
+        proves: event.rank <= story::Rank::Proof,
+        words: event.words.clone(),
+    };
+    story.events.iter().map(line).collect()
+}
+
+/// Keys and tokens are whatever a scenario and a lock make them.
+fn cleaned(mut messages: Vec<Message>) -> Vec<Message> {
+    for phrase in messages.iter_mut().flat_map(|message| &mut message.phrases) {
+        (phrase.words, phrase.short) = (clean(&phrase.words), clean(&phrase.short));
+    }
+    messages
+}
