@@ -30,6 +30,7 @@ mod commands;
 mod error;
 #[cfg(feature = "cli")]
 mod exit;
+pub mod figure;
 pub mod findings;
 #[cfg(feature = "cli")]
 mod folder;

@@ -7,11 +7,13 @@ mod variants;
 use clap::Args;
 use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
+use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 use serde::Serialize;
 
+use super::timeline::TimelineFile;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{OutputFile, Written};
@@ -31,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Run the scenario and each of its variants, a line for each; the exit status is the worst
-    #[arg(long, conflicts_with_all = ["trace", "history", "plan"])]
+    #[arg(long, conflicts_with_all = ["trace", "history", "plan", "timeline"])]
     all_variants: bool,
     #[command(flatten)]
     show: Show,
@@ -51,6 +53,9 @@ struct Files {
     /// Write the run to FILE for `replay`
     #[arg(long, value_name = "FILE")]
     plan: Option<String>,
+    /// Draw the run to scale, with every message and clock, to FILE: .svg
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<String>,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
@@ -62,11 +67,15 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     files.spare(&arguments.scenario)?;
     let prepared = SimEngine.prepare(&scenario)?;
     let seed = arguments.seed_of(&scenario);
-    let (report, trace) = match files.trace {
-        Some(_) => prepared.run_traced(seed),
-        None => (prepared.run(seed), Vec::new()),
+    let (report, trace, detail) = match (&files.trace, &files.timeline) {
+        (_, Some(_)) => prepared.run_with_detail(seed),
+        (Some(_), None) => {
+            let (report, trace) = prepared.run_traced(seed);
+            (report, trace, Detail::default())
+        }
+        (None, None) => (prepared.run(seed), Vec::new(), Detail::default()),
     };
-    files.fill(&report, &trace)?;
+    files.fill(&report, &trace, detail)?;
     super::show(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }
 
@@ -89,6 +98,7 @@ struct OpenFiles {
     trace: Option<OutputFile>,
     history: Option<OutputFile>,
     plan: Option<OutputFile>,
+    timeline: Option<TimelineFile>,
 }
 
 impl OpenFiles {
@@ -100,13 +110,15 @@ impl OpenFiles {
             trace: open("the trace", &files.trace)?,
             history: open("the history", &files.history)?,
             plan: open("the plan", &files.plan)?,
+            timeline: files.timeline.as_deref().map(TimelineFile::open).transpose()?,
         };
         files.refuse_one_for_two()?;
         Ok(files)
     }
 
     fn all(&self) -> Vec<&OutputFile> {
-        [&self.trace, &self.history, &self.plan].into_iter().flatten().collect()
+        let timeline = self.timeline.iter().map(|timeline| &timeline.file);
+        [&self.trace, &self.history, &self.plan].into_iter().flatten().chain(timeline).collect()
     }
 
     fn refuse_one_for_two(&self) -> Result<(), CliError> {
@@ -134,7 +146,7 @@ impl OpenFiles {
     }
 
     /// Writes all results, and puts them in their places when none has failed.
-    fn fill(self, report: &Report, trace: &[impl Serialize]) -> Result<(), CliError> {
+    fn fill(self, report: &Report, trace: &[impl Serialize], detail: Detail) -> Result<(), CliError> {
         let mut written = Vec::new();
         if let Some(file) = self.trace {
             written.push(file.write(|output| json::write_trace(report, trace, output))?);
@@ -145,6 +157,9 @@ impl OpenFiles {
         if let Some(file) = self.plan {
             let text = Plan::of(report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
             written.push(file.write(|output| output.write_all(text.as_bytes()))?);
+        }
+        if let Some(timeline) = self.timeline {
+            written.push(timeline.write(report, detail)?);
         }
         written.into_iter().try_for_each(Written::keep)
     }

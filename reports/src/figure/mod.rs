@@ -1,0 +1,58 @@
+//! A run as a figure: lanes over true time, to scale, as SVG.
+//!
+//! Like the figures of papers on locks, but exact. Drawn from the view model that the text picture is drawn from
+//! ([`crate::picture::view`]). Pure: a view in, markup out; the same view gives the same bytes.
+//!
+//! Nothing is left out of the middle of an axis. Where what matters is small against the run, it is drawn once more in
+//! a panel of its own, to a scale of its own.
+
+mod bars;
+mod inks;
+mod insets;
+mod lettering;
+mod panel;
+mod paper;
+mod rows;
+mod scale;
+mod shades;
+mod sheet;
+
+use crate::picture::view::View;
+
+/// How a figure is to be drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How wide it is, in pixels at its natural size: at least [`Options::NARROWEST`].
+    pub width: u32,
+    /// What the names in its markup begin with, so that several figures can stand on one page: letters and digits.
+    pub id: String,
+}
+
+impl Options {
+    /// Narrower than this, nothing can be read.
+    pub const NARROWEST: u32 = 480;
+}
+
+impl Default for Options {
+    /// As wide as a page of text needs it.
+    fn default() -> Options {
+        Options { width: 1200, id: "run".to_owned() }
+    }
+}
+
+/// Draws a run as one SVG.
+///
+/// ```
+/// use doublehold::figure::{Options, svg};
+/// use doublehold::picture::view::View;
+/// use doublehold_scenarios::{Engine, SimEngine, catalog};
+///
+/// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
+/// let (report, _, detail) = paused.run_with_detail(7);
+/// let figure = svg(&View::of_run(&report, Some(detail)), &Options::default());
+/// assert!(figure.starts_with("<svg ") && figure.contains("c1 and c2 both hold: 1.013 s"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn svg(view: &View, options: &Options) -> String {
+    sheet::draw(view, options)
+}

@@ -1,0 +1,131 @@
+//! What an SVG is written with: shapes and texts, escaped, numbers with two decimals.
+//!
+//! Only this file writes markup. Texts are user input (names of hosts, keys, locks): all of them are escaped here.
+
+use std::fmt::Write;
+
+/// Elements under each other, in the order in which they are drawn.
+#[derive(Debug, Default)]
+pub(super) struct Paper {
+    markup: String,
+}
+
+/// How a text is aligned to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Start,
+    Middle,
+    End,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Box2 {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Box2 {
+    pub(super) fn meets(&self, other: &Box2) -> bool {
+        self.x < other.x + other.width
+            && other.x < self.x + self.width
+            && self.y < other.y + other.height
+            && other.y < self.y + self.height
+    }
+}
+
+impl Paper {
+    pub(super) fn into_markup(self) -> String {
+        self.markup
+    }
+
+    /// Opens a group, with attributes as they are.
+    pub(super) fn open(&mut self, attributes: &str) {
+        let _ignored = writeln!(self.markup, "<g {attributes}>");
+    }
+
+    pub(super) fn close(&mut self) {
+        self.markup.push_str("</g>\n");
+    }
+
+    /// Markup that was made elsewhere.
+    pub(super) fn raw(&mut self, markup: &str) {
+        self.markup.push_str(markup);
+    }
+
+    /// A rectangle with attributes, and what a reader who points at it is told.
+    pub(super) fn rect(&mut self, area: Box2, attributes: &str, title: &str) {
+        let Box2 { x, y, width, height } = area;
+        let (x, y, width, height) = (number(x), number(y), number(width), number(height));
+        let start = format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" {attributes}"#);
+        self.element(&start, "rect", title);
+    }
+
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), attributes: &str, title: &str) {
+        let (x1, y1, x2, y2) = (number(from.0), number(from.1), number(to.0), number(to.1));
+        let start = format!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {attributes}"#);
+        self.element(&start, "line", title);
+    }
+
+    pub(super) fn circle(&mut self, at: (f64, f64), radius: f64, attributes: &str, title: &str) {
+        let (x, y, radius) = (number(at.0), number(at.1), number(radius));
+        self.element(&format!(r#"<circle cx="{x}" cy="{y}" r="{radius}" {attributes}"#), "circle", title);
+    }
+
+    pub(super) fn path(&mut self, points: &[(f64, f64)], attributes: &str) {
+        let mut path = String::new();
+        for (place, (x, y)) in points.iter().enumerate() {
+            let command = if place == 0 { 'M' } else { 'L' };
+            let _ignored = write!(path, "{command}{} {}", number(*x), number(*y));
+        }
+        self.element(&format!(r#"<path d="{path}" {attributes}"#), "path", "");
+    }
+
+    /// A text on one line. `attributes` may set its colour, size and weight.
+    pub(super) fn text(&mut self, at: (f64, f64), align: Align, attributes: &str, text: &str) {
+        let anchor = match align {
+            Align::Start => "",
+            Align::Middle => r#" text-anchor="middle""#,
+            Align::End => r#" text-anchor="end""#,
+        };
+        let (x, y) = (number(at.0), number(at.1));
+        let _ignored =
+            writeln!(self.markup, r#"<text x="{x}" y="{y}"{anchor} {attributes}>{}</text>"#, escaped(text));
+    }
+
+    fn element(&mut self, start: &str, name: &str, title: &str) {
+        let _ignored = if title.is_empty() {
+            writeln!(self.markup, "{start}/>")
+        } else {
+            writeln!(self.markup, "{start}><title>{}</title></{name}>", escaped(title))
+        };
+    }
+}
+
+/// Two decimals at most.
+pub(super) fn number(value: f64) -> String {
+    let digits = format!("{value:.2}");
+    let short = digits.trim_end_matches('0').trim_end_matches('.');
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// For texts and for attributes in double quotes. Characters that XML does not have become a mark.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(' '),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push('\u{fffd}');
+            }
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,91 @@
+//! The rows of a panel, from top to bottom: clients, nodes, the resource, and one for each kind of fault of links.
+
+use doublehold_scenarios::scenario::{HostIndex, Role};
+
+use crate::picture::view::{ClientLane, FaultSpan, NodeLane, View};
+
+/// What a row shows.
+#[derive(Clone, Debug)]
+pub(super) enum Shown<'v> {
+    Client { lane: &'v ClientLane, place: usize },
+    Node(&'v NodeLane),
+    Resource(HostIndex),
+    Links(Vec<&'v FaultSpan>),
+}
+
+/// A row and where it is in its panel.
+#[derive(Clone, Debug)]
+pub(super) struct Row<'v> {
+    pub(super) shown: Shown<'v>,
+    pub(super) label: String,
+    pub(super) top: f64,
+    pub(super) height: f64,
+}
+
+impl Row<'_> {
+    /// Where bars are and messages begin and end.
+    pub(super) fn middle(&self) -> f64 {
+        self.top + self.height - 17.0
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// Whose row it is.
+    pub(super) fn host(&self) -> Option<HostIndex> {
+        match &self.shown {
+            Shown::Client { lane, .. } => Some(lane.host),
+            Shown::Node(lane) => Some(lane.host),
+            Shown::Resource(host) => Some(*host),
+            Shown::Links(_) => None,
+        }
+    }
+}
+
+/// All rows of a run, under each other from `top` on.
+pub(super) fn rows(view: &View, top: f64) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    let mut below = top;
+    let mut add = |shown, label: String, height| {
+        rows.push(Row { shown, label, top: below, height });
+        below += height;
+    };
+    let clients = view.lanes.clients.chunk_by(|one, next| one.host == next.host);
+    for (place, lane) in
+        clients.enumerate().flat_map(|(place, lanes)| lanes.iter().map(move |lane| (place, lane)))
+    {
+        add(Shown::Client { lane, place }, lane.label.clone(), 46.0);
+    }
+    for lane in &view.lanes.nodes {
+        add(Shown::Node(lane), lane.label.clone(), 42.0);
+    }
+    if let Some((host, name)) = resource(view) {
+        add(Shown::Resource(host), name, 34.0);
+    }
+    for (label, faults) in links(view) {
+        add(Shown::Links(faults), label, 26.0);
+    }
+    rows
+}
+
+/// The resource, if anything reaches it or strikes it.
+fn resource(view: &View) -> Option<(HostIndex, String)> {
+    let place = view.hosts.iter().position(|host| host.role == Role::Resource)?;
+    let host = HostIndex(place);
+    let is_asked = view.messages.iter().any(|message| message.to == host);
+    let is_struck = view.lanes.faults.iter().any(|fault| !fault.of_link && fault.hosts.contains(&host));
+    (is_asked || is_struck).then(|| (host, view.hosts[place].name.clone()))
+}
+
+/// The faults of links, by kind, in the order in which each kind struck first.
+fn links(view: &View) -> Vec<(String, Vec<&FaultSpan>)> {
+    let mut kinds: Vec<(String, Vec<&FaultSpan>)> = Vec::new();
+    for fault in view.lanes.faults.iter().filter(|fault| fault.of_link) {
+        match kinds.iter_mut().find(|(_, faults)| faults[0].kind == fault.kind) {
+            Some((_, faults)) => faults.push(fault),
+            None => kinds.push((fault.kind.state_of_several.to_owned(), vec![fault])),
+        }
+    }
+    kinds
+}

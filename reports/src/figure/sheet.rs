@@ -1,0 +1,196 @@
+//! The whole figure: title, the run's panel, panels of what is small, clocks, sentences.
+
+use doublehold_history::words::{duration, instant};
+
+use super::Options;
+use super::inks::{self, BAD, FAINT, INK};
+use super::insets::{Inset, insets};
+use super::lettering::{self, SIZE, wrapped};
+use super::panel::Panel;
+use super::paper::{Align, Box2, Paper, number};
+use super::rows::{Row, rows};
+use super::scale::Scale;
+use crate::picture::view::View;
+
+const MARGIN: f64 = 16.0;
+/// What the labels of rows take at most.
+const LABELS: f64 = 150.0;
+
+/// A figure while it is drawn, from top to bottom.
+struct Sheet<'v> {
+    view: &'v View,
+    options: &'v Options,
+    width: f64,
+    /// Where the next part begins.
+    below: f64,
+    paper: Paper,
+}
+
+pub(super) fn draw(view: &View, options: &Options) -> String {
+    let width = f64::from(options.width.max(Options::NARROWEST));
+    let mut sheet = Sheet { view, options, width, below: MARGIN, paper: Paper::default() };
+    let insets = insets(view);
+    sheet.title();
+    sheet.run(&insets);
+    for (inset, sign) in insets.iter().zip('A'..) {
+        sheet.inset(inset, sign);
+    }
+    sheet.sentences();
+    sheet.finish()
+}
+
+impl Sheet<'_> {
+    fn finish(self) -> String {
+        let (width, height) = (number(self.width), number(self.below + MARGIN));
+        let id = &self.options.id;
+        let definitions = inks::definitions(id, self.view.lanes.clients.len());
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\" fill=\"{INK}\" id=\"{id}\" role=\"img\">\n\
+             <style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
+             stroke-linejoin:round}}</style>\n\
+             {definitions}<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
+            self.paper.into_markup()
+        )
+    }
+
+    fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {
+        for line in wrapped(text, SIZE, self.width - 2.0 * MARGIN - indent) {
+            self.below += 16.0;
+            self.paper.text((MARGIN + indent, self.below), Align::Start, attributes, &line);
+        }
+    }
+
+    fn title(&mut self) {
+        let view = self.view;
+        let title = format!("{}, seed {}: {} of true time", view.scenario, view.seed, duration(view.ended.0));
+        self.paragraph(&title, 0.0, r#"font-weight="bold""#);
+        let said = |it: &crate::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
+        let verdicts: Vec<String> = view.verdicts.iter().map(said).collect();
+        self.paragraph(&verdicts.join(" · "), 0.0, &format!(r#"fill="{FAINT}""#));
+        self.below += 12.0;
+    }
+
+    /// How much of the width the labels of rows take.
+    fn label_width(&self, rows: &[Row<'_>]) -> f64 {
+        let widest = rows.iter().map(|row| lettering::width(&row.label, SIZE)).fold(0.0, f64::max);
+        (widest + 24.0).clamp(72.0, LABELS)
+    }
+
+    fn scale(&self, rows: &[Row<'_>], inset: &Inset) -> Scale {
+        let left = MARGIN + self.label_width(rows);
+        Scale { from: inset.from, to: inset.to, left, width: self.width - MARGIN - left }
+    }
+
+    /// The whole run, with the numbers of the sentences above and the signs of the insets below.
+    fn run(&mut self, insets: &[Inset]) {
+        let whole = Inset { from: doublehold_history::TrueNs(0), to: self.view.ended, words: String::new() };
+        let top = self.below + 24.0;
+        let rows = rows(self.view, top);
+        let scale = self.scale(&rows, &whole);
+        self.panel(&rows, scale);
+        for (inset, sign) in insets.iter().zip('A'..) {
+            let (x, end) = (scale.x(inset.from), scale.x(inset.to));
+            let area = Box2 { x, y: top, width: (end - x).max(1.0), height: self.below - top - 32.0 };
+            let attributes =
+                format!(r#"fill="none" stroke="{INK}" stroke-width="0.8" stroke-dasharray="2 2""#);
+            self.paper.rect(area, &attributes, &inset.words);
+            let attributes = r#"class="label" font-weight="bold""#;
+            self.paper.text(
+                ((x + end) / 2.0, self.below - 3.0),
+                Align::Middle,
+                attributes,
+                &sign.to_string(),
+            );
+        }
+        self.below += 8.0;
+    }
+
+    fn inset(&mut self, inset: &Inset, sign: char) {
+        let span = inset.to.since(inset.from);
+        let title = format!(
+            "{sign}: {}. {} to {}, {} wide",
+            inset.words,
+            instant(inset.from),
+            instant(inset.to),
+            duration(span)
+        );
+        self.paragraph(&title, 0.0, r#"font-weight="bold""#);
+        let rows = rows(self.view, self.below + 26.0);
+        let scale = self.scale(&rows, inset);
+        self.panel(&rows, scale);
+    }
+
+    /// The rows over a scale, with their axis and the numbers of the sentences that are in it.
+    fn panel(&mut self, rows: &[Row<'_>], scale: Scale) {
+        let clip = format!("{}-clip{}", self.options.id, number(self.below));
+        let mut panel = Panel::new(self.view, &self.options.id, scale, rows);
+        let (top, bottom) = (panel.top(), panel.bottom());
+        panel.draw();
+        let drawn = std::mem::take(&mut panel.paper).into_markup();
+        panel.axis();
+        let axis = std::mem::take(&mut panel.paper).into_markup();
+        let area = Box2 { x: 0.0, y: top - 1.0, width: scale.right() + 1.0, height: bottom - top + 2.0 };
+        self.paper.open(&format!(r#"clip-path="url(#{clip})""#));
+        self.paper.raw(&format!("<clipPath id=\"{clip}\">"));
+        self.paper.rect(area, "", "");
+        self.paper.raw("</clipPath>\n");
+        self.paper.raw(&drawn);
+        self.paper.close();
+        self.paper.raw(&axis);
+        self.numbers(rows, scale, top);
+        self.below = bottom + 40.0;
+    }
+
+    /// The number of each sentence above its instant, with a line down to the lane that it is about.
+    fn numbers(&mut self, rows: &[Row<'_>], scale: Scale, top: f64) {
+        let mut free = scale.left - 8.0;
+        for (place, line) in self.view.story.iter().enumerate() {
+            if !scale.shows(line.at, line.at) {
+                continue;
+            }
+            let x = scale.x(line.at);
+            let at = x.max(free).min(scale.right());
+            free = at + 16.0;
+            let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
+            let ink = if line.proves { BAD } else { INK };
+            let down = lane.map_or(top, |row| row.middle() - 9.0);
+            let attributes = format!(r#"stroke="{ink}" stroke-width="0.6""#);
+            self.paper.line((at, top - 6.0), (x, top), &attributes, "");
+            self.paper.line((x, top), (x, down), &format!(r#"{attributes} stroke-dasharray="1 2""#), "");
+            let title = format!("{}: {}", instant(line.at), line.words);
+            self.paper.circle((at, top - 13.0), 7.0, &format!(r##"fill="#ffffff" stroke="{ink}""##), &title);
+            let attributes = format!(r#"font-size="9" fill="{ink}""#);
+            self.paper.text((at, top - 10.0), Align::Middle, &attributes, &(place + 1).to_string());
+        }
+    }
+
+    fn sentences(&mut self) {
+        let view = self.view;
+        if let Some(why) = &view.why {
+            self.paragraph(&format!("why: {why}"), 0.0, r#"font-weight="bold""#);
+            self.below += 6.0;
+        }
+        for (place, line) in view.story.iter().enumerate() {
+            let before = self.below;
+            self.paragraph(&line.words, 110.0, "");
+            let attributes =
+                if line.proves { format!(r#"fill="{BAD}" font-weight="bold""#) } else { String::new() };
+            self.paper.text(
+                (MARGIN + 22.0, before + 16.0),
+                Align::End,
+                &attributes,
+                &(place + 1).to_string(),
+            );
+            self.paper.text(
+                (MARGIN + 98.0, before + 16.0),
+                Align::End,
+                &format!(r#"fill="{FAINT}""#),
+                &instant(line.at),
+            );
+        }
+        if !view.left_out.is_empty() {
+            self.paragraph(&format!("… and {}", view.left_out), 110.0, &format!(r#"fill="{FAINT}""#));
+        }
+    }
+}
