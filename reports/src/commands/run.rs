@@ -53,7 +53,7 @@ struct Files {
     /// Write the run to FILE for `replay`
     #[arg(long, value_name = "FILE")]
     plan: Option<String>,
-    /// Draw the run to scale, with every message and clock, to FILE: .svg
+    /// Draw the run to scale, with every message and clock, to FILE: .svg, .png, or .html to zoom in
     #[arg(long, value_name = "FILE")]
     timeline: Option<String>,
 }

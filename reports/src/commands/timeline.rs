@@ -22,10 +22,12 @@ pub(crate) struct TimelineFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Svg,
+    Png,
+    Html,
 }
 
 /// Every form, by the ending that asks for it.
-const FORMS: [(&str, Form); 1] = [("svg", Form::Svg)];
+const FORMS: [(&str, Form); 3] = [("svg", Form::Svg), ("png", Form::Png), ("html", Form::Html)];
 
 impl TimelineFile {
     /// Opens the file before the run. An ending that is not known is refused.
@@ -45,6 +47,11 @@ impl Form {
     fn write(self, view: &View, output: &mut dyn Write) -> io::Result<()> {
         match self {
             Form::Svg => output.write_all(figure::svg(view, &Options::default()).as_bytes()),
+            Form::Png => {
+                let png = figure::png(view, &Options::default()).map_err(io::Error::other)?;
+                output.write_all(&png)
+            }
+            Form::Html => output.write_all(figure::html(view, &Options::default())?.as_bytes()),
         }
     }
 }

@@ -144,7 +144,7 @@ impl Panel<'_> {
         let title = format!("{name}'s key{origin}, from {} {ended}", instant(key.from));
         let data =
             format!(r#"data-grant="{}" data-from="{}" data-to="{}""#, key.grant.0, key.from.0, until.0);
-        let attributes = format!(r#"class="key" {data} fill="{ink}" fill-opacity="0.32" stroke="{ink}""#);
+        let attributes = format!(r#"class="key" {data} fill="{}" stroke="{ink}""#, inks::pale(place));
         self.paper.rect(area, &attributes, &title);
         if let Some((at, how)) = key.until.filter(|(at, _)| self.scale.shows(*at, *at)) {
             let x = self.scale.x(at);
@@ -163,7 +163,7 @@ impl Panel<'_> {
                 how == KeyEnd::Forgotten,
             );
         }
-        self.label((area.x + 3.0, row.middle() + 4.0), Align::Start, INK, &format!("{name}{origin}"), true);
+        self.label_in(area, INK, &format!("{name}{origin}"));
     }
 
     fn place_of(&self, host: HostIndex) -> usize {

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 /// Of clients, in their order. Vermillion is not among them: it is the double hold's.
 const CLIENTS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b5a800"];
+/// The same, mixed with white: a third of it.
+const PALE: [&str; 6] = ["#aad0e6", "#f7deaa", "#aaddd0", "#efd3e2", "#c8e6f7", "#e6e2aa"];
 /// Double holds, late writes, lost keys.
 pub(super) const BAD: &str = "#d55e00";
 /// Text and lines.
@@ -17,6 +19,11 @@ pub(super) const RULE: &str = "#c8c8c8";
 /// The colour of the client at this place in the scenario.
 pub(super) fn client(place: usize) -> &'static str {
     CLIENTS[place % CLIENTS.len()]
+}
+
+/// The same in pale, for what is not a client's own doing.
+pub(super) fn pale(place: usize) -> &'static str {
+    PALE[place % PALE.len()]
 }
 
 /// What is drawn with a pattern.
@@ -68,8 +75,8 @@ impl Pattern {
             Pattern::Stop => lines(6, "M0 3L6 3", "#e4e4e4", "#cfcfcf", 1.0),
             Pattern::Death => lines(6, &format!("{up}{down}"), "#e4e4e4", "#a8a8a8", 0.8),
             Pattern::Clock => lines(6, "M3 0L3 6", "#f7f3cf", "#ddd48a", 1.0),
-            Pattern::Link => lines(6, down, "#ffffff", "#b9b9b9", 1.0),
-            Pattern::Double => lines(6, up, "#fbe0cf", BAD, 0.9),
+            Pattern::Link => lines(6, down, "#ffffff", "#c4c4c4", 0.8),
+            Pattern::Double => lines(8, "M-1 9L9 -1M-1 1L1 -1M7 9L9 7", "#fdeee5", "#f3b48d", 0.8),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Which stretches of a run are worth a panel of their own, at a scale at which single messages can be read.
 
-use doublehold_history::TrueNs;
+use doublehold_history::{Predicate, TrueNs};
 
-use crate::picture::view::View;
+use crate::picture::view::{View, WriteFate};
 
 /// A stretch of true time and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,9 +21,10 @@ const WORTH_IT: u64 = 6;
 pub(super) fn insets(view: &View) -> Vec<Inset> {
     let mut insets: Vec<Inset> = Vec::new();
     for inset in candidates(view) {
+        let is_known = insets.iter().any(|other| other.words == inset.words);
         let is_small = inset.to.since(inset.from).saturating_mul(WORTH_IT) < view.ended.0;
         let overlaps = insets.iter().any(|other| inset.from < other.to && other.from < inset.to);
-        if is_small && !overlaps && insets.len() < MOST {
+        if is_small && !is_known && !overlaps && insets.len() < MOST {
             insets.push(inset);
         }
     }
@@ -40,19 +41,27 @@ fn candidates(view: &View) -> Vec<Inset> {
             view.lanes.overlaps.iter().find(|it| it.predicate == overlap.predicate).unwrap_or(overlap);
         let asked = asked(view, first.grants[1].0).unwrap_or(first.from);
         candidates.push(around(asked, first.from, "the double hold begins", view));
+        // A call that took long is shown from shortly before its end.
+        candidates.push(around(shortly_before(first.from, None), first.from, "the double hold begins", view));
     }
-    for evidence in &view.evidence {
-        let last = evidence
-            .events
-            .iter()
-            .rev()
-            .map(|place| &view.events[*place])
-            .find(|event| event.at <= evidence.to);
-        if let Some(event) = last {
-            let near = view.messages.iter().rev().find(|it| it.sent <= event.at && it.arrived.is_some());
-            let from = near.map_or(event.at, |message| message.sent);
-            candidates.push(around(from, event.at, &event.words, view));
-        }
+    let late = view
+        .lanes
+        .clients
+        .iter()
+        .flat_map(|lane| &lane.writes)
+        .find(|write| matches!(write.fate, WriteFate::Late | WriteFate::Refused));
+    if let Some((write, at)) = late.and_then(|write| Some((write, write.arrived?))) {
+        let words = if write.fate == WriteFate::Late { "the late write" } else { "the refused write" };
+        candidates.push(around(shortly_before(at, write.sent), at, words, view));
+    }
+    for evidence in view.evidence.iter().filter(|evidence| evidence.predicate == Predicate::WR) {
+        let request =
+            view.messages.iter().rev().find(|message| message.arrived.is_some_and(|at| at <= evidence.to));
+        let from = shortly_before(evidence.to, request.map(|message| message.sent));
+        candidates.push(around(from, evidence.to, "the wrong release", view));
+    }
+    for line in view.story.iter().filter(|line| line.proves) {
+        candidates.push(around(shortly_before(line.at, None), line.at, &line.words, view));
     }
     if candidates.is_empty()
         && let Some(claim) =
@@ -64,6 +73,12 @@ fn candidates(view: &View) -> Vec<Inset> {
     candidates
 }
 
+/// An instant, or not long before another: a message that was on its way for long would leave no detail.
+fn shortly_before(at: TrueNs, from: Option<TrueNs>) -> TrueNs {
+    const SHORTLY_NS: u64 = 5_000_000;
+    TrueNs(at.0.saturating_sub(SHORTLY_NS)).max(from.unwrap_or_default())
+}
+
 /// When an acquire call began.
 fn asked(view: &View, call: u64) -> Option<TrueNs> {
     view.events.iter().find(|event| event.call.is_some_and(|it| it.0 == call)).map(|event| event.at)
@@ -71,7 +86,8 @@ fn asked(view: &View, call: u64) -> Option<TrueNs> {
 
 /// What happens from one instant to another, with some of what comes before and after.
 fn around(from: TrueNs, to: TrueNs, words: &str, view: &View) -> Inset {
-    let margin = (to.since(from) / 3).max(500_000);
+    const LEAST_NS: u64 = 2_000_000;
+    let margin = (to.since(from) / 3).max(LEAST_NS);
     let to = TrueNs(to.0.saturating_add(margin).min(view.ended.0));
     Inset { from: TrueNs(from.0.saturating_sub(margin)), to, words: words.to_owned() }
 }

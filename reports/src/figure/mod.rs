@@ -7,17 +7,26 @@
 //! a panel of its own, to a scale of its own.
 
 mod bars;
+mod clocks;
+mod html;
 mod inks;
 mod insets;
+mod legend;
 mod lettering;
 mod panel;
 mod paper;
+#[cfg(feature = "cli")]
+mod png;
 mod rows;
 mod scale;
 mod shades;
 mod sheet;
 
 use crate::picture::view::View;
+
+pub use html::html;
+#[cfg(feature = "cli")]
+pub use png::{PngError, png};
 
 /// How a figure is to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

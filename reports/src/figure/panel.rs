@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::{duration, instant};
+use doublehold_history::words::instant;
+use doublehold_scenarios::detail::Message;
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::inks::{self, BAD, FAINT, INK, Pattern, RULE};
@@ -14,7 +15,10 @@ use super::lettering::{self, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::rows::{Row, Shown};
 use super::scale::Scale;
-use crate::picture::view::View;
+use crate::picture::view::{OverlapSpan, View};
+
+/// A message whose arrow is less wide than this cannot be followed.
+const UPRIGHT: f64 = 3.0;
 
 /// A panel while it is drawn.
 pub(super) struct Panel<'v> {
@@ -36,6 +40,8 @@ struct Label {
     ink: String,
     text: String,
     bold: bool,
+    /// How far to the right it may move to find room.
+    slack: f64,
 }
 
 impl<'v> Panel<'v> {
@@ -48,8 +54,9 @@ impl<'v> Panel<'v> {
         self.lanes();
         self.shades();
         self.double_holds();
-        self.messages();
+        self.messages(true);
         self.bars();
+        self.messages(false);
         self.finish();
     }
 
@@ -61,91 +68,115 @@ impl<'v> Panel<'v> {
         self.rows.last().map_or(0.0, Row::bottom)
     }
 
-    /// Lines that hold the rows together, and their labels.
-    fn lanes(&mut self) {
-        let (left, right) = (self.scale.left, self.scale.right());
+    /// What stands beside the rows.
+    pub(super) fn row_labels(&mut self) {
+        let left = self.scale.left;
         for row in self.rows {
             let middle = row.middle();
-            self.paper.line((left, middle), (right, middle), &format!(r#"stroke="{RULE}""#), "");
-            let ink = match row.shown {
-                Shown::Client { place, .. } => inks::client(place),
-                _ => INK,
-            };
             if let Some(label) = clipped(&row.label, lettering::SIZE, left - 14.0) {
-                let attributes = format!(r#"font-weight="bold" fill="{INK}""#);
-                self.paper.text((left - 10.0, middle + 4.0), Align::End, &attributes, &label);
+                self.paper.text((left - 10.0, middle + 4.0), Align::End, r#"font-weight="bold""#, &label);
             }
-            if let Shown::Client { .. } = row.shown {
+            if let Shown::Client { place, .. } = row.shown {
                 let mark = Box2 { x: left - 7.0, y: middle - 8.0, width: 4.0, height: 16.0 };
-                self.paper.rect(mark, &format!(r#"fill="{ink}""#), "");
+                self.paper.rect(mark, &format!(r#"fill="{}""#, inks::client(place)), "");
             }
-        }
-        for (at, _) in self.scale.ticks() {
-            let x = self.scale.x(at);
-            let attributes = r##"stroke="#ececec""##;
-            self.paper.line((x, self.top()), (x, self.bottom()), attributes, "");
         }
     }
 
-    /// Double holds, as bands through all lanes.
+    /// Lines that hold the rows together.
+    fn lanes(&mut self) {
+        let (left, right) = (self.scale.left, self.scale.right());
+        for (at, _) in self.scale.ticks() {
+            let x = self.scale.x(at);
+            self.paper.line((x, self.top()), (x, self.bottom()), r##"stroke="#efefef""##, "");
+        }
+        for middle in self.rows.iter().map(Row::middle) {
+            self.paper.line((left, middle), (right, middle), &format!(r#"stroke="{RULE}""#), "");
+        }
+    }
+
+    /// Double holds, as bands through all lanes. Where the same claims overlap validly as well, that is one band.
     fn double_holds(&mut self) {
         let (top, height) = (self.top(), self.bottom() - self.top());
-        for overlap in &self.view.lanes.overlaps {
-            if !self.scale.shows(overlap.from, overlap.to) {
+        let view = self.view;
+        let key = |it: &OverlapSpan| (it.grants, it.from, it.to);
+        let is_repeated = |place: usize, it: &OverlapSpan| {
+            view.lanes.overlaps[..place].iter().any(|other| key(other) == key(it))
+        };
+        for (place, overlap) in view.lanes.overlaps.iter().enumerate() {
+            if !self.scale.shows(overlap.from, overlap.to) || is_repeated(place, overlap) {
                 continue;
             }
+            let same: Vec<&OverlapSpan> =
+                view.lanes.overlaps.iter().filter(|it| key(it) == key(overlap)).collect();
+            let predicates: Vec<&str> = same.iter().map(|it| it.predicate.as_str()).collect();
             let (x, to) = (self.scale.inside(overlap.from), self.scale.inside(overlap.to));
             let area = Box2 { x, y: top, width: (to - x).max(1.0), height };
-            let (from, until) = (overlap.from.0, overlap.to.0);
             let attributes = format!(
-                r#"class="overlap" data-predicate="{}" data-from="{from}" data-to="{until}" fill="{}" fill-opacity="0.55" stroke="{BAD}" stroke-width="0.8""#,
-                overlap.predicate,
+                r#"class="overlap" data-predicate="{}" data-from="{}" data-to="{}" fill="{}" stroke="{BAD}" stroke-width="0.8""#,
+                predicates.join(" "),
+                overlap.from.0,
+                overlap.to.0,
                 Pattern::Double.fill(self.id),
             );
-            let words = format!("{}: {}", overlap.predicate, overlap.words);
+            let said = same.last().map_or(overlap.words.as_str(), |it| it.words.as_str());
+            let words = format!("{}: {said}", predicates.join(" and "));
             let title = format!("{words}, from {} to {}", instant(overlap.from), instant(overlap.to));
             self.paper.rect(area, &attributes, &title);
             self.label((x + 3.0, top + 10.0), Align::Start, BAD, &words, true);
         }
     }
 
-    /// Every message that has any part in the panel; of those that would be drawn on each other, one.
-    fn messages(&mut self) {
+    /// Messages that have any part in the panel: those that are nearly upright, or those that can be followed. Of those
+    /// that would be drawn on each other, one.
+    fn messages(&mut self, upright: bool) {
         let mut drawn = BTreeSet::new();
         let view = self.view;
         for message in &view.messages {
             let arrived = message.arrived.unwrap_or(view.ended);
-            let (Some(from), Some(to)) = (self.middle_of(message.from), self.middle_of(message.to)) else {
-                continue;
-            };
-            if !self.scale.shows(message.sent, arrived) {
-                continue;
-            }
             let (x1, x2) = (self.scale.x(message.sent), self.scale.x(arrived));
-            let is_held = !message.held.is_empty() || message.arrived.is_none();
-            let place = ((x1 * 2.0) as i64, (x2 * 2.0) as i64, message.from, message.to, is_held);
-            if !drawn.insert(place) {
+            if !self.scale.shows(message.sent, arrived) || ((x2 - x1).abs() < UPRIGHT) != upright {
                 continue;
             }
-            let sign = if to > from { 1.0 } else { -1.0 };
-            let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
-            let (ink, marker, dashes) =
-                if is_held { (BAD, "held", r#" stroke-dasharray="4 2""#) } else { (FAINT, "arrow", "") };
-            let arrow = if message.arrived.is_some() {
-                format!(r#" marker-end="url(#{}-{marker})""#, self.id)
-            } else {
-                String::new()
-            };
-            let attributes = format!(r#"class="message" stroke="{ink}" stroke-width="0.9"{dashes}{arrow}"#);
-            let words: Vec<&str> = message.phrases.iter().map(|phrase| phrase.short.as_str()).collect();
-            let words = if words.is_empty() { format!("{} bytes", message.bytes) } else { words.join("; ") };
-            let title = format!("{words}: sent {}, {}", instant(message.sent), when_arrived(message.arrived));
-            self.paper.line(start, end, &attributes, &title);
-            // Room for words only where the arrow is wide enough to be followed.
-            if (x2 - x1).abs() > 6.0 && x1 >= self.scale.left && x2 <= self.scale.right() {
-                let middle = ((x1 + x2) / 2.0 + 4.0, start.1 + (end.1 - start.1) * 0.35);
-                self.label(middle, Align::Start, if is_held { BAD } else { INK }, &words, false);
+            let place = ((x1 * 2.0) as i64, (x2 * 2.0) as i64, message.from, message.to, is_held(message));
+            if drawn.insert(place) {
+                self.message(message, x1, x2);
             }
+        }
+    }
+
+    fn message(&mut self, message: &Message, x1: f64, x2: f64) {
+        let (Some(from), Some(to)) = (self.middle_of(message.from), self.middle_of(message.to)) else {
+            return;
+        };
+        let sign = if to > from { 1.0 } else { -1.0 };
+        let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
+        // An upright arrow shows that something was sent, and no more.
+        let (ink, marker, dashes) = match (is_held(message), (x2 - x1).abs() < UPRIGHT) {
+            (true, _) => (BAD, "held", r#" stroke-dasharray="4 2""#),
+            (false, true) => (RULE, "", ""),
+            (false, false) => (FAINT, "arrow", ""),
+        };
+        let arrow = match (message.arrived, marker) {
+            (None, _) | (_, "") => String::new(),
+            _ => format!(r#" marker-end="url(#{}-{marker})""#, self.id),
+        };
+        let attributes = format!(r#"class="message" stroke="{ink}" stroke-width="0.9"{dashes}{arrow}"#);
+        let words = words_of(message);
+        let title = format!("{words}: sent {}, {}", instant(message.sent), when_arrived(message.arrived));
+        self.paper.line(start, end, &attributes, &title);
+        // Words where the arrow is wide enough to be followed, beside the part of it that is in the panel.
+        let (left, right) = (x1.max(self.scale.left), x2.min(self.scale.right()));
+        if right - left > 6.0 {
+            let x = left + (right - left) * 0.4;
+            let y = start.1 + (end.1 - start.1) * (x - x1) / (x2 - x1);
+            self.label(
+                (x + 5.0, y + 3.0),
+                Align::Start,
+                if is_held(message) { BAD } else { INK },
+                &words,
+                false,
+            );
         }
     }
 
@@ -155,7 +186,15 @@ impl<'v> Panel<'v> {
 
     /// A label to be drawn last, if there is room for it then. Those asked for first come first.
     pub(super) fn label(&mut self, at: (f64, f64), align: Align, ink: &str, text: &str, bold: bool) {
-        self.labels.push(Label { at, align, ink: ink.to_owned(), text: text.to_owned(), bold });
+        self.labels.push(Label { at, align, ink: ink.to_owned(), text: text.to_owned(), bold, slack: 0.0 });
+    }
+
+    /// A label somewhere in a bar, as far to the left as there is room.
+    pub(super) fn label_in(&mut self, area: Box2, ink: &str, text: &str) {
+        let slack = (area.width - 4.0 - lettering::width(text, SMALL)).max(0.0);
+        let at = (area.x + 3.0, area.y + area.height / 2.0 + 4.0);
+        let (ink, text) = (ink.to_owned(), text.to_owned());
+        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack });
     }
 
     /// Draws the labels that there is room for.
@@ -170,16 +209,27 @@ impl<'v> Panel<'v> {
             };
             // At the right edge a label moves to the left; at the left edge it begins there.
             let x = x.min(right - wide).max(self.scale.left);
-            let Some(text) = clipped(&label.text, SMALL, right - x) else { continue };
+            let Some(text) = clipped(&label.text, SMALL, right - x + 1.0) else { continue };
             let area = Box2 { x: x - 1.0, y: label.at.1 - 9.0, width: wide + 2.0, height: 11.0 };
-            if self.taken.iter().any(|taken| taken.meets(&area)) {
-                continue;
-            }
+            let Some(area) = self.free_place(area, label.slack) else { continue };
             self.taken.push(area);
             let weight = if label.bold { r#" font-weight="bold""# } else { "" };
             let attributes = format!(r#"class="label" fill="{}"{weight}"#, label.ink);
-            self.paper.text((x, label.at.1), Align::Start, &attributes, &text);
+            self.paper.text((area.x + 1.0, label.at.1), Align::Start, &attributes, &text);
         }
+    }
+
+    /// The first place from here to the right that no other label has.
+    fn free_place(&self, area: Box2, slack: f64) -> Option<Box2> {
+        let last = (area.x + slack).min(self.scale.right() - area.width).max(area.x);
+        let mut place = area;
+        while let Some(taken) = self.taken.iter().find(|taken| taken.meets(&place)) {
+            place.x = taken.x + taken.width + 4.0;
+            if place.x > last {
+                return None;
+            }
+        }
+        Some(place)
     }
 
     /// The axis below the rows.
@@ -193,16 +243,19 @@ impl<'v> Panel<'v> {
             let place = x.max(left + half).min(right - half);
             self.paper.text((place, y + 16.0), Align::Middle, r#"class="label""#, &label);
         }
-        let span = TrueNs(self.scale.span());
-        let words = format!("true time, {} wide", duration(span.0));
-        self.paper.text(
-            (left - 10.0, y + 16.0),
-            Align::End,
-            &format!(r#"class="label" fill="{FAINT}""#),
-            "true time",
-        );
-        self.paper.text((right, y + 28.0), Align::End, &format!(r#"class="label" fill="{FAINT}""#), &words);
+        let attributes = format!(r#"class="label" fill="{FAINT}""#);
+        self.paper.text((left - 10.0, y + 16.0), Align::End, &attributes, "true time");
     }
+}
+
+fn is_held(message: &Message) -> bool {
+    !message.held.is_empty() || message.arrived.is_none()
+}
+
+/// What a message says in short, or how long it is.
+fn words_of(message: &Message) -> String {
+    let words: Vec<&str> = message.phrases.iter().map(|phrase| phrase.short.as_str()).collect();
+    if words.is_empty() { format!("{} bytes", message.bytes) } else { words.join("; ") }
 }
 
 fn when_arrived(arrived: Option<TrueNs>) -> String {

@@ -42,7 +42,7 @@ impl Panel<'_> {
         let data = format!(r#"class="fault" data-from="{}""#, fault.from.0);
         if fault.lasts {
             let area = Box2 { x, y: top, width: (end - x).max(1.0), height };
-            let opacity = if is_hint { r#" fill-opacity="0.45""# } else { "" };
+            let opacity = if is_hint { r#" fill-opacity="0.4""# } else { "" };
             let attributes = format!(r#"{data} fill="{}"{opacity}"#, pattern(fault).fill(self.id));
             self.paper.rect(area, &attributes, &title);
         } else if !is_hint {
@@ -50,7 +50,7 @@ impl Panel<'_> {
             self.paper.line((x, top), (x, top + height), &attributes, &title);
         }
         if !is_hint && (!fault.again || self.scale.from > fault.from) {
-            let words = if fault.of_link || !fault.lasts { fault.words.as_str() } else { fault.state };
+            let words = if fault.of_link || !fault.lasts { fault.words.as_str() } else { fault.kind.state };
             let y = if fault.of_link { row.middle() + 4.0 } else { row.top + 10.0 };
             self.label((x + 3.0, y), Align::Start, INK, words, false);
         }

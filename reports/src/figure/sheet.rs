@@ -2,7 +2,6 @@
 
 use doublehold_history::words::{duration, instant};
 
-use super::Options;
 use super::inks::{self, BAD, FAINT, INK};
 use super::insets::{Inset, insets};
 use super::lettering::{self, SIZE, wrapped};
@@ -10,6 +9,7 @@ use super::panel::Panel;
 use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
+use super::{Options, clocks, legend};
 use crate::picture::view::View;
 
 const MARGIN: f64 = 16.0;
@@ -35,6 +35,7 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
     for (inset, sign) in insets.iter().zip('A'..) {
         sheet.inset(inset, sign);
     }
+    sheet.legend();
     sheet.sentences();
     sheet.finish()
 }
@@ -68,12 +69,14 @@ impl Sheet<'_> {
         let said = |it: &crate::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
         let verdicts: Vec<String> = view.verdicts.iter().map(said).collect();
         self.paragraph(&verdicts.join(" · "), 0.0, &format!(r#"fill="{FAINT}""#));
+        self.paragraph(&view.claim, 0.0, "");
         self.below += 12.0;
     }
 
     /// How much of the width the labels of rows take.
     fn label_width(&self, rows: &[Row<'_>]) -> f64 {
-        let widest = rows.iter().map(|row| lettering::width(&row.label, SIZE)).fold(0.0, f64::max);
+        let labels = rows.iter().map(|row| row.label.clone()).chain(clocks::labels(self.view));
+        let widest = labels.map(|label| lettering::width(&label, SIZE)).fold(0.0, f64::max);
         (widest + 24.0).clamp(72.0, LABELS)
     }
 
@@ -89,9 +92,10 @@ impl Sheet<'_> {
         let rows = rows(self.view, top);
         let scale = self.scale(&rows, &whole);
         self.panel(&rows, scale);
+        let bottom = self.below - 28.0;
         for (inset, sign) in insets.iter().zip('A'..) {
             let (x, end) = (scale.x(inset.from), scale.x(inset.to));
-            let area = Box2 { x, y: top, width: (end - x).max(1.0), height: self.below - top - 32.0 };
+            let area = Box2 { x, y: top, width: (end - x).max(1.0), height: bottom - top };
             let attributes =
                 format!(r#"fill="none" stroke="{INK}" stroke-width="0.8" stroke-dasharray="2 2""#);
             self.paper.rect(area, &attributes, &inset.words);
@@ -103,7 +107,10 @@ impl Sheet<'_> {
                 &sign.to_string(),
             );
         }
-        self.below += 8.0;
+        if !insets.is_empty() {
+            self.below += 10.0;
+        }
+        self.below = clocks::draw(&mut self.paper, self.view, scale, self.below);
     }
 
     fn inset(&mut self, inset: &Inset, sign: char) {
@@ -128,9 +135,11 @@ impl Sheet<'_> {
         let (top, bottom) = (panel.top(), panel.bottom());
         panel.draw();
         let drawn = std::mem::take(&mut panel.paper).into_markup();
+        panel.row_labels();
         panel.axis();
         let axis = std::mem::take(&mut panel.paper).into_markup();
-        let area = Box2 { x: 0.0, y: top - 1.0, width: scale.right() + 1.0, height: bottom - top + 2.0 };
+        let area =
+            Box2 { x: scale.left - 1.0, y: top - 1.0, width: scale.width + 2.0, height: bottom - top + 2.0 };
         self.paper.open(&format!(r#"clip-path="url(#{clip})""#));
         self.paper.raw(&format!("<clipPath id=\"{clip}\">"));
         self.paper.rect(area, "", "");
@@ -139,19 +148,17 @@ impl Sheet<'_> {
         self.paper.close();
         self.paper.raw(&axis);
         self.numbers(rows, scale, top);
-        self.below = bottom + 40.0;
+        self.below = bottom + 30.0;
     }
 
     /// The number of each sentence above its instant, with a line down to the lane that it is about.
     fn numbers(&mut self, rows: &[Row<'_>], scale: Scale, top: f64) {
-        let mut free = scale.left - 8.0;
-        for (place, line) in self.view.story.iter().enumerate() {
-            if !scale.shows(line.at, line.at) {
-                continue;
-            }
+        let lines: Vec<_> =
+            self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
+        let places =
+            beside(&lines.iter().map(|(line, _)| scale.x(line.at)).collect::<Vec<_>>(), scale.right());
+        for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
-            let at = x.max(free).min(scale.right());
-            free = at + 16.0;
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
             let ink = if line.proves { BAD } else { INK };
             let down = lane.map_or(top, |row| row.middle() - 9.0);
@@ -161,8 +168,19 @@ impl Sheet<'_> {
             let title = format!("{}: {}", instant(line.at), line.words);
             self.paper.circle((at, top - 13.0), 7.0, &format!(r##"fill="#ffffff" stroke="{ink}""##), &title);
             let attributes = format!(r#"font-size="9" fill="{ink}""#);
-            self.paper.text((at, top - 10.0), Align::Middle, &attributes, &(place + 1).to_string());
+            self.paper.text((at, top - 10.0), Align::Middle, &attributes, &number.to_string());
         }
+    }
+
+    /// What the signs of this figure mean.
+    fn legend(&mut self) {
+        self.below = legend::draw(
+            &mut self.paper,
+            self.view,
+            &self.options.id,
+            (MARGIN, self.width - MARGIN),
+            self.below,
+        );
     }
 
     fn sentences(&mut self) {
@@ -193,4 +211,21 @@ impl Sheet<'_> {
             self.paragraph(&format!("… and {}", view.left_out), 110.0, &format!(r#"fill="{FAINT}""#));
         }
     }
+}
+
+/// Places for numbers that want to be at these: beside each other where they would collide, and none beyond the edge.
+fn beside(wanted: &[f64], right: f64) -> Vec<f64> {
+    const APART: f64 = 16.0;
+    let mut places = wanted.to_vec();
+    let mut free = right;
+    for place in places.iter_mut().rev() {
+        *place = place.min(free);
+        free = *place - APART;
+    }
+    let mut free = f64::MIN;
+    for place in &mut places {
+        *place = place.max(free);
+        free = *place + APART;
+    }
+    places
 }

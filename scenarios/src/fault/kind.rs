@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, Probability, RatePpb};
+use serde::Serialize;
 
 use super::names::Names;
 
 /// What all faults of one kind have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Kind {
     /// The word of scenario files and of JSON.
     pub word: &'static str,
@@ -20,7 +21,8 @@ pub struct Kind {
 }
 
 /// What a fault is done to, which decides what it means that it lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nature {
     /// Code, which goes on where it stopped. Without an end it would be dead, so it must have one.
     Stop,

@@ -66,7 +66,7 @@ pub(super) fn draw(faults: &[FaultSpan], pen: &mut Pen<'_>, host: HostIndex, end
 fn stretch(fault: &FaultSpan, pen: &Pen<'_>, ended: TrueNs) -> Stretch {
     let column = pen.column(fault.from);
     let to = if fault.lasts { pen.column(fault.until.unwrap_or(ended)).max(column + 1) } else { column };
-    let word = if fault.again { "" } else { fault.state };
+    let word = if fault.again { "" } else { fault.kind.state };
     let (wide, after) = (columns(word), to.max(column + 1));
     let word_at = match (to >= column + wide + 2, after + wide <= pen.column(ended) + 1) {
         (true, _) => column + (to - column - wide) / 2,

@@ -13,7 +13,6 @@ pub(super) fn spans(facts: &Facts<'_>) -> Vec<FaultSpan> {
         let (from, kind) = (fault.from?, fault.fault.effect.kind());
         Some(FaultSpan {
             words: clean(&fault.fault.words()),
-            state: kind.state,
             kind,
             of_link: matches!(kind.nature, Nature::Link | Nature::Message),
             hosts: fault.hosts.clone(),

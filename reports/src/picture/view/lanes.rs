@@ -156,10 +156,7 @@ pub struct KeyBar {
 pub struct FaultSpan {
     /// What it did, as a sentence.
     pub words: String,
-    /// What its hosts or links are meanwhile, in a word or two.
-    pub state: &'static str,
-    /// All that its kind has in common.
-    #[serde(skip)]
+    /// All that its kind has in common: what its hosts or links are meanwhile, in a word or two.
     pub kind: Kind,
     /// It is of links between hosts, and not of a host.
     pub of_link: bool,

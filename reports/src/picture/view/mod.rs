@@ -65,6 +65,8 @@ pub struct View {
     pub evidence: Vec<EvidenceLine>,
     /// Every message with its words; empty if the run kept none.
     pub messages: Vec<Message>,
+    /// What a wall clock that is right shows when the world begins, in milliseconds since the Unix epoch.
+    pub epoch_ms: i64,
     /// The clocks of each host, in the scenario's order; empty if the run kept none.
     pub clocks: Vec<ClockSeries>,
 }
@@ -142,6 +144,7 @@ impl View {
             evidence: evidence::lines(&facts, &events),
             events,
             messages: cleaned(detail.messages),
+            epoch_ms: detail.epoch_ns / 1_000_000,
             clocks: clocks::series(&detail.clocks, detail.epoch_ns),
         }
     }

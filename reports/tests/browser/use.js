@@ -1,0 +1,78 @@
+// Uses a page as a reader does. Evaluates to a list of what went wrong, which is empty if all is well.
+//
+// Evaluated in the page by check.py, which puts the number of pieces of evidence in place of EVIDENCE. Knows the page by
+// its elements only.
+(async () => {
+  const wrong = [];
+  const check = (holds, what) => { if (!holds) wrong.push(what); };
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  const shown = () => document.getElementById("shown").textContent;
+  const canvas = document.getElementById("canvas"), tip = document.getElementById("tip");
+  const press = async (key) => { document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); await frame(); };
+  const send = (kind, x, y, more) => {
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new (more ? WheelEvent : PointerEvent)(kind,
+      { clientX: box.left + x, clientY: box.top + y, bubbles: true, cancelable: true, pointerId: 1, ...more }));
+  };
+  const painted = () => {
+    // Read back from a copy: the page's own canvas is made for drawing.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height), pen = copy.getContext("2d", { willReadFrequently: true });
+    const colors = new Set();
+    pen.drawImage(canvas, 0, 0);
+    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4 * 97) colors.add((data[at] << 16) + (data[at + 1] << 8) + data[at + 2]);
+    return colors.size;
+  };
+  try {
+    await frame();
+    const whole = shown();
+    check(painted() > 5, "the whole run is drawn in " + painted() + " colours");
+    for (let turn = 0; turn < 60; turn += 1) send("wheel", 500, 100, { deltaY: -400 });
+    await frame();
+    check(shown().endsWith("200 µs wide"), "zoomed in, it shows " + shown());
+    for (let turn = 0; turn < 90; turn += 1) send("wheel", 500, 100, { deltaY: 400 });
+    await frame();
+    const seconds = Number(/, ([\d.]+) s wide/.exec(shown())?.[1]);
+    check(seconds >= 600, "zoomed out, it shows " + shown());
+    await press("0");
+    check(shown() === whole, "key 0 shows " + shown() + ", not " + whole);
+    await press("ArrowRight");
+    check(shown() !== whole, "the right arrow moves nothing");
+    await press("0");
+    // Somewhere in the lanes there is something to be said.
+    let said = 0;
+    for (let x = 140; x < canvas.clientWidth - 20; x += 12) {
+      for (let y = 10; y < canvas.clientHeight; y += 12) {
+        send("pointermove", x, y);
+        said += tip.style.display === "block" && tip.textContent.length > 8 ? 1 : 0;
+      }
+    }
+    check(said > 20, "only " + said + " places of the picture say something");
+    const clocks = document.querySelectorAll("#clocks tr").length;
+    check(clocks > 3, "the clocks of " + clocks + " hosts are shown");
+    const evidence = [...document.querySelectorAll("#evidence > li > button")];
+    check(evidence.length === EVIDENCE, evidence.length + " pieces of evidence are listed");
+    for (const button of evidence) {
+      await press("0");
+      button.click();
+      await frame();
+      const proof = [...document.querySelectorAll("#proof button")];
+      check(proof.length > 0, "nothing proves: " + button.textContent);
+      const before = shown();
+      proof[0]?.click();
+      await frame();
+      check(shown() !== before, "an event that proves something shows nothing: " + proof[0]?.textContent);
+      button.click();
+    }
+    await press("n");
+    check(!evidence.length || document.getElementById("proof"), "key n chooses no evidence");
+    const story = document.querySelectorAll("#story button");
+    check(story.length > 0, "nothing happened");
+    story.forEach((button) => button.click());
+    await frame();
+    check(painted() > 3, "an event is drawn in " + painted() + " colours");
+  } catch (error) {
+    wrong.push(String(error && error.stack || error));
+  }
+  return wrong;
+})()
