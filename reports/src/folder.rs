@@ -42,6 +42,11 @@ impl Folder {
         }
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The path of a file in it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path.join(name).to_string_lossy().into_owned()

@@ -206,6 +206,9 @@ pub struct NodesSetup {
     pub master: Option<HostIndex>,
     /// Which scripts they know when the run begins.
     pub scripts: KnownScripts,
+    /// For how long a node whose process or power was lost stays away at least: the delayed restart that Redlock's
+    /// page asks for. What never comes back stays away.
+    pub restart_after: Duration,
 }
 
 /// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.

@@ -73,6 +73,8 @@ pub struct Count {
     pub undecided: u64,
     /// How often, run by run.
     pub incidents: Sums,
+    /// The first seed from which it is violated.
+    pub first: Option<u64>,
 }
 
 impl Results {
@@ -129,6 +131,7 @@ impl Totals {
         for (predicate, outcome) in batch.predicates {
             let count = self.predicates.entry(predicate).or_default();
             count.violated += outcome.violated;
+            count.first = count.first.or(outcome.violating().next().map(|place| batch.seed + place));
             count.undecided += outcome.undecided;
             count.incidents.merge(outcome.incidents);
         }

@@ -18,7 +18,8 @@ use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistenc
 /// their number, but readers of a picture do not.
 pub(super) const HOSTS_MAX: usize = 2_000;
 const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
-const NODES_KEYS: &[&str] = &["names", "master", "persistence", "fsync_time", "command_time", "scripts"];
+const NODES_KEYS: &[&str] =
+    &["names", "master", "persistence", "fsync_time", "command_time", "scripts", "restart_after"];
 const SCRIPTS: Choices<KnownScripts> =
     &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
 const PERSISTENCE: Choices<Persistence> =
@@ -206,6 +207,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
         scripts: known_scripts(&nodes, lock)?,
+        restart_after: nodes.duration_or("restart_after", Duration::ZERO)?,
     })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn lock_name(lock: LockId, scenario: &Scenario) -> Option<&str> {
 }
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
-    let NodesSetup { persistence, fsync_time, command_time, master, scripts } = nodes;
+    let NodesSetup { persistence, fsync_time, command_time, master, scripts, restart_after } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());
@@ -83,6 +83,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         KnownScripts::Loaded => "loaded",
     };
     put(&mut table, "scripts", scripts);
+    put(&mut table, "restart_after", text(*restart_after));
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
     }

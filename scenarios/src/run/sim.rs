@@ -19,7 +19,7 @@ use super::world::{Hosts, link};
 use super::{Driver, Engine, Prepared, Signal, clocks, detail};
 use crate::cast::{Cast, UnknownHost};
 use crate::detail::Detail;
-use crate::fault::Fault;
+use crate::fault::{Fault, Nature};
 use crate::format::possible::commands;
 use crate::report::{Grants, Judgement, Report, Summary, TraceHash};
 use crate::scenario::{ClientSetup, Limits, Role, Scenario};
@@ -170,7 +170,7 @@ impl PreparedSim {
         scenario: &Scenario,
     ) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
-        let scenario = Arc::new(scenario.clone());
+        let scenario = Arc::new(with_restarts(scenario.clone()));
         let cast = Arc::new(scenario.cast());
         let kind = lock_kind(locks, &scenario)?;
         let hosts = Hosts::of(&scenario, &cast, kind, driver);
@@ -228,7 +228,8 @@ impl PreparedSim {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_faults(&self, faults: Vec<Fault>) -> Result<PreparedSim, UnknownHost> {
-        let scenario = Arc::new(Scenario { faults, weather: None, ..Scenario::clone(&self.scenario) });
+        let scenario = Scenario { faults, weather: None, ..Scenario::clone(&self.scenario) };
+        let scenario = Arc::new(with_restarts(scenario));
         Ok(PreparedSim {
             engine: self.engine,
             cast: self.cast.clone(),
@@ -385,6 +386,18 @@ fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHo
     };
     let faults = scenario.faults.iter().map(|fault| fault.planned(cast));
     faults.chain(scenario.clients.iter().filter_map(start)).collect()
+}
+
+/// The scenario in which no node comes back sooner than it says.
+fn with_restarts(mut scenario: Scenario) -> Scenario {
+    let Scenario { hosts, faults, nodes, .. } = &mut scenario;
+    let is_node = |name: &String| hosts.iter().any(|host| host.role == Role::Node && host.name == *name);
+    for fault in faults.iter_mut().filter(|fault| fault.effect.kind().nature == Nature::Death) {
+        if fault.effect.hosts().0.iter().any(is_node) {
+            fault.lasting = fault.lasting.map(|lasting| lasting.max(nodes.restart_after));
+        }
+    }
+    scenario
 }
 
 /// A scenario's weather over it. Its steps are those of a run through redis-rs whatever carries requests otherwise, so

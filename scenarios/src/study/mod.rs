@@ -31,8 +31,9 @@ use crate::error::{FileKind, Place, ScenarioError};
 use crate::format::Source;
 use crate::format::problem::{Origin, Problem};
 use crate::format::tree::Node;
+use crate::run::{Engine, LeanEngine};
 use crate::scenario::Scenario;
-use crate::sweep::{BATCH, Unit};
+use crate::sweep::{BATCH, SweepError, Unit};
 use crate::weather::{self, Weather};
 
 pub use parameters::Parameter;
@@ -176,6 +177,22 @@ impl Study {
             .map(|(axis, value)| Change { key: axis.key.clone(), value: axis.nodes[value].clone() })
             .collect();
         self.build(&self.designs[design], &point)
+    }
+
+    /// The scenario of one run of a cell, with the faults that its seed draws written out.
+    ///
+    /// # Errors
+    ///
+    /// If the cell cannot be run.
+    pub fn run_of(&self, cell: CellId, part: u64, seed: Seed) -> Result<Scenario, SweepError> {
+        let scenario = self.scenario(cell)?;
+        let prepared = LeanEngine.prepare(&scenario)?;
+        let Some(climate) = prepared.climate() else { return Ok(scenario) };
+        let drawn = match &self.strata {
+            None => climate.draw(seed),
+            Some(strata) => climate.draw_just(seed, &strata.all()[part as usize]),
+        };
+        Ok(Scenario { faults: [&scenario.faults[..], &drawn].concat(), weather: None, ..scenario })
     }
 
     /// The parameters of a design, with their defaults.

@@ -118,6 +118,7 @@ const DEFAULTS: &[Absent] = &[
     ("nodes.persistence", SINGLE, "nodes.persistence", "none"),
     ("nodes.fsync_time", SINGLE, "nodes.fsync_time", "1ms"),
     ("nodes.command_time", SINGLE, "nodes.command_time", "0s"),
+    ("nodes.restart_after", SINGLE, "nodes.restart_after", "0s"),
     ("nodes.scripts", SINGLE, "nodes.scripts", "unknown"),
     ("network.delay", SINGLE, "network.delay", "1ms..5ms"),
     ("network.loss", SINGLE, "network.loss", "0/1"),

@@ -158,6 +158,15 @@ fn times() -> Vec<Row> {
             ..Row::on(ONE)
         },
         Row {
+            word: "nodes.restart_after",
+            claim: "a node that died stays away at least for so long, and for no time where nothing is said",
+            both: &[POWER_LOSS, LONG_WORK],
+            with: &[("nodes.restart_after", "20s")],
+            turns: &[(Predicate::P2, "violated", "holds")],
+            shows: |without, with| !waited(without) && waited(with),
+            ..Row::on(TWO)
+        },
+        Row {
             word: "nodes.command_time",
             claim: "each command keeps the node busy for that long, and for no time where nothing is said",
             with: &[("nodes.command_time", "5ms")],

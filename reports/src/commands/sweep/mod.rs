@@ -3,6 +3,7 @@
 //! What is in the folder is gone on with. So a sweep that was interrupted, or killed, is begun again by the same
 //! command, and no run is lost or made twice but those of the batches that were under way.
 
+mod examples;
 mod shard;
 
 use std::io::IsTerminal;
@@ -27,6 +28,7 @@ use crate::folder::Folder;
 use crate::output;
 use crate::records::{Begun, Journal, file_name};
 use crate::shell;
+use crate::statistics::{Confidence, Proportion};
 use crate::stopping::{self, Stopping};
 
 /// How long no run may end until it is said that the program does not come back.
@@ -59,7 +61,11 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let study = Arc::new(Study::load(&arguments.study)?);
     let shard = shard::shard(arguments.shard)?;
-    let mut order = Order::of(&study, shard, |_, _| false);
+    let precise = study.precision.map(|precision| precision.width.as_f64());
+    let mut order = Order::of(&study, shard, move |violated, decided| {
+        let interval = Proportion::new(violated, decided).wilson(Confidence::P95);
+        precise.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
+    });
     arguments.refuse_long(&study, &order)?;
     let header = Header::of(&study, shard)?;
     let stopping = stopping::listen();
@@ -75,8 +81,31 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         output::inform(&format!("stopped after {}; to go on: {again}", several(made, "run")));
         std::process::exit(i32::from(status));
     }
+    if shard == Shard::WHOLE {
+        tell_of_examples(&folder, &study, arguments.jobs(), &stopping)?;
+    }
     output::print(&format!("{}\n", clean(&path)))?;
     Ok(Exit::AsExpected)
+}
+
+/// Makes the examples, and says how many.
+fn tell_of_examples(
+    folder: &Folder,
+    study: &Study,
+    jobs: NonZeroUsize,
+    stopping: &Stopping,
+) -> Result<(), CliError> {
+    let began = Instant::now();
+    let (count, failed) = examples::write(folder.path(), study, jobs.get(), stopping)?;
+    for error in failed {
+        output::inform(&format!("one example is left out: {error}"));
+    }
+    output::inform(&format!(
+        "{} in {:.1} s",
+        several(count as u64, "example"),
+        began.elapsed().as_secs_f64()
+    ));
+    Ok(())
 }
 
 /// What was there before.
