@@ -16,6 +16,7 @@ use doublehold_scenarios::shrink::{Size, Target};
 
 use self::table::{Markdown, Plain, Table};
 use crate::found::Counterexample;
+use crate::statistics::{Confidence, Proportion};
 
 /// A search that is over.
 #[derive(Debug)]
@@ -303,9 +304,10 @@ const NO_RATE: &str = "-";
 fn rate(count: &Count) -> String {
     let decided = count.holds + count.violated;
     match count.violated {
-        _ if decided == 0 => NO_RATE.to_owned(),
-        // Clopper and Pearson's bound where nothing was seen: the rate at which nothing is seen once in twenty times.
-        0 => format!("at most {}", share(1.0 - 0.05_f64.powf(1.0 / decided as f64))),
+        0 => {
+            let bound = Proportion::new(0, decided).at_most(Confidence::P95);
+            bound.map_or(NO_RATE.to_owned(), |bound| format!("at most {}", share(bound)))
+        }
         1..10 => NO_RATE.to_owned(),
         violated => format!("about {}", share(violated as f64 / decided as f64)),
     }
