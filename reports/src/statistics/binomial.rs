@@ -33,9 +33,10 @@ pub(super) fn term(hits: u64, of: u64, probability: f64) -> f64 {
     ln.exp() * (n / (std::f64::consts::TAU * k * misses)).sqrt()
 }
 
-/// `seen · ln(seen / expected) - far`, where `expected = seen - far`.
+/// `seen · ln(seen / expected)`, where `expected = seen - far`. Loader also takes `far` off; that of the hits and
+/// that of the misses cancel.
 fn deviance(seen: f64, far: f64) -> f64 {
-    -seen * (-far / seen).ln_1p() - far
+    -seen * (-far / seen).ln_1p()
 }
 
 /// What Stirling's formula for `ln n!` lacks.

@@ -104,7 +104,5 @@ fn only_second_given(difference: f64, first: f64, second: f64, pairs: f64) -> f6
     let b = -first - second + (a - first + second) * difference;
     let c = -second * difference * (1.0 - difference);
     let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
-    // Of two forms of the same root the one that does not cancel.
-    let likeliest = if b <= 0.0 { (root - b) / (2.0 * a) } else { -2.0 * c / (root + b) };
-    likeliest.max(0.0).max(-difference)
+    ((root - b) / (2.0 * a)).max(0.0).max(-difference)
 }

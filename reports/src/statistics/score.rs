@@ -59,18 +59,9 @@ fn sum<'a>(strata: &'a [Weighted], at: impl Fn(&'a Weighted) -> (f64, f64, &'a W
 
 /// The root between zero and one, in the form that does not cancel.
 fn likeliest(a: f64, one_and_a: f64, part: Proportion) -> f64 {
-    let runs = part.of() as f64;
-    let (seen, missed) = (part.hits() as f64 / runs, (part.of() - part.hits()) as f64 / runs);
-    let square = if a > 0.0 {
-        (1.0 - a) * (1.0 - a) + 4.0 * a * missed
-    } else {
-        one_and_a * one_and_a - 4.0 * a * seen
-    };
-    if one_and_a > 0.0 {
-        2.0 * seen / (one_and_a + square.sqrt())
-    } else {
-        (one_and_a - square.sqrt()) / (2.0 * a)
-    }
+    let seen = part.hits() as f64 / part.of() as f64;
+    let root = (one_and_a * one_and_a - 4.0 * a * seen).max(0.0).sqrt();
+    if one_and_a > 0.0 { 2.0 * seen / (one_and_a + root) } else { (one_and_a - root) / (2.0 * a) }
 }
 
 /// Where something becomes true on the way from `start`, where it is not, in steps that double from `step` on.

@@ -60,6 +60,12 @@ fn the_mean_has_its_standard_error() {
     let (mean, interval) = grants.mean(Confidence::P95).expect("it is covered");
     assert_near(mean, 6.5, "mean");
     assert_near((interval.high - mean) / 1.959_963_984_540_054, 1.707825127659933, "standard error");
+    // Two halves of all runs with such a sample each are as sure as twice the runs.
+    let half = grants.strata[0].1;
+    let halves = Exposure { strata: vec![(0.5, half), (0.5, half)], unit: 1.0 };
+    let (mean, interval) = halves.mean(Confidence::P95).expect("it is covered");
+    let error = (interval.high - mean) / 1.959_963_984_540_054;
+    assert_near(error, 1.707825127659933 / 2.0_f64.sqrt(), "standard error of two strata");
 }
 
 #[test]
@@ -90,6 +96,11 @@ fn what_is_refused_per_run_is_refused_per_grant_with_its_bound() {
     let bound = Proportion::new(0, 5_000).at_most(Confidence::P95).expect("there are runs");
     assert_eq!(refused.reason, Reason::NoneSeen { runs: 5_000 });
     assert_near(refused.at_most.expect("there are runs"), bound / 10.0, "per grant");
+    // There may be fewer grants than were seen.
+    let about = Exposure { strata: vec![(1.0, of(&[5, 10, 15]))], unit: 1.0 };
+    let refused = rate(&about, per_run(0, 5_000)).expect_err("nothing was seen");
+    let least = about.mean(Confidence::P95).expect("it is covered").1.low;
+    assert_near(refused.at_most.expect("there are runs"), bound / least, "per grant");
 }
 
 #[test]

@@ -54,6 +54,17 @@ fn weights_scale_the_rate_and_its_interval_down_to_ten_to_the_minus_twelve() {
     }
 }
 
+#[test]
+fn where_all_are_violated_the_high_end_is_their_weight() {
+    let all = stated(&[counted(0.3, 10, 10), impossible(0.7)], 0.0);
+    assert_eq!((all.value, all.interval.high), (0.3, 0.3));
+    // What is missing to one is as exact as a float near one can hold it.
+    let nearly =
+        Stratified::plain(Proportion::new(1_000_000_000_000, 1_000_000_000_000)).estimate(Confidence::P95);
+    let missing = (1.0 - nearly.expect("there are violations enough").interval.low) * 1e12;
+    assert!((missing / 3.841_458_820_694_124 - 1.0).abs() < 1e-3, "{missing}");
+}
+
 /// By a script with mpmath 1.3 that finds each share by bisection of the slope of its likelihood.
 #[test]
 fn the_interval_is_that_of_the_likelihood() {
