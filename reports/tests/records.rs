@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use doublehold::records::{Journal, Records, file_name, merge};
 use doublehold_scenarios::study::Study;
-use doublehold_scenarios::sweep::{Batch, Header, Next, Order, Shard};
+use doublehold_scenarios::sweep::{Batch, HandOut, Order, Shard, StudyHeader};
 use proptest::prelude::*;
 
 fn study(designs: usize, values: &[usize], runs: u64, strata: u32) -> Study {
@@ -26,13 +26,13 @@ fn study(designs: usize, values: &[usize], runs: u64, strata: u32) -> Study {
 }
 
 /// Writes what a shard would, with counts that depend on nothing but the batch.
-fn write(folder: &std::path::Path, study: &Study, header: &Header, shard: Shard) -> PathBuf {
+fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: Shard) -> PathBuf {
     let path = folder.join(file_name(shard));
-    let header = Header { shard: [shard.number(), shard.of()], ..header.clone() };
+    let header = StudyHeader { shard: [shard.number(), shard.of()], ..header.clone() };
     let mut order = Order::of(study, shard, |_, _| false);
     let (mut journal, begun) = Journal::open(&path, &header, &mut order).expect("a new file");
     assert_eq!(begun.runs, 0);
-    while let Next::Run(unit) = order.hand_out() {
+    while let HandOut::Run(unit) = order.hand_out() {
         let weight = study.strata.as_ref().map(|_| 0.1 + unit.cell.0 as f64 / 7.0);
         let (cell, stratum, batch) = (unit.cell.0, unit.stratum, unit.batch);
         let batch = Batch { cell, stratum, batch, runs: unit.runs, weight, ..Batch::default() };
@@ -55,7 +55,7 @@ proptest! {
         turn in 0..9usize,
     ) {
         let study = study(designs, &values, runs, strata);
-        let header = Header::of(&study, Shard::WHOLE).expect("it can be run");
+        let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
         let folder = tempfile::tempdir().expect("a temporary directory");
         let whole = write(folder.path(), &study, &header, Shard::WHOLE);
         let mut shards: Vec<PathBuf> = (1..=of)

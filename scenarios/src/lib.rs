@@ -19,8 +19,8 @@
 //! - [`explore`]: a search that tries every placement of a few faults at those moments.
 //! - [`study`]: designs, and a grid of parameters over which they are compared. [`mod@sweep`]: every
 //!   cell of a study, run in batches.
-//! - [`report`]: what a run came to. [`plan`]: a run that can be sent to somebody else.
-//! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to somebody else.
+//! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to
+//!   somebody else.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
 //! ```

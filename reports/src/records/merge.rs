@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use doublehold_history::words::list;
-use doublehold_scenarios::sweep::{Batch, Header, Order};
+use doublehold_scenarios::sweep::{Batch, Order, StudyHeader};
 
 use super::{Records, RecordsError, shown};
 
@@ -23,7 +23,7 @@ struct Head {
 pub fn merge(
     files: &[std::path::PathBuf],
     output: &mut dyn Write,
-) -> Result<(Header, Vec<String>), RecordsError> {
+) -> Result<(StudyHeader, Vec<String>), RecordsError> {
     let mut heads = Vec::new();
     for path in files {
         let Some(mut records) = Records::open(path)? else {
@@ -48,14 +48,14 @@ pub fn merge(
 }
 
 /// The shard whose next batch comes first.
-fn first(header: &Header, heads: &[Head]) -> Option<usize> {
+fn first(header: &StudyHeader, heads: &[Head]) -> Option<usize> {
     let place = |head: &Head| head.next.as_ref().map(|batch| Order::place_of(header, batch));
     let places = heads.iter().enumerate().filter_map(|(head, it)| Some((place(it)?, head)));
     places.min().map(|(_, head)| head)
 }
 
 /// The header of the whole, if these are all its shards.
-fn whole(heads: &[Head]) -> Result<Header, RecordsError> {
+fn whole(heads: &[Head]) -> Result<StudyHeader, RecordsError> {
     let Some(one) = heads.first() else {
         return Err(RecordsError::refused(
             Path::new("."),
@@ -104,5 +104,5 @@ fn whole(heads: &[Head]) -> Result<Header, RecordsError> {
             "sweep these shards, and name them too",
         ));
     }
-    Ok(Header { shard: [1, 1], ..one.records.header().clone() })
+    Ok(StudyHeader { shard: [1, 1], ..one.records.header().clone() })
 }

@@ -9,17 +9,17 @@ mod merge;
 mod read;
 mod write;
 
-pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
-pub use merge::merge;
-pub use read::Records;
-pub use write::{Begun, Journal};
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::sweep::Shard;
 use thiserror::Error;
+
+pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
+pub use merge::merge;
+pub use read::Records;
+pub use write::{Begun, Journal};
 
 /// Why records cannot be used.
 #[derive(Debug, Error)]

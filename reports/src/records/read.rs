@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use doublehold_history::words::shorten;
-use doublehold_scenarios::sweep::{Batch, FORMAT, Header};
+use doublehold_scenarios::sweep::{Batch, FORMAT, StudyHeader};
 use serde::Deserialize;
 
 use super::RecordsError;
@@ -14,7 +14,7 @@ use super::RecordsError;
 pub struct Records {
     path: PathBuf,
     reader: BufReader<File>,
-    header: Header,
+    header: StudyHeader,
     line: Vec<u8>,
     /// How many lines were read.
     lines: u64,
@@ -51,7 +51,7 @@ impl Records {
     }
 
     /// The study.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &StudyHeader {
         &self.header
     }
 
@@ -115,7 +115,7 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<(
     reader.read_until(b'\n', line).map(|_| ())
 }
 
-fn header(path: &Path, line: &[u8]) -> Result<Header, RecordsError> {
+fn header(path: &Path, line: &[u8]) -> Result<StudyHeader, RecordsError> {
     let version: Version = serde_json::from_slice(line).map_err(|_| {
         let hint = "name a folder that `doublehold sweep` wrote to";
         RecordsError::refused(path, "its first line is not the header of a sweep", hint)

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use doublehold_scenarios::sweep::{Batch, Header, Next, Order, Unit};
+use doublehold_scenarios::sweep::{Batch, HandOut, Order, StudyHeader, Unit};
 use serde::Serialize;
 
 use super::{Records, RecordsError};
@@ -29,7 +29,11 @@ impl Journal {
     /// # Errors
     ///
     /// If the file cannot be used, is of another study, or is being written by somebody else.
-    pub fn open(path: &Path, header: &Header, order: &mut Order) -> Result<(Journal, Begun), RecordsError> {
+    pub fn open(
+        path: &Path,
+        header: &StudyHeader,
+        order: &mut Order,
+    ) -> Result<(Journal, Begun), RecordsError> {
         let failed = |source| RecordsError::io("write", path, source);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -50,7 +54,7 @@ impl Journal {
     fn go_on(
         &self,
         mut records: Records,
-        header: &Header,
+        header: &StudyHeader,
         order: &mut Order,
     ) -> Result<(u64, Begun), RecordsError> {
         if let Some(what) = records.header().difference(header) {
@@ -64,7 +68,7 @@ impl Journal {
         let mut runs = 0;
         while let Some(batch) = records.next_batch()? {
             match order.hand_out() {
-                Next::Run(unit) if is_of(unit, &batch) => order.told(&batch),
+                HandOut::Run(unit) if is_of(unit, &batch) => order.told(&batch),
                 _ => {
                     let cause =
                         format!("the batch {} of cell {} is not where it belongs", batch.batch, batch.cell);

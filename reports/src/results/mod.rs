@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{Batch, Durations, Header, Sums};
+use doublehold_scenarios::sweep::{Batch, Durations, StudyHeader, Sums};
 
 use crate::records::{Records, RecordsError};
 
@@ -19,7 +19,7 @@ pub use pairs::{Both, Pair, Pairs};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The study.
-    pub header: Header,
+    pub header: StudyHeader,
     /// Its cells that have runs, in order.
     pub cells: BTreeMap<u64, Cell>,
     /// Designs compared on the same seeds.
@@ -45,7 +45,7 @@ pub struct Totals {
     /// How many runs.
     pub runs: u64,
     /// How often each predicate came to what.
-    pub predicates: BTreeMap<Predicate, Count>,
+    pub predicates: BTreeMap<Predicate, PredicateTotals>,
     /// Calls granted in a run.
     pub grants: Sums,
     /// Milliseconds of true time for which clients were at it in a run.
@@ -65,16 +65,16 @@ pub struct Totals {
 }
 
 /// How often one predicate came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PredicateTotals {
     /// In how many runs it is violated.
     pub violated: u64,
     /// In how many nobody can say.
     pub undecided: u64,
     /// How often, run by run.
     pub incidents: Sums,
-    /// The first seed from which it is violated.
-    pub first: Option<u64>,
+    /// The first seeds from which it is violated, at most [`PredicateTotals::SEEDS`].
+    pub seeds: Vec<u64>,
 }
 
 impl Results {
@@ -118,10 +118,15 @@ impl Results {
     }
 }
 
+impl PredicateTotals {
+    /// How many seeds are kept to choose an example from.
+    pub const SEEDS: usize = 16;
+}
+
 impl Totals {
     /// How often a predicate came to what.
-    pub fn of(&self, predicate: Predicate) -> Count {
-        self.predicates.get(&predicate).copied().unwrap_or_default()
+    pub fn of(&self, predicate: Predicate) -> PredicateTotals {
+        self.predicates.get(&predicate).cloned().unwrap_or_default()
     }
 
     fn add(&mut self, batch: Batch) {
@@ -131,7 +136,8 @@ impl Totals {
         for (predicate, outcome) in batch.predicates {
             let count = self.predicates.entry(predicate).or_default();
             count.violated += outcome.violated;
-            count.first = count.first.or(outcome.violating().next().map(|place| batch.seed + place));
+            let room = PredicateTotals::SEEDS - count.seeds.len();
+            count.seeds.extend(outcome.violating().take(room).map(|place| batch.seed + place));
             count.undecided += outcome.undecided;
             count.incidents.merge(outcome.incidents);
         }

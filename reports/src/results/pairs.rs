@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{Batch, Header, ROW};
+use doublehold_scenarios::sweep::{Batch, ROW, StudyHeader};
 
 /// Two designs at one point of the grid, by their numbers, the smaller first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn of(header: &Header) -> Pairs {
+    pub(super) fn of(header: &StudyHeader) -> Pairs {
         let designs = header.designs.len() as u64;
         Pairs { designs, is_divided: header.strata.len() > 1, ..Pairs::default() }
     }

@@ -8,7 +8,8 @@
 //! | `weather` | all random faults: a preset, a file, or `none` |
 //! | `weather.pause.for` | `for` of every line of the weather about pauses |
 //! | `weather.pause` | `false` takes these lines out |
-//! | `clients.count`, `clients.work`, `clients.rounds` | how many clients; the length of their work; a key of all clients |
+//! | `clients.count`, `clients.work` | how many clients, and the length of their work |
+//! | `clients.rounds` | this key of all clients |
 //! | `nodes.count` | how many nodes |
 //! | `clocks.nodes.drift`, `clocks.clients.drift` | the clocks of all nodes, or of all clients |
 //!

@@ -30,7 +30,7 @@ pub struct Batch {
     /// How many runs.
     pub runs: u64,
     /// What each predicate came to.
-    pub predicates: BTreeMap<Predicate, Outcome>,
+    pub predicates: BTreeMap<Predicate, PredicateCount>,
     /// How many calls were granted in a run.
     pub grants: Sums,
     /// For how many milliseconds of true time clients were at it in a run.
@@ -56,7 +56,7 @@ pub struct Batch {
 /// What one predicate came to. In runs that are in neither count it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outcome {
+pub struct PredicateCount {
     /// In how many runs it is violated.
     pub violated: u64,
     /// In how many nobody can say.
@@ -149,7 +149,7 @@ fn mark(digits: &mut String, place: u64) {
     *digits = values.iter().filter_map(|value| char::from_digit(*value, 16)).collect();
 }
 
-impl Outcome {
+impl PredicateCount {
     /// The places of the runs that violate it, counted from 0.
     pub fn violating(&self) -> impl Iterator<Item = u64> {
         marked(&self.violations)

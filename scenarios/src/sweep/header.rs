@@ -18,7 +18,7 @@ pub const FORMAT: u32 = 1;
 
 /// The first line of a sweep's records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct StudyHeader {
     /// The version of this format.
     pub sweep: u32,
     /// The version of the program that wrote it.
@@ -101,13 +101,13 @@ pub struct PrecisionHeader {
     pub width: String,
 }
 
-impl Header {
+impl StudyHeader {
     /// The header of a study's records.
     ///
     /// # Errors
     ///
     /// If its first or its last cell cannot be run.
-    pub fn of(study: &Study, shard: Shard) -> Result<Header, SweepError> {
+    pub fn of(study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
         let designs = study.designs.iter().zip(0..).map(|(design, cell)| {
             let scenario = study.scenario(CellId(cell))?;
             Ok(DesignHeader {
@@ -122,7 +122,7 @@ impl Header {
             })
         });
         let axis = |axis: &Axis| AxisHeader { key: axis.key.clone(), values: axis.values.clone() };
-        Ok(Header {
+        Ok(StudyHeader {
             sweep: FORMAT,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             study: study.name.clone(),
@@ -145,13 +145,13 @@ impl Header {
     }
 
     /// What differs from another study's header, apart from the shard; `None` if nothing does.
-    pub fn difference(&self, other: &Header) -> Option<&'static str> {
+    pub fn difference(&self, other: &StudyHeader) -> Option<&'static str> {
         let pairs = [
             ("the version of the format", self.sweep == other.sweep),
             ("the program's version", self.program == other.program),
             ("the study's text", self.text == other.text),
             ("the runs that the same seeds give", self.fingerprint == other.fingerprint),
-            ("what the study means", Header { shard: other.shard, ..self.clone() } == *other),
+            ("what the study means", StudyHeader { shard: other.shard, ..self.clone() } == *other),
         ];
         pairs.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
     }

@@ -26,10 +26,10 @@ use crate::many::Stuck;
 use crate::run::PrepareError;
 use crate::study::Study;
 
-pub use batch::{Batch, Outcome, Sums};
+pub use batch::{Batch, PredicateCount, Sums};
 pub use durations::Durations;
-pub use header::{AxisHeader, DesignHeader, FORMAT, Header, PrecisionHeader, WeatherLine};
-pub use order::{BATCH, Next, Order, ROW, Shard, Unit};
+pub use header::{AxisHeader, DesignHeader, FORMAT, PrecisionHeader, StudyHeader, WeatherLine};
+pub use order::{BATCH, HandOut, Order, ROW, Shard, Unit};
 
 /// How batches are run.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub enum SweepError {
 
 /// What a sweep tells while it goes on.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum SweepEvent<'a> {
     /// The next batch is done.
     Batch(&'a Batch),
     /// Nothing new, but time passed: so many runs were begun since the sweep began.
@@ -72,7 +72,7 @@ pub fn sweep(
     study: &Arc<Study>,
     order: Order,
     effort: &Effort,
-    tell: impl FnMut(Told<'_>) -> ControlFlow<()>,
+    tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
     work::run(study, order, effort, tell)
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 
 use super::batch::Batch;
-use super::header::Header;
+use super::header::StudyHeader;
 use crate::study::{CellId, Study};
 
 /// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.
@@ -87,7 +87,7 @@ struct Enough {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum HandOut {
     /// This batch.
     Run(Unit),
     /// What is under way has to be told of first.
@@ -121,7 +121,7 @@ impl Order {
     }
 
     /// Where in the order of its study a batch is.
-    pub fn place_of(header: &Header, batch: &Batch) -> u64 {
+    pub fn place_of(header: &StudyHeader, batch: &Batch) -> u64 {
         let values = header.axes.iter().map(|axis| axis.values.len() as u64);
         let cells = values.fold(header.designs.len() as u64, u64::saturating_mul);
         let strata = header.strata.len() as u64;
@@ -136,23 +136,23 @@ impl Order {
     }
 
     /// The batch to run next.
-    pub fn hand_out(&mut self) -> Next {
+    pub fn hand_out(&mut self) -> HandOut {
         loop {
             let in_round = self.parts().saturating_mul(ROW);
             let (round, in_round) = (self.next / in_round, self.next % in_round);
             let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
             if round * ROW >= self.batches() {
-                return Next::Done;
+                return HandOut::Done;
             }
             if in_round == 0 && !self.may_begin_round() {
-                return Next::Wait;
+                return HandOut::Wait;
             }
             let place = self.next;
             self.next += 1;
             let cell = CellId(part / self.strata);
             if batch < self.batches() && self.wants(place, cell) {
                 let runs = BATCH.min(self.runs - batch * BATCH);
-                return Next::Run(Unit { place, cell, stratum: part % self.strata, batch, runs });
+                return HandOut::Run(Unit { place, cell, stratum: part % self.strata, batch, runs });
             }
         }
     }

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::batch::Batch;
-use super::order::{Next, Order, Unit};
-use super::{Effort, SweepError, Told};
+use super::order::{HandOut, Order, Unit};
+use super::{Effort, SweepError, SweepEvent};
 use crate::many::{Progress, Stuck};
 use crate::run::{Engine, LeanEngine, Prepared};
 use crate::study::Study;
@@ -30,7 +30,7 @@ pub(super) fn run(
     study: &Arc<Study>,
     mut order: Order,
     effort: &Effort,
-    mut tell: impl FnMut(Told<'_>) -> ControlFlow<()>,
+    mut tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
     let progress = Arc::new(Progress::of(effort.jobs));
     let over = Arc::new(AtomicBool::new(false));
@@ -61,14 +61,14 @@ fn merge(
     effort: &Effort,
     progress: &Progress,
     (give, given_back): (&mpsc::Sender<Unit>, &mpsc::Receiver<Done>),
-    tell: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
+    tell: &mut impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
     // What was handed out and not told of: in order, with what it came to.
     let mut waiting: BTreeMap<Unit, Option<Batch>> = BTreeMap::new();
     let mut quiet = progress.watch(effort.patience);
     loop {
         while waiting.len() < effort.jobs.get() * AHEAD
-            && let Next::Run(unit) = order.hand_out()
+            && let HandOut::Run(unit) = order.hand_out()
         {
             waiting.insert(unit, None);
             // Nobody listens only if a thread has panicked, which is told of below.
@@ -79,17 +79,17 @@ fn merge(
         {
             let batch = entry.remove().unwrap_or_default();
             order.told(&batch);
-            if tell(Told::Batch(&batch)).is_break() {
+            if tell(SweepEvent::Batch(&batch)).is_break() {
                 return Ok(());
             }
         }
         if waiting.is_empty() {
             match order.hand_out() {
-                Next::Run(unit) => {
+                HandOut::Run(unit) => {
                     waiting.insert(unit, None);
                     let _ = give.send(unit);
                 }
-                Next::Wait | Next::Done => return Ok(()),
+                HandOut::Wait | HandOut::Done => return Ok(()),
             }
         }
         match given_back.recv_timeout(TICK) {
@@ -103,7 +103,7 @@ fn merge(
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
         }
-        if tell(Told::Tick(progress.begun())).is_break() {
+        if tell(SweepEvent::Tick(progress.begun())).is_break() {
             return Ok(());
         }
     }

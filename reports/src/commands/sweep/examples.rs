@@ -1,9 +1,9 @@
 //! Examples for the report of a sweep: of each design the run that shows best what was counted, made small.
 //!
 //! A design has at most one example of each of three sorts: two clients held the lock (P2, or P1 where no deadline was
-//! broken), the data suffered (P4, or P3), a key was taken away (WR). Each is the first run of the cell in which that
-//! happens most often. Waits that were too long have no example: they are told by rates, and made small they say
-//! nothing more.
+//! broken), the data suffered (P4, or P3), a key was taken away (WR). Each is one of the first runs of the cell in
+//! which that happens most often. Waits that were too long have no example: they are told by rates, and made small they
+//! say nothing more.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,8 @@ use doublehold_history::words::{clean, instant, list};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Effort, Size, Target};
 use doublehold_scenarios::study::{CellId, Study};
-use doublehold_scenarios::{Engine, LeanEngine, Seed, SimEngine};
+use doublehold_scenarios::sweep::SweepError;
+use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
 
 use crate::error::CliError;
 use crate::figure::{self, Options};
@@ -37,11 +38,12 @@ const MOST: usize = 24;
 const FOLDER: &str = "examples";
 
 /// A run to make an example of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Chosen {
     cell: u64,
     stratum: u64,
-    seed: u64,
+    /// Seeds that do.
+    seeds: Vec<u64>,
     predicate: Predicate,
     runs: u64,
     violated: u64,
@@ -112,7 +114,7 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
     let violating = all.filter_map(|(cell, stratum, totals)| {
         let count = totals.of(predicate);
         let (violated, runs) = (count.violated, totals.runs);
-        Some(Chosen { cell, stratum, seed: count.first?, predicate, runs, violated })
+        (violated > 0).then_some(Chosen { cell, stratum, seeds: count.seeds, predicate, runs, violated })
     });
     // Fractions are compared without division, so that equals are equal.
     violating.fold(None, |best: Option<Chosen>, one| match best {
@@ -127,8 +129,8 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
 }
 
 fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Result<Example, CliError> {
-    let (seed, target) = (Seed(chosen.seed), Target::Violates(chosen.predicate));
-    let scenario = study.run_of(CellId(chosen.cell), chosen.stratum, seed)?;
+    let target = Target::Violates(chosen.predicate);
+    let (seed, scenario) = simplest(study, chosen)?;
     // A Redlock of one node is no Redlock.
     let effort = Effort { keep_nodes: true, ..Effort::default() };
     let found = counterexample(&LeanEngine, &SimEngine, (&scenario, seed, target), &effort)?;
@@ -149,7 +151,7 @@ fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Res
     Ok(Example {
         cell: chosen.cell,
         predicate: chosen.predicate,
-        seed: chosen.seed,
+        seed: seed.0,
         design: design.clone(),
         headline: headline(&found),
         why: picture::cause(&found.report),
@@ -162,6 +164,14 @@ fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Res
         replay: shell::line(["doublehold", "replay", &plan]),
         run: scenario_file::command(&file, found.shrunk.seed),
     })
+}
+
+/// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
+fn simplest(study: &Study, chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
+    let run = |seed: &u64| Ok((Seed(*seed), study.run_of(CellId(chosen.cell), chosen.stratum, Seed(*seed))?));
+    let runs = chosen.seeds.iter().map(run).collect::<Result<Vec<_>, SweepError>>()?;
+    let fewest = runs.into_iter().min_by_key(|(_, scenario)| scenario.faults.len());
+    fewest.ok_or_else(|| CliError::Format("a violation without a seed".to_owned()))
 }
 
 fn about(found: &Counterexample, design: &str) -> String {

@@ -17,7 +17,7 @@ use clap::Args;
 use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::study::{CellId, Study};
-use doublehold_scenarios::sweep::{Effort, Header, Order, Shard, SweepError, Told, sweep};
+use doublehold_scenarios::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Seed};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -67,7 +67,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         precise.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
     });
     arguments.refuse_long(&study, &order)?;
-    let header = Header::of(&study, shard)?;
+    let header = StudyHeader::of(&study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
     let folder = Folder::open("records", &out)?;
@@ -132,8 +132,8 @@ fn run(
     let mut made = before;
     sweep(study, order, &effort, |told| {
         match told {
-            Told::Tick(begun) => bar.set_position(before + begun),
-            Told::Batch(batch) => {
+            SweepEvent::Tick(begun) => bar.set_position(before + begun),
+            SweepEvent::Batch(batch) => {
                 made += batch.runs;
                 failed = journal.add(batch).err();
             }
