@@ -102,6 +102,11 @@ pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weat
     })
 }
 
+/// Reads a weather that is a table of another file.
+pub(crate) fn of_node(path: &str, node: &Node) -> Result<Weather> {
+    section(&Field::named(path, node).section(&KEYS)?, None)
+}
+
 fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
     let preset = match weather.get("preset") {
         None => Weather { window: WINDOW, swarm: true, at_steps: Probability::HALF, faults: Vec::new() },

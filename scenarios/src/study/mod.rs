@@ -30,7 +30,7 @@ use crate::Seed;
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::format::Source;
 use crate::format::problem::{Origin, Problem};
-use crate::format::tree::Node;
+use crate::format::tree::{Node, Value};
 use crate::run::{Engine, LeanEngine};
 use crate::scenario::Scenario;
 use crate::sweep::{BATCH, SweepError, Unit};
@@ -268,17 +268,31 @@ fn locks() -> Vec<&'static str> {
     descriptors().iter().map(|lock| lock.name).collect()
 }
 
-/// A weather as the table that a scenario has of it.
-fn weather_node(name_or_path: &str, origin: Origin) -> Result<Node, Problem> {
-    let weather = weather::read(name_or_path).map_err(|error| {
-        let text = error.to_string();
-        let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
-        Problem::new(origin, cause, hint)
-    })?;
-    // What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
-    // times. A study can still set both.
-    let weather = Weather { swarm: false, at_steps: Probability::NEVER, ..weather };
+/// A weather as the table that a scenario has of it: named, or written out.
+///
+/// What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
+/// times. A study can still set both.
+fn weather_node(value: &Node) -> Result<Option<Node>, Problem> {
+    let read = match (&value.value, value.as_text()) {
+        (_, Some("none")) => return Ok(None),
+        (_, Some(name)) => weather::read(name).map_err(|error| {
+            let text = error.to_string();
+            let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
+            Problem::new(value.origin, cause, hint)
+        })?,
+        (Value::Table(_), None) => crate::format::weather::of_node("weather", value)?,
+        _ => {
+            let cause = "`weather` must be the name of a weather or of its file, a table, or `none`";
+            return Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"));
+        }
+    };
+    let typed = |key| value.find(&[key]).is_some();
+    let weather = Weather {
+        swarm: read.swarm && typed("swarm"),
+        at_steps: if typed("at_steps") { read.at_steps } else { Probability::NEVER },
+        ..read
+    };
     let mut node = Node::parse(&crate::format::weather_table(&weather).to_string())?;
     node.set_origin(Origin::Line(0));
-    Ok(node)
+    Ok(Some(node))
 }

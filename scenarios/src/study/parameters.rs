@@ -21,7 +21,7 @@ use std::fmt;
 
 use doublehold_history::words::shorten;
 
-use super::read::weather;
+use super::weather_node;
 use crate::format::problem::{Problem, Result};
 use crate::format::section::Field;
 use crate::format::tree::{Node, Table, Value};
@@ -51,7 +51,7 @@ pub(super) fn apply(tree: &mut Node, key: &str, value: &Node) -> Result<()> {
         ["weather"] => {
             if let Value::Table(file) = &mut tree.value {
                 file.remove("weather");
-                file.extend(weather(value)?.map(|weather| ("weather".to_owned(), weather)));
+                file.extend(weather_node(value)?.map(|weather| ("weather".to_owned(), weather)));
             }
             Ok(())
         }

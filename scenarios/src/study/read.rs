@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
-use super::{Axis, Change, Design, Precision, Strata, Study, locks, parameters, weather_node};
+use super::{Axis, Change, Design, Precision, Strata, Study, locks, parameters};
 use crate::Seed;
 use crate::build::World;
 use crate::catalog;
 use crate::error::{FileKind, Place, ScenarioError};
-use crate::format::problem::{Origin, Problem, Result};
+use crate::format::problem::{Origin, Result};
 use crate::format::section::{Field, Section};
 use crate::format::suggest;
 use crate::format::tree::Node;
@@ -245,16 +245,4 @@ fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
         return Err(faults.problem(cause, "take fewer `faults`, or a weather of fewer kinds"));
     }
     Ok(strata)
-}
-
-/// The weather of a change, if it is one to the whole weather.
-pub(super) fn weather(value: &Node) -> Result<Option<Node>> {
-    match value.as_text() {
-        Some("none") => Ok(None),
-        Some(name) => weather_node(name, value.origin).map(Some),
-        None => {
-            let cause = "`weather` must be the name of a weather or of its file, or `none`";
-            Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"))
-        }
-    }
 }

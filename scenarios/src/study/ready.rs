@@ -10,7 +10,13 @@ use crate::error::{FileKind, ScenarioError};
 use crate::format::suggest;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 1] = [("which-lock", include_str!("../../studies/which-lock.toml"))];
+const FILES: [(&str, &str); 5] = [
+    ("which-lock", include_str!("../../studies/which-lock.toml")),
+    ("ttl-vs-pause", include_str!("../../studies/ttl-vs-pause.toml")),
+    ("clock-drift-frontier", include_str!("../../studies/clock-drift-frontier.toml")),
+    ("failover-window", include_str!("../../studies/failover-window.toml")),
+    ("article-locks", include_str!("../../studies/article-locks.toml")),
+];
 
 /// A study that comes with the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

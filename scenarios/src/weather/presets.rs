@@ -8,7 +8,7 @@ use crate::format::suggest;
 use crate::weather::Weather;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     ("calm", include_str!("../../weather/calm.toml")),
     ("datacenter", include_str!("../../weather/datacenter.toml")),
     ("cloud", include_str!("../../weather/cloud.toml")),
@@ -18,6 +18,8 @@ const FILES: [(&str, &str); 9] = [
     ("no-clock-faults-no-amnesia", include_str!("../../weather/no-clock-faults-no-amnesia.toml")),
     ("pauses-only", include_str!("../../weather/pauses-only.toml")),
     ("clocks-only", include_str!("../../weather/clocks-only.toml")),
+    ("crashes-only", include_str!("../../weather/crashes-only.toml")),
+    ("network-only", include_str!("../../weather/network-only.toml")),
 ];
 
 /// A weather that comes with the program.
