@@ -98,6 +98,9 @@ impl Listener {
             self.raw = length;
             return Some(None);
         }
+        if self.kind == Some(Speech::Requests) && self.begun.first() != Some(&b'*') {
+            return self.typed();
+        }
         let mut rest = self.begun.as_slice();
         let value = match reply::take(&mut rest) {
             Poll::Pending => return None,
@@ -125,6 +128,14 @@ impl Listener {
                 Some(Some(self.phrase(PhraseKind::Reply, words, short)))
             }
         }
+    }
+
+    /// A request as somebody types it: an operator does.
+    fn typed(&mut self) -> Option<Option<Phrase>> {
+        let end = self.begun.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = self.begun.drain(..=end).collect();
+        let words = argument(line.trim_ascii(), LONG);
+        Some(Some(self.phrase(PhraseKind::Request, words.clone(), words)))
     }
 
     /// The length of the data set that begins here: it follows a master's answer, has no end of line behind it, and is
