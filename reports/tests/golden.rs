@@ -1,4 +1,4 @@
-//! What a reader sees, word for word, of hand-made reports: `tests/golden/*.txt`, which are read in review.
+//! What a reader sees, word for word, of hand-made reports: `tests/golden/*`, which are read in review.
 //!
 //! Hand-made, so that they change only when the drawing does. After a wanted change, `UPDATE_GOLDEN=1 cargo test -p
 //! doublehold --test golden` writes the files anew; look at the difference.
@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use doublehold::picture::view::View;
 use doublehold::style::Style;
-use doublehold::{json, picture, text};
+use doublehold::{figure, json, picture, text};
 use doublehold_history::{
     Bounds, CallId, ClientId, ClockKind, Deadline, EventKind, Header, History, LockId, ObjectId, Predicate,
     Reading, ReleaseOutcome, RunOutcome, TrueNs, judge,
 };
+use doublehold_scenarios::detail::{ClockLine, Detail, HostClocks, Message, Phrase, PhraseKind};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan, Report, TraceHash};
 use doublehold_scenarios::scenario::{Expected, HostIndex};
@@ -281,6 +283,48 @@ fn a_run_in_which_the_fault_never_struck_proves_nothing() {
         "vacuous.ascii.txt",
         &text::run(&vacuous(), "doublehold run story --seed 7", &Style::ASCII),
     );
+}
+
+/// One message each way, one that is held, and a clock that is stepped: what a run kept of it besides its report.
+fn detail() -> Detail {
+    let message = |from: usize, to: usize, sent: u64, arrived: Option<u64>, words: &str| Message {
+        connection: 1,
+        from: HostIndex(from),
+        to: HostIndex(to),
+        sent: ns(sent),
+        arrived: arrived.map(ns),
+        held: if arrived.is_some() { Vec::new() } else { vec![ns(sent + 1)] },
+        bytes: 40,
+        phrases: vec![Phrase {
+            kind: PhraseKind::Request,
+            number: 0,
+            words: words.to_owned(),
+            short: words.to_owned(),
+        }],
+    };
+    let clocks = |host: usize| HostClocks {
+        host: HostIndex(host),
+        lines: [(0, 5_020, 0), (5_020, 21_040, if host == 4 { 5_000 } else { 0 })]
+            .map(|(from, to, back)| {
+                let shown =
+                    |ms: u64| Reading { wall_ns: reading(ms).wall_ns - back * 1_000_000, ..reading(ms) };
+                ClockLine { from: ns(from), to: ns(to), first: shown(from), last: shown(to) }
+            })
+            .to_vec(),
+    };
+    let messages = vec![
+        message(4, 0, 2, Some(10), "SET stock … NX PX 10000"),
+        message(0, 4, 10, Some(20), "OK"),
+        message(5, 2, 10_040, None, "SET stock … NX PX 10000"),
+        message(4, 3, 21_020, Some(21_025), "write stock, computed from version 0"),
+    ];
+    Detail { epoch_ns: 0, messages, clocks: (0..6).map(clocks).collect() }
+}
+
+#[test]
+fn a_late_write_is_drawn_to_scale() {
+    let view = View::of_run(&paused(), Some(detail()));
+    assert_golden("paused.svg", &figure::svg(&view, &figure::Options::default()));
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl Panel<'_> {
                 &title,
             );
             self.label(
-                (x + 3.0, top + 1.0),
+                (x + 3.0, bottom + 8.0),
                 Align::Start,
                 INK,
                 &format!("deadline: {}", deadline.words),
@@ -122,7 +122,8 @@ impl Panel<'_> {
         let Some(at) = write.arrived.filter(|at| self.scale.shows(*at, *at)) else { return };
         let (x, y) = (self.scale.x(at), row.middle() - BAR / 2.0 - 1.0);
         let points = [(x, y), (x - 4.0, y - 7.0), (x + 4.0, y - 7.0), (x, y)];
-        self.paper.path(&points, &format!(r#"class="write" fill="{ink}""#));
+        let attributes = format!(r#"class="write" data-at="{}" fill="{ink}""#, at.0);
+        self.paper.path(&points, &attributes);
         self.label((x + 6.0, y - 1.0), Align::Start, ink, words, write.fate != WriteFate::Applied);
     }
 

@@ -10,13 +10,14 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options as Reading, Tree, fontdb};
 use thiserror::Error;
 
-use super::{Options, svg};
+use super::Options;
+use super::sheet::{self, Drawing};
 use crate::picture::view::View;
 
 /// Pixels for each of the figure's: small text can be read on a slide.
-const SHARPNESS: f32 = 2.0;
+const SHARPNESS: f64 = 2.0;
 /// More pixels than these would take more than a quarter of a gigabyte.
-const MOST_PIXELS: f32 = 64e6;
+const MOST_PIXELS: f64 = 64e6;
 
 /// Why a figure could not be drawn.
 #[derive(Debug, Error)]
@@ -38,19 +39,24 @@ pub enum PngError {
 ///
 /// If the run has so many lanes that the picture would be too large.
 pub fn png(view: &View, options: &Options) -> Result<Vec<u8>, PngError> {
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_source(fontdb::Source::Binary(Arc::new(dejavu::sans::regular())));
-    fonts.set_sans_serif_family("DejaVu Sans");
-    let reading = Reading { fontdb: Arc::new(fonts), ..Reading::default() };
-    let tree = Tree::from_str(&svg(view, options), &reading)?;
-    let (width, height) = (tree.size().width(), tree.size().height());
+    let Drawing { markup, width, height } = sheet::draw(view, options);
     // One pixel for each is still read; less is not.
     let sharpness = SHARPNESS.min((MOST_PIXELS / (width * height)).sqrt());
     if sharpness < 1.0 {
         return Err(PngError::TooHigh(height as u32));
     }
-    let (wide, high) = ((width * sharpness).ceil() as u32, (height * sharpness).ceil() as u32);
-    let mut picture = Pixmap::new(wide, high).ok_or(PngError::TooHigh(high))?;
+    let tree = Tree::from_str(&markup, &reading())?;
+    let (wide, high) = ((width * sharpness).ceil(), (height * sharpness).ceil());
+    let mut picture = Pixmap::new(wide as u32, high as u32).ok_or(PngError::TooHigh(high as u32))?;
+    let sharpness = sharpness as f32;
     resvg::render(&tree, Transform::from_scale(sharpness, sharpness), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
+}
+
+/// The one font there is.
+fn reading() -> Reading<'static> {
+    let mut fonts = fontdb::Database::new();
+    fonts.load_font_source(fontdb::Source::Binary(Arc::new(dejavu::sans::regular())));
+    fonts.set_sans_serif_family("DejaVu Sans");
+    Reading { fontdb: Arc::new(fonts), ..Reading::default() }
 }

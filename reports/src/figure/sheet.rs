@@ -26,7 +26,14 @@ struct Sheet<'v> {
     paper: Paper,
 }
 
-pub(super) fn draw(view: &View, options: &Options) -> String {
+/// A figure, and how large it is.
+pub(super) struct Drawing {
+    pub(super) markup: String,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+pub(super) fn draw(view: &View, options: &Options) -> Drawing {
     let width = f64::from(options.width.max(Options::NARROWEST));
     let mut sheet = Sheet { view, options, width, below: MARGIN, paper: Paper::default() };
     let insets = insets(view);
@@ -41,18 +48,20 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
 }
 
 impl Sheet<'_> {
-    fn finish(self) -> String {
-        let (width, height) = (number(self.width), number(self.below + MARGIN));
+    fn finish(self) -> Drawing {
+        let size = (self.width, self.below + MARGIN);
+        let (width, height) = (number(size.0), number(size.1));
         let id = &self.options.id;
         let definitions = inks::definitions(id, self.view.lanes.clients.len());
-        format!(
+        let markup = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\" fill=\"{INK}\" id=\"{id}\" role=\"img\">\n\
              <style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
              stroke-linejoin:round}}</style>\n\
              {definitions}<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
             self.paper.into_markup()
-        )
+        );
+        Drawing { markup, width: size.0, height: size.1 }
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {
@@ -108,7 +117,7 @@ impl Sheet<'_> {
             );
         }
         if !insets.is_empty() {
-            self.below += 10.0;
+            self.below += 14.0;
         }
         self.below = clocks::draw(&mut self.paper, self.view, scale, self.below);
     }

@@ -269,7 +269,7 @@ function drawClient(row) {
       if (deadline.passed === null || !shows(deadline.passed, deadline.passed)) continue;
       const place = x(deadline.passed);
       line(place, y - 5, place, y + 18, ink.ink, 1.5);
-      label(place + 3, y - 3, "deadline: " + deadline.words, ink.ink);
+      label(place + 3, y + 25, "deadline: " + deadline.words, ink.ink);
       hit({ x: place - 3, y: y - 5, width: 6, height: 23 }, name + "'s own deadline passes: " + deadline.words, deadline.passed);
     }
   }

@@ -1,0 +1,92 @@
+//! Figures of runs: what they hold is what the run had, in the whole catalogue; what they are written in is well-formed,
+//! needs nothing from outside, and is the same every time.
+
+mod catalogue;
+mod page;
+
+use doublehold::figure::{Options, html, svg};
+use doublehold::picture::view::View;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Scenario, SimEngine, catalog};
+
+/// A run and what is drawn of it.
+struct Drawn {
+    report: Report,
+    view: View,
+    svg: String,
+}
+
+fn drawn(scenario: &Scenario) -> Drawn {
+    let prepared = SimEngine.prepare(scenario).expect("it can be run");
+    let (report, _, detail) = prepared.run_with_detail(scenario.own_seed());
+    let view = View::of_run(&report, Some(detail));
+    let svg = svg(&view, &Options::default());
+    Drawn { report, view, svg }
+}
+
+fn of_catalogue(name: &str) -> Drawn {
+    drawn(&catalog::load(name, &[]).expect("a scenario of the catalogue"))
+}
+
+#[test]
+fn the_same_run_is_the_same_picture_also_when_it_is_replayed() {
+    for name in ["clock-jump", "failover-before-replication", "quiet"] {
+        let (first, second) = (of_catalogue(name), of_catalogue(name));
+        let plan = Plan::of(&first.report).to_toml().expect("a plan");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.plan");
+        std::fs::write(&path, plan).expect("the plan can be written");
+        let plan = Plan::read(path.to_str().expect("a path")).expect("the plan can be read");
+        let replayed = drawn(&Scenario { seed: Some(plan.seed), ..plan.scenario });
+        assert_eq!(first.svg, second.svg, "{name}");
+        assert_eq!(first.svg, replayed.svg, "{name}");
+        let page = |drawn: &Drawn| html(&drawn.view, &Options::default()).expect("a page");
+        assert_eq!(page(&first), page(&second), "{name}");
+        assert_eq!(page(&first), page(&replayed), "{name}");
+    }
+}
+
+#[test]
+fn figures_on_one_page_do_not_use_each_others_patterns() {
+    let view = of_catalogue("lease-pause").view;
+    let named = |id: &str| svg(&view, &Options { id: id.to_owned(), ..Options::default() });
+    let (one, other) = (named("one"), named("other"));
+    let ids = |markup: &str| {
+        let document = roxmltree::Document::parse(markup).expect("well-formed");
+        let all = document.descendants().filter_map(|node| node.attribute("id").map(str::to_owned));
+        all.collect::<std::collections::BTreeSet<String>>()
+    };
+    assert!(ids(&one).is_disjoint(&ids(&other)) && ids(&one).len() > 5);
+    for part in one.split("url(#").skip(1) {
+        let name = part.split(')').next().expect("a name");
+        assert!(ids(&one).contains(name), "{name} is used and not there");
+    }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_png_is_the_figure_and_the_same_every_time() {
+    use doublehold::figure::png;
+    let mut view = of_catalogue("quiet").view;
+    view.messages.truncate(20);
+    let options = Options { width: Options::NARROWEST, ..Options::default() };
+    let (one, other) = (png(&view, &options).expect("a picture"), png(&view, &options).expect("a picture"));
+    assert!(one == other, "two pictures of one run differ");
+    assert!(one.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let width = u32::from_be_bytes(one[16..20].try_into().expect("four bytes"));
+    assert_eq!(width, 2 * Options::NARROWEST, "it is drawn sharper than on a screen");
+    // Text was drawn: without its font the picture would be nearly empty.
+    assert!(one.len() > 20_000, "{} bytes", one.len());
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_run_with_too_many_lanes_is_no_png_and_says_so() {
+    let mut view = of_catalogue("quiet").view;
+    view.messages.clear();
+    view.lanes.clients = vec![view.lanes.clients[0].clone(); 3_000];
+    let options = Options { width: Options::NARROWEST, ..Options::default() };
+    let refused = doublehold::figure::png(&view, &options).expect_err("too high").to_string();
+    assert!(refused.contains("an SVG or HTML file takes any height"), "{refused}");
+}
