@@ -6,6 +6,7 @@
 //! # Map, in reading order
 //!
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
+//! - [`picture::view`]: what every drawing of a run shows, as data; [`figure`]: the same to scale, as SVG and HTML
 //! - [`json`]: the same for other programs
 //! - [`check`]: one's own lock, tried in a world from many seeds
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)

@@ -35,9 +35,10 @@ fn a_run_that_is_kept_in_detail_is_the_run_that_is_judged() {
         let judged = prepared.judge(report.seed);
         assert_eq!(report.trace_hash, judged.trace_hash, "{}", report.scenario.name);
         assert_eq!(report.verdicts, judged.verdicts, "{}", report.scenario.name);
-        let operators = ["failover", "replicated"].iter().any(|word| report.scenario.name.contains(word));
+        // What an operator types on a machine crosses no lane.
+        let typed = ["failover", "replicated"].iter().any(|word| report.scenario.name.contains(word));
         let (kept, sent) = (detail.messages.len() as u64, judged.messages);
-        assert!(kept == sent || kept < sent && operators, "{}: {kept} of {sent}", report.scenario.name);
+        assert!(kept == sent || kept < sent && typed, "{}: {kept} of {sent}", report.scenario.name);
     });
 }
 

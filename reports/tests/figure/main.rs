@@ -1,5 +1,5 @@
-//! Figures of runs: what they hold is what the run had, in the whole catalogue; what they are written in is well-formed,
-//! needs nothing from outside, and is the same every time.
+//! Figures of runs: what they hold is what the run had, in the whole catalogue; what they are written in is
+//! well-formed, needs nothing from outside, and is the same every time.
 
 mod catalogue;
 mod page;

@@ -1,9 +1,9 @@
 //! The view model of a run: everything that a drawing shows, as plain data with exact instants, and nothing that it
 //! would have to compute from the run.
 //!
-//! The text picture and the figures are drawn from it: the lanes ([`Lanes`]) are the same data, and so are the sentences.
-//! Written as JSON it is what a figure's HTML form draws from. Names and words are clean: no drawing shows a character
-//! that acts on a terminal. Escaping for a format is the drawing's business.
+//! The text picture and the figures are drawn from it: the lanes ([`Lanes`]) are the same data, and so are the
+//! sentences. Written as JSON it is what a figure's HTML form draws from. Names and words are clean: no drawing shows
+//! a character that acts on a terminal. Escaping for a format is the drawing's business.
 
 mod clients;
 mod clocks;
