@@ -6,13 +6,13 @@ use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::inks::{self, BAD, FAINT, INK, Pattern};
-use super::panel::Panel;
+use super::panel::{Bar, Panel};
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
 use crate::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 
 /// How high a bar is.
-const BAR: f64 = 14.0;
+const HEIGHT: f64 = 14.0;
 
 impl Panel<'_> {
     pub(super) fn bars(&mut self) {
@@ -25,19 +25,20 @@ impl Panel<'_> {
         }
     }
 
-    /// The part of a bar that is in the panel; `None` if none is. What has no length is as wide as a line.
-    fn bar(&self, row: &Row<'_>, from: TrueNs, to: TrueNs) -> Option<Box2> {
+    /// The part of a bar that is in the panel; `None` if none is, or nothing new. What has no length is as wide as a line.
+    fn bar(&mut self, row: &Row<'_>, bar: Bar, from: TrueNs, to: TrueNs) -> Option<Box2> {
         if !self.scale.shows(from, to) {
             return None;
         }
         let (x, end) = (self.scale.inside(from), self.scale.inside(to));
-        Some(Box2 { x, y: row.middle() - BAR / 2.0, width: (end - x).max(0.8), height: BAR })
+        let area = Box2 { x, y: row.middle() - HEIGHT / 2.0, width: (end - x).max(0.8), height: HEIGHT };
+        self.is_new(area, bar).then_some(area)
     }
 
     fn client(&mut self, row: &Row<'_>, lane: &ClientLane, place: usize) {
         let middle = row.middle();
         for wait in &lane.waits {
-            if let Some(area) = self.bar(row, wait.from, wait.to) {
+            if let Some(area) = self.bar(row, Bar::Wait, wait.from, wait.to) {
                 let attributes = format!(
                     r#"class="wait" stroke="{}" stroke-width="2" stroke-dasharray="1 4""#,
                     inks::client(place)
@@ -67,7 +68,7 @@ impl Panel<'_> {
     }
 
     fn claim(&mut self, row: &Row<'_>, claim: &ClaimBar, place: usize) {
-        let Some(area) = self.bar(row, claim.from, claim.to) else { return };
+        let Some(area) = self.bar(row, Bar::Claim, claim.from, claim.to) else { return };
         let ink = inks::client(place);
         let until = if claim.open_ended { "until the run ended" } else { "until" };
         let title = format!(
@@ -85,7 +86,7 @@ impl Panel<'_> {
         );
         self.paper.rect(area, &attributes, &title);
         for &(from, to) in &claim.valid {
-            if let Some(area) = self.bar(row, from, to) {
+            if let Some(area) = self.bar(row, Bar::Valid, from, to) {
                 let attributes =
                     format!(r#"class="valid" data-from="{}" data-to="{}" fill="{ink}""#, from.0, to.0);
                 self.paper.rect(area, &attributes, &format!("{title}; here before its own deadline"));
@@ -94,7 +95,7 @@ impl Panel<'_> {
         for deadline in &claim.deadlines {
             let Some(at) = deadline.passed.filter(|at| self.scale.shows(*at, *at)) else { continue };
             let x = self.scale.x(at);
-            let (top, bottom) = (area.y - 5.0, area.y + BAR + 3.0);
+            let (top, bottom) = (area.y - 5.0, area.y + HEIGHT + 3.0);
             let title = format!("its own deadline, {}: true time {}", deadline.words, instant(at));
             self.paper.line(
                 (x, top),
@@ -120,7 +121,7 @@ impl Panel<'_> {
             WriteFate::UnderWay => return,
         };
         let Some(at) = write.arrived.filter(|at| self.scale.shows(*at, *at)) else { return };
-        let (x, y) = (self.scale.x(at), row.middle() - BAR / 2.0 - 1.0);
+        let (x, y) = (self.scale.x(at), row.middle() - HEIGHT / 2.0 - 1.0);
         let points = [(x, y), (x - 4.0, y - 7.0), (x + 4.0, y - 7.0), (x, y)];
         let attributes = format!(r#"class="write" data-at="{}" fill="{ink}""#, at.0);
         self.paper.path(&points, &attributes);
@@ -129,7 +130,7 @@ impl Panel<'_> {
 
     fn key(&mut self, row: &Row<'_>, key: &KeyBar) {
         let until = key.until.map_or(self.view.ended, |(at, _)| at);
-        let Some(area) = self.bar(row, key.from, until) else { return };
+        let Some(area) = self.bar(row, Bar::Key, key.from, until) else { return };
         let place = self.place_of(key.client);
         let ink = inks::client(place);
         let name = self.view.hosts.get(key.client.0).map_or("", |host| host.name.as_str()).to_owned();
@@ -155,7 +156,7 @@ impl Panel<'_> {
                 KeyEnd::Deleted | KeyEnd::Overwritten => (FAINT, 1.2),
             };
             let attributes = format!(r#"stroke="{ink}" stroke-width="{wide}""#);
-            self.paper.line((x, area.y - 2.0), (x, area.y + BAR + 2.0), &attributes, &title);
+            self.paper.line((x, area.y - 2.0), (x, area.y + HEIGHT + 2.0), &attributes, &title);
             self.label(
                 (x + 3.0, area.y - 3.0),
                 Align::Start,

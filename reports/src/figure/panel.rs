@@ -20,6 +20,9 @@ use crate::picture::view::{OverlapSpan, View};
 /// A message whose arrow is less wide than this cannot be followed.
 const UPRIGHT: f64 = 3.0;
 
+/// A run with more bars than these is drawn without those that nobody could see.
+const MANY: usize = 4_000;
+
 /// A panel while it is drawn.
 pub(super) struct Panel<'v> {
     pub(super) view: &'v View,
@@ -27,10 +30,21 @@ pub(super) struct Panel<'v> {
     pub(super) scale: Scale,
     pub(super) rows: &'v [Row<'v>],
     pub(super) paper: Paper,
+    /// In a run of very many bars, those that were drawn: in half pixels, so that none is drawn on its like.
+    drawn: Option<BTreeSet<(i64, i64, i64, Bar)>>,
     /// Where labels are.
     taken: Vec<Box2>,
     /// Labels that are drawn when everything else is.
     labels: Vec<Label>,
+}
+
+/// What a bar is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Bar {
+    Wait,
+    Claim,
+    Valid,
+    Key,
 }
 
 /// A label, if there is room for it.
@@ -46,7 +60,10 @@ struct Label {
 
 impl<'v> Panel<'v> {
     pub(super) fn new(view: &'v View, id: &'v str, scale: Scale, rows: &'v [Row<'v>]) -> Panel<'v> {
-        Panel { view, id, scale, rows, paper: Paper::default(), taken: Vec::new(), labels: Vec::new() }
+        let claims = view.lanes.clients.iter().map(|lane| lane.claims.len() + lane.waits.len());
+        let bars: usize = claims.chain(view.lanes.nodes.iter().map(|lane| lane.keys.len())).sum();
+        let drawn = (bars > MANY).then(BTreeSet::new);
+        Panel { view, id, scale, rows, paper: Paper::default(), drawn, taken: Vec::new(), labels: Vec::new() }
     }
 
     /// Everything but the axis.
@@ -178,6 +195,13 @@ impl<'v> Panel<'v> {
                 false,
             );
         }
+    }
+
+    /// Whether a bar is to be drawn: in a run of very many, only if its like was not drawn at the same place.
+    pub(super) fn is_new(&mut self, area: Box2, bar: Bar) -> bool {
+        let half = |place: f64| (place * 2.0) as i64;
+        let place = (half(area.x), half(area.x + area.width), half(area.y), bar);
+        self.drawn.as_mut().is_none_or(|drawn| drawn.insert(place))
     }
 
     fn middle_of(&self, host: HostIndex) -> Option<f64> {

@@ -5,7 +5,8 @@ mod catalogue;
 mod page;
 
 use doublehold::figure::{Options, html, svg};
-use doublehold::picture::view::View;
+use doublehold::picture::view::{ClaimBar, View, Wait};
+use doublehold_history::TrueNs;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Scenario, SimEngine, catalog};
@@ -62,6 +63,32 @@ fn figures_on_one_page_do_not_use_each_others_patterns() {
         let name = part.split(')').next().expect("a name");
         assert!(ids(&one).contains(name), "{name} is used and not there");
     }
+}
+
+/// Bars that would be drawn on each other are drawn once: a figure is not larger than what can be seen.
+#[test]
+fn a_run_of_very_many_grants_is_a_figure_of_bounded_size() {
+    let mut view = of_catalogue("quiet").view;
+    let (claim, wait) = (view.lanes.clients[0].claims[0].clone(), view.lanes.clients[0].waits[0].clone());
+    let ended = view.ended.0;
+    let spans = |many: u64| {
+        (0..many).map(move |turn| (TrueNs(ended * turn / many), TrueNs(ended * (turn + 1) / many)))
+    };
+    let mut sizes = Vec::new();
+    for many in [20_000, 80_000] {
+        let lane = &mut view.lanes.clients[0];
+        lane.claims = spans(many)
+            .map(|(from, to)| ClaimBar { from, to, valid: vec![(from, to)], ..claim.clone() })
+            .collect();
+        lane.waits = spans(many).map(|(from, to)| Wait { from, to, ..wait.clone() }).collect();
+        let figure = svg(&view, &Options::default());
+        assert!(
+            figure.matches(r#"class="claim""#).count() > 2_000,
+            "half a pixel apart, all of them are drawn"
+        );
+        sizes.push(figure.len());
+    }
+    assert!(sizes[1] < sizes[0] * 11 / 10 && sizes[1] < 4_000_000, "{sizes:?} bytes");
 }
 
 #[cfg(feature = "cli")]
