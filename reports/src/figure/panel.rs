@@ -56,6 +56,8 @@ struct Label {
     bold: bool,
     /// How far to the right it may move to find room.
     slack: f64,
+    /// How far down, if there is none to the right.
+    drop: f64,
 }
 
 impl<'v> Panel<'v> {
@@ -140,7 +142,7 @@ impl<'v> Panel<'v> {
             let words = format!("{}: {said}", predicates.join(" and "));
             let title = format!("{words}, from {} to {}", instant(overlap.from), instant(overlap.to));
             self.paper.rect(area, &attributes, &title);
-            self.label((x + 3.0, top + 10.0), Align::Start, BAD, &words, true);
+            self.label_of_band(x, top, &words);
         }
     }
 
@@ -210,7 +212,21 @@ impl<'v> Panel<'v> {
 
     /// A label to be drawn last, if there is room for it then. Those asked for first come first.
     pub(super) fn label(&mut self, at: (f64, f64), align: Align, ink: &str, text: &str, bold: bool) {
-        self.labels.push(Label { at, align, ink: ink.to_owned(), text: text.to_owned(), bold, slack: 0.0 });
+        self.labels.push(Label {
+            at,
+            align,
+            ink: ink.to_owned(),
+            text: text.to_owned(),
+            bold,
+            slack: 0.0,
+            drop: 0.0,
+        });
+    }
+
+    /// What is said of a double hold, above its lanes: a line lower where another says so already.
+    fn label_of_band(&mut self, x: f64, top: f64, text: &str) {
+        let (at, ink, text) = ((x + 3.0, top + 10.0), BAD.to_owned(), text.to_owned());
+        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack: 0.0, drop: 22.0 });
     }
 
     /// A label somewhere in a bar, as far to the left as there is room.
@@ -218,7 +234,7 @@ impl<'v> Panel<'v> {
         let slack = (area.width - 4.0 - lettering::width(text, SMALL)).max(0.0);
         let at = (area.x + 3.0, area.y + area.height / 2.0 + 4.0);
         let (ink, text) = (ink.to_owned(), text.to_owned());
-        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack });
+        self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack, drop: 0.0 });
     }
 
     /// Draws the labels that there is room for.
@@ -235,25 +251,29 @@ impl<'v> Panel<'v> {
             let x = x.min(right - wide).max(self.scale.left);
             let Some(text) = clipped(&label.text, SMALL, right - x + 1.0) else { continue };
             let area = Box2 { x: x - 1.0, y: label.at.1 - 9.0, width: wide + 2.0, height: 11.0 };
-            let Some(area) = self.free_place(area, label.slack) else { continue };
+            let Some(area) = self.free_place(area, label.slack, label.drop) else { continue };
             self.taken.push(area);
             let weight = if label.bold { r#" font-weight="bold""# } else { "" };
             let attributes = format!(r#"class="label" fill="{}"{weight}"#, label.ink);
-            self.paper.text((area.x + 1.0, label.at.1), Align::Start, &attributes, &text);
+            self.paper.text((area.x + 1.0, area.y + 9.0), Align::Start, &attributes, &text);
         }
     }
 
-    /// The first place from here to the right that no other label has.
-    fn free_place(&self, area: Box2, slack: f64) -> Option<Box2> {
+    /// The first place from here to the right, and then below, that no other label has.
+    fn free_place(&self, area: Box2, slack: f64, drop: f64) -> Option<Box2> {
         let last = (area.x + slack).min(self.scale.right() - area.width).max(area.x);
-        let mut place = area;
-        while let Some(taken) = self.taken.iter().find(|taken| taken.meets(&place)) {
-            place.x = taken.x + taken.width + 4.0;
-            if place.x > last {
-                return None;
+        let mut line = area;
+        while line.y <= area.y + drop {
+            let mut place = line;
+            while let Some(taken) = self.taken.iter().find(|taken| taken.meets(&place)) {
+                place.x = taken.x + taken.width + 4.0;
             }
+            if place.x <= last {
+                return Some(place);
+            }
+            line.y += area.height;
         }
-        Some(place)
+        None
     }
 
     /// The axis below the rows.

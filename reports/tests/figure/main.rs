@@ -65,6 +65,27 @@ fn figures_on_one_page_do_not_use_each_others_patterns() {
     }
 }
 
+/// In the catalogue, claims that overlap validly overlap as claims for just as long.
+#[test]
+fn a_valid_overlap_that_is_shorter_than_that_of_the_claims_has_a_band_of_its_own() {
+    let mut view = of_catalogue("clock-jump").view;
+    let (claims, valid) = (view.lanes.overlaps[0].clone(), &mut view.lanes.overlaps[1]);
+    assert_eq!((valid.from, valid.to), (claims.from, claims.to));
+    valid.to = TrueNs(valid.from.0 + 500_000_000);
+    valid.words = "c1 and c2 both validly hold: 500 ms".to_owned();
+    let figure = svg(&view, &Options::default());
+    for (predicate, overlap) in [("P1", &claims), ("P2", &view.lanes.overlaps[1])] {
+        let band = format!(
+            r#"data-predicate="{predicate}" data-from="{}" data-to="{}""#,
+            overlap.from.0, overlap.to.0
+        );
+        assert!(figure.contains(&band), "{band}");
+        // The tooltip of the band, and the label, which is a line lower where both begin.
+        let words = format!(">{predicate}: {}", overlap.words);
+        assert!(figure.matches(&words).count() >= 2, "{words}");
+    }
+}
+
 /// Bars that would be drawn on each other are drawn once: a figure is not larger than what can be seen.
 #[test]
 fn a_run_of_very_many_grants_is_a_figure_of_bounded_size() {
