@@ -61,6 +61,8 @@ enum Command {
     Sweep(commands::sweep::Arguments),
     /// Make one sweep of the shards of a study
     Merge(commands::merge::Arguments),
+    /// Make one page of what a sweep found: ranking, plots, assumptions
+    Report(commands::report::Arguments),
     /// List the weathers, or show one: its faults, and where its numbers come from
     Weather(commands::weather::Arguments),
     /// Run a plan again and compare with what it came to
@@ -121,6 +123,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Explore(arguments) => commands::explore::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
+        Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Weather(arguments) => commands::weather::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Shrink(arguments) => commands::shrink::execute(&arguments),

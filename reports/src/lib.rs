@@ -13,6 +13,7 @@
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - `records`: what a sweep leaves behind; `results`: what that adds up to
 //! - [`statistics`]: how sure a sweep can be of what it counted
+//! - `page`: the report of a sweep, and `plots`, its pictures
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
@@ -43,7 +44,11 @@ mod leftovers;
 mod opening;
 #[cfg(feature = "cli")]
 mod output;
+#[cfg(feature = "cli")]
+mod page;
 pub mod picture;
+#[cfg(feature = "cli")]
+mod plots;
 #[cfg(feature = "proptest")]
 pub mod property;
 #[cfg(feature = "cli")]

@@ -8,6 +8,7 @@ pub(crate) mod locks;
 pub(crate) mod meant;
 pub(crate) mod merge;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shrink;

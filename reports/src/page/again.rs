@@ -1,0 +1,48 @@
+//! What was not modelled, and how to make the numbers again.
+
+use super::document::{Block, Line};
+use super::sheet::Sheet;
+use crate::shell;
+
+/// What a reader of the numbers must know that is not in them. The crates' own pages say more.
+const NOT_MODELLED: &[&str] = &[
+    "The nodes are simulated. They answer as Redis 7 does for everything that these locks send, which is compared with \
+     a real Redis 7; persistence and replication keep Redis' rules, and not its file formats.",
+    "Faults come one by one: lines of a weather know nothing of each other. A data centre that loses its power, or \
+     clocks that are wrong together, has to be a scenario of its own.",
+    "The rates of faults do not change with the time of day, with load, or after another fault.",
+    "Networks keep the order of a connection's bytes; loss and cuts are delay until something gives up. Bandwidth and \
+     congestion are not limited.",
+    "A process that pauses stops as a whole. Threads of one process that stop each for themselves are not modelled.",
+    "The resource that the lock protects loses nothing: it may be down, and what it has applied stays applied.",
+    "What clients do between faults is the short program above, with the same few clients at the same lock. A fleet with \
+     more of either, or with long idle times, meets faults in other moments.",
+    "An overlap says that two clients held the lock. What that costs depends on what they do under it, which P3 and P4 \
+     say for the program above only.",
+];
+
+pub(crate) fn not_modelled() -> Vec<Block> {
+    vec![
+        Block::heading(2, "What was not modelled"),
+        Block::List(NOT_MODELLED.iter().copied().map(Line::of).collect()),
+    ]
+}
+
+pub(crate) fn again(sheet: &Sheet<'_>) -> Vec<Block> {
+    let header = &sheet.results.header;
+    let sweep = shell::line(["doublehold", "sweep", &header.study]);
+    let report = shell::line(["doublehold", "report", &header.study]);
+    vec![
+        Block::heading(2, "How to make these numbers again"),
+        Block::text(format!(
+            "With doublehold {}, any machine and any number of threads, these commands come to the same records and the \
+             same page. A study that does not come with the program is named by its file, which is below.",
+            header.program
+        )),
+        Block::Code(format!("{sweep}\n{report}")),
+        Block::Details {
+            summary: Line::of("The study's file, ").code(format!("{}.toml", header.study)),
+            blocks: vec![Block::Code(header.text.clone())],
+        },
+    ]
+}

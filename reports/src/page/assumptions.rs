@@ -1,0 +1,110 @@
+//! What was assumed, in words: the study's sentences, the faults, the worlds, what each predicate means.
+
+use doublehold_scenarios::sweep::{DesignHeader, Header, WeatherLine};
+
+use super::document::{Block, Entry, Line, Table};
+use super::numbers::{digits, seconds};
+use super::sheet::{COLUMNS, Sheet};
+use super::world::{self, World};
+use crate::findings::several;
+
+pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
+    let header = &sheet.results.header;
+    let mut blocks = vec![Block::List(header.assumptions.iter().map(Line::of).collect())];
+    blocks.retain(|block| !matches!(block, Block::List(lines) if lines.is_empty()));
+    blocks.push(Block::heading(3, "Faults"));
+    blocks.extend(weathers(header));
+    blocks.push(Block::heading(3, "Worlds"));
+    blocks.extend(worlds(header));
+    blocks.push(Block::heading(3, "What is counted"));
+    blocks.extend(counted(sheet));
+    blocks
+}
+
+/// A table for each weather, and whom it is for.
+fn weathers(header: &Header) -> Vec<Block> {
+    let mut groups: Vec<(&DesignHeader, Vec<&str>)> = Vec::new();
+    for design in &header.designs {
+        let same = |(known, _): &&mut (&DesignHeader, Vec<&str>)| {
+            known.weather == design.weather && known.strikes_for == design.strikes_for
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, names)) => names.push(&design.name),
+            None => groups.push((design, vec![&design.name])),
+        }
+    }
+    let is_one = groups.len() == 1;
+    groups
+        .iter()
+        .flat_map(|(design, names)| weather(header, design, if is_one { &[] } else { names }))
+        .collect()
+}
+
+fn weather(header: &Header, design: &DesignHeader, names: &[&str]) -> Vec<Block> {
+    let of = |line: Line| if names.is_empty() { line } else { line.text(" (of ").codes(names).text(")") };
+    if design.weather.is_empty() {
+        return vec![Block::Paragraph(
+            of(Line::of("No random faults")).text(": only those that the world's own file lists."),
+        )];
+    }
+    let kinds = several(design.weather.len() as u64, "line");
+    let grid =
+        if header.axes.is_empty() { "" } else { " These are the values at the first point of the grid." };
+    let line = of(Line::of(format!("Random faults of {kinds}"))).text(format!(
+        " strike for the first {} of each run. Each line strikes each host, or each way between two, by itself, with \
+         this mean time between two; when, is drawn from the seed.{grid}",
+        design.strikes_for
+    ));
+    let row = |line: &WeatherLine| {
+        vec![
+            Entry::line(Line::default().code(&line.kind)),
+            Entry::of(&line.every),
+            Entry::of(world::of_fault(&line.rest)),
+            Entry::of(&line.source),
+        ]
+    };
+    let head =
+        ["fault", "mean time between", "whom, for how long, how strongly", "where the numbers come from"];
+    let table =
+        Table { head: head.map(Entry::of).into(), rows: design.weather.iter().map(row).collect(), words: 4 };
+    vec![Block::Paragraph(line), Block::Table(table)]
+}
+
+fn worlds(header: &Header) -> Vec<Block> {
+    let head =
+        ["design", "nodes", "clients", "what each client does", "lease", "asks again after", "messages take"];
+    let row = |design: &DesignHeader| {
+        let world = World::of(&design.world);
+        let name = Entry::line(Line::default().code(&design.name));
+        let name = if design.about.is_empty() { name } else { name.below(Line::of(&design.about)) };
+        let words = [world.nodes, world.clients, world.program, world.ttl, world.retry, world.delay];
+        [name].into_iter().chain(words.map(Entry::of)).collect()
+    };
+    let table =
+        Table { head: head.map(Entry::of).into(), rows: header.designs.iter().map(row).collect(), words: 7 };
+    let file = |design: &DesignHeader| Block::Details {
+        summary: Line::of("The whole world of ").code(&design.name),
+        blocks: vec![Block::Code(design.world.clone())],
+    };
+    [Block::Table(table)].into_iter().chain(header.designs.iter().map(file)).collect()
+}
+
+fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
+    let meaning = |it: &doublehold_history::Predicate| {
+        Line::default().strong(format!("{}, {}: ", it.as_str(), it.name())).text(format!("{}.", it.meaning()))
+    };
+    let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
+    let count = cells().count().max(1) as f64;
+    let grants = cells().map(|cell| cell.grants).sum::<f64>() / count;
+    let hours = cells().map(|cell| cell.hours).sum::<f64>() / count;
+    let text = format!(
+        "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
+         granted call and per hour of operation it is divided by what a run has of those on average: {} granted calls \
+         and {} of simulated time from the first request to the last release, over all cells. Rates have 95 % \
+         intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, the rate is at \
+         most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty misses.",
+        digits(grants),
+        seconds(hours * 3_600.0)
+    );
+    vec![Block::List(COLUMNS.iter().map(meaning).collect()), Block::text(text)]
+}

@@ -1,0 +1,103 @@
+//! A page as one HTML file: everything in it, nothing from elsewhere, no script.
+//!
+//! What comes from files is escaped by the templates. Pictures are put in as they are: they are ours, or an example's
+//! whose records somebody named, and [`super::pictures`] has looked through those.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
+
+const STYLE: &str = include_str!("style.css");
+
+pub(crate) fn html(document: &Document) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                // Nothing is fetched, whatever an example's picture says.
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+                link rel="icon" href="data:,";
+                title { (document.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    @for block in &document.blocks { (of_block(block)) }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn of_block(block: &Block) -> Markup {
+    match block {
+        Block::Heading { order, line, id } => heading(*order, line, id.as_deref()),
+        Block::Paragraph(line) => html! { p { (of_line(line)) } },
+        Block::Note(line) => html! { p.note { (of_line(line)) } },
+        Block::List(lines) => html! { ul { @for line in lines { li { (of_line(line)) } } } },
+        Block::Table(table) => of_table(table),
+        Block::Figure(figure) => of_figure(figure),
+        Block::Code(text) => html! { pre { code { (text) } } },
+        Block::Details { summary, blocks } => html! {
+            details { summary { (of_line(summary)) } @for block in blocks { (of_block(block)) } }
+        },
+    }
+}
+
+fn heading(order: u8, line: &Line, id: Option<&str>) -> Markup {
+    let words = of_line(line);
+    match order {
+        1 => html! { h1 id=[id] { (words) } },
+        2 => html! { h2 id=[id] { (words) } },
+        3 => html! { h3 id=[id] { (words) } },
+        _ => html! { h4 id=[id] { (words) } },
+    }
+}
+
+fn of_line(line: &Line) -> Markup {
+    html! {
+        @for span in &line.0 {
+            @match span {
+                Span::Plain(text) => (text),
+                Span::Code(text) => code { (text) },
+                Span::Strong(text) => strong { (text) },
+            }
+        }
+    }
+}
+
+fn of_table(table: &Table) -> Markup {
+    let class = |column: usize| (column >= table.words).then_some("n");
+    html! {
+        div.wide {
+            table {
+                thead { tr { @for (column, entry) in table.head.iter().enumerate() {
+                    th class=[class(column)] title=[entry.title.as_ref()] scope="col" { (of_entry(entry)) }
+                } } }
+                tbody { @for row in &table.rows { tr { @for (column, entry) in row.iter().enumerate() {
+                    td class=[class(column)] title=[entry.title.as_ref()] { (of_entry(entry)) }
+                } } } }
+            }
+        }
+    }
+}
+
+fn of_entry(entry: &Entry) -> Markup {
+    html! {
+        @for (place, line) in entry.lines.iter().enumerate() {
+            @if place == 0 { (of_line(line)) } @else { br; small { (of_line(line)) } }
+        }
+    }
+}
+
+fn of_figure(figure: &Figure) -> Markup {
+    html! {
+        figure {
+            div.wide role="img" aria-label=(figure.caption.words()) { (PreEscaped(&figure.svg)) }
+            figcaption { (of_line(&figure.caption)) }
+        }
+    }
+}

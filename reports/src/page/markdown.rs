@@ -1,0 +1,103 @@
+//! A page as Markdown, for merge requests and wikis. Without pictures, which it names.
+
+use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
+
+pub(crate) fn markdown(document: &Document) -> String {
+    let mut text = String::new();
+    for block in &document.blocks {
+        add(&mut text, block);
+    }
+    text
+}
+
+fn add(text: &mut String, block: &Block) {
+    match block {
+        Block::Heading { order, line, .. } => {
+            *text += &format!("{} {}\n\n", "#".repeat((*order).into()), of_line(line));
+        }
+        Block::Paragraph(line) => *text += &format!("{}\n\n", of_line(line)),
+        Block::Note(line) => *text += &format!("> {}\n\n", of_line(line)),
+        Block::List(lines) => {
+            lines.iter().for_each(|line| *text += &format!("- {}\n", of_line(line)));
+            text.push('\n');
+        }
+        Block::Table(table) => *text += &of_table(table),
+        Block::Figure(Figure { name, caption, .. }) => {
+            *text += &format!("*Picture `{name}`: {}*\n\n", of_line(caption));
+        }
+        Block::Code(code) => *text += &fenced(code),
+        Block::Details { summary, blocks } => {
+            *text += &format!("<details><summary>{}</summary>\n\n", escaped(&summary.words()));
+            blocks.iter().for_each(|block| add(text, block));
+            *text += "</details>\n\n";
+        }
+    }
+}
+
+fn of_line(line: &Line) -> String {
+    let span = |span: &Span| match span {
+        Span::Plain(text) => escaped(text),
+        Span::Strong(text) => {
+            // Markdown wants the stars at the words.
+            let words = text.trim_end();
+            format!("**{}**{}", escaped(words), &text[words.len()..])
+        }
+        Span::Code(text) => code(text),
+    };
+    line.0.iter().map(span).collect()
+}
+
+/// Nothing that Markdown or HTML obeys.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '\n' | '\r' => safe.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// Text between as many backticks as it needs. A bar would end a cell of a table even there.
+fn code(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
+    if text.contains('|') {
+        return format!("<code>{}</code>", escaped(&text));
+    }
+    let ticks = "`".repeat(longest_row(&text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{space}{text}{space}{ticks}")
+}
+
+fn fenced(text: &str) -> String {
+    let fence = "`".repeat(longest_row(text).max(2) + 1);
+    format!("{fence}\n{}\n{fence}\n\n", text.trim_end())
+}
+
+/// How many backticks come in a row at most.
+fn longest_row(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}
+
+fn of_table(table: &Table) -> String {
+    let line = |entries: &[Entry]| {
+        let entries: Vec<String> = entries.iter().map(entry).collect();
+        format!("| {} |\n", entries.join(" | "))
+    };
+    let rule: Vec<&str> =
+        (0..table.head.len()).map(|column| if column < table.words { "---" } else { "--:" }).collect();
+    let rows: String = table.rows.iter().map(|row| line(row)).collect();
+    format!("{}| {} |\n{rows}\n", line(&table.head), rule.join(" | "))
+}
+
+fn entry(entry: &Entry) -> String {
+    entry.lines.iter().map(of_line).collect::<Vec<_>>().join("<br>")
+}

@@ -1,0 +1,172 @@
+//! How numbers are written on a page: rates, counts, durations. Pure.
+//!
+//! Digits are those that a 95 % interval of some thousand runs can support: three, and two where what is meant is a
+//! bound.
+
+use crate::findings::grouped;
+
+/// What is smaller is written with a power of ten.
+const SMALLEST_PER_CENT: f64 = 1e-4;
+
+/// A share of all: `12.3 %`, `0.6 %`, `4.3 × 10⁻⁶`.
+pub(crate) fn share(value: f64) -> String {
+    if is_small(value) { power(value) } else { format!("{} %", digits(value * 100.0)) }
+}
+
+/// A bound of a share, with fewer digits.
+pub(crate) fn bound(value: f64) -> String {
+    if is_small(value) { power(value) } else { format!("{} %", end(value * 100.0)) }
+}
+
+fn is_small(value: f64) -> bool {
+    value != 0.0 && value.abs() < SMALLEST_PER_CENT
+}
+
+/// From one share to another: `0.21 to 1.7 %`.
+pub(crate) fn shares(low: f64, high: f64) -> String {
+    if is_small(high) {
+        return format!("{} to {}", power(low), power(high));
+    }
+    format!("{} to {} %", end(low * 100.0), end(high * 100.0))
+}
+
+/// From one difference to another, in percentage points: `−0.3 to +1.2`.
+pub(crate) fn point_range(low: f64, high: f64) -> String {
+    let signed =
+        |value: f64| if value > 0.0 { format!("+{}", end(value * 100.0)) } else { end(value * 100.0) };
+    format!("{} to {}", signed(low), signed(high))
+}
+
+/// A number with three digits that count: `1,230`, `12.3`, `0.0043`; `4.3 × 10⁻⁶` where zeros would hide it.
+pub(crate) fn digits(value: f64) -> String {
+    rounded(value, 3)
+}
+
+/// The end of an interval, or a bound: with two digits that count.
+pub(crate) fn end(value: f64) -> String {
+    rounded(value, 2)
+}
+
+fn rounded(value: f64, count: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounded before anything is decided by its size: 99.96 is 100.
+    let size: f64 = format!("{:.*e}", count - 1, value.abs()).parse().unwrap_or(value.abs());
+    if !(1e-3..1e15).contains(&size) {
+        return power(value);
+    }
+    let decimals = (count as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{size:.decimals$}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = grouped(whole.parse().unwrap_or(0));
+    let rest = rest.trim_end_matches('0');
+    let sign = if value < 0.0 { "−" } else { "" };
+    if rest.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+}
+
+/// `4.3 × 10⁻⁶`.
+fn power(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.1e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let raised: String = exponent.chars().map(superscript).collect();
+    format!("{} × 10{raised}", mantissa.replace('-', "−"))
+}
+
+fn superscript(digit: char) -> char {
+    match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4' => '⁴',
+        '5' => '⁵',
+        '6' => '⁶',
+        '7' => '⁷',
+        '8' => '⁸',
+        '9' => '⁹',
+        _ => '⁰',
+    }
+}
+
+/// A length of time: `1.52 s`, `31.7 ms`, `12 min`.
+pub(crate) fn seconds(value: f64) -> String {
+    let (scaled, unit) = match value.abs() {
+        0.0 => (0.0, "s"),
+        size if size < 1e-6 => (value * 1e9, "ns"),
+        size if size < 1e-3 => (value * 1e6, "µs"),
+        size if size < 1.0 => (value * 1e3, "ms"),
+        size if size < 600.0 => (value, "s"),
+        size if size < 7_200.0 => (value / 60.0, "min"),
+        size if size < 172_800.0 => (value / 3_600.0, "h"),
+        _ => (value / 86_400.0, "d"),
+    };
+    format!("{} {unit}", digits(scaled))
+}
+
+/// A difference of shares in percentage points: `+1.2`, `−0.3`, `0`.
+pub(crate) fn points(value: f64) -> String {
+    let text = digits(value * 100.0);
+    if value > 0.0 { format!("+{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_per_cent_or_a_power_of_ten() {
+        let cases = [
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.1234, "12.3 %"),
+            (0.006, "0.6 %"),
+            (0.000_123, "0.0123 %"),
+            (4.34e-6, "4.3 × 10⁻⁶"),
+            (1e-12, "1.0 × 10⁻¹²"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(share(value), expected);
+        }
+        assert_eq!(shares(0.002_04, 0.0171), "0.2 to 1.7 %");
+        assert_eq!(shares(0.0, 0.006), "0 to 0.6 %");
+        assert_eq!(shares(2e-7, 5e-6), "2.0 × 10⁻⁷ to 5.0 × 10⁻⁶");
+    }
+
+    #[test]
+    fn three_digits_count_and_thousands_are_apart() {
+        let cases = [
+            (0.0, "0"),
+            (15_411.0, "15,400"),
+            (99.96, "100"),
+            (0.004_321, "0.00432"),
+            (12.0, "12"),
+            (-1.5, "−1.5"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(digits(value), expected, "{value}");
+        }
+        assert_eq!((end(15_411.0).as_str(), end(0.6).as_str()), ("15,000", "0.6"));
+        assert_eq!(points(0.012), "+1.2");
+        assert_eq!(point_range(-0.003, 0.0123), "−0.3 to +1.2");
+        assert_eq!(points(-0.012), "−1.2");
+    }
+
+    #[test]
+    fn a_length_of_time_has_the_unit_that_fits() {
+        let cases = [
+            (0.0, "0 s"),
+            (0.000_000_25, "250 ns"),
+            (0.0317, "31.7 ms"),
+            (1.523, "1.52 s"),
+            (720.0, "12 min"),
+            (10_800.0, "3 h"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(seconds(value), expected);
+        }
+    }
+}

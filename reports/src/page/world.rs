@@ -1,0 +1,145 @@
+//! A scenario's file in a few words, for people who have never seen one.
+//!
+//! Reads TOML and not scenarios: a page shows what was written, also where another version wrote it. What is not there
+//! is left out.
+
+use toml::{Table, Value};
+
+/// What a reader wants to know of a world.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct World {
+    pub(crate) nodes: String,
+    pub(crate) clients: String,
+    pub(crate) program: String,
+    pub(crate) ttl: String,
+    pub(crate) retry: String,
+    pub(crate) delay: String,
+}
+
+impl World {
+    pub(crate) fn of(text: &str) -> World {
+        let Ok(file) = text.parse::<Table>() else { return World::default() };
+        let clients = file.get("clients").and_then(Value::as_array).cloned().unwrap_or_default();
+        let first = clients.first().cloned().unwrap_or(Value::Table(Table::new()));
+        let of_first = |key: &str| first.get(key).map(words).unwrap_or_default();
+        let rounds = match of_first("rounds").as_str() {
+            "" | "1" => String::new(),
+            rounds => format!(", {rounds} rounds each"),
+        };
+        World {
+            nodes: nodes(&file),
+            clients: format!("{}{rounds}", clients.len()),
+            program: of_first("program"),
+            ttl: at(&file, &["lock", "ttl"]),
+            retry: of_first("retry"),
+            delay: at(&file, &["network", "delay"]),
+        }
+    }
+}
+
+fn nodes(file: &Table) -> String {
+    let names = file.get("nodes").and_then(|nodes| nodes.get("names")).and_then(Value::as_array);
+    let count = names.map_or(0, Vec::len);
+    let master = at(file, &["nodes", "master"]);
+    let persistence = at(file, &["nodes", "persistence"]);
+    let kept = match persistence.as_str() {
+        "" | "none" => ", nothing on disk".to_owned(),
+        kept => format!(", persistence {kept}"),
+    };
+    if master.is_empty() { format!("{count}{kept}") } else { format!("{count}, master {master}{kept}") }
+}
+
+fn at(file: &Table, path: &[&str]) -> String {
+    let (first, rest) = (path[0], &path[1..]);
+    let value = rest.iter().try_fold(file.get(first), |value, key| Some(value?.get(*key)));
+    value.flatten().map(words).unwrap_or_default()
+}
+
+/// A value as people write it.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Table(law) => match (law.get("median"), law.get("sigma")) {
+            (Some(median), Some(sigma)) => {
+                format!("a median of {} (log-normal, sigma {})", words(median), words(sigma))
+            }
+            _ => law
+                .iter()
+                .map(|(key, value)| format!("{key} {}", words(value)))
+                .collect::<Vec<_>>()
+                .join(", "),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// What a weather's line says of whom it strikes, and how.
+pub(crate) fn of_fault(rest: &[(String, String)]) -> String {
+    let read = |text: &str| -> String {
+        let parsed = format!("x = {text}").parse::<Table>().ok();
+        parsed.and_then(|table| table.get("x").map(words)).unwrap_or_else(|| text.to_owned())
+    };
+    let find = |wanted: &str| rest.iter().find(|(key, _)| key == wanted).map(|(_, value)| read(value));
+    let first = [("host", "on "), ("from", "from "), ("to", "to ")];
+    let second = [("for", "for "), ("by", "by "), ("probability", "with probability ")];
+    let said = |keys: &[(&str, &str)], between: &str| -> String {
+        let parts = keys.iter().filter_map(|(key, before)| Some(format!("{before}{}", find(key)?)));
+        parts.collect::<Vec<_>>().join(between)
+    };
+    let known = ["host", "from", "to", "for", "by", "probability", "sign", "both_ways"];
+    let others = rest.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+    let mut parts = vec![said(&first, " "), said(&second, ", ")];
+    parts.extend(find("sign").map(|sign| if sign == "either" { "either way".to_owned() } else { sign }));
+    parts.extend(
+        find("both_ways").map(|both| if both == "true" { "both ways" } else { "one way only" }.to_owned()),
+    );
+    parts.extend(others.map(|(key, value)| format!("{} {}", key.replace('_', " "), read(value))));
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_world_is_told_in_words() {
+        let text = "[[clients]]\nprogram = [\"acquire\", \"work 1s\"]\nretry = \"1s..3s\"\nrounds = 2\n[[clients]]\n\
+                    [lock]\nttl = \"4s\"\n[network]\ndelay = { median = \"1ms\", sigma = \"1/2\" }\n\
+                    [nodes]\nnames = [\"M\", \"R1\"]\nmaster = \"M\"\npersistence = \"everysec\"\n";
+        let world = World::of(text);
+        assert_eq!(world.nodes, "2, master M, persistence everysec");
+        assert_eq!(world.clients, "2, 2 rounds each");
+        assert_eq!(world.program, "acquire, work 1s");
+        assert_eq!((world.ttl.as_str(), world.retry.as_str()), ("4s", "1s..3s"));
+        assert_eq!(world.delay, "a median of 1ms (log-normal, sigma 1/2)");
+    }
+
+    #[test]
+    fn what_is_no_world_has_no_words_and_does_no_harm() {
+        for text in
+            ["", "<script>", "[nodes]\nnames = 3", "clients = \"x\"", "[lock]\nttl = [[]]", "network = 1"]
+        {
+            World::of(text);
+        }
+        assert_eq!(World::of("nonsense ="), World::default());
+    }
+
+    #[test]
+    fn a_fault_is_told_in_words() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let rest = [
+            pair("both_ways", "false"),
+            pair("for", "{ median = \"5s\", sigma = \"2/2\" }"),
+            pair("from", "[\"clients\"]"),
+            pair("to", "[\"nodes\", \"resource\"]"),
+            pair("torn_tail", "false"),
+        ];
+        assert_eq!(
+            of_fault(&rest),
+            "from clients to nodes, resource; for a median of 5s (log-normal, sigma 2/2); one way only; torn tail false"
+        );
+        assert_eq!(of_fault(&[pair("by", "1/2000"), pair("sign", "either")]), "by 1/2000; either way");
+    }
+}

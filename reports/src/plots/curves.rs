@@ -1,0 +1,97 @@
+//! Rates over one parameter: a panel for each predicate, a line with its band for each design.
+//!
+//! Where rates go over several powers of ten, the axis has them, with a place for zero below the lowest. Values that are
+//! no numbers stand side by side, without lines between them.
+
+use super::Bar;
+use super::canvas::{Canvas, Look};
+use super::frame::Field;
+use super::panels::{Dot, Panel, Style, band, nothing, panels, spots};
+use super::scale::{Quantity, Scale};
+
+/// Rates over a parameter.
+pub(crate) struct Curves {
+    /// The parameter, and what its values are.
+    pub(crate) parameter: String,
+    pub(crate) values: Values,
+    /// The designs' names, with their numbers in the study.
+    pub(crate) designs: Vec<(usize, String)>,
+    /// The panels, by their titles.
+    pub(crate) panels: Vec<(String, Vec<Course>)>,
+}
+
+/// One design's rates over the parameter.
+pub(crate) struct Course {
+    pub(crate) design: usize,
+    /// The rates it has, by the values' places.
+    pub(crate) rates: Vec<(usize, Bar)>,
+}
+
+/// The values of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    /// Numbers of something.
+    Numbers(Vec<f64>, Quantity),
+    /// Words.
+    Words(Vec<String>),
+}
+
+/// More points than this, and signs would hide the line.
+const SIGNS: usize = 40;
+
+pub(crate) fn curves(plot: &Curves) -> String {
+    let across = match &plot.values {
+        Values::Numbers(numbers, quantity) => Scale::around(numbers, *quantity),
+        Values::Words(words) => Scale::words_of(words),
+    };
+    let place = |value: usize| match &plot.values {
+        Values::Numbers(numbers, _) => numbers[value],
+        Values::Words(_) => value as f64,
+    };
+    let dot = |(value, up): &(usize, Bar)| {
+        let at = place(*value);
+        Dot { across: Bar { value: at, low: at, high: at }, up: *up }
+    };
+    let panel = |(title, lines): &(String, Vec<Course>)| {
+        let ends = lines.iter().flat_map(|line| &line.rates).flat_map(|(_, bar)| [bar.value, bar.high]);
+        Panel {
+            title: title.clone(),
+            across: across.clone(),
+            up: Scale::fitting(&ends.collect::<Vec<f64>>(), Quantity::Share),
+            lines: lines.iter().map(|line| (line.design, line.rates.iter().map(dot).collect())).collect(),
+        }
+    };
+    let all: Vec<Panel> = plot.panels.iter().map(panel).collect();
+    let is_words = matches!(plot.values, Values::Words(_));
+    let style = Style {
+        below: &plot.parameter,
+        left: "share of runs",
+        legend: &plot.designs,
+        beside: 2,
+        draw: if is_words { signs } else { line },
+    };
+    panels(&all, &style)
+}
+
+fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
+    let (design, dots) = line;
+    if dots.is_empty() {
+        return nothing(canvas, field, "not decided");
+    }
+    band(canvas, field, panel, line);
+    let places = spots(field, panel, dots, |bar| bar.value);
+    canvas.curve(&places, Look::of(*design));
+    if dots.len() <= SIGNS {
+        signs(canvas, field, panel, line);
+    }
+}
+
+fn signs(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+    let look = Look::of(*design);
+    let [value, low, high] = [|bar: &Bar| bar.value, |bar: &Bar| bar.low, |bar: &Bar| bar.high]
+        .map(|of| spots(field, panel, dots, of));
+    for ((at, low), high) in value.into_iter().zip(low).zip(high) {
+        canvas.whisker(low, high, look);
+        canvas.marker(at, look);
+    }
+}

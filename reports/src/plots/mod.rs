@@ -1,0 +1,40 @@
+//! Plots as SVG: what a sweep's numbers look like.
+//!
+//! Pure functions from numbers to a picture's text. Everything is told twice, by colour and by shape or dash, with the
+//! colours of Okabe and Ito, which people who see colours differently tell apart. Every estimate has its error bar.
+//! Legends stand beside the data, never on it.
+//!
+//! `plotters` draws shapes and text. Axes are our own: rates and durations over many powers of ten, with zero in sight,
+//! are not what its charts are made for.
+//!
+//! # Map, in reading order
+//!
+//! - `scale`: from numbers to places on an axis, and its ticks
+//! - `sheet`: shapes, text, colours
+//! - `frame`: a panel with its axes
+//! - `forest`: rates of designs, with intervals
+
+mod canvas;
+mod curves;
+mod forest;
+mod frame;
+mod lengths;
+mod panels;
+mod scale;
+
+pub(crate) use curves::{Course, Curves, Values, curves};
+pub(crate) use forest::{Forest, forest};
+pub(crate) use lengths::{Distribution, Lengths, lengths};
+
+pub(crate) use scale::Quantity;
+
+/// A number and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bar {
+    /// What is likeliest; zero where nothing was seen.
+    pub(crate) value: f64,
+    /// What it is at least.
+    pub(crate) low: f64,
+    /// What it is at most.
+    pub(crate) high: f64,
+}

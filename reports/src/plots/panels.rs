@@ -1,0 +1,90 @@
+//! Panels with lines or points of several designs, one axis below and one to the left, and a legend beside them.
+
+use super::Bar;
+use super::canvas::{Canvas, GREY, Look, Side, Spot, TEXT, draw};
+use super::frame::Field;
+use super::scale::Scale;
+
+/// A panel.
+pub(super) struct Panel {
+    pub(super) title: String,
+    pub(super) across: Scale,
+    pub(super) up: Scale,
+    /// What is shown, by the designs' numbers.
+    pub(super) lines: Vec<(usize, Vec<Dot>)>,
+}
+
+/// A number over a place, both perhaps with bars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dot {
+    pub(crate) across: Bar,
+    pub(crate) up: Bar,
+}
+
+/// How panels are drawn.
+pub(super) struct Style<'a> {
+    /// What the axes say.
+    pub(super) below: &'a str,
+    pub(super) left: &'a str,
+    /// The designs, with their numbers.
+    pub(super) legend: &'a [(usize, String)],
+    /// How many panels stand side by side.
+    pub(super) beside: usize,
+    /// What is drawn of a line.
+    pub(super) draw: fn(&Canvas<'_>, &Field, &Panel, &(usize, Vec<Dot>)),
+}
+
+pub(super) const WIDTH: f64 = 1_060.0;
+const PANEL: f64 = 250.0;
+const LEGEND: f64 = 210.0;
+const LINE: f64 = 20.0;
+
+pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> String {
+    let beside = style.beside.min(panels.len()).max(1);
+    let rows = panels.len().div_ceil(beside);
+    let each = PANEL + 92.0;
+    let height = (each * rows as f64).max(style.legend.len() as f64 * LINE + 50.0);
+    let wide = (WIDTH - LEGEND) / beside as f64;
+    draw((WIDTH, height), |canvas| {
+        for (number, panel) in panels.iter().enumerate() {
+            let (left, top) = ((number % beside) as f64 * wide, (number / beside) as f64 * each + 34.0);
+            let field = Field { left: left + 74.0, top, right: left + wide - 16.0, bottom: top + PANEL };
+            field.title(canvas, &panel.title);
+            field.axis_left(canvas, &panel.up, 5);
+            field.axis_below(canvas, &panel.across, 6, style.below);
+            canvas.upward(style.left, (left + 10.0, f64::midpoint(field.top, field.bottom)));
+            for line in &panel.lines {
+                (style.draw)(canvas, &field, panel, line);
+            }
+        }
+        legend(canvas, style.legend);
+    })
+}
+
+fn legend(canvas: &Canvas<'_>, designs: &[(usize, String)]) {
+    let left = WIDTH - LEGEND + 16.0;
+    for (place, (design, name)) in designs.iter().enumerate() {
+        let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::of(*design));
+        canvas.curve(&[(left, y), (left + 36.0, y)], look);
+        canvas.marker((left + 18.0, y), look);
+        canvas.text(&name.chars().take(22).collect::<String>(), (left + 46.0, y), Side::Right);
+    }
+}
+
+/// Places of a line's numbers in a field.
+pub(super) fn spots(field: &Field, panel: &Panel, dots: &[Dot], of: fn(&Bar) -> f64) -> Vec<Spot> {
+    let at = |dot: &Dot| field.at(panel.across.place(dot.across.value), panel.up.place(of(&dot.up)));
+    dots.iter().map(at).collect()
+}
+
+/// What lies between the ends of a line's bars.
+pub(super) fn band(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+    let mut outline = spots(field, panel, dots, |bar| bar.high);
+    outline.extend(spots(field, panel, dots, |bar| bar.low).into_iter().rev());
+    canvas.band(&outline, Look::of(*design));
+}
+
+/// Says that there is nothing to see.
+pub(super) fn nothing(canvas: &Canvas<'_>, field: &Field, words: &str) {
+    canvas.write(words, field.at(0.5, 0.5), Side::Centre, (TEXT, GREY));
+}
