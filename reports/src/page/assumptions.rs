@@ -1,6 +1,6 @@
 //! What was assumed, in words: the study's sentences, the faults, the worlds, what each predicate means.
 
-use doublehold_scenarios::sweep::{DesignHeader, Header, WeatherLine};
+use doublehold_scenarios::sweep::{DesignHeader, StudyHeader, WeatherLine};
 
 use super::document::{Block, Entry, Line, Table};
 use super::numbers::{digits, seconds};
@@ -22,7 +22,7 @@ pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
 }
 
 /// A table for each weather, and whom it is for.
-fn weathers(header: &Header) -> Vec<Block> {
+fn weathers(header: &StudyHeader) -> Vec<Block> {
     let mut groups: Vec<(&DesignHeader, Vec<&str>)> = Vec::new();
     for design in &header.designs {
         let same = |(known, _): &&mut (&DesignHeader, Vec<&str>)| {
@@ -40,7 +40,7 @@ fn weathers(header: &Header) -> Vec<Block> {
         .collect()
 }
 
-fn weather(header: &Header, design: &DesignHeader, names: &[&str]) -> Vec<Block> {
+fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<Block> {
     let of = |line: Line| if names.is_empty() { line } else { line.text(" (of ").codes(names).text(")") };
     if design.weather.is_empty() {
         return vec![Block::Paragraph(
@@ -70,7 +70,7 @@ fn weather(header: &Header, design: &DesignHeader, names: &[&str]) -> Vec<Block>
     vec![Block::Paragraph(line), Block::Table(table)]
 }
 
-fn worlds(header: &Header) -> Vec<Block> {
+fn worlds(header: &StudyHeader) -> Vec<Block> {
     let head =
         ["design", "nodes", "clients", "what each client does", "lease", "asks again after", "messages take"];
     let row = |design: &DesignHeader| {

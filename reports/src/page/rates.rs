@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::Header;
+use doublehold_scenarios::sweep::StudyHeader;
 
 use super::spread::Spread;
 use crate::results::{Cell, Results, Totals};
@@ -113,7 +113,7 @@ fn weight(totals: &Totals) -> f64 {
 }
 
 impl Rate {
-    fn of(header: &Header, cell: &Cell, predicate: Predicate) -> Rate {
+    fn of(header: &StudyHeader, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
         for totals in cell.strata.values() {
             let count = totals.of(predicate);
@@ -184,7 +184,7 @@ fn divided(runs: &Stratified) -> Known {
 }
 
 /// A cell's strata. Those that were not run yet, since the sweep is unfinished, count as unexplored.
-pub(crate) fn stratified(header: &Header, cell: &Cell, predicate: Predicate) -> Stratified {
+pub(crate) fn stratified(header: &StudyHeader, cell: &Cell, predicate: Predicate) -> Stratified {
     let part = |number: u64, totals: &Totals| {
         let count = totals.of(predicate);
         let part = Proportion::new(count.violated, totals.runs - count.undecided);
