@@ -31,6 +31,8 @@ Examples:
   doublehold run gc-in-flight --set lock.elapsed_check=false
   doublehold check redlock --weather cloud --for 60s   random faults, and the least counterexample
   doublehold explore redlock --faults 1 --kinds pause  every place where one pause can strike
+  doublehold sweep which-lock                          how often each of eleven designs fails
+  doublehold report which-lock                         that as a page to be mailed
   doublehold locks redlock                             its switches, and a scenario to copy
   doublehold run lease-pause --format json | jq .overlaps
   doublehold run lease-pause --plan lp.plan            write down the run
@@ -57,6 +59,8 @@ enum Command {
     Check(commands::check::Arguments),
     /// Try every placement of a few faults at the steps of a run
     Explore(commands::explore::Arguments),
+    /// List the studies, or show one: what is compared, over which grid, under which faults
+    Studies(commands::studies::Arguments),
     /// Run a study: how often each design fails, over a grid, with error bars
     Sweep(commands::sweep::Arguments),
     /// Make one sweep of the shards of a study
@@ -121,6 +125,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Check(arguments) => commands::check::execute(&arguments),
         Command::Explore(arguments) => commands::explore::execute(&arguments),
+        Command::Studies(arguments) => commands::studies::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),

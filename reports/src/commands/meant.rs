@@ -1,4 +1,5 @@
-//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories judged.
+//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories
+//! judged, studies swept.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,6 +8,7 @@ use std::path::Path;
 use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::study::Study;
 
 use crate::error::CliError;
 use crate::shell;
@@ -17,16 +19,18 @@ pub(crate) enum Kind {
     Scenario,
     Plan,
     History,
+    Study,
 }
 
 impl Kind {
-    const ALL: [Kind; 3] = [Kind::Scenario, Kind::Plan, Kind::History];
+    const ALL: [Kind; 4] = [Kind::Scenario, Kind::Plan, Kind::History, Kind::Study];
 
     fn is_under(self, name: &str) -> bool {
         match self {
             Kind::Scenario => catalog::variants(name).is_ok(),
             Kind::Plan => Plan::read(name).is_ok(),
             Kind::History => begins_as_history(name),
+            Kind::Study => Study::load(name).is_ok(),
         }
     }
 
@@ -35,6 +39,7 @@ impl Kind {
             Kind::Scenario => "scenario",
             Kind::Plan => "plan",
             Kind::History => "history",
+            Kind::Study => "study",
         }
     }
 
@@ -44,6 +49,7 @@ impl Kind {
             Kind::Scenario => ("run", "run"),
             Kind::Plan => ("replay", "replay"),
             Kind::History => ("judge", "judge"),
+            Kind::Study => ("sweep", "sweep"),
         };
         format!("{what} it: `{}`", shell::line(["doublehold", command, name]))
     }

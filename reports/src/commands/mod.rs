@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shrink;
+pub(crate) mod studies;
 pub(crate) mod sweep;
 mod timeline;
 pub(crate) mod verify_determinism;

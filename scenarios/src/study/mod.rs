@@ -36,7 +36,6 @@ use crate::scenario::Scenario;
 use crate::sweep::{BATCH, SweepError, Unit};
 use crate::weather::{self, Weather};
 
-pub use parameters::Parameter;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
 pub(crate) use strata::convolved;
@@ -193,11 +192,6 @@ impl Study {
             Some(strata) => climate.draw_just(seed, &strata.all()[part as usize]),
         };
         Ok(Scenario { faults: [&scenario.faults[..], &drawn].concat(), weather: None, ..scenario })
-    }
-
-    /// The parameters of a design, with their defaults.
-    pub fn parameters(&self, design: &Design) -> Vec<Parameter> {
-        parameters::known(&design.base)
     }
 
     fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {

@@ -29,7 +29,7 @@ use crate::format::{suggest, vocabulary};
 
 /// Something that a study can vary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Parameter {
+struct Parameter {
     /// Its name.
     pub name: String,
     /// What its value is: `a duration`.
@@ -120,7 +120,7 @@ fn is_known(tree: &Node, key: &str) -> bool {
 }
 
 /// Every parameter of a world that has a value.
-pub(super) fn known(tree: &Node) -> Vec<Parameter> {
+fn known(tree: &Node) -> Vec<Parameter> {
     let mut known = vec![
         Parameter {
             name: "weather".to_owned(),

@@ -78,15 +78,25 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
         precision: root.get("precision").map(|field| precision(&field)).transpose()?,
         strata,
         budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
-        seed: root
-            .get("seed")
-            .map_or(Ok(Seed(1)), |field| crate::format::seed(&field, "write it as `seed = \"1\"`"))?,
+        seed: root.get("seed").map_or(Ok(Seed(1)), |field| first_seed(&field))?,
         changes: changes(&root, &designs)?,
         designs,
         axes,
         text: text.to_owned(),
         file: shorten(file),
     })
+}
+
+/// Small enough for the seeds of all strata to follow it.
+fn first_seed(field: &Field<'_>) -> Result<Seed> {
+    let seed = crate::format::seed(field, "write it as `seed = \"1\"`")?;
+    if seed.0 > u64::MAX / 2 {
+        return Err(field.must_be(
+            "at most half of the largest seed",
+            "the seeds of a study follow each other: use a smaller one",
+        ));
+    }
+    Ok(seed)
 }
 
 fn designs(root: &Section<'_>, weather: Option<&Field<'_>>) -> Result<Vec<Design>> {

@@ -18,9 +18,10 @@ use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::study::{CellId, Study};
 use doublehold_scenarios::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::{grouped, several};
@@ -41,7 +42,7 @@ const TRIAL: Duration = Duration::from_millis(400);
 /// As typed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A study that comes with the program (see `list --studies`), or a study's file
+    /// A study that comes with the program (see `studies`), or a study's file
     #[arg(value_name = "NAME|FILE")]
     study: String,
     /// Where records go; what is there is gone on with [default: the study's name]
@@ -59,7 +60,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let study = Arc::new(Study::load(&arguments.study)?);
+    let meant = |error: ScenarioError| other_kind(&arguments.study, Kind::Study).unwrap_or(error.into());
+    let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
     let mut order = Order::of(&study, shard, move |violated, decided| {

@@ -1,0 +1,133 @@
+//! Studies: what each parameter changes, which scenario each cell is, and that the ready ones can be read.
+
+use std::time::Duration;
+
+use doublehold_scenarios::scenario::{Role, Scenario};
+use doublehold_scenarios::study::{CellId, Study, ready};
+use doublehold_scenarios::weather::RandomFault;
+
+/// A study of one design with this in it.
+fn study(more: &str, design: &str) -> Result<Study, String> {
+    let text = format!("question = \"?\"\n{more}\n[[designs]]\nname = \"d\"\n{design}\n");
+    Study::parse("test", "test.toml", &text).map_err(|error| error.to_string())
+}
+
+/// The world of `redlock` under `cloud` with one parameter changed.
+fn with(key: &str, value: &str) -> Scenario {
+    let study = study(&format!("weather = \"cloud\"\n[set]\n\"{key}\" = {value}"), "lock = \"redlock\"");
+    study.expect("a study").scenario(CellId(0)).expect("a scenario")
+}
+
+fn pauses(scenario: &Scenario) -> Vec<&RandomFault> {
+    let lines = scenario.weather.iter().flat_map(|weather| &weather.faults);
+    lines.filter(|line| line.effect.kind().word == "pause").collect()
+}
+
+fn count(scenario: &Scenario, role: Role) -> usize {
+    scenario.hosts.iter().filter(|host| host.role == role).count()
+}
+
+#[test]
+fn short_names_change_all_that_they_name() {
+    assert_eq!(count(&with("clients.count", "7"), Role::Client), 7);
+    assert_eq!(count(&with("clients.count", "1"), Role::Client), 1);
+    assert_eq!(count(&with("nodes.count", "3"), Role::Node), 3);
+    assert!(with("clients.rounds", "9").clients.iter().all(|client| client.rounds == 9));
+    assert!(with("clients.work", "\"7s\"").to_toml().matches("\"work 7s\"").count() == 3);
+    assert_eq!(with("lock.ttl", "\"9s\"").lock.ttl, Duration::from_secs(9));
+    let drift = with("clocks.nodes.drift", "\"1/100\"").to_toml();
+    assert_eq!(drift.matches("drift = \"1/100\"").count(), 5, "{drift}");
+    let drift = with("clocks.clients.drift", "\"1/100\"").to_toml();
+    assert_eq!(drift.matches("drift = \"1/100\"").count(), 3, "{drift}");
+    let rarer = with("weather.pause.every", "\"90s\"");
+    assert_eq!(pauses(&rarer).len(), 2);
+    assert!(pauses(&rarer).iter().all(|line| line.every == Duration::from_secs(90)));
+    assert!(pauses(&with("weather.pause", "false")).is_empty());
+    assert_eq!(pauses(&with("weather.pause", "true")).len(), 2);
+    assert!(with("weather", "\"none\"").weather.is_none());
+    assert_eq!(pauses(&with("weather", "\"pauses-only\"")).len(), 2);
+}
+
+#[test]
+fn a_replicated_lock_keeps_its_master_whatever_the_number_of_nodes() {
+    let study = study("[set]\n\"nodes.count\" = 4", "lock = \"replicated\"").expect("a study");
+    let scenario = study.scenario(CellId(0)).expect("a scenario");
+    let names: Vec<&str> =
+        scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["M", "R1", "R2", "R3"]);
+    assert!(scenario.nodes.master.is_some());
+}
+
+#[test]
+fn designs_vary_fastest_and_then_the_last_axis() {
+    let text = "question = \"?\"\n[[designs]]\nname = \"a\"\nlock = \"single\"\n[[designs]]\nname = \"b\"\nlock = \"single\"\n\
+                [grid]\n\"clients.count\" = [1, 2]\n\"lock.ttl\" = [\"1s\", \"2s\", \"3s\"]\n";
+    let study = Study::parse("test", "test.toml", text).expect("a study");
+    assert_eq!(study.cells(), 12);
+    for cell in 0..12u64 {
+        let scenario = study.scenario(CellId(cell)).expect("a scenario");
+        let ttl = cell / 2 % 3 + 1;
+        assert_eq!(scenario.name, if cell % 2 == 0 { "a" } else { "b" });
+        assert_eq!(scenario.lock.ttl, Duration::from_secs(ttl));
+        assert_eq!(count(&scenario, Role::Client) as u64, cell / 6 + 1);
+        assert_eq!(
+            study.place(CellId(cell)),
+            ((cell % 2) as usize, vec![(cell / 6) as usize, (ttl - 1) as usize])
+        );
+    }
+}
+
+#[test]
+fn faults_strike_at_times_and_every_line_in_every_run_unless_the_study_says_otherwise() {
+    let weather = |more: &str| {
+        let study = study(more, "lock = \"single\"").expect("a study");
+        study.scenario(CellId(0)).expect("a scenario").weather.expect("weather")
+    };
+    let named = weather("weather = \"cloud\"");
+    assert_eq!((named.swarm, named.at_steps.to_string().as_str()), (false, "0/1"));
+    let lines = "[weather]\nfor = \"9s\"\n[[weather.faults]]\nkind = \"crash\"\nhost = \"clients\"\nevery = \"9s\"\nsource = \"?\"";
+    let own = weather(lines);
+    assert_eq!((own.swarm, own.at_steps.to_string().as_str(), own.window.as_secs()), (false, "0/1", 9));
+    let typed = weather(&lines.replace("for = \"9s\"", "for = \"9s\"\nswarm = true\nat_steps = \"1/3\""));
+    assert_eq!((typed.swarm, typed.at_steps.to_string().as_str()), (true, "1/3"));
+    let set = weather("weather = \"cloud\"\n[set]\n\"weather.swarm\" = true");
+    assert!(set.swarm);
+}
+
+#[test]
+fn what_does_not_fit_a_design_is_refused_with_that_design() {
+    let refused = |more: &str| study(more, "lock = \"single\"").expect_err("it is refused");
+    let told = refused("[grid]\n\"nodes.count\" = [1, 3]");
+    assert!(told.contains("design `d` with `nodes.count = 3`: the `single` lock runs on one node"), "{told}");
+    let told = refused("[grid]\n\"lock.quorum\" = [\"majority\"]");
+    assert!(told.contains("design `d` with `lock.quorum = majority`"), "{told}");
+    let told = refused("[grid]\n\"weather.pause.every\" = [\"9s\"]");
+    assert!(told.contains("unknown parameter `weather.pause.every`"), "there is no weather: {told}");
+    let told = refused("[grid]\n\"clocks.nobody.drift\" = [\"1/9\"]");
+    assert!(told.contains("unknown parameter `clocks.nobody.drift`"), "{told}");
+    let told = refused("[grid]\n\"lock.ttl\" = [\"1s\", \"2s\", \"1s\"]");
+    assert!(told.contains("`lock.ttl` has the value `1s` twice"), "{told}");
+    let told = refused("precision = { predicate = \"P2\", width = \"0/1\" }");
+    assert!(told.contains("no number of runs makes an interval of no width"), "{told}");
+    let told = refused(
+        "weather = \"cloud\"\nprecision = { predicate = \"P2\", width = \"1/9\" }\nstrata = { faults = 1 }",
+    );
+    assert!(told.contains("either `precision` or `strata`"), "{told}");
+    let told = refused("strata = { faults = 1 }");
+    assert!(told.contains("there is no weather"), "{told}");
+    let told = refused("seed = \"18446744073709551615\"");
+    assert!(told.contains("the seeds of a study follow each other"), "{told}");
+}
+
+#[test]
+fn the_ready_studies_can_be_run() {
+    let mut cells = 0;
+    for found in ready() {
+        let study = Study::load(found.name).expect("it is ours");
+        for cell in 0..study.cells() {
+            study.scenario(CellId(cell)).unwrap_or_else(|error| panic!("{}: {error}", found.name));
+            cells += 1;
+        }
+    }
+    assert!(cells > 300, "{cells}");
+}
