@@ -25,7 +25,8 @@ impl Panel<'_> {
         }
     }
 
-    /// The part of a bar that is in the panel; `None` if none is, or nothing new. What has no length is as wide as a line.
+    /// The part of a bar that is in the panel; `None` if none is, or nothing new. What has no length is as wide as a
+    /// line.
     fn bar(&mut self, row: &Row<'_>, bar: Bar, from: TrueNs, to: TrueNs) -> Option<Box2> {
         if !self.scale.shows(from, to) {
             return None;

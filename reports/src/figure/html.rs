@@ -28,6 +28,7 @@ const BODY: &str = r#"<main>
 <span id="shown" class="faint" role="status"></span>
 </div>
 <div id="frame"><canvas id="canvas" tabindex="0" role="img" aria-label="lanes of hosts over true time; the lists beside it say the same"></canvas></div>
+<div id="own"><h2>every host's own clocks, <span class="faint" id="at"></span></h2><table id="clocks"></table></div>
 </section>
 <aside>
 <h2>evidence: click for the events that prove it</h2>
@@ -35,9 +36,6 @@ const BODY: &str = r#"<main>
 <h2>what happened</h2>
 <ol id="story"></ol>
 <p class="faint" id="left-out"></p>
-<h2>every host's own clocks</h2>
-<p class="faint" id="at"></p>
-<table id="clocks"></table>
 </aside>
 </main>
 <div id="tip" role="tooltip"></div>

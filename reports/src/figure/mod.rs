@@ -33,7 +33,8 @@ pub use png::{PngError, png};
 pub struct Options {
     /// How wide it is, in pixels at its natural size: at least [`Options::NARROWEST`].
     pub width: u32,
-    /// What the names in its markup begin with, so that several figures can stand on one page: letters and digits.
+    /// What tells its markup's names from those of other figures on one page: letters, digits and dashes. Others
+    /// are left out.
     pub id: String,
 }
 

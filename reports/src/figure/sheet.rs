@@ -19,7 +19,8 @@ const LABELS: f64 = 150.0;
 /// A figure while it is drawn, from top to bottom.
 struct Sheet<'v> {
     view: &'v View,
-    options: &'v Options,
+    /// What all names in the markup begin with: a name must begin with a letter.
+    id: String,
     width: f64,
     /// Where the next part begins.
     below: f64,
@@ -36,7 +37,9 @@ pub(super) struct Drawing {
 
 pub(super) fn draw(view: &View, options: &Options) -> Drawing {
     let width = f64::from(options.width.max(Options::NARROWEST));
-    let mut sheet = Sheet { view, options, width, below: MARGIN, paper: Paper::default() };
+    let id: String = options.id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').collect();
+    let id = format!("figure-{id}");
+    let mut sheet = Sheet { view, id, width, below: MARGIN, paper: Paper::default() };
     let insets = insets(view);
     sheet.title();
     sheet.run(&insets);
@@ -52,7 +55,7 @@ impl Sheet<'_> {
     fn finish(self) -> Drawing {
         let size = (self.width, self.below + MARGIN);
         let (width, height) = (number(size.0), number(size.1));
-        let id = &self.options.id;
+        let id = &self.id;
         let definitions = inks::definitions(id, self.view.lanes.clients.len());
         let markup = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -140,8 +143,9 @@ impl Sheet<'_> {
 
     /// The rows over a scale, with their axis and the numbers of the sentences that are in it.
     fn panel(&mut self, rows: &[Row<'_>], scale: Scale) {
-        let clip = format!("{}-clip{}", self.options.id, number(self.below));
-        let mut panel = Panel::new(self.view, &self.options.id, scale, rows);
+        let clip = format!("{}-clip{}", self.id, number(self.below));
+        let id = self.id.clone();
+        let mut panel = Panel::new(self.view, &id, scale, rows);
         let (top, bottom) = (panel.top(), panel.bottom());
         panel.draw();
         let drawn = std::mem::take(&mut panel.paper).into_markup();
@@ -184,13 +188,8 @@ impl Sheet<'_> {
 
     /// What the signs of this figure mean.
     fn legend(&mut self) {
-        self.below = legend::draw(
-            &mut self.paper,
-            self.view,
-            &self.options.id,
-            (MARGIN, self.width - MARGIN),
-            self.below,
-        );
+        self.below =
+            legend::draw(&mut self.paper, self.view, &self.id, (MARGIN, self.width - MARGIN), self.below);
     }
 
     fn sentences(&mut self) {

@@ -52,7 +52,7 @@ fn the_same_run_is_the_same_picture_also_when_it_is_replayed() {
 fn figures_on_one_page_do_not_use_each_others_patterns() {
     let view = of_catalogue("lease-pause").view;
     let named = |id: &str| svg(&view, &Options { id: id.to_owned(), ..Options::default() });
-    let (one, other) = (named("one"), named("other"));
+    let (one, other) = (named("1 \"<one"), named("other"));
     let ids = |markup: &str| {
         let document = roxmltree::Document::parse(markup).expect("well-formed");
         let all = document.descendants().filter_map(|node| node.attribute("id").map(str::to_owned));

@@ -17,9 +17,9 @@ function show(start, end) { const room = Math.max((end - start) * 0.15, end > st
 function colors() {
   ink = dark.matches
     ? { paper: "#16181b", ink: "#e8e8e8", faint: "#a0a4a8", rule: "#44484c", grid: "#24282c", upright: "#5a5e62", bad: "#ff9a57",
-        shade: "#2c3034", shadeLine: "#43484d", deathLine: "#6a7076", clock: "#2f2b14", clockLine: "#5b5424", hint: "#2a2e33", double: "#3a2316" }
+        shade: "#2c3034", shadeLine: "#43484d", deathLine: "#6a7076", clock: "#2f2b14", clockLine: "#5b5424", hint: "#2a2e33", double: "#2e1d14", doubleLine: "#70462a" }
     : { paper: "#ffffff", ink: "#1a1a1a", faint: "#6b6b6b", rule: "#c8c8c8", grid: "#efefef", upright: "#c8c8c8", bad: "#b84a00",
-        shade: "#e6e6e6", shadeLine: "#cfcfcf", deathLine: "#a8a8a8", clock: "#f7f3cf", clockLine: "#ddd48a", hint: "#dddddd", double: "#fdeee5" };
+        shade: "#e6e6e6", shadeLine: "#cfcfcf", deathLine: "#a8a8a8", clock: "#f7f3cf", clockLine: "#ddd48a", hint: "#dddddd", double: "#fdeee5", doubleLine: "#f0b08a" };
   hatches.clear();
   redraw();
 }

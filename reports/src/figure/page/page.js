@@ -213,7 +213,7 @@ function drawOverlaps() {
   for (const overlap of view.overlaps) {
     if (!shows(overlap.from, overlap.to)) continue;
     const area = bar(TOP, bottom - TOP, overlap.from, overlap.to);
-    if (overlap.predicate === "P1") fill(area, hatch(ink.double, "#e8a37c", 10, 1));
+    if (overlap.predicate === "P1") fill(area, hatch(ink.double, ink.doubleLine, 10, 1));
     edge(area, BAD);
     label(area.x + 3, TOP + (overlap.predicate === "P1" ? 11 : 23), overlap.predicate + ": " + overlap.words, ink.bad, area.width);
   }
