@@ -173,20 +173,13 @@ fn shards_in_any_order_merge_into_what_one_sweep_writes() {
     let study = folder.study(SMALL);
     ends_well(&["sweep", &study, "--out", &folder.path("whole")]);
     let whole = folder.read("whole/runs.jsonl");
-    for of in [2usize, 5] {
-        let out = |number: usize| folder.path(&format!("{of}/{number}"));
-        let mut shards: Vec<String> = Vec::new();
-        for number in 1..=of {
-            ends_well(&["sweep", &study, "--shard", &format!("{number}/{of}"), "--out", &out(number)]);
-            shards.push(out(number));
-        }
-        shards.rotate_left(of / 2);
-        let merged = folder.path(&format!("{of}/merged"));
-        let arguments =
-            [vec!["merge", "--out", &merged], shards.iter().map(String::as_str).collect()].concat();
-        ends_well(&arguments);
-        assert_eq!(whole, folder.read(&format!("{of}/merged/runs.jsonl")), "{of} shards");
+    let out = |number: u64| folder.path(&format!("shard{number}"));
+    for number in 1..=3 {
+        ends_well(&["sweep", &study, "--shard", &format!("{number}/3"), "--out", &out(number)]);
     }
+    let merged = folder.path("merged");
+    ends_well(&["merge", "--out", &merged, &out(2), &out(3), &out(1)]);
+    assert_eq!(whole, folder.read("merged/runs.jsonl"));
 }
 
 #[test]
@@ -212,9 +205,10 @@ fn shards_of_one_folder_are_merged_where_they_are() {
 #[test]
 fn a_precision_ends_cells_alike_on_any_number_of_threads_and_shards() {
     let folder = Folder::new("precise");
-    let study = folder.study(
-        &SMALL.replace("runs = 1100", "runs = 6000\nprecision = { predicate = \"P1\", width = \"1/50\" }"),
-    );
+    let precise = "runs = 6000\nprecision = { predicate = \"P1\", width = \"1/50\" }";
+    let one_design = SMALL.find("[[designs]]\nname = \"checked\"").expect("it has two");
+    let grid = SMALL.find("[grid]").expect("it has a grid");
+    let study = folder.study(&(SMALL[..one_design].replace("runs = 1100", precise) + &SMALL[grid..]));
     ends_well(&["sweep", &study, "--jobs", "1", "--out", &folder.path("one")]);
     ends_well(&["sweep", &study, "--jobs", "3", "--out", &folder.path("three")]);
     let whole = folder.read("one/runs.jsonl");
@@ -222,10 +216,9 @@ fn a_precision_ends_cells_alike_on_any_number_of_threads_and_shards() {
     let batches =
         |cell: u64| whole.lines().filter(|line| line.starts_with(&format!("{{\"cell\":{cell},"))).count();
     // A lease of 1 s is lost far more often than one of 4 s: what is likely takes more runs to be told as precisely.
-    let counts: Vec<usize> = (0..4).map(batches).collect();
-    assert!(counts.iter().all(|count| count % 4 == 0 && *count > 0), "{counts:?}");
-    assert!(counts[0] > counts[2], "{counts:?}");
-    assert!(counts.iter().any(|count| *count < 12), "{counts:?}");
+    let counts = [batches(0), batches(1)];
+    assert!(counts.iter().all(|count| count % 4 == 0), "{counts:?}");
+    assert!(counts[0] > counts[1] && counts[1] == 4, "{counts:?}");
     let shards: Vec<String> = (1..=3).map(|number| folder.path(&format!("shard{number}"))).collect();
     for (number, out) in (1..=3).zip(&shards) {
         ends_well(&["sweep", &study, "--shard", &format!("{number}/3"), "--out", out]);
