@@ -99,9 +99,18 @@ fn magnitude(number: f64) -> i32 {
     decimal.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
 
-/// With its last digit at this power of ten, or with none behind the point.
+/// With its last digit at this power of ten. Digits before the point that are not known are zeros, and thousands are
+/// apart.
 fn decimal(number: f64, last: i32) -> String {
-    let digits = format!("{:.*}", (-last).max(0) as usize, number.abs());
+    let place = 10_f64.powi(last.max(0));
+    let digits = format!(
+        "{:.*}",
+        (-last).max(0) as usize,
+        if last > 0 { (number.abs() / place).round() * place } else { number.abs() }
+    );
+    let (whole, part) = digits.split_once('.').unwrap_or((&digits, ""));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    let digits = if part.is_empty() { whole } else { format!("{whole}.{part}") };
     let is_zero = digits.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     if number < 0.0 && !is_zero { format!("−{digits}") } else { digits }
 }
