@@ -26,7 +26,7 @@ use crate::picture::view::View;
 
 pub use html::html;
 #[cfg(feature = "cli")]
-pub use png::{PngError, png};
+pub use png::{PngError, png, png_of};
 
 /// How a figure is to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -40,16 +40,33 @@ pub enum PngError {
 /// If the run has so many lanes that the picture would be too large.
 pub fn png(view: &View, options: &Options) -> Result<Vec<u8>, PngError> {
     let Drawing { markup, width, height } = sheet::draw(view, options);
+    let sharpness = sharpness(width, height)?;
+    painted(&Tree::from_str(&markup, &reading())?, (width, height), sharpness)
+}
+
+/// Draws the text of an SVG as PNG.
+///
+/// # Errors
+///
+/// If the picture would be too large, or is no SVG.
+pub fn png_of(svg: &str) -> Result<Vec<u8>, PngError> {
+    let tree = Tree::from_str(svg, &reading())?;
+    let (width, height) = (tree.size().width().into(), tree.size().height().into());
+    painted(&tree, (width, height), sharpness(width, height)?)
+}
+
+/// How many pixels each of the figure's gets.
+fn sharpness(width: f64, height: f64) -> Result<f64, PngError> {
     // One pixel for each is still read; less is not.
     let sharpness = SHARPNESS.min((MOST_PIXELS / (width * height)).sqrt());
-    if sharpness < 1.0 {
-        return Err(PngError::TooHigh(height as u32));
-    }
-    let tree = Tree::from_str(&markup, &reading())?;
+    if sharpness < 1.0 { Err(PngError::TooHigh(height as u32)) } else { Ok(sharpness) }
+}
+
+fn painted(tree: &Tree, (width, height): (f64, f64), sharpness: f64) -> Result<Vec<u8>, PngError> {
     let (wide, high) = ((width * sharpness).ceil(), (height * sharpness).ceil());
     let mut picture = Pixmap::new(wide as u32, high as u32).ok_or(PngError::TooHigh(high as u32))?;
     let sharpness = sharpness as f32;
-    resvg::render(&tree, Transform::from_scale(sharpness, sharpness), &mut picture.as_mut());
+    resvg::render(tree, Transform::from_scale(sharpness, sharpness), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
 }
 
