@@ -49,7 +49,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
-fn folder_of(place: &str) -> String {
+/// The folder that a place is, or that it is in.
+pub(super) fn folder_of(place: &str) -> String {
     let path = Path::new(place);
     let folder = if path.is_file() { path.parent().unwrap_or(Path::new(".")) } else { path };
     if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.to_string_lossy().into_owned() }

@@ -6,13 +6,18 @@ use std::path::Path;
 
 use clap::Args;
 use doublehold_history::words::clean;
+use doublehold_scenarios::sweep::Shard;
 
+use crate::commands::merge::folder_of;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::figure::png_of;
 use crate::folder::Folder;
 use crate::output::{self, OutputFile};
 use crate::page::{Material, pages};
+use crate::records::{examples_in, file_name, files_in};
 use crate::results::Results;
+use crate::shell;
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -23,27 +28,66 @@ pub(crate) struct Arguments {
     /// Where the page goes [default: beside the first folder's records]
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
+    /// Write each plot as PNG too
+    #[arg(long)]
+    png: bool,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let materials = arguments.folders.iter().map(|folder| material(folder)).collect::<Result<Vec<_>, _>>()?;
-    let folder = Folder::open("the report", arguments.out.as_ref().unwrap_or(&arguments.folders[0]))?;
-    let pages = pages(&materials);
-    let files = [("report.html", pages.html), ("report.md", pages.markdown)];
-    let mut text = String::new();
-    for (name, content) in files {
+    let beside = folder_of(&arguments.folders[0]);
+    let folder = Folder::open("the report", arguments.out.as_ref().unwrap_or(&beside))?;
+    let pages = pages(&materials)?;
+    let mut files = vec![
+        ("report.html".to_owned(), pages.html.into_bytes()),
+        ("report.md".to_owned(), pages.markdown.into_bytes()),
+        ("cells.csv".to_owned(), pages.csv.into_bytes()),
+        ("cells.json".to_owned(), pages.json.into_bytes()),
+    ];
+    if arguments.png {
+        for (name, svg) in &pages.plots {
+            let drawn =
+                png_of(svg).map_err(|error| CliError::Format(format!("the plot `{name}`: {error}")))?;
+            files.push((format!("{name}.png"), drawn));
+        }
+    }
+    // All are written before any takes its place.
+    let write = |(name, content): &(String, Vec<u8>)| {
         let path = folder.file(name);
-        OutputFile::create("the report", &path)?
-            .write(|output| output.write_all(content.as_bytes()))?
-            .keep()?;
-        text += &format!("{}\n", clean(&path));
+        let file = OutputFile::create("the report", &path)?.write(|output| output.write_all(content))?;
+        Ok((path, file))
+    };
+    let written = files.iter().map(write).collect::<Result<Vec<_>, CliError>>()?;
+    let mut paths = String::new();
+    for (path, file) in written {
+        file.keep()?;
+        paths += &format!("{}\n", clean(&path));
     }
     pages.notes.iter().for_each(|note| output::inform(note));
-    output::print(&(text + "\n" + &pages.summary))?;
+    output::print(&(paths + "\n" + &pages.summary))?;
     Ok(Exit::AsExpected)
 }
 
-fn material(folder: &str) -> Result<Material, CliError> {
-    let results = Results::read(&Path::new(folder).join("runs.jsonl"))?;
-    Ok(Material { place: clean(folder), results })
+/// The records of a folder, or of a file, and the examples beside them.
+fn material(place: &str) -> Result<Material, CliError> {
+    let path = Path::new(place);
+    let whole = path.join(file_name(Shard::WHOLE));
+    let file = match files_in(path)? {
+        _ if whole.is_file() => whole,
+        _ if path.is_file() => path.to_owned(),
+        _ => return Err(unmerged(place)),
+    };
+    let results = Results::read(&file)?;
+    if results.header.shard[1] != 1 {
+        return Err(unmerged(place));
+    }
+    let examples = examples_in(Path::new(&folder_of(place)))?;
+    Ok(Material { place: clean(place), results, examples })
+}
+
+fn unmerged(place: &str) -> CliError {
+    CliError::Usage {
+        problem: format!("`{}` has only shards of a sweep", clean(place)),
+        hint: format!("merge them first: {}", shell::line(["doublehold", "merge", place])),
+    }
 }

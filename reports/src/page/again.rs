@@ -28,21 +28,24 @@ pub(crate) fn not_modelled() -> Vec<Block> {
     ]
 }
 
-pub(crate) fn again(sheet: &Sheet<'_>) -> Vec<Block> {
-    let header = &sheet.results.header;
-    let sweep = shell::line(["doublehold", "sweep", &header.study]);
-    let report = shell::line(["doublehold", "report", &header.study]);
-    vec![
+pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
+    let mut blocks = vec![
         Block::heading(2, "How to make these numbers again"),
-        Block::text(format!(
-            "With doublehold {}, any machine and any number of threads, these commands come to the same records and the \
-             same page. A study that does not come with the program is named by its file, which is below.",
-            header.program
-        )),
-        Block::Code(format!("{sweep}\n{report}")),
+        Block::text(
+            "With the same version of doublehold, any machine and any number of threads come to the same records and the \
+             same page. A study that does not come with the program is named by its file.",
+        ),
+    ];
+    let studies: Vec<&str> = sheets.iter().map(|sheet| sheet.results.header.study.as_str()).collect();
+    let sweeps = studies.iter().map(|study| shell::line(["doublehold", "sweep", study]));
+    let report = shell::line(["doublehold", "report"].into_iter().chain(studies.iter().copied()));
+    blocks.push(Block::Code(sweeps.chain([report]).collect::<Vec<_>>().join("\n")));
+    blocks.extend(sheets.iter().map(|sheet| {
+        let header = &sheet.results.header;
         Block::Details {
             summary: Line::of("The study's file, ").code(format!("{}.toml", header.study)),
             blocks: vec![Block::Code(header.text.clone())],
-        },
-    ]
+        }
+    }));
+    blocks
 }

@@ -2,69 +2,86 @@
 //!
 //! Only what the numbers say, about these runs; no word of which design to take.
 
+use std::cmp::Reverse;
+
 use doublehold_history::Predicate;
 
 use super::document::{Block, Line};
-use super::numbers::{bound as bounded, share};
-use super::rates::{Figures, Known, Rate};
-use super::sheet::{Apart, RANKED, Sheet};
-use crate::findings::{grouped, several};
+use super::numbers::share;
+use super::rates::{Figures, Rate};
+use super::sheet::{Apart, RANKED, Sheet, lower_first};
+use crate::findings::several;
+use crate::statistics::{Scale, Unsupported, bound_words, rate_words};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;
 
 pub(crate) fn answer(sheet: &Sheet<'_>) -> Vec<Block> {
+    let mut lines = vec![basis(sheet)];
     let points = sheet.shown();
-    if let ([point], 1) = (points, sheet.points.len()) {
-        return vec![Block::Note(at_point(sheet, *point))];
+    if sheet.points.len() > points.len() {
+        lines.extend(RANKED.map(|it| over_grid(sheet, it)));
+        return vec![Block::Note(lines)];
     }
-    if points.len() == sheet.points.len() {
-        let of = |point: &u64| {
-            Line::of("With ").then(codes(&sheet.values(*point))).text(": ").then(at_point(sheet, *point))
-        };
-        return vec![Block::List(points.iter().map(of).collect())];
+    let mut blocks = Vec::new();
+    for point in points {
+        if points.len() > 1 {
+            lines.push(Line::of("With ").then(sheet.values_in_code(*point)).text(":"));
+        }
+        lines.extend(at_point(sheet, *point));
+        blocks.push(Block::Note(std::mem::take(&mut lines)));
     }
-    vec![Block::Note(over_grid(sheet))]
+    blocks
+}
+
+/// What the answer rests on.
+fn basis(sheet: &Sheet<'_>) -> Line {
+    let header = &sheet.results.header;
+    let designs = several(header.designs.len() as u64, "design");
+    let points = match sheet.points.len() {
+        1 => String::new(),
+        points => format!(" at {}", several(points as u64, "point of the grid").replace("grids", "grid")),
+    };
+    Line::of(format!(
+        "{designs}{points}, {} in all, by doublehold {}.",
+        several(sheet.results.runs(), "run"),
+        header.program
+    ))
 }
 
 /// What the numbers of one point say.
-fn at_point(sheet: &Sheet<'_>, point: u64) -> Line {
+fn at_point(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
     let cells = sheet.ranked(point);
     if cells.iter().all(|cell| cell.runs == 0) {
-        return Line::of("There are no runs yet.");
+        return vec![Line::of("There are no runs yet.")];
     }
-    let sentences = RANKED.iter().map(|it| sentence(sheet, point, &cells, *it));
-    let mut line = Line::default();
-    for (place, sentence) in sentences.enumerate() {
-        line = if place == 0 { sentence } else { line.text(" ").then(sentence) };
-    }
-    line
+    RANKED.map(|it| sentence(sheet, point, &cells, it)).into()
+}
+
+fn begin(predicate: Predicate) -> Line {
+    Line::default().strong(format!("{}, {}: ", predicate.as_str(), predicate.name()))
 }
 
 fn sentence(sheet: &Sheet<'_>, point: u64, cells: &[&Figures], predicate: Predicate) -> Line {
-    let mut known: Vec<&Figures> =
-        cells.iter().copied().filter(|cell| cell.rate(predicate).value().is_some()).collect();
-    known.sort_by(|one, other| {
-        let key = |cell: &Figures| (cell.rate(predicate).value(), cell.rate(predicate).high());
-        let ((value, high), (other, other_high)) = (key(one), key(other));
-        value
-            .partial_cmp(&other)
-            .into_iter()
-            .chain(high.partial_cmp(&other_high))
-            .fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
-    });
-    let start = Line::default().strong(format!("{} ({}): ", predicate.as_str(), predicate.name()));
+    let rate = |cell: &Figures| cell.rate(predicate).value();
+    let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rate(cell).is_some()).collect();
+    known.sort_by(|one, other| lower_first(&one.rate(predicate), &other.rate(predicate)));
+    let start = begin(predicate);
     let Some((best, others)) = known.split_first() else {
         return start.text("no run decided it.");
     };
     let name = |cell: &Figures| {
-        Line::default().code(sheet.name(cell.design)).text(format!(" ({})", words(cell.rate(predicate))))
+        Line::default().code(sheet.name(cell.design)).text(format!(" ({})", words(&cell.rate(predicate))))
     };
     if others.is_empty() {
-        return start.text(format!("{}.", words(best.rate(predicate))));
+        return start.text(format!("{}.", words(&best.rate(predicate))));
     }
-    if known.iter().all(|cell| cell.rate(predicate).value() == Some(0.0)) {
-        return start.text("seen with no design").then(bounds(&known, predicate));
+    if known.iter().all(|cell| cell.rate(predicate).violated > 0 && cell.rate(predicate).per_run.is_err()) {
+        return start.text("no rate can be stated for any design; ").then(names(&known, &name)).text(".");
+    }
+    if known.iter().all(|cell| cell.rate(predicate).violated == 0) {
+        let worst = known.iter().filter_map(|cell| cell.rate(predicate).high()).fold(0.0, f64::max);
+        return start.text(format!("seen with no design; {} of runs.", bound_words(worst, Scale::Share)));
     }
     let of = |wanted: &[Apart]| -> Vec<&Figures> {
         let is = |cell: &&&Figures| wanted.contains(&sheet.apart(point, (cell, best), predicate));
@@ -80,12 +97,6 @@ fn sentence(sheet: &Sheet<'_>, point: u64, cells: &[&Figures], predicate: Predic
         line = line.text("; higher with ").then(names(&worse, &name));
     }
     line.text(".")
-}
-
-/// Where nothing was seen, what follows from that.
-fn bounds(cells: &[&Figures], predicate: Predicate) -> Line {
-    let worst = cells.iter().filter_map(|cell| cell.rate(predicate).high()).fold(0.0, f64::max);
-    Line::of(format!(", so at most in {} of runs of each.", bounded(worst)))
 }
 
 fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
@@ -104,55 +115,47 @@ fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
 }
 
 /// `1.2 % of runs`.
-pub(crate) fn words(rate: &Rate) -> String {
-    match &rate.known {
-        Known::Estimated { value, .. } => format!("{} of runs", share(*value)),
-        Known::AtMost { bound, why } => {
-            let seen = if why.is_some() && rate.violated > 0 { "no number" } else { "none" };
-            format!("{seen} in {}, at most {}", several(rate.decided, "run"), bounded(*bound))
+fn words(rate: &Rate) -> String {
+    match &rate.per_run {
+        Ok(it) => {
+            let words = rate_words(it.value, it.interval, Scale::Share);
+            format!("{} of runs", words.split(" (").next().unwrap_or(&words))
         }
-        Known::Nothing => "no run decided it".to_owned(),
+        Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
+            format!("{} of runs", bound_words(*bound, Scale::Share))
+        }
+        Err(Unsupported { at_most: Some(bound), .. }) => {
+            format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, Scale::Share))
+        }
+        Err(_) => "no run decided it".to_owned(),
     }
-}
-
-fn codes(values: &[String]) -> Line {
-    Line::default().codes(&values.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// At how many points of a large grid each design is the best.
-fn over_grid(sheet: &Sheet<'_>) -> Line {
+fn over_grid(sheet: &Sheet<'_>, predicate: Predicate) -> Line {
     let designs = sheet.results.header.designs.len();
-    let mut line = Line::of(format!("Over {} points of the grid. ", grouped(sheet.points.len() as u64)));
-    for predicate in RANKED {
-        line = line.strong(format!("{} ({}): ", predicate.as_str(), predicate.name()));
-        let mut lowest = vec![0usize; designs];
-        for point in &sheet.points {
-            let best =
-                sheet.at(*point).filter_map(|it| it.rate(predicate).value()).fold(f64::INFINITY, f64::min);
-            for cell in sheet.at(*point).filter(|it| it.rate(predicate).value() == Some(best)) {
-                lowest[cell.design] += 1;
-            }
-        }
-        let range = |design: usize| range(sheet, design, predicate);
-        let mut order: Vec<usize> = (0..designs).collect();
-        order.sort_by_key(|design| std::cmp::Reverse(lowest[*design]));
-        for (place, design) in order.iter().take(NAMED).enumerate() {
-            let comma = if place == 0 { "" } else { "; " };
-            line = line.text(comma).code(sheet.name(*design)).text(format!(" {}", range(*design)));
-            if designs > 1 {
-                line = line.text(format!(
-                    ", lowest or among the lowest at {}",
-                    several(lowest[*design] as u64, "point")
-                ));
-            }
-        }
-        line = line.text(if designs > NAMED {
-            format!("; and {} more designs. ", designs - NAMED)
-        } else {
-            ". ".to_owned()
-        });
+    let mut lowest = vec![0u64; designs];
+    for point in &sheet.points {
+        let rate = |cell: &&Figures| cell.rate(predicate).value();
+        let best = sheet.at(*point).filter_map(|cell| rate(&cell)).fold(f64::INFINITY, f64::min);
+        sheet.at(*point).filter(|cell| rate(cell) == Some(best)).for_each(|cell| lowest[cell.design] += 1);
     }
-    line
+    let mut order: Vec<usize> = (0..designs).collect();
+    order.sort_by_key(|design| Reverse(lowest[*design]));
+    let mut line = begin(predicate);
+    for (place, design) in order.iter().take(NAMED).enumerate() {
+        line = line.text(if place == 0 { "" } else { "; " }).code(sheet.name(*design));
+        line = line.text(format!(" {}", range(sheet, *design, predicate)));
+        if designs > 1 {
+            let points = several(lowest[*design], "point");
+            line = line.text(format!(", lowest (or as low as the lowest) at {points}"));
+        }
+    }
+    line.text(if designs > NAMED {
+        format!("; and {} more designs.", designs - NAMED)
+    } else {
+        ".".to_owned()
+    })
 }
 
 /// From which rate to which a design goes over the grid.
@@ -162,8 +165,9 @@ fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
     match values.len() {
-        0 => "undecided everywhere".to_owned(),
+        0 => "decided nowhere".to_owned(),
         _ if high == 0.0 => "seen nowhere".to_owned(),
+        _ if low == 0.0 => format!("from not seen to {} of runs", share(high)),
         _ => format!("from {} to {} of runs", share(low), share(high)),
     }
 }

@@ -4,6 +4,7 @@ use doublehold_scenarios::sweep::{DesignHeader, StudyHeader, WeatherLine};
 
 use super::document::{Block, Entry, Line, Table};
 use super::numbers::{digits, seconds};
+use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
 use super::world::{self, World};
 use crate::findings::several;
@@ -94,9 +95,9 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
         Line::default().strong(format!("{}, {}: ", it.as_str(), it.name())).text(format!("{}.", it.meaning()))
     };
     let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
-    let count = cells().count().max(1) as f64;
-    let grants = cells().map(|cell| cell.grants).sum::<f64>() / count;
-    let hours = cells().map(|cell| cell.hours).sum::<f64>() / count;
+    let mean = |all: Vec<f64>| if all.is_empty() { 0.0 } else { all.iter().sum::<f64>() / all.len() as f64 };
+    let grants = mean(cells().filter_map(Figures::mean_grants).collect());
+    let hours = mean(cells().filter_map(Figures::mean_hours).collect());
     let text = format!(
         "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
          granted call and per hour of operation it is divided by what a run has of those on average: {} granted calls \

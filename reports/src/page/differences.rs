@@ -6,10 +6,10 @@
 use doublehold_history::Predicate;
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{point_range, points, share};
 use super::rates::Figures;
 use super::sheet::{Apart, COLUMNS, Sheet};
 use crate::findings::several;
+use crate::statistics::{Scale, rate_words};
 
 /// More pairs than this are not listed: the page would be nothing else.
 const PAIRS: usize = 500;
@@ -19,7 +19,8 @@ pub(crate) fn differences(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let Some((best, others)) = cells.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Vec::new();
     };
-    let mut blocks = vec![Block::Paragraph(lead(sheet, best))];
+    let mut blocks =
+        vec![Block::heading(3, "Which designs are told apart"), Block::Paragraph(lead(sheet, best))];
     let against: Vec<(&Figures, &Figures)> = others.iter().map(|cell| (*cell, *best)).collect();
     blocks.push(Block::Table(table(sheet, point, &against)));
     let pairs: Vec<(&Figures, &Figures)> = (0..cells.len())
@@ -41,8 +42,8 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
         );
     }
     line.text(
-        ", the first of the ranking, over the seeds in which both decided: how many percentage points more of the \
-         runs violate the predicate, and the 95 % interval of that difference. The same seed means the same faults \
+        ", the first of the ranking, over the seeds in which both decided: how much more of the runs violate the \
+         predicate, and the 95 % interval of that difference. The same seed means the same faults \
          to both as far as they have the same hosts. Designs are told apart where zero is not in the interval.",
     )
 }
@@ -79,9 +80,13 @@ fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), pred
     let entry = Entry::line(verdict);
     match sheet.difference(point, (one.design, other.design), predicate) {
         None => entry,
-        Some(it) => entry
-            .below(Line::of(points(it.value)))
-            .below(Line::of(point_range(it.interval.low, it.interval.high)))
-            .titled(format!("{} in {}", share(it.value), several(it.pairs, "pair"))),
+        Some(it) => {
+            let words = rate_words(it.value, it.interval, Scale::Share);
+            let (value, interval) = words.split_once(" (").unwrap_or((&words, ""));
+            entry
+                .below(Line::of(if it.value > 0.0 { format!("+{value}") } else { value.to_owned() }))
+                .below(Line::of(interval.trim_end_matches(')')))
+                .titled(several(it.pairs, "pair"))
+        }
     }
 }

@@ -19,8 +19,8 @@ pub(crate) enum Block {
     Heading { order: u8, line: Line, id: Option<String> },
     /// A paragraph.
     Paragraph(Line),
-    /// A paragraph that stands out: what the page says in short, or what to beware of.
-    Note(Line),
+    /// Paragraphs that stand out: what the page says in short, or what to beware of.
+    Note(Vec<Line>),
     /// Sentences, one below another.
     List(Vec<Line>),
     /// A table.
@@ -77,6 +77,18 @@ pub(crate) enum Span {
     Code(String),
     /// What matters.
     Strong(String),
+    /// A way to another place of this page, by its name.
+    Link(String, String),
+}
+
+impl Document {
+    /// Every picture that is shown without being asked for.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure),
+            _ => None,
+        })
+    }
 }
 
 impl Line {
@@ -97,6 +109,11 @@ impl Line {
 
     pub(crate) fn strong(mut self, text: impl Into<String>) -> Line {
         self.0.push(Span::Strong(text.into()));
+        self
+    }
+
+    pub(crate) fn link(mut self, text: impl Into<String>, to: impl Into<String>) -> Line {
+        self.0.push(Span::Link(text.into(), to.into()));
         self
     }
 
@@ -122,7 +139,7 @@ impl Line {
     /// The words alone.
     pub(crate) fn words(&self) -> String {
         let words = |span: &Span| match span {
-            Span::Plain(text) | Span::Code(text) | Span::Strong(text) => text.clone(),
+            Span::Plain(text) | Span::Code(text) | Span::Strong(text) | Span::Link(text, _) => text.clone(),
         };
         self.0.iter().map(words).collect()
     }

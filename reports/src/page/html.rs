@@ -36,7 +36,7 @@ fn of_block(block: &Block) -> Markup {
     match block {
         Block::Heading { order, line, id } => heading(*order, line, id.as_deref()),
         Block::Paragraph(line) => html! { p { (of_line(line)) } },
-        Block::Note(line) => html! { p.note { (of_line(line)) } },
+        Block::Note(lines) => html! { div.note { @for line in lines { p { (of_line(line)) } } } },
         Block::List(lines) => html! { ul { @for line in lines { li { (of_line(line)) } } } },
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
@@ -64,6 +64,7 @@ fn of_line(line: &Line) -> Markup {
                 Span::Plain(text) => (text),
                 Span::Code(text) => code { (text) },
                 Span::Strong(text) => strong { (text) },
+                Span::Link(text, to) => a href={ "#" (to) } { (text) },
             }
         }
     }

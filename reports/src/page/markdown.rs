@@ -16,7 +16,10 @@ fn add(text: &mut String, block: &Block) {
             *text += &format!("{} {}\n\n", "#".repeat((*order).into()), of_line(line));
         }
         Block::Paragraph(line) => *text += &format!("{}\n\n", of_line(line)),
-        Block::Note(line) => *text += &format!("> {}\n\n", of_line(line)),
+        Block::Note(lines) => {
+            let lines: Vec<String> = lines.iter().map(|line| format!("> {}\n", of_line(line))).collect();
+            *text += &(lines.join(">\n") + "\n");
+        }
         Block::List(lines) => {
             lines.iter().for_each(|line| *text += &format!("- {}\n", of_line(line)));
             text.push('\n');
@@ -36,7 +39,7 @@ fn add(text: &mut String, block: &Block) {
 
 fn of_line(line: &Line) -> String {
     let span = |span: &Span| match span {
-        Span::Plain(text) => escaped(text),
+        Span::Plain(text) | Span::Link(text, _) => escaped(text),
         Span::Strong(text) => {
             // Markdown wants the stars at the words.
             let words = text.trim_end();

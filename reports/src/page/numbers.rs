@@ -1,7 +1,6 @@
 //! How numbers are written on a page: rates, counts, durations. Pure.
 //!
-//! Digits are those that a 95 % interval of some thousand runs can support: three, and two where what is meant is a
-//! bound.
+//! Rates with intervals are worded by `statistics`; these are the numbers beside them, with three digits.
 
 use crate::findings::grouped;
 
@@ -13,28 +12,8 @@ pub(crate) fn share(value: f64) -> String {
     if is_small(value) { power(value) } else { format!("{} %", digits(value * 100.0)) }
 }
 
-/// A bound of a share, with fewer digits.
-pub(crate) fn bound(value: f64) -> String {
-    if is_small(value) { power(value) } else { format!("{} %", end(value * 100.0)) }
-}
-
 fn is_small(value: f64) -> bool {
     value != 0.0 && value.abs() < SMALLEST_PER_CENT
-}
-
-/// From one share to another: `0.21 to 1.7 %`.
-pub(crate) fn shares(low: f64, high: f64) -> String {
-    if is_small(high) {
-        return format!("{} to {}", power(low), power(high));
-    }
-    format!("{} to {} %", end(low * 100.0), end(high * 100.0))
-}
-
-/// From one difference to another, in percentage points: `−0.3 to +1.2`.
-pub(crate) fn point_range(low: f64, high: f64) -> String {
-    let signed =
-        |value: f64| if value > 0.0 { format!("+{}", end(value * 100.0)) } else { end(value * 100.0) };
-    format!("{} to {}", signed(low), signed(high))
 }
 
 /// A number with three digits that count: `1,230`, `12.3`, `0.0043`; `4.3 × 10⁻⁶` where zeros would hide it.
@@ -42,7 +21,7 @@ pub(crate) fn digits(value: f64) -> String {
     rounded(value, 3)
 }
 
-/// The end of an interval, or a bound: with two digits that count.
+/// With two digits, where there is little room.
 pub(crate) fn end(value: f64) -> String {
     rounded(value, 2)
 }
@@ -107,12 +86,6 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{} {unit}", digits(scaled))
 }
 
-/// A difference of shares in percentage points: `+1.2`, `−0.3`, `0`.
-pub(crate) fn points(value: f64) -> String {
-    let text = digits(value * 100.0);
-    if value > 0.0 { format!("+{text}") } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,9 +104,6 @@ mod tests {
         for (value, expected) in cases {
             assert_eq!(share(value), expected);
         }
-        assert_eq!(shares(0.002_04, 0.0171), "0.2 to 1.7 %");
-        assert_eq!(shares(0.0, 0.006), "0 to 0.6 %");
-        assert_eq!(shares(2e-7, 5e-6), "2.0 × 10⁻⁷ to 5.0 × 10⁻⁶");
     }
 
     #[test]
@@ -150,9 +120,6 @@ mod tests {
             assert_eq!(digits(value), expected, "{value}");
         }
         assert_eq!((end(15_411.0).as_str(), end(0.6).as_str()), ("15,000", "0.6"));
-        assert_eq!(points(0.012), "+1.2");
-        assert_eq!(point_range(-0.003, 0.0123), "−0.3 to +1.2");
-        assert_eq!(points(-0.012), "−1.2");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) fn values(typed: &[String]) -> Values {
 }
 
 /// Seconds, from `150ms` or `-2s`.
-fn duration(text: &str) -> Option<f64> {
+pub(crate) fn duration(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 7] =
         [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
     let end = text.find(|letter: char| letter.is_alphabetic())?;
@@ -24,7 +24,7 @@ fn duration(text: &str) -> Option<f64> {
 }
 
 /// `1/200`.
-fn ratio(text: &str) -> Option<f64> {
+pub(crate) fn ratio(text: &str) -> Option<f64> {
     let (one, of) = text.split_once('/')?;
     let (one, of) = (number(one)?, number(of)?);
     (of > 0.0).then(|| one / of)

@@ -1,13 +1,17 @@
 //! The ranking of designs at one point of the grid: rates by run, by grant and by hour; waits and overlaps.
 
 use doublehold_history::Predicate;
+use doublehold_history::words::clean;
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{bound as bounded, digits, end, seconds, share, shares};
-use super::rates::{Figures, Known, Rate};
-use super::sheet::{COLUMNS, Sheet};
+use super::numbers::{digits, seconds, share};
+use super::rates::{Figures, Rate, SURE};
+use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
 use crate::findings::{grouped, several};
+use crate::statistics::{
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, rate_words,
+};
 
 /// What a rate is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +26,9 @@ pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
         let runs = several(cell.panicked, "run");
-        Block::Note(Line::of("The code of ").code(sheet.name(cell.design)).text(format!(
+        Block::Note(vec![Line::of("The code of ").code(sheet.name(cell.design)).text(format!(
             " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
-        )))
+        ))])
     }));
     blocks.push(Block::heading(4, "Waiting for the lock, and how long two held it"));
     blocks.push(Block::Table(times(sheet, &cells)));
@@ -55,7 +59,10 @@ fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
 fn rates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
     let row = |(place, cell): (u64, &&Figures)| {
         let first = [Entry::of(place.to_string()), design(sheet, cell)];
-        let rates = COLUMNS.map(|it| rate(cell.rate(it)));
+        let rates = COLUMNS.map(|it| match sheet.example(cell.cell, it) {
+            Some(anchor) => rate(&cell.rate(it)).below(Line::default().link("example", anchor)),
+            None => rate(&cell.rate(it)),
+        });
         first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
     };
     let mut head = heading(&["", "design"], &COLUMNS);
@@ -64,30 +71,31 @@ fn rates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
-pub(crate) fn rate(rate: &Rate) -> Entry {
-    let mut entry = match &rate.known {
-        Known::Estimated { value, interval, exact, plain_runs } => {
-            let entry = Entry::line(Line::default().strong(share(*value)))
-                .below(Line::of(shares(interval.low, interval.high)));
-            let counted =
-                format!("{} of {} violated it", grouped(rate.violated), several(rate.decided, "run"));
-            let more = match (exact, plain_runs) {
-                (Some(it), _) => format!("; exact interval {}", shares(it.low, it.high)),
-                (_, Some(runs)) => format!("; as precise as {} plain runs", digits(*runs)),
-                _ => String::new(),
+fn rate(rate: &Rate) -> Entry {
+    let counted = format!("{} of {}", grouped(rate.violated), grouped(rate.decided));
+    let mut entry = match &rate.per_run {
+        Ok(it) => {
+            let (value, interval) = in_two(&rate_words(it.value, it.interval, Scale::Share));
+            let more = match rate.exact {
+                Some(exact) => {
+                    let (_, exact) = in_two(&rate_words(it.value, exact, Scale::Share));
+                    format!("; exact interval {exact}")
+                }
+                None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
             };
-            entry.titled(counted + &more)
+            Entry::line(Line::default().strong(value))
+                .below(Line::of(interval))
+                .titled(format!("{counted} runs that decided violated it{more}"))
         }
-        Known::AtMost { bound, why: None } => {
-            Entry::line(Line::default().strong(format!("0 of {}", grouped(rate.decided))))
-                .below(Line::of(format!("at most {}", bounded(*bound))))
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
+            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, Scale::Share)))
         }
-        Known::AtMost { bound, why: Some(why) } => {
-            Entry::line(Line::default().strong(format!("at most {}", bounded(*bound))))
-                .below(Line::of(format!("{} of {}", grouped(rate.violated), grouped(rate.decided))))
-                .titled(why.clone())
+        Err(it @ Unsupported { at_most: Some(bound), .. }) => {
+            Entry::line(Line::default().strong(bound_words(*bound, Scale::Share)))
+                .below(Line::of(counted))
+                .titled(it.to_string())
         }
-        Known::Nothing => Entry::of("not decided"),
+        Err(_) => Entry::of("not decided"),
     };
     if rate.undecided > 0 {
         entry = entry.below(Line::of(format!("{} undecided", grouped(rate.undecided))));
@@ -95,19 +103,17 @@ pub(crate) fn rate(rate: &Rate) -> Entry {
     entry
 }
 
+/// A rate in words, and its interval.
+fn in_two(words: &str) -> (String, String) {
+    let (value, interval) = words.split_once(" (").unwrap_or((words, ""));
+    (value.to_owned(), interval.trim_end_matches(')').to_owned())
+}
+
 fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
     let row = |cell: &&Figures| {
-        let by = unit.factor(cell);
-        let rates = COLUMNS.map(|it| by.map_or_else(|| Entry::of("–"), |by| of_unit(cell.rate(it), by)));
-        let mean = match unit {
-            Unit::MillionGrants => digits(cell.grants),
-            Unit::ThousandHours => seconds(cell.hours * 3_600.0),
-        };
-        [Entry::line(Line::default().code(sheet.name(cell.design)))]
-            .into_iter()
-            .chain(rates)
-            .chain([Entry::of(mean)])
-            .collect()
+        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many()));
+        [name].into_iter().chain(rates).chain([Entry::of(unit.mean(cell))]).collect()
     };
     let mut head = heading(&["design"], &COLUMNS);
     head.push(Entry::of(match unit {
@@ -118,22 +124,41 @@ fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
 }
 
 impl Unit {
-    /// What a rate by run is to be multiplied with; none where a run has nothing of it.
-    fn factor(self, cell: &Figures) -> Option<f64> {
-        let (many, mean) = match self {
-            Unit::MillionGrants => (1e6, cell.grants),
-            Unit::ThousandHours => (1e3, cell.hours),
+    fn many(self) -> f64 {
+        match self {
+            Unit::MillionGrants => 1e6,
+            Unit::ThousandHours => 1e3,
+        }
+    }
+
+    /// The rate per one grant or hour.
+    fn rate(self, cell: &Figures, rate: &Rate) -> Result<Estimate, Unsupported> {
+        let exposure = match self {
+            Unit::MillionGrants => &cell.grants,
+            Unit::ThousandHours => &cell.hours,
         };
-        (mean > 0.0).then(|| many / mean)
+        exposure.rate(rate.per_run, SURE)
+    }
+
+    /// What a run has of it, on average.
+    fn mean(self, cell: &Figures) -> String {
+        let mean = match self {
+            Unit::MillionGrants => cell.mean_grants().map(digits),
+            Unit::ThousandHours => cell.mean_hours().map(|hours| seconds(hours * 3_600.0)),
+        };
+        mean.unwrap_or_else(|| "unknown".to_owned())
     }
 }
 
-fn of_unit(rate: &Rate, by: f64) -> Entry {
-    match &rate.known {
-        Known::Estimated { value, interval, .. } => Entry::line(Line::of(digits(value * by)))
-            .below(Line::of(format!("{} to {}", end(interval.low * by), end(interval.high * by)))),
-        Known::AtMost { bound, .. } => Entry::of(format!("at most {}", end(bound * by))),
-        Known::Nothing => Entry::of("not decided"),
+fn of_unit(rate: Result<Estimate, Unsupported>, many: f64) -> Entry {
+    match rate {
+        Ok(it) => {
+            let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
+            let (value, interval) = in_two(&rate_words(it.value * many, interval, Scale::Number));
+            Entry::of(value).below(Line::of(interval))
+        }
+        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, Scale::Number)),
+        Err(_) => Entry::of("unknown"),
     }
 }
 
@@ -195,21 +220,19 @@ fn recovery(spread: &Spread) -> Entry {
     }
 }
 
-/// The ranking for a terminal: a line for each design.
-pub(crate) fn lines(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
-    let short = |it: &Rate| match &it.known {
-        Known::Estimated { value, interval, .. } => {
-            format!("{} ({})", share(*value), shares(interval.low, interval.high))
+/// The ranking for a terminal: rows of words, the first of them the heading.
+pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
+    let short = |it: &Rate| match &it.per_run {
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
+            format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, Scale::Share))
         }
-        Known::AtMost { bound, why: None } => {
-            format!("0 of {} (at most {})", grouped(it.decided), bounded(*bound))
-        }
-        Known::AtMost { bound, .. } => format!("at most {}", bounded(*bound)),
-        Known::Nothing => "not decided".to_owned(),
+        other => estimate_words(other, Scale::Share),
     };
-    let line = |cell: &&Figures| {
-        let rates = super::sheet::RANKED.map(|it| short(cell.rate(it)));
-        [sheet.name(cell.design).to_owned()].into_iter().chain(rates).collect()
+    let row = |cell: &&Figures| {
+        let rates = RANKED.map(|it| short(&cell.rate(it)));
+        [clean(sheet.name(cell.design))].into_iter().chain(rates).collect()
     };
-    sheet.ranked(point).iter().map(line).collect()
+    let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
+    let heading = ["design".to_owned()].into_iter().chain(names).collect();
+    [heading].into_iter().chain(sheet.ranked(point).iter().map(row)).collect()
 }

@@ -1,33 +1,39 @@
 //! From the sums of a cell to its rates: with intervals, or the reason why there is no number.
 //!
 //! Rates are counted by run, over the runs that decided, and made rates per grant and per hour by what a run has of
-//! those on average. That average is taken as exact: its own spread is far less than that of the violations.
+//! those on average. `statistics` says what follows from counts; here is only which counts are meant.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::StudyHeader;
+use doublehold_scenarios::sweep::{StudyHeader, Sums};
 
 use super::spread::Spread;
 use crate::results::{Cell, Results, Totals};
-use crate::statistics::{Confidence, Interval, Part, Proportion, Stratified, Stratum};
+use crate::statistics::{
+    Confidence, Estimate, Exposure, Interval, MeanPerRun, Part, Proportion, Reason, Stratified, Stratum,
+    Unsupported,
+};
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
+/// Milliseconds in an hour.
+const HOUR: f64 = 3.6e6;
 
 /// What a cell came to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
+    pub(crate) cell: u64,
     /// Its design, by number.
     pub(crate) design: usize,
     /// Its place on each axis.
     pub(crate) place: Vec<usize>,
     pub(crate) runs: u64,
     pub(crate) rates: BTreeMap<Predicate, Rate>,
-    /// How many calls are granted in a run, on average.
-    pub(crate) grants: f64,
-    /// For how many hours a run's clients are at it, on average.
-    pub(crate) hours: f64,
+    /// How many calls are granted in a run.
+    pub(crate) grants: Exposure,
+    /// For how many hours a run's clients are at it.
+    pub(crate) hours: Exposure,
     /// The share of waits that ended with the lock, and how many waits there were.
     pub(crate) available: Option<(f64, u64)>,
     pub(crate) obtained: Spread,
@@ -37,36 +43,15 @@ pub(crate) struct Figures {
 }
 
 /// How often a predicate is violated, by run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rate {
     pub(crate) violated: u64,
     pub(crate) undecided: u64,
     /// How many runs decided it.
     pub(crate) decided: u64,
-    pub(crate) known: Known,
-}
-
-/// What can be said of a rate.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Known {
-    /// A number.
-    Estimated {
-        value: f64,
-        interval: Interval,
-        /// Clopper and Pearson's interval, where runs are not divided.
-        exact: Option<Interval>,
-        /// How many plain runs would tell it as precisely, where runs are divided.
-        plain_runs: Option<f64>,
-    },
-    /// Only a bound: no violation was seen, or too little was run.
-    AtMost {
-        bound: f64,
-        /// Why there is no number, where runs are divided.
-        why: Option<String>,
-    },
-    /// Nothing: no run decided.
-    #[default]
-    Nothing,
+    pub(crate) per_run: Result<Estimate, Unsupported>,
+    /// Clopper and Pearson's interval, where runs are not divided and something was seen.
+    pub(crate) exact: Option<Interval>,
 }
 
 impl Figures {
@@ -75,41 +60,66 @@ impl Figures {
         let (design, place) = results.place(cell);
         let none = Cell::default();
         let sums = results.cells.get(&cell).unwrap_or(&none);
-        let mut figures = Figures { design, place, ..Figures::default() };
-        let mut waits = (0.0, 0.0, 0);
-        let weights: f64 = sums.strata.values().filter(|it| it.runs > 0).map(weight).sum();
+        let mut figures = Figures { cell, design, place, ..Figures::default() };
+        figures.grants.unit = 1.0;
+        figures.hours.unit = HOUR;
+        let (mut obtained, mut waited, mut waits) = (0.0, 0.0, 0);
         for totals in sums.strata.values().filter(|totals| totals.runs > 0) {
             // How much one run of this stratum counts.
-            let each = weight(totals) / weights.max(f64::MIN_POSITIVE) / totals.runs as f64;
-            figures.runs += totals.runs;
-            figures.panicked += totals.panicked;
-            figures.grants += totals.grants.sum as f64 * each;
-            figures.hours += totals.operated_ms.sum as f64 / 3_600_000.0 * each;
-            figures.obtained.add(&totals.obtained, each);
-            figures.recovered.add(&totals.recovered, each);
-            for (predicate, durations) in &totals.overlaps {
-                figures.overlaps.entry(*predicate).or_default().add(durations, each);
-            }
-            let (obtained, missed) = (totals.obtained.count, totals.missed);
-            waits = (
-                waits.0 + obtained as f64 * each,
-                waits.1 + missed as f64 * each,
-                waits.2 + obtained + missed,
-            );
+            let each = weight(totals) / totals.runs as f64;
+            figures.add(totals, each);
+            let all = totals.obtained.count + totals.missed;
+            obtained += totals.obtained.count as f64 * each;
+            waited += all as f64 * each;
+            waits += all;
         }
-        figures.available = (waits.2 > 0).then(|| (waits.0 / (waits.0 + waits.1), waits.2));
+        figures.available = (waited > 0.0).then(|| (obtained / waited, waits));
         figures.rates = Predicate::ALL.map(|it| (it, Rate::of(&results.header, sums, it))).into();
         figures
     }
 
-    pub(crate) fn rate(&self, predicate: Predicate) -> &Rate {
-        const NONE: &Rate = &Rate { violated: 0, undecided: 0, decided: 0, known: Known::Nothing };
-        self.rates.get(&predicate).unwrap_or(NONE)
+    /// Adds the runs of a stratum.
+    fn add(&mut self, totals: &Totals, each: f64) {
+        let mean = |sums: Sums| MeanPerRun {
+            runs: totals.runs,
+            sum: sums.sum.into(),
+            sum_of_squares: sums.squares.into(),
+        };
+        self.runs += totals.runs;
+        self.panicked += totals.panicked;
+        self.grants.strata.push((weight(totals), mean(totals.grants)));
+        self.hours.strata.push((weight(totals), mean(totals.operated_ms)));
+        self.obtained.add(&totals.obtained, each);
+        self.recovered.add(&totals.recovered, each);
+        for (predicate, durations) in &totals.overlaps {
+            self.overlaps.entry(*predicate).or_default().add(durations, each);
+        }
+    }
+
+    pub(crate) fn rate(&self, predicate: Predicate) -> Rate {
+        self.rates.get(&predicate).cloned().unwrap_or_default()
+    }
+
+    /// How many calls are granted in a run, on average.
+    pub(crate) fn mean_grants(&self) -> Option<f64> {
+        self.grants.mean(SURE).map(|(mean, _)| mean)
+    }
+
+    /// For how many hours a run's clients are at it, on average.
+    pub(crate) fn mean_hours(&self) -> Option<f64> {
+        self.hours.mean(SURE).map(|(mean, _)| mean)
     }
 }
 
 fn weight(totals: &Totals) -> f64 {
     totals.weight.unwrap_or(1.0)
+}
+
+impl Default for Rate {
+    fn default() -> Rate {
+        let per_run = Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
+        Rate { violated: 0, undecided: 0, decided: 0, per_run, exact: None }
+    }
 }
 
 impl Rate {
@@ -121,85 +131,73 @@ impl Rate {
             rate.undecided += count.undecided;
             rate.decided += totals.runs - count.undecided;
         }
-        rate.known = if header.strata.len() > 1 {
-            divided(&stratified(header, cell, predicate))
+        if header.strata.len() > 1 {
+            rate.per_run = stratified(header, cell, predicate).estimate(SURE);
         } else {
-            plain(Proportion::new(rate.violated, rate.decided))
-        };
+            let proportion = Proportion::new(rate.violated, rate.decided);
+            rate.per_run = plain(proportion);
+            rate.exact = proportion.exact(SURE).filter(|_| rate.violated > 0);
+        }
         rate
     }
 
-    /// The number to sort by and to draw: zero where none was seen, none where nothing is known.
+    /// The number to sort by and to draw: zero where there is only a bound, none where nothing is known.
     pub(crate) fn value(&self) -> Option<f64> {
-        match &self.known {
-            Known::Estimated { value, .. } => Some(*value),
-            Known::AtMost { .. } => Some(0.0),
-            Known::Nothing => None,
+        match &self.per_run {
+            Ok(estimate) => Some(estimate.value),
+            Err(unsupported) => unsupported.at_most.map(|_| 0.0),
         }
     }
 
     /// What it is at most.
     pub(crate) fn high(&self) -> Option<f64> {
-        match &self.known {
-            Known::Estimated { interval, .. } => Some(interval.high),
-            Known::AtMost { bound, .. } => Some(*bound),
-            Known::Nothing => None,
+        match &self.per_run {
+            Ok(estimate) => Some(estimate.interval.high),
+            Err(unsupported) => unsupported.at_most,
         }
     }
 
     /// What it is at least.
     pub(crate) fn low(&self) -> f64 {
-        match &self.known {
-            Known::Estimated { interval, .. } => interval.low,
-            _ => 0.0,
+        self.per_run.as_ref().map_or(0.0, |estimate| estimate.interval.low)
+    }
+}
+
+/// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
+fn plain(proportion: Proportion) -> Result<Estimate, Unsupported> {
+    let runs = proportion.of();
+    match (proportion.estimate(), proportion.wilson(SURE)) {
+        (Some(value), Some(interval)) if value > 0.0 => {
+            Ok(Estimate { value, interval, plain_runs: runs as f64 })
         }
-    }
-}
-
-/// Runs that are not divided.
-fn plain(proportion: Proportion) -> Known {
-    let Some((value, interval)) = proportion.estimate().zip(proportion.wilson(SURE)) else {
-        return Known::Nothing;
-    };
-    if proportion.hits() == 0 {
-        let bound = proportion.at_most(SURE).unwrap_or(1.0);
-        return Known::AtMost { bound, why: None };
-    }
-    Known::Estimated { value, interval, exact: proportion.exact(SURE), plain_runs: None }
-}
-
-fn divided(runs: &Stratified) -> Known {
-    match runs.estimate(SURE) {
-        Ok(estimate) => Known::Estimated {
-            value: estimate.value,
-            interval: estimate.interval,
-            exact: None,
-            plain_runs: Some(estimate.plain_runs),
-        },
-        Err(unsupported) => match unsupported.at_most {
-            Some(bound) => Known::AtMost { bound, why: Some(unsupported.to_string()) },
-            None => Known::Nothing,
-        },
+        (Some(_), _) => {
+            Err(Unsupported { reason: Reason::NoneSeen { runs }, at_most: proportion.at_most(SURE) })
+        }
+        _ => Err(Unsupported { reason: Reason::NothingDecided, at_most: None }),
     }
 }
 
 /// A cell's strata. Those that were not run yet, since the sweep is unfinished, count as unexplored.
 pub(crate) fn stratified(header: &StudyHeader, cell: &Cell, predicate: Predicate) -> Stratified {
-    let part = |number: u64, totals: &Totals| {
-        let count = totals.of(predicate);
-        let part = Proportion::new(count.violated, totals.runs - count.undecided);
-        // It is tried all the same, and what was seen counts.
-        let is_quiet = number == 0 && header.quiet_holds && part.hits() == 0;
-        if is_quiet { Part::Impossible } else { Part::Counted(part) }
-    };
     let strata: Vec<Stratum> = cell
         .strata
         .iter()
-        .map(|(number, totals)| Stratum { weight: weight(totals), part: part(*number, totals) })
+        .map(|(number, totals)| Stratum {
+            weight: weight(totals),
+            part: part(header, *number, totals, predicate),
+        })
         .collect();
     let beyond = cell.strata.values().find_map(|totals| totals.beyond).unwrap_or(0.0);
     let all: f64 = strata.iter().map(|stratum| stratum.weight).sum();
     let is_whole = strata.len() == header.strata.len();
     let unexplored = if is_whole { beyond } else { beyond.max(1.0 - all) };
     Stratified { strata, unexplored: unexplored.clamp(0.0, 1.0) }
+}
+
+/// What is known of a stratum. Where runs without a fault are taken to hold, they are tried all the same, and what was
+/// seen counts.
+pub(crate) fn part(header: &StudyHeader, number: u64, totals: &Totals, predicate: Predicate) -> Part {
+    let count = totals.of(predicate);
+    let part = Proportion::new(count.violated, totals.runs - count.undecided);
+    if number == 0 && header.quiet_holds && part.hits() == 0 { Part::Impossible } else { Part::Counted(part) }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
 
-use super::rates::{Figures, Known, SURE};
+use super::document::Line;
+use super::rates::{Figures, Rate, SURE};
+use crate::records::Example;
 use crate::results::{Pair, Results};
 use crate::statistics::{Interval, Paired};
 
@@ -20,6 +22,9 @@ const POINTS_SHOWN: usize = 6;
 /// One sweep's numbers.
 pub(crate) struct Sheet<'a> {
     pub(crate) results: &'a Results,
+    pub(crate) examples: &'a [Example],
+    /// Which part of the page it is, from 0.
+    pub(crate) part: usize,
     /// Every cell that has runs, and those without of points that are shown.
     pub(crate) cells: BTreeMap<u64, Figures>,
     /// The points of the grid that have runs, in order.
@@ -50,7 +55,7 @@ pub(crate) enum Apart {
 }
 
 impl<'a> Sheet<'a> {
-    pub(crate) fn of(results: &'a Results) -> Sheet<'a> {
+    pub(crate) fn of(part: usize, results: &'a Results, examples: &'a [Example]) -> Sheet<'a> {
         let designs = results.header.designs.len().max(1) as u64;
         let mut points: Vec<u64> = results.cells.keys().map(|cell| cell / designs).collect();
         points.dedup();
@@ -64,7 +69,7 @@ impl<'a> Sheet<'a> {
                 cells.entry(cell).or_insert_with(|| Figures::of(results, cell));
             }
         }
-        Sheet { results, cells, points }
+        Sheet { results, examples, part, cells, points }
     }
 
     /// The points that have tables: all, or the first of many.
@@ -99,7 +104,7 @@ impl<'a> Sheet<'a> {
     pub(crate) fn ranked(&self, point: u64) -> Vec<&Figures> {
         let mut cells: Vec<&Figures> = self.at(point).collect();
         cells.sort_by(|one, other| {
-            let by = RANKED.iter().map(|it| order(one, other, *it));
+            let by = RANKED.iter().map(|it| lower_first(&one.rate(*it), &other.rate(*it)));
             by.fold(Ordering::Equal, Ordering::then).then(one.design.cmp(&other.design))
         });
         cells
@@ -111,6 +116,23 @@ impl<'a> Sheet<'a> {
         let (_, place) = self.results.place(point * designs);
         let axes = self.results.header.axes.iter().zip(place);
         axes.map(|(axis, value)| format!("{} = {}", axis.key, axis.values[value])).collect()
+    }
+
+    /// The same, for a page.
+    pub(crate) fn values_in_code(&self, point: u64) -> Line {
+        let values = self.values(point);
+        Line::default().codes(&values.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Where the page shows an example of a cell, if it does.
+    pub(crate) fn example(&self, cell: u64, predicate: Predicate) -> Option<String> {
+        let is = |it: &Example| it.cell == cell && it.predicate == predicate;
+        self.examples.iter().position(is).map(|place| self.anchor(place))
+    }
+
+    /// What links call an example.
+    pub(crate) fn anchor(&self, example: usize) -> String {
+        format!("example-{}-{}", self.part + 1, example + 1)
     }
 
     /// How a design differs from another at a point; none where runs are divided, or have no seed in common.
@@ -160,14 +182,10 @@ impl<'a> Sheet<'a> {
 }
 
 /// The lower rate first; where both are zero, the one that is known better; what is not known last.
-fn order(one: &Figures, other: &Figures, predicate: Predicate) -> Ordering {
-    let key = |figures: &Figures| {
-        let rate = figures.rate(predicate);
-        let bound = match rate.known {
-            Known::AtMost { bound, .. } => bound,
-            _ => 0.0,
-        };
-        rate.value().map_or((f64::INFINITY, 0.0), |value| (value, bound))
+pub(crate) fn lower_first(one: &Rate, other: &Rate) -> Ordering {
+    let key = |rate: &Rate| match (rate.value(), rate.high()) {
+        (Some(value), Some(high)) => (value, if value == 0.0 { high } else { 0.0 }),
+        _ => (f64::INFINITY, 0.0),
     };
     let ((value, bound), (other, other_bound)) = (key(one), key(other));
     value.total_cmp(&other).then(bound.total_cmp(&other_bound))

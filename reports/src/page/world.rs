@@ -5,6 +5,8 @@
 
 use toml::{Table, Value};
 
+use super::parameter;
+
 /// What a reader wants to know of a world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct World {
@@ -53,6 +55,15 @@ fn at(file: &Table, path: &[&str]) -> String {
     let (first, rest) = (path[0], &path[1..]);
     let value = rest.iter().try_fold(file.get(first), |value, key| Some(value?.get(*key)));
     value.flatten().map(words).unwrap_or_default()
+}
+
+/// Which part of its lease a lock gives up for clocks that run at different rates.
+pub(crate) fn drift_allowance(text: &str) -> Option<f64> {
+    let file = text.parse::<Table>().ok()?;
+    let ratio = parameter::ratio(&at(&file, &["lock", "drift_ratio"]))?;
+    let constant = parameter::duration(&at(&file, &["lock", "drift_constant"])).unwrap_or(0.0);
+    let ttl = parameter::duration(&at(&file, &["lock", "ttl"])).filter(|ttl| *ttl > 0.0)?;
+    Some(ratio + constant / ttl)
 }
 
 /// A value as people write it.

@@ -110,6 +110,19 @@ impl Canvas<'_> {
         }
     }
 
+    /// A bar from left to right, with its ends.
+    pub(super) fn whisker_across(&self, low: Spot, high: Spot, look: Look) {
+        self.line(&[low, high], look.colour(), 1.0);
+        for (x, y) in [low, high] {
+            self.line(&[(x, y - 3.0), (x, y + 3.0)], look.colour(), 1.0);
+        }
+    }
+
+    /// A line of dashes that is no design's.
+    pub(super) fn dashes(&self, points: &[Spot], colour: RGBColor) {
+        dashed(points, &[7.0, 5.0]).iter().for_each(|piece| self.line(piece, colour, 2.0));
+    }
+
     /// What lies between two lines, so light that others show through.
     pub(super) fn band(&self, outline: &[Spot], look: Look) {
         let style = look.colour().mix(0.13).filled();

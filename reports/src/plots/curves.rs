@@ -53,12 +53,14 @@ pub(crate) fn curves(plot: &Curves) -> String {
         Dot { across: Bar { value: at, low: at, high: at }, up: *up }
     };
     let panel = |(title, lines): &(String, Vec<Course>)| {
-        let ends = lines.iter().flat_map(|line| &line.rates).flat_map(|(_, bar)| [bar.value, bar.high]);
+        let ends =
+            lines.iter().flat_map(|line| &line.rates).flat_map(|(_, bar)| [bar.low, bar.value, bar.high]);
         Panel {
             title: title.clone(),
             across: across.clone(),
             up: Scale::fitting(&ends.collect::<Vec<f64>>(), Quantity::Share),
             lines: lines.iter().map(|line| (line.design, line.rates.iter().map(dot).collect())).collect(),
+            words: Vec::new(),
         }
     };
     let all: Vec<Panel> = plot.panels.iter().map(panel).collect();

@@ -36,7 +36,7 @@ pub(crate) fn forest(plot: &Forest) -> String {
         for (number, (title, bars)) in plot.panels.iter().enumerate() {
             let (row, column) = (number / ACROSS, number % ACROSS);
             let (x, top) = (left + wide * column as f64, each * row as f64 + 30.0);
-            let field = Field { left: x, top, right: x + wide - 26.0, bottom: top + height };
+            let field = Field { left: x, top, right: x + wide - 44.0, bottom: top + height };
             panel(canvas, &field, &scale, (title, bars), plot);
             if column == 0 {
                 names_of(canvas, &field, plot);
@@ -96,5 +96,4 @@ fn bound(canvas: &Canvas<'_>, field: &Field, scale: &Scale, (high, y): (f64, f64
     canvas.line(&[(from, y), (to, y)], look.colour(), 1.6);
     canvas.line(&[(to, y - 4.0), (to, y + 4.0)], look.colour(), 1.6);
     canvas.line(&[(from + 6.0, y - 4.0), (from, y), (from + 6.0, y + 4.0)], look.colour(), 1.6);
-    canvas.write("0", (to + 6.0, y), Side::Right, (TEXT - 2.0, GREY));
 }

@@ -34,6 +34,7 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         across: across.clone(),
         up: Scale::linear([1.0].into_iter(), Quantity::Share),
         lines: of.iter().map(|it| (it.design, dots(it))).collect(),
+        words: Vec::new(),
     };
     let all: Vec<Panel> = plot.panels.iter().map(panel).collect();
     let style = Style {

@@ -10,23 +10,28 @@
 //! # Map, in reading order
 //!
 //! - `scale`: from numbers to places on an axis, and its ticks
-//! - `sheet`: shapes, text, colours
-//! - `frame`: a panel with its axes
-//! - `forest`: rates of designs, with intervals
+//! - `canvas`: shapes, text, colours, signs
+//! - `frame`: a field with its axes; `panels`: several of them, with a legend
+//! - `forest`: rates of designs; `curves`: over one parameter; `heat`: over two
+//! - `lengths`: how long overlaps are; `tradeoff`: safety against recovery
 
 mod canvas;
 mod curves;
 mod forest;
 mod frame;
+mod heat;
 mod lengths;
 mod panels;
 mod scale;
+mod tradeoff;
 
 pub(crate) use curves::{Course, Curves, Values, curves};
 pub(crate) use forest::{Forest, forest};
+pub(crate) use heat::{Heat, Reference, Shaded, heat};
 pub(crate) use lengths::{Distribution, Lengths, lengths};
-
+pub(crate) use panels::Dot;
 pub(crate) use scale::Quantity;
+pub(crate) use tradeoff::{Tradeoff, tradeoff};
 
 /// A number and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

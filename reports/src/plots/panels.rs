@@ -12,6 +12,8 @@ pub(super) struct Panel {
     pub(super) up: Scale,
     /// What is shown, by the designs' numbers.
     pub(super) lines: Vec<(usize, Vec<Dot>)>,
+    /// Words beside some of the numbers.
+    pub(super) words: Vec<(Dot, String)>,
 }
 
 /// A number over a place, both perhaps with bars.

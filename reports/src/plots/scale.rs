@@ -71,7 +71,8 @@ impl Scale {
         match ends(values.iter().copied().filter(|it| *it > 0.0)) {
             Some((low, high)) if high / low > WIDE => {
                 let scale = Scale::log(values.iter().copied(), quantity);
-                Scale { kind: Kind::LogAndZero, ..scale }
+                let kind = if values.iter().any(|it| *it <= 0.0) { Kind::LogAndZero } else { Kind::Log };
+                Scale { kind, ..scale }
             }
             _ => Scale::linear(values.iter().copied(), quantity),
         }
@@ -165,7 +166,7 @@ impl Scale {
 
 fn worded(value: f64, quantity: Quantity) -> String {
     match quantity {
-        Quantity::Share => share(value),
+        Quantity::Share => share(value).trim_start_matches("1.0 × ").to_owned(),
         Quantity::Seconds => seconds(value),
         Quantity::Number => digits(value),
     }

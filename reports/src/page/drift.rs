@@ -1,0 +1,77 @@
+//! Where an allowance for drift ends: what the formula says, to be seen beside what was counted.
+//!
+//! A client whose clock runs at the rate c counts a lease of nodes that run at n too long by the share 1 - c/n of it.
+//! Algorithms give up a part of each lease for that, the allowance, and are safe as long as it is no less.
+
+use doublehold_scenarios::sweep::{AxisHeader, DesignHeader};
+
+use super::parameter;
+use super::world;
+use crate::plots::{Quantity, Reference, Values};
+
+/// The line for one design, where one axis is the clients' drift and the other the nodes'.
+pub(crate) fn line(design: &DesignHeader, across: &AxisHeader, up: &AxisHeader) -> Option<Reference> {
+    if across.key != "clocks.clients.drift" || up.key != "clocks.nodes.drift" {
+        return None;
+    }
+    let (clients, nodes) = (rates(&across.values)?, rates(&up.values)?);
+    let allowed = world::drift_allowance(&design.world).filter(|it| (0.0..1.0).contains(it))?;
+    let place =
+        |(column, client): (usize, &f64)| Some((column as f64, between(&nodes, client / (1.0 - allowed))?));
+    let places: Vec<(f64, f64)> = clients.iter().enumerate().filter_map(place).collect();
+    (places.len() > 1).then(|| Reference { name: "allowance".to_owned(), places })
+}
+
+/// How fast clocks run that drift so much.
+fn rates(typed: &[String]) -> Option<Vec<f64>> {
+    match parameter::values(typed) {
+        Values::Numbers(numbers, Quantity::Share) => Some(numbers.iter().map(|drift| 1.0 + drift).collect()),
+        _ => None,
+    }
+}
+
+/// The place of a number among values in a row, between two of them if need be; none beyond the last.
+fn between(values: &[f64], wanted: f64) -> Option<f64> {
+    let within = |pair: &[f64]| (wanted - pair[0]) * (wanted - pair[1]) <= 0.0 && pair[0] != pair[1];
+    let first = values.windows(2).position(within)?;
+    Some(first as f64 + (wanted - values[first]) / (values[first + 1] - values[first]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line_of(world: &str, clients: &[&str], nodes: &[&str]) -> Option<Reference> {
+        let axis = |key: &str, values: &[&str]| AxisHeader {
+            key: format!("clocks.{key}.drift"),
+            values: values.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let design = DesignHeader {
+            name: String::new(),
+            about: String::new(),
+            weather: Vec::new(),
+            strikes_for: String::new(),
+            world: world.to_owned(),
+        };
+        line(&design, &axis("clients", clients), &axis("nodes", nodes))
+    }
+
+    #[test]
+    fn the_line_is_where_the_allowance_is_used_up() {
+        // A tenth of the lease: with right clients, nodes may run at 1 / 0.9, which is a ninth too fast.
+        let world = "[lock]\nttl = \"10s\"\ndrift_ratio = \"9/100\"\ndrift_constant = \"100ms\"\n";
+        let line = line_of(world, &["0/1", "-1/10"], &["0/1", "1/9", "2/9"]).expect("a line");
+        let expected = [(0.0, 1.0), (1.0, 0.0)];
+        for ((x, y), (column, row)) in line.places.iter().zip(expected) {
+            assert!((x - column).abs() < 1e-9 && (y - row).abs() < 1e-9, "{:?}", line.places);
+        }
+    }
+
+    #[test]
+    fn what_has_no_allowance_or_lies_beyond_the_grid_has_no_line() {
+        assert!(line_of("[lock]\n", &["0/1", "-1/10"], &["0/1", "1/9"]).is_none());
+        let world = "[lock]\nttl = \"10s\"\ndrift_ratio = \"1/2\"\n";
+        assert!(line_of(world, &["0/1", "-1/10"], &["0/1", "1/9"]).is_none());
+        assert!(line_of(world, &["fast", "slow"], &["0/1", "1/9"]).is_none());
+    }
+}

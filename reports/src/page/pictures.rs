@@ -1,0 +1,271 @@
+//! Which plots a sweep gets, and what stands below them.
+
+use doublehold_history::Predicate;
+
+use super::document::{Block, Figure, Line};
+use super::drift;
+use super::parameter;
+use super::rates::{Figures, Rate};
+use super::sheet::{COLUMNS, Sheet};
+use super::spread::Spread;
+use crate::plots::{self, Bar};
+
+/// More lines than this nobody can tell apart.
+const LINES: usize = 10;
+/// So many cells of heat maps are drawn at most: a page is to be mailed.
+const SHADED: usize = 30_000;
+
+/// The rates of all designs at one point, and how long overlaps are there.
+pub(crate) fn of_point(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
+    [Some(rates(sheet, point)), lengths(sheet, point)].into_iter().flatten().collect()
+}
+
+/// What the grid shows as a whole.
+pub(crate) fn of_grid(sheet: &Sheet<'_>) -> Vec<Block> {
+    let varied = varied(sheet);
+    let over = match varied[..] {
+        [] => None,
+        [axis] => curves(sheet, axis),
+        [across, up, ..] => heat(sheet, across, up),
+    };
+    over.into_iter().chain(tradeoff(sheet, varied.first().copied())).collect()
+}
+
+/// The axes that have more than one value.
+fn varied(sheet: &Sheet<'_>) -> Vec<usize> {
+    let axes = sheet.results.header.axes.iter().enumerate();
+    axes.filter(|(_, axis)| axis.values.len() > 1).map(|(number, _)| number).collect()
+}
+
+fn bar(rate: &Rate) -> Option<Bar> {
+    rate.value().zip(rate.high()).map(|(value, high)| Bar { value, low: rate.low(), high })
+}
+
+fn title(predicate: Predicate) -> String {
+    format!("{}, {}", predicate.as_str(), predicate.name())
+}
+
+fn figure(sheet: &Sheet<'_>, name: &str, svg: String, caption: Line) -> Block {
+    let name = format!("{name}-{}", sheet.part + 1);
+    Block::Figure(Figure { name, svg, caption })
+}
+
+/// The designs that plots with lines show: the first of the ranking.
+fn lined(sheet: &Sheet<'_>) -> Vec<usize> {
+    sheet.ranked(sheet.points[0]).iter().map(|cell| cell.design).take(LINES).collect()
+}
+
+fn named(sheet: &Sheet<'_>, designs: &[usize]) -> Vec<(usize, String)> {
+    designs.iter().map(|design| (*design, sheet.name(*design).to_owned())).collect()
+}
+
+/// Says that some are left out.
+fn but(sheet: &Sheet<'_>, designs: &[usize]) -> String {
+    let all = sheet.results.header.designs.len();
+    if designs.len() == all {
+        return String::new();
+    }
+    format!(" Of {all} designs, the {} that come first in the ranking are shown.", designs.len())
+}
+
+/// Cells with these axes free, and all others at the first of their values that has runs.
+fn slice<'a>(sheet: &'a Sheet<'_>, free: &'a [usize]) -> impl Iterator<Item = &'a Figures> {
+    let first = sheet.at(sheet.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
+    let is_in = move |cell: &&Figures| {
+        let mut places = cell.place.iter().zip(&first).enumerate();
+        cell.runs > 0 && places.all(|(axis, (place, first))| free.contains(&axis) || place == first)
+    };
+    sheet.cells.values().filter(is_in)
+}
+
+/// Where the other axes are held, in words.
+fn held(sheet: &Sheet<'_>, free: &[usize]) -> Line {
+    let header = &sheet.results.header;
+    let place = sheet.at(sheet.points[0]).next().map(|cell| cell.place.clone()).unwrap_or_default();
+    let fixed: Vec<String> = header
+        .axes
+        .iter()
+        .zip(&place)
+        .enumerate()
+        .filter(|(number, (axis, _))| !free.contains(number) && axis.values.len() > 1)
+        .map(|(_, (axis, place))| format!("{} = {}", axis.key, axis.values[*place]))
+        .collect();
+    if fixed.is_empty() {
+        return Line::default();
+    }
+    Line::of(" Here ")
+        .codes(&fixed.iter().map(String::as_str).collect::<Vec<_>>())
+        .text("; the other values are in cells.csv.")
+}
+
+fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
+    let cells = sheet.ranked(point);
+    let panels = COLUMNS.map(|it| (title(it), cells.iter().map(|cell| bar(&cell.rate(it))).collect()));
+    let designs = named(sheet, &cells.iter().map(|cell| cell.design).collect::<Vec<_>>());
+    let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
+    let caption = Line::of(
+        "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
+         since nothing or too little was seen, has no place on such an axis: an arrow comes from the left and ends at the \
+         bound.",
+    );
+    figure(sheet, &format!("rates-{}", point + 1), svg, caption)
+}
+
+/// How long overlaps are, where there are any.
+fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
+    let cells = sheet.ranked(point);
+    let shown = &cells[..cells.len().min(LINES)];
+    let of = |predicate: Predicate| {
+        let some = shown.iter().filter_map(|cell| Some((cell.design, cell.overlaps.get(&predicate)?)));
+        let distribution = |(design, spread): (usize, &Spread)| plots::Distribution {
+            design,
+            count: spread.count,
+            steps: spread.steps(),
+        };
+        (title(predicate), some.map(distribution).collect::<Vec<_>>())
+    };
+    let panels: Vec<_> =
+        [Predicate::P2, Predicate::P1].map(of).into_iter().filter(|(_, it)| !it.is_empty()).collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let designs: Vec<usize> = shown.iter().map(|cell| cell.design).collect();
+    let svg = plots::lengths(&plots::Lengths { designs: named(sheet, &designs), panels });
+    let caption = Line::of(
+        "How long two clients held the lock at once. A sign stands at each design's median. A band holds the whole line \
+         19 times in 20, if overlaps came one by one; several of one run come together, so that it is rather too narrow.",
+    )
+    .text(but(sheet, &designs));
+    Some(figure(sheet, &format!("lengths-{}", point + 1), svg, caption))
+}
+
+/// The predicates of which anything was seen, anywhere.
+fn seen(sheet: &Sheet<'_>) -> Vec<Predicate> {
+    let is_seen = |it: &Predicate| sheet.cells.values().any(|cell| cell.rate(*it).violated > 0);
+    COLUMNS.into_iter().filter(is_seen).collect()
+}
+
+/// Says which predicates have no panel.
+fn unseen(sheet: &Sheet<'_>) -> String {
+    let seen = seen(sheet);
+    let others: Vec<&str> = COLUMNS.iter().filter(|it| !seen.contains(it)).map(|it| it.as_str()).collect();
+    let list = doublehold_history::words::list(&others);
+    if others.is_empty() { String::new() } else { format!(" Of {list} no violation was seen anywhere.") }
+}
+
+fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
+    let axis = &sheet.results.header.axes[free];
+    let designs = lined(sheet);
+    let course = |design: &usize, predicate: Predicate| {
+        let cells = slice(sheet, &[])
+            .chain(sheet.cells.values())
+            .filter(|cell| cell.design == *design && cell.runs > 0);
+        let rates = cells.filter_map(|cell| Some((cell.place[free], bar(&cell.rate(predicate))?)));
+        let mut rates: Vec<(usize, Bar)> = rates.collect();
+        rates.sort_by_key(|(place, _)| *place);
+        rates.dedup_by_key(|(place, _)| *place);
+        plots::Course { design: *design, rates }
+    };
+    let panel = |it: Predicate| (title(it), designs.iter().map(|design| course(design, it)).collect());
+    let plot = plots::Curves {
+        parameter: axis.key.clone(),
+        values: parameter::values(&axis.values),
+        designs: named(sheet, &designs),
+        panels: seen(sheet).into_iter().map(panel).collect(),
+    };
+    if plot.panels.is_empty() {
+        return None;
+    }
+    let caption = Line::of("Rates by run over ").code(&axis.key).text(", with 95 % intervals.");
+    let caption = caption.text(unseen(sheet)).text(but(sheet, &designs));
+    Some(figure(sheet, "curves", plots::curves(&plot), caption))
+}
+
+fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
+    let axes = &sheet.results.header.axes;
+    let (columns, rows) = (axes[across].values.len(), axes[up].values.len());
+    let designs = lined(sheet);
+    let most = (SHADED / (columns * rows)).max(1);
+    let all: Vec<(Predicate, usize)> =
+        seen(sheet).into_iter().flat_map(|it| designs.iter().map(move |design| (it, *design))).collect();
+    let field = |(predicate, design): &(Predicate, usize)| {
+        let mut rates = vec![None; columns * rows];
+        for cell in slice(sheet, &[across, up]).filter(|cell| cell.design == *design) {
+            rates[cell.place[up] * columns + cell.place[across]] = cell.rate(*predicate).value();
+        }
+        plots::Shaded {
+            title: format!("{}: {}", predicate.as_str(), sheet.name(*design)),
+            rates,
+            line: drift::line(&sheet.results.header.designs[*design], &axes[across], &axes[up]),
+        }
+    };
+    let plot = plots::Heat {
+        across: (axes[across].key.clone(), axes[across].values.clone()),
+        up: (axes[up].key.clone(), axes[up].values.clone()),
+        fields: all.iter().take(most).map(field).collect(),
+    };
+    if plot.fields.is_empty() {
+        return None;
+    }
+    let mut caption = Line::of("Rates by run over ")
+        .codes(&[&axes[across].key, &axes[up].key])
+        .text(
+            ", in per cent where there is room. The thick line is where the rate leaves zero. The number of runs of a cell \
+             bounds what zero means; intervals are in cells.csv.",
+        )
+        .text(unseen(sheet))
+        .text(but(sheet, &designs))
+        .then(held(sheet, &[across, up]));
+    if plot.fields.iter().any(|field| field.line.is_some()) {
+        caption = caption.text(
+            " The dashed line is where the lock's allowance for drift is used up, by the formula: below it no lease is \
+             counted too long.",
+        );
+    }
+    if all.len() > most {
+        caption = caption.text(format!(
+            " Of {} such fields the first {most} are shown: the others are in cells.csv.",
+            all.len()
+        ));
+    }
+    Some(figure(sheet, "heat", plots::heat(&plot), caption))
+}
+
+/// What safety costs in recovery, where holders died.
+fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
+    let free: Vec<usize> = along.into_iter().collect();
+    let designs = lined(sheet);
+    let dot = |cell: &Figures| {
+        let (mean, error) = cell.recovered.mean().zip(cell.recovered.mean_error())?;
+        let across = Bar { value: mean, low: (mean - error).max(0.0), high: mean + error };
+        let word = along
+            .map_or(String::new(), |axis| sheet.results.header.axes[axis].values[cell.place[axis]].clone());
+        Some((plots::Dot { across, up: bar(&cell.rate(Predicate::P3))? }, word))
+    };
+    let line = |design: &usize| {
+        let cells = slice(sheet, &free).filter(|cell| cell.design == *design);
+        (*design, cells.filter_map(dot).collect::<Vec<_>>())
+    };
+    let lines: Vec<_> = designs.iter().map(line).filter(|(_, dots)| !dots.is_empty()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let plot = plots::Tradeoff {
+        left: format!("share of runs with {}", title(Predicate::P3)),
+        designs: named(sheet, &lines.iter().map(|(design, _)| *design).collect::<Vec<_>>()),
+        lines,
+    };
+    let caption = Line::of(
+        "Safety against recovery: how often a late write is applied, and how long others ask in vain after a holder \
+         died. Further down is safer, further left recovers sooner. Both have 95 % intervals",
+    );
+    let caption = match along {
+        None => caption.text("."),
+        Some(axis) => caption
+            .text("; a line goes along ")
+            .code(&sheet.results.header.axes[axis].key)
+            .text(", whose values stand at the signs."),
+    };
+    let caption = caption.text(but(sheet, &designs)).then(held(sheet, &free));
+    Some(figure(sheet, "tradeoff", plots::tradeoff(&plot), caption))
+}

@@ -1,0 +1,133 @@
+//! Where runs are divided by their faults: what each stratum says, how heavy it is, what lies beyond, and where no number
+//! can be stated.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::Predicate;
+
+use super::document::{Block, Entry, Line, Table};
+use super::numbers::{digits, share};
+use super::rates::{Figures, part};
+use super::sheet::{COLUMNS, Sheet};
+use crate::findings::{grouped, several};
+use crate::results::Totals;
+use crate::statistics::{Part, Scale, bound_words, rate_words};
+
+/// Nothing where runs are not divided.
+pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
+    let header = &sheet.results.header;
+    if header.strata.len() < 2 {
+        return Vec::new();
+    }
+    let cells = sheet.ranked(point);
+    let quiet = if header.quiet_holds {
+        " That nothing goes wrong without a fault is taken for granted, and was tried."
+    } else {
+        ""
+    };
+    let mut blocks = vec![
+        Block::heading(3, "Rare faults: how the rates come about"),
+        Block::text(format!(
+            "With these rates of faults nearly all runs see none, and counting runs would show nothing. So runs are \
+             divided by how many faults of each kind they have, into {}. How likely a run is to be of each is known \
+             exactly from the rates; how often such a run goes wrong is counted. The rate is the sum of these shares, \
+             each times its weight.{quiet} What has more faults than any stratum is not run: its whole weight is added \
+             to the upper end.",
+            several(header.strata.len() as u64, "stratum").replace("stratums", "strata")
+        )),
+        Block::Table(estimates(sheet, &cells)),
+    ];
+    let refusals: Vec<Line> = cells.iter().flat_map(|cell| refusals(sheet, cell)).collect();
+    if !refusals.is_empty() {
+        blocks.push(Block::text("No number is stated where it could not be supported:"));
+        blocks.push(Block::List(refusals));
+    }
+    blocks.extend(cells.iter().map(|cell| Block::Details {
+        summary: Line::of("The strata of ").code(sheet.name(cell.design)),
+        blocks: vec![Block::Table(table(sheet, cell))],
+    }));
+    blocks
+}
+
+/// Rates, and how many plain runs would say as much.
+fn estimates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+    let entry = |cell: &Figures, predicate: Predicate| match cell.rate(predicate).per_run {
+        Ok(it) => {
+            let words = rate_words(it.value, it.interval, Scale::Share);
+            let (value, interval) = words.split_once(" (").unwrap_or((&words, ""));
+            Entry::line(Line::default().strong(value))
+                .below(Line::of(interval.trim_end_matches(')')))
+                .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
+        }
+        Err(it) => {
+            Entry::of(it.at_most.map_or("unknown".to_owned(), |bound| bound_words(bound, Scale::Share)))
+                .below(Line::of("no number"))
+        }
+    };
+    let row = |cell: &&Figures| {
+        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let runs = Entry::of(grouped(cell.runs));
+        [name].into_iter().chain(COLUMNS.map(|it| entry(cell, it))).chain([runs]).collect()
+    };
+    let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
+    let head = [Entry::of("design")].into_iter().chain(names).chain([Entry::of("runs made")]).collect();
+    Table { head, rows: cells.iter().map(row).collect(), words: 1 }
+}
+
+fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
+    let mut why: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for predicate in COLUMNS {
+        if let Err(it) = cell.rate(predicate).per_run {
+            why.entry(it.to_string()).or_default().push(predicate.as_str());
+        }
+    }
+    let line = |(why, predicates): (String, Vec<&str>)| {
+        Line::default()
+            .code(sheet.name(cell.design))
+            .text(format!(", {}: {why}.", doublehold_history::words::list(&predicates)))
+    };
+    why.into_iter().map(line).collect()
+}
+
+fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
+    let header = &sheet.results.header;
+    let names = COLUMNS.iter().map(|it| Entry::line(Line::default().strong(it.as_str())));
+    let head = ["faults", "weight", "runs"].map(Entry::of).into_iter().chain(names).collect();
+    let strata = sheet.results.cells.get(&cell.cell).map(|cell| &cell.strata);
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    for (number, faults) in (0..).zip(&header.strata) {
+        let totals = strata.and_then(|strata| strata.get(&number));
+        let weight = totals.and_then(|it| it.weight).map_or("not known".to_owned(), share);
+        let runs = totals.map_or(0, |it| it.runs);
+        let shares = COLUMNS
+            .map(|it| totals.map_or_else(|| Entry::of("not run"), |of| counted(sheet, number, of, it)));
+        let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(grouped(runs))];
+        rows.push(first.into_iter().chain(shares).collect());
+    }
+    let beyond = strata.and_then(|strata| strata.values().find_map(|totals| totals.beyond));
+    if let Some(beyond) = beyond {
+        let first = ["more than these".to_owned(), share(beyond), "0".to_owned()].map(Entry::of);
+        rows.push(first.into_iter().chain(COLUMNS.map(|_| Entry::of("not run"))).collect());
+    }
+    Table { head, rows, words: 1 }
+}
+
+fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate) -> Entry {
+    match part(&sheet.results.header, number, totals, predicate) {
+        Part::Impossible => Entry::of("0, as taken for granted"),
+        Part::Counted(part) => match part.estimate() {
+            None => Entry::of("not decided"),
+            Some(value) => Entry::of(share(value)).below(Line::of(format!(
+                "{} of {}",
+                grouped(part.hits()),
+                grouped(part.of())
+            ))),
+        },
+    }
+}
+
+/// `no fault`, `1 pause and 2 promote`.
+fn words(faults: &BTreeMap<String, u32>) -> String {
+    let parts: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    if parts.is_empty() { "no fault".to_owned() } else { doublehold_history::words::list(&parts) }
+}
