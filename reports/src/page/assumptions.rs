@@ -11,7 +11,7 @@ use crate::findings::several;
 
 pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
     let header = &sheet.results.header;
-    let mut blocks = vec![Block::List(header.assumptions.iter().map(Line::of).collect())];
+    let mut blocks = vec![Block::List(header.assumptions.iter().map(|it| Line::marked(it)).collect())];
     blocks.retain(|block| !matches!(block, Block::List(lines) if lines.is_empty()));
     blocks.push(Block::heading(3, "Faults"));
     blocks.extend(weathers(header));
@@ -51,7 +51,7 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let kinds = several(design.weather.len() as u64, "line");
     let grid =
         if header.axes.is_empty() { "" } else { " These are the values at the first point of the grid." };
-    let line = of(Line::of(format!("Random faults of {kinds}"))).text(format!(
+    let line = of(Line::of(format!("Random faults, in {kinds},"))).text(format!(
         " strike for the first {} of each run. Each line strikes each host, or each way between two, by itself, with \
          this mean time between two; when, is drawn from the seed.{grid}",
         design.strikes_for
@@ -71,23 +71,42 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     vec![Block::Paragraph(line), Block::Table(table)]
 }
 
+/// What the worlds have in common in a sentence, and in a table what they have not.
 fn worlds(header: &StudyHeader) -> Vec<Block> {
-    let head =
-        ["design", "nodes", "clients", "what each client does", "lease", "asks again after", "messages take"];
-    let row = |design: &DesignHeader| {
-        let world = World::of(&design.world);
+    const HEADS: [&str; 6] =
+        ["nodes", "clients", "what each client does", "lease", "asks again after", "messages take"];
+    let worlds: Vec<[String; 6]> =
+        header.designs.iter().map(|design| World::of(&design.world).facts()).collect();
+    let is_same = |fact: usize| worlds.windows(2).all(|pair| pair[0][fact] == pair[1][fact]);
+    let (same, differ): (Vec<usize>, Vec<usize>) = (0..HEADS.len()).partition(|fact| is_same(*fact));
+    let mut blocks = Vec::new();
+    if let Some(world) = worlds.first().filter(|_| !same.is_empty()) {
+        let facts: Vec<String> = same
+            .iter()
+            .filter(|fact| !world[**fact].is_empty())
+            .map(|fact| format!("{}: {}", HEADS[*fact], world[*fact]))
+            .collect();
+        let whose = if worlds.len() == 1 { "The world of this design" } else { "All designs have in common" };
+        blocks.push(Block::text(format!("{whose}: {}.", facts.join("; "))));
+    }
+    let row = |(design, world): (&DesignHeader, &[String; 6])| {
         let name = Entry::line(Line::default().code(&design.name));
-        let name = if design.about.is_empty() { name } else { name.below(Line::of(&design.about)) };
-        let words = [world.nodes, world.clients, world.program, world.ttl, world.retry, world.delay];
-        [name].into_iter().chain(words.map(Entry::of)).collect()
+        let about = Entry::line(Line::marked(&design.about));
+        [name, about].into_iter().chain(differ.iter().map(|fact| Entry::of(&world[*fact]))).collect()
     };
-    let table =
-        Table { head: head.map(Entry::of).into(), rows: header.designs.iter().map(row).collect(), words: 7 };
+    let head =
+        ["design", "what it is"].into_iter().chain(differ.iter().map(|fact| HEADS[*fact])).map(Entry::of);
+    let rows = header.designs.iter().zip(&worlds).map(row).collect();
+    blocks.push(Block::Table(Table { head: head.collect(), rows, words: HEADS.len() + 2 }));
     let file = |design: &DesignHeader| Block::Details {
-        summary: Line::of("The whole world of ").code(&design.name),
+        summary: Line::default().code(&design.name),
         blocks: vec![Block::Code(design.world.clone())],
     };
-    [Block::Table(table)].into_iter().chain(header.designs.iter().map(file)).collect()
+    blocks.push(Block::Details {
+        summary: Line::of("The whole worlds, as scenario files"),
+        blocks: header.designs.iter().map(file).collect(),
+    });
+    blocks
 }
 
 fn counted(sheet: &Sheet<'_>) -> Vec<Block> {

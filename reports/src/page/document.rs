@@ -97,6 +97,19 @@ impl Line {
         Line::default().text(text)
     }
 
+    /// Words with names between backticks, as studies have them.
+    pub(crate) fn marked(text: &str) -> Line {
+        let parts: Vec<&str> = text.split('`').collect();
+        if parts.len().is_multiple_of(2) {
+            return Line::of(text);
+        }
+        let spans = parts.iter().enumerate().map(|(place, part)| match place % 2 {
+            0 => Span::Plain((*part).to_owned()),
+            _ => Span::Code((*part).to_owned()),
+        });
+        Line(spans.collect())
+    }
+
     pub(crate) fn text(mut self, text: impl Into<String>) -> Line {
         self.0.push(Span::Plain(text.into()));
         self

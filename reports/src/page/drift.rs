@@ -19,7 +19,7 @@ pub(crate) fn line(design: &DesignHeader, across: &AxisHeader, up: &AxisHeader) 
     let place =
         |(column, client): (usize, &f64)| Some((column as f64, between(&nodes, client / (1.0 - allowed))?));
     let places: Vec<(f64, f64)> = clients.iter().enumerate().filter_map(place).collect();
-    (places.len() > 1).then(|| Reference { name: "allowance".to_owned(), places })
+    (places.len() > 1).then_some(Reference { places })
 }
 
 /// How fast clocks run that drift so much.

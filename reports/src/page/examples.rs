@@ -26,9 +26,7 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
     blocks.push(Block::Paragraph(
         Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
     ));
-    blocks.extend(
-        example.why.as_deref().map(|why| Block::text(format!("{}.", capital(why.trim_end_matches('.'))))),
-    );
+    blocks.extend(example.why.as_deref().map(|why| Block::text(format!("{}.", why.trim_end_matches('.')))));
     match embedded(&example.svg, &anchor) {
         Ok(svg) => {
             let caption = Line::of(format!("{}: the run, to scale.", example.headline));

@@ -66,8 +66,6 @@ struct RateExport {
     rate: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    exact_low: Option<f64>,
-    exact_high: Option<f64>,
     plain_runs: Option<f64>,
     why: Option<String>,
 }
@@ -129,8 +127,6 @@ fn rate(rate: &Rate) -> RateExport {
         rate: estimate.map(|it| rounded(it.value)),
         low: rate.high().map(|_| rounded(rate.low())),
         high: rate.high().map(rounded),
-        exact_low: rate.exact.map(|it| rounded(it.low)),
-        exact_high: rate.exact.map(|it| rounded(it.high)),
         plain_runs: estimate.map(|it| rounded(it.plain_runs)),
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }

@@ -61,13 +61,18 @@ fn of_line(line: &Line) -> Markup {
     html! {
         @for span in &line.0 {
             @match span {
-                Span::Plain(text) => (text),
+                Span::Plain(text) => (bound(text)),
                 Span::Code(text) => code { (text) },
-                Span::Strong(text) => strong { (text) },
+                Span::Strong(text) => strong { (bound(text)) },
                 Span::Link(text, to) => a href={ "#" (to) } { (text) },
             }
         }
     }
+}
+
+/// No line ends between a number and its sign.
+fn bound(text: &str) -> String {
+    text.replace(" %", "\u{a0}%").replace(" × ", "\u{a0}×\u{a0}")
 }
 
 fn of_table(table: &Table) -> Markup {

@@ -9,7 +9,8 @@
 //! - `document`: what a page is made of; `html` and `markdown` write it
 //! - `answer`, `assumptions`, `ranking`, `differences`, `strata`, `pictures`, `examples`, `again`: what the page says,
 //!   from top to bottom
-//! - `drift`: where a formula says that leases end; `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
+//! - `drift`: where a formula says that leases end
+//! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
 //! - `embedded`: others' pictures, made fit for a page
 //! - `exports`: all cells for other programs
 //! - `numbers`: how numbers are written
@@ -35,6 +36,8 @@ mod sheet;
 mod spread;
 mod strata;
 mod world;
+
+pub(crate) use self::rates::overweight;
 
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
@@ -115,7 +118,8 @@ fn part(sheet: &Sheet<'_>, notes: &[String]) -> Vec<Block> {
     }
     let grid = pictures::of_grid(sheet);
     if !grid.is_empty() {
-        blocks.push(Block::heading(2, "The whole grid"));
+        let is_grid = sheet.results.header.axes.iter().any(|axis| axis.values.len() > 1);
+        blocks.push(Block::heading(2, if is_grid { "The whole grid" } else { "Safety against recovery" }));
         blocks.extend(grid);
     }
     blocks.extend(examples::examples(sheet));

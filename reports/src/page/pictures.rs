@@ -13,7 +13,9 @@ use crate::plots::{self, Bar};
 /// More lines than this nobody can tell apart.
 const LINES: usize = 10;
 /// So many cells of heat maps are drawn at most: a page is to be mailed.
-const SHADED: usize = 30_000;
+const SHADED: usize = 20_000;
+/// So many of a design's cells show safety against recovery: more would cover each other.
+const DOTS: usize = 40;
 
 /// The rates of all designs at one point, and how long overlaps are there.
 pub(crate) fn of_point(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
@@ -105,8 +107,7 @@ fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
     let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
     let caption = Line::of(
         "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
-         since nothing or too little was seen, has no place on such an axis: an arrow comes from the left and ends at the \
-         bound.",
+         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound.",
     );
     figure(sheet, &format!("rates-{}", point + 1), svg, caption)
 }
@@ -132,8 +133,9 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
     let designs: Vec<usize> = shown.iter().map(|cell| cell.design).collect();
     let svg = plots::lengths(&plots::Lengths { designs: named(sheet, &designs), panels });
     let caption = Line::of(
-        "How long two clients held the lock at once. A sign stands at each design's median. A band holds the whole line \
-         19 times in 20, if overlaps came one by one; several of one run come together, so that it is rather too narrow.",
+        "How long two clients held the lock at once. A sign stands at each design's median, with its error bar. \
+         Bars, and the bands that few designs have, hold 19 times in 20 if overlaps came one by one; several of one \
+         run come together, so that they are rather too narrow.",
     )
     .text(but(sheet, &designs));
     Some(figure(sheet, &format!("lengths-{}", point + 1), svg, caption))
@@ -243,8 +245,10 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
         Some((plots::Dot { across, up: bar(&cell.rate(Predicate::P3))? }, word))
     };
     let line = |design: &usize| {
-        let cells = slice(sheet, &free).filter(|cell| cell.design == *design);
-        (*design, cells.filter_map(dot).collect::<Vec<_>>())
+        let cells: Vec<_> =
+            slice(sheet, &free).filter(|cell| cell.design == *design).filter_map(dot).collect();
+        let every = cells.len().div_ceil(DOTS).max(1);
+        (*design, cells.into_iter().step_by(every).collect::<Vec<_>>())
     };
     let lines: Vec<_> = designs.iter().map(line).filter(|(_, dots)| !dots.is_empty()).collect();
     if lines.is_empty() {
@@ -266,6 +270,8 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
             .code(&sheet.results.header.axes[axis].key)
             .text(", whose values stand at the signs."),
     };
-    let caption = caption.text(but(sheet, &designs)).then(held(sheet, &free));
+    let is_thinned = along.is_some_and(|axis| sheet.results.header.axes[axis].values.len() > DOTS);
+    let thinned = if is_thinned { " Of many values only some are shown." } else { "" };
+    let caption = caption.text(thinned).text(but(sheet, &designs)).then(held(sheet, &free));
     Some(figure(sheet, "tradeoff", plots::tradeoff(&plot), caption))
 }

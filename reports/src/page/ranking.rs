@@ -49,11 +49,11 @@ fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
     first.iter().map(|word| Entry::of(*word)).chain(names).collect()
 }
 
-/// The design's name, with what it is.
+/// The design's name; what it is, where somebody points at it.
 fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
     let about = sheet.results.header.designs.get(cell.design).map_or("", |design| &design.about);
     let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-    if about.is_empty() { name } else { name.below(Line::of(about)) }
+    if about.is_empty() { name } else { name.titled(about) }
 }
 
 fn rates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
@@ -76,7 +76,7 @@ fn rate(rate: &Rate) -> Entry {
     let mut entry = match &rate.per_run {
         Ok(it) => {
             let (value, interval) = in_two(&rate_words(it.value, it.interval, Scale::Share));
-            let more = match rate.exact {
+            let more = match rate.exact() {
                 Some(exact) => {
                     let (_, exact) = in_two(&rate_words(it.value, exact, Scale::Share));
                     format!("; exact interval {exact}")

@@ -50,8 +50,8 @@ pub(crate) struct Rate {
     /// How many runs decided it.
     pub(crate) decided: u64,
     pub(crate) per_run: Result<Estimate, Unsupported>,
-    /// Clopper and Pearson's interval, where runs are not divided and something was seen.
-    pub(crate) exact: Option<Interval>,
+    /// Whether runs are divided into strata.
+    is_divided: bool,
 }
 
 impl Figures {
@@ -118,7 +118,7 @@ fn weight(totals: &Totals) -> f64 {
 impl Default for Rate {
     fn default() -> Rate {
         let per_run = Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
-        Rate { violated: 0, undecided: 0, decided: 0, per_run, exact: None }
+        Rate { violated: 0, undecided: 0, decided: 0, per_run, is_divided: false }
     }
 }
 
@@ -131,13 +131,12 @@ impl Rate {
             rate.undecided += count.undecided;
             rate.decided += totals.runs - count.undecided;
         }
-        if header.strata.len() > 1 {
-            rate.per_run = stratified(header, cell, predicate).estimate(SURE);
+        rate.is_divided = header.strata.len() > 1;
+        rate.per_run = if rate.is_divided {
+            stratified(header, cell, predicate).estimate(SURE)
         } else {
-            let proportion = Proportion::new(rate.violated, rate.decided);
-            rate.per_run = plain(proportion);
-            rate.exact = proportion.exact(SURE).filter(|_| rate.violated > 0);
-        }
+            plain(Proportion::new(rate.violated, rate.decided))
+        };
         rate
     }
 
@@ -147,6 +146,13 @@ impl Rate {
             Ok(estimate) => Some(estimate.value),
             Err(unsupported) => unsupported.at_most.map(|_| 0.0),
         }
+    }
+
+    /// Clopper and Pearson's interval, where runs are not divided and something was seen. It takes long for many
+    /// violations.
+    pub(crate) fn exact(&self) -> Option<Interval> {
+        let is_counted = !self.is_divided && self.violated > 0;
+        Proportion::new(self.violated, self.decided).exact(SURE).filter(|_| is_counted)
     }
 
     /// What it is at most.
@@ -175,6 +181,17 @@ fn plain(proportion: Proportion) -> Result<Estimate, Unsupported> {
         }
         _ => Err(Unsupported { reason: Reason::NothingDecided, at_most: None }),
     }
+}
+
+/// The first cell whose strata weigh more than all runs do, or less than nothing: no sweep wrote that.
+pub(crate) fn overweight(results: &Results) -> Option<u64> {
+    let is_over = |cell: &Cell| {
+        let beyond = cell.strata.values().find_map(|totals| totals.beyond);
+        let weights: Vec<f64> =
+            cell.strata.values().filter_map(|totals| totals.weight).chain(beyond).collect();
+        weights.iter().any(|weight| *weight < 0.0) || weights.iter().sum::<f64>() > 1.0 + 1e-9
+    };
+    results.cells.iter().find(|(_, cell)| is_over(cell)).map(|(number, _)| *number)
 }
 
 /// A cell's strata. Those that were not run yet, since the sweep is unfinished, count as unexplored.

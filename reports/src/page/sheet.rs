@@ -1,4 +1,5 @@
-//! All that a page says of one sweep, computed once: the rates of each cell, the order of designs, which are told apart.
+//! All that a page says of one sweep, computed once: the rates of each cell, the order of designs, which are told
+//! apart.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Where runs are divided by their faults: what each stratum says, how heavy it is, what lies beyond, and where no number
-//! can be stated.
+//! Where runs are divided by their faults: what each stratum says, how heavy it is, what lies beyond, and where no
+//! number can be stated.
 
 use std::collections::BTreeMap;
 

@@ -39,6 +39,13 @@ impl World {
     }
 }
 
+impl World {
+    /// All of it, in the order of its fields.
+    pub(crate) fn facts(self) -> [String; 6] {
+        [self.nodes, self.clients, self.program, self.ttl, self.retry, self.delay]
+    }
+}
+
 fn nodes(file: &Table) -> String {
     let names = file.get("nodes").and_then(|nodes| nodes.get("names")).and_then(Value::as_array);
     let count = names.map_or(0, Vec::len);

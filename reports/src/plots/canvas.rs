@@ -63,7 +63,8 @@ pub(super) fn draw((width, height): Spot, draw: impl FnOnce(&Canvas<'_>)) -> Str
         draw(&canvas);
         done(canvas.area.present());
     }
-    // Shown at half the size that it was drawn at.
+    // Shown at half the size that it was drawn at; and what is so anyway goes without saying.
+    let text = text.replace(" opacity=\"1\"", "");
     let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
     text.replacen(&drawn, &format!("width=\"{}\" height=\"{}\"", width as u32, height as u32), 1)
 }

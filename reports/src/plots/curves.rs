@@ -1,7 +1,7 @@
 //! Rates over one parameter: a panel for each predicate, a line with its band for each design.
 //!
-//! Where rates go over several powers of ten, the axis has them, with a place for zero below the lowest. Values that are
-//! no numbers stand side by side, without lines between them.
+//! Where rates go over several powers of ten, the axis has them, with a place for zero below the lowest. Values that
+//! are no numbers stand side by side, without lines between them.
 
 use super::Bar;
 use super::canvas::{Canvas, Look};

@@ -30,7 +30,6 @@ pub(crate) struct Shaded {
 
 /// A line to compare with.
 pub(crate) struct Reference {
-    pub(crate) name: String,
     /// Its places, counted in cells: the middle of the lowest cell on the left is (0, 0).
     pub(crate) places: Vec<(f64, f64)>,
 }
@@ -114,7 +113,7 @@ impl Grid {
                 column += alike.len();
             }
         }
-        if self.width() >= 34.0 && self.height() >= 14.0 {
+        if self.width() >= 26.0 && self.height() >= 14.0 {
             self.numbers(canvas, rates, shades);
         }
     }
@@ -157,10 +156,9 @@ impl Grid {
 
     fn reference(&self, canvas: &Canvas<'_>, line: &Reference) {
         let spots: Vec<Spot> = line.places.iter().map(|(x, y)| self.corner(x + 0.5, y + 0.5)).collect();
+        // On white, so that it is seen on the darkest cells too.
+        canvas.line(&spots, WHITE_INK, 4.0);
         canvas.dashes(&spots, INK);
-        if let Some((x, y)) = spots.last() {
-            canvas.write(&line.name, (*x - 4.0, *y - 8.0), Side::Left, (TEXT - 1.0, INK));
-        }
     }
 
     fn axes(&self, canvas: &Canvas<'_>, plot: &Heat) {

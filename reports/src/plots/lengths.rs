@@ -1,12 +1,13 @@
 //! How long two clients held a lock at once: for each length, the share of overlaps that were no longer.
 //!
-//! The band is that of Dvoretzky, Kiefer and Wolfowitz: the whole line lies in it 19 times in 20, if overlaps came one
-//! by one. Several of one run come together, so that it is rather too narrow.
+//! Each median has its error bar, from the lengths at shares of half ± 0.98 / √n. Of few designs the whole line has a
+//! band too, that of Dvoretzky, Kiefer and Wolfowitz. Both hold 19 times in 20, if overlaps came one by one. Several of
+//! one run come together, so that they are rather too narrow.
 
 use super::Bar;
 use super::canvas::{Canvas, Look, Spot};
 use super::frame::Field;
-use super::panels::{Dot, Panel, Style, band, nothing, panels};
+use super::panels::{Dot, Panel, Style, band, panels};
 use super::scale::{Quantity, Scale};
 
 /// Distributions of lengths.
@@ -37,32 +38,45 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         words: Vec::new(),
     };
     let all: Vec<Panel> = plot.panels.iter().map(panel).collect();
+    let is_few = plot.designs.len() <= BANDS;
     let style = Style {
         below: "length of an overlap",
         left: "share of overlaps that are no longer",
         legend: &plot.designs,
         beside: 2,
-        draw: line,
+        draw: if is_few { banded } else { line },
     };
     panels(&all, &style)
 }
 
+/// Steps with their bands; across, each has the error bar of the median.
 fn dots(of: &Distribution) -> Vec<Dot> {
-    let off = ((2.0_f64 / 0.05).ln() / (2.0 * of.count.max(1) as f64)).sqrt();
+    let count = of.count.max(1) as f64;
+    let off = ((2.0_f64 / 0.05).ln() / (2.0 * count)).sqrt();
+    let median = 0.98 / count.sqrt();
+    let at = |share: f64| {
+        let reached =
+            of.steps.iter().find(|(_, reached)| *reached >= share * (1.0 - 1e-12)).or(of.steps.last());
+        reached.map_or(0.0, |(length, _)| *length)
+    };
+    let ends = (at(0.5 - median), at(0.5 + median));
     let dot = |(length, share): &(f64, f64)| Dot {
-        across: Bar { value: *length, low: *length, high: *length },
+        across: Bar { value: *length, low: ends.0, high: ends.1 },
         up: Bar { value: *share, low: (share - off).max(0.0), high: (share + off).min(1.0) },
     };
     of.steps.iter().map(dot).collect()
 }
 
-fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
-    let (design, dots) = line;
-    if dots.is_empty() {
-        return nothing(canvas, field, "none");
-    }
+/// More bands than this would be one.
+const BANDS: usize = 3;
+
+fn banded(canvas: &Canvas<'_>, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
+    band(canvas, field, panel, of);
+    line(canvas, field, panel, of);
+}
+
+fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let look = Look::of(*design);
-    band(canvas, field, panel, line);
     let mut stairs: Vec<Spot> = Vec::new();
     let mut height = 0.0;
     for dot in dots {
@@ -72,8 +86,9 @@ fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Do
         stairs.push(field.at(across, panel.up.place(height)));
     }
     canvas.curve(&stairs, look);
-    // The median, where the design's sign is.
-    if let Some(dot) = dots.iter().find(|dot| dot.up.value >= 0.5) {
-        canvas.marker(field.at(panel.across.place(dot.across.value), panel.up.place(0.5)), look);
+    if let Some(median) = dots.iter().find(|dot| dot.up.value >= 0.5 * (1.0 - 1e-12)).map(|dot| dot.across) {
+        let at = |length: f64| field.at(panel.across.place(length), panel.up.place(0.5));
+        canvas.whisker_across(at(median.low), at(median.high), look);
+        canvas.marker(at(median.value), look);
     }
 }

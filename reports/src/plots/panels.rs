@@ -1,7 +1,7 @@
 //! Panels with lines or points of several designs, one axis below and one to the left, and a legend beside them.
 
 use super::Bar;
-use super::canvas::{Canvas, GREY, Look, Side, Spot, TEXT, draw};
+use super::canvas::{Canvas, GREY, INK, Look, Side, Spot, TEXT, draw};
 use super::frame::Field;
 use super::scale::Scale;
 
@@ -38,7 +38,7 @@ pub(super) struct Style<'a> {
 
 pub(super) const WIDTH: f64 = 1_060.0;
 const PANEL: f64 = 250.0;
-const LEGEND: f64 = 210.0;
+const LEGEND: f64 = 260.0;
 const LINE: f64 = 20.0;
 
 pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> String {
@@ -69,7 +69,8 @@ fn legend(canvas: &Canvas<'_>, designs: &[(usize, String)]) {
         let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::of(*design));
         canvas.curve(&[(left, y), (left + 36.0, y)], look);
         canvas.marker((left + 18.0, y), look);
-        canvas.text(&name.chars().take(22).collect::<String>(), (left + 46.0, y), Side::Right);
+        let short: String = name.chars().take(32).collect();
+        canvas.write(&short, (left + 46.0, y), Side::Right, (TEXT - 1.5, INK));
     }
 }
 
