@@ -71,7 +71,7 @@ impl Strata {
     }
 
     /// How likely a run is to be in a stratum.
-    pub(crate) fn weight(&self, climate: &Climate, stratum: &BTreeMap<String, u32>) -> f64 {
+    pub fn weight(&self, climate: &Climate, stratum: &BTreeMap<String, u32>) -> f64 {
         let kinds = self.kinds.iter().map(|kind| {
             let wanted = stratum.get(kind).copied().unwrap_or(0) as usize;
             climate.chances_of(kind, wanted + 1)[wanted]
@@ -81,12 +81,11 @@ impl Strata {
 
     /// How likely a run is to have more faults than any stratum. Added up from the small end: one minus all weights
     /// would leave nothing but rounding.
-    pub(crate) fn beyond(&self, climate: &Climate) -> f64 {
-        /// What lies beyond is less than what a number can tell apart.
-        const FAR: usize = 80;
+    pub fn beyond(&self, climate: &Climate) -> f64 {
+        let length = climate.most() + 1;
         let mut all = vec![1.0];
         for kind in &self.kinds {
-            all = convolved(&all, &climate.chances_of(kind, FAR), FAR);
+            all = convolved(&all, &climate.chances_of(kind, length), length);
         }
         all.iter().skip(self.faults as usize + 1).rev().sum()
     }

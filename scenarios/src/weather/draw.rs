@@ -123,13 +123,18 @@ impl Climate {
         chances
     }
 
+    /// How many faults a run has at most.
+    pub(crate) fn most(&self) -> usize {
+        self.lines.len() * SLOTS as usize
+    }
+
     fn lines_of(&self, kind: &str) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.fault.effect.kind().word == kind)
     }
 
     /// The faults of a run that has just so many of each kind: drawn as [`Climate::draw`] does it, among the runs of
     /// which this is true.
-    pub(crate) fn draw_just(&self, seed: Seed, counts: &BTreeMap<String, u32>) -> Vec<Fault> {
+    pub fn draw_just(&self, seed: Seed, counts: &BTreeMap<String, u32>) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (kind, count) in counts {
             let lines: Vec<&Line> = self.lines_of(kind).collect();
@@ -236,6 +241,10 @@ fn chance((mut hits, mut of): (u128, u128)) -> Probability {
 
 /// How likely each number of hits is, up to a length.
 fn binomial(slots: u32, chance: f64, length: usize) -> Vec<f64> {
+    if chance >= 1.0 {
+        // Every slot is hit; there are no odds.
+        return (0..length).map(|hits| if hits == slots as usize { 1.0 } else { 0.0 }).collect();
+    }
     let mut term = (1.0 - chance).powi(slots as i32);
     let odds = chance / (1.0 - chance);
     let mut chances = Vec::with_capacity(length);
