@@ -11,8 +11,7 @@ use doublehold_scenarios::sweep::{StudyHeader, Sums};
 use super::spread::Spread;
 use crate::results::{Cell, Results, Totals};
 use crate::statistics::{
-    Confidence, Estimate, Exposure, Interval, MeanPerRun, Part, Proportion, Reason, Stratified, Stratum,
-    Unsupported,
+    Confidence, Estimate, Exposure, Interval, MeanPerRun, Part, Proportion, Reason, Unsupported,
 };
 
 /// How sure all intervals of a page are.
@@ -133,7 +132,7 @@ impl Rate {
         }
         rate.is_divided = header.strata.len() > 1;
         rate.per_run = if rate.is_divided {
-            stratified(header, cell, predicate).estimate(SURE)
+            cell.stratified(header, predicate).estimate(SURE)
         } else {
             plain(Proportion::new(rate.violated, rate.decided))
         };
@@ -192,23 +191,6 @@ pub(crate) fn overweight(results: &Results) -> Option<u64> {
         weights.iter().any(|weight| *weight < 0.0) || weights.iter().sum::<f64>() > 1.0 + 1e-9
     };
     results.cells.iter().find(|(_, cell)| is_over(cell)).map(|(number, _)| *number)
-}
-
-/// A cell's strata. Those that were not run yet, since the sweep is unfinished, count as unexplored.
-pub(crate) fn stratified(header: &StudyHeader, cell: &Cell, predicate: Predicate) -> Stratified {
-    let strata: Vec<Stratum> = cell
-        .strata
-        .iter()
-        .map(|(number, totals)| Stratum {
-            weight: weight(totals),
-            part: part(header, *number, totals, predicate),
-        })
-        .collect();
-    let beyond = cell.strata.values().find_map(|totals| totals.beyond).unwrap_or(0.0);
-    let all: f64 = strata.iter().map(|stratum| stratum.weight).sum();
-    let is_whole = strata.len() == header.strata.len();
-    let unexplored = if is_whole { beyond } else { beyond.max(1.0 - all) };
-    Stratified { strata, unexplored: unexplored.clamp(0.0, 1.0) }
 }
 
 /// What is known of a stratum. Where runs without a fault are taken to hold, they are tried all the same, and what was

@@ -3,6 +3,7 @@
 //! Only sums: which rate follows from them, and how sure it is, is for statistics to say. Read
 //! in one pass, a batch at a time; what is kept grows with the number of cells and not with that of runs.
 
+mod estimate;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -92,8 +93,7 @@ impl Results {
         let mut pairs = Pairs::of(&header);
         while let Some(batch) = records.next_batch()? {
             pairs.add(&batch);
-            let strata = &mut cells.entry(batch.cell).or_default().strata;
-            strata.entry(batch.stratum).or_default().add(batch);
+            cells.entry(batch.cell).or_default().add(batch);
         }
         pairs.close();
         Ok(Results { header, cells, pairs, is_torn: records.is_torn() })
@@ -121,6 +121,13 @@ impl Results {
 impl PredicateTotals {
     /// How many seeds are kept to choose an example from.
     pub const SEEDS: usize = 16;
+}
+
+impl Cell {
+    /// Adds a batch of its runs.
+    pub fn add(&mut self, batch: Batch) {
+        self.strata.entry(batch.stratum).or_default().add(batch);
+    }
 }
 
 impl Totals {

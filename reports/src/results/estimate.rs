@@ -1,0 +1,57 @@
+//! From the sums of a cell to what statistics asks for: strata with their weights, and what violations are counted by.
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::sweep::{StudyHeader, Sums};
+
+use super::{Cell, Totals};
+use crate::statistics::{Exposure, MeanPerRun, Part, Proportion, Stratified, Stratum};
+
+impl Cell {
+    /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
+    /// count as unexplored.
+    pub fn stratified(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
+        let part = |number: u64, totals: &Totals| {
+            let count = totals.of(predicate);
+            let part = Proportion::new(count.violated, totals.runs - count.undecided);
+            // Runs without a fault are tried all the same, and what was seen counts.
+            let is_quiet = number == 0 && header.quiet_holds && part.hits() == 0;
+            if is_quiet { Part::Impossible } else { Part::Counted(part) }
+        };
+        let strata: Vec<Stratum> = self
+            .strata
+            .iter()
+            .map(|(number, totals)| Stratum { weight: totals.weight(), part: part(*number, totals) })
+            .collect();
+        let beyond = self.strata.values().find_map(|totals| totals.beyond).unwrap_or(0.0);
+        let run: f64 = strata.iter().map(|stratum| stratum.weight).sum();
+        let is_whole = strata.len() == header.strata.len();
+        let unexplored = if is_whole { beyond } else { beyond.max(1.0 - run) };
+        Stratified { strata, unexplored: unexplored.clamp(0.0, 1.0) }
+    }
+
+    /// Grants per run: what rates per grant are counted by.
+    pub fn grants(&self) -> Exposure {
+        self.exposure(|totals| totals.grants, 1.0)
+    }
+
+    /// Hours per run for which clients were at it.
+    pub fn hours(&self) -> Exposure {
+        self.exposure(|totals| totals.operated_ms, 3_600_000.0)
+    }
+
+    fn exposure(&self, of: impl Fn(&Totals) -> Sums, unit: f64) -> Exposure {
+        let mean = |totals: &Totals| {
+            let Sums { sum, squares } = of(totals);
+            MeanPerRun { runs: totals.runs, sum: sum.into(), sum_of_squares: squares.into() }
+        };
+        let strata = self.strata.values().map(|totals| (totals.weight(), mean(totals))).collect();
+        Exposure { strata, unit }
+    }
+}
+
+impl Totals {
+    /// How likely a run is to be of this stratum.
+    pub fn weight(&self) -> f64 {
+        self.weight.unwrap_or(1.0)
+    }
+}
