@@ -316,6 +316,10 @@ fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
     assert!(told.contains("write the whole name in quotes"), "{told}");
     let told = with("[strata]\nkinds = [\"crash\"]\nfaults = 1\n");
     assert!(told.contains("the weather has `pause`, and `strata.kinds` does not"), "{told}");
+    let told = with("[strata]\nkinds = [\"pause\", \"pause\"]\nfaults = 1\n");
+    assert!(told.contains("line 10: `strata.kinds` has `pause` twice"), "{told}");
+    let told = with("[strata]\nkinds = [\"pauze\"]\nfaults = 1\n");
+    assert!(told.contains("there is no fault `pauze`") && told.contains("did you mean `pause`?"), "{told}");
     assert!(
         swept(&TINY.replace("\"single\"\nlock = \"single\"", "\"a\"\nlock = \"sinlge\""))
             .contains("did you mean `single`?")
@@ -381,6 +385,16 @@ fn parts_of_a_divided_cell_have_weights_that_add_up() {
     // Three clients, one pause each in 20 s, and one node, one in 60 s: 3 and 1/3 on average in 20 s.
     let mean = 3.0 + 1.0 / 3.0;
     assert!((weights[0] - f64::exp(-mean)).abs() < 0.01, "{weights:?}");
+    // A design without weather has all its runs in the first part.
+    let none = folder.study(&format!(
+        "{TINY}[[designs]]\nname = \"calm\"\nlock = \"single\"\nweather = \"none\"\n[strata]\nfaults = 1\n"
+    ));
+    ends_well(&["sweep", &none, "--out", &folder.path("none")]);
+    let text = folder.read("none/runs.jsonl");
+    let calm = text.lines().filter(|line| line.starts_with("{\"cell\":1,"));
+    let calm: Vec<serde_json::Value> = calm.map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let share = |batch: &serde_json::Value| (batch["weight"].as_f64(), batch["runs"].as_u64());
+    assert_eq!(calm.iter().map(share).collect::<Vec<_>>(), [(Some(1.0), Some(40)), (Some(0.0), Some(0))]);
     for (faults, batch) in batches.iter().enumerate() {
         let struck: u64 =
             batch["faults"].as_object().map_or(0, |kinds| kinds.values().filter_map(|it| it.as_u64()).sum());

@@ -10,6 +10,7 @@ use crate::Seed;
 use crate::build::World;
 use crate::catalog;
 use crate::error::{FileKind, Place, ScenarioError};
+use crate::fault::Effect;
 use crate::format::problem::{Origin, Result};
 use crate::format::section::{Field, Section};
 use crate::format::suggest;
@@ -231,6 +232,22 @@ fn precision(field: &Field<'_>) -> Result<Precision> {
     Ok(Precision { predicate, width: share })
 }
 
+/// Refuses a kind that is named twice, whose faults would be weighed twice, and one that there is not.
+fn known_once(section: &Section<'_>, kinds: &[String]) -> Result<()> {
+    let known: Vec<&str> = Effect::kinds().iter().map(|kind| kind.word).collect();
+    let Some(field) = section.get("kinds") else { return Ok(()) };
+    for (place, kind) in kinds.iter().enumerate() {
+        if !known.contains(&kind.as_str()) {
+            let cause = format!("`{}`: there is no fault `{}`", field.path, shorten(kind));
+            return Err(field.problem(cause, suggest::hint(kind, &known)));
+        }
+        if kinds[..place].contains(kind) {
+            return Err(field.problem(format!("`{}` has `{kind}` twice", field.path), "name each kind once"));
+        }
+    }
+    Ok(())
+}
+
 fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
     let section = field.section(STRATA_KEYS)?;
     let mut of_weather: Vec<String> = Vec::new();
@@ -246,6 +263,7 @@ fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
             field.problem("`strata` divides runs by their faults, and there is no weather", "add one")
         );
     }
+    known_once(&section, &kinds)?;
     let faults = section.require("faults", "2")?;
     let quiet =
         section.get("quiet").map(|field| field.choice(&[("holds", true), ("unknown", false)])).transpose()?;

@@ -167,6 +167,11 @@ fn batch(
         batch.beyond = (unit.stratum == 0).then(|| strata.beyond(climate));
         (climate, stratum)
     });
+    if study.strata.is_some() && stratum.is_none() {
+        // Without weather all runs are of the first stratum, which has no faults.
+        batch.weight = Some(if unit.stratum == 0 { 1.0 } else { 0.0 });
+        batch.beyond = (unit.stratum == 0).then_some(0.0);
+    }
     // What cannot come, such as a promotion where there is no replica, is not run.
     let runs = if batch.weight == Some(0.0) { 0 } else { unit.runs };
     for seed in (first.0..first.0 + runs).map(Seed) {

@@ -79,7 +79,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     tell_of(&begun, &path);
     let made = run(arguments, (&study, order), (&mut journal, begun.runs, all), &stopping)?;
     if let Some(status) = stopping.asked() {
-        let again = arguments.again(&out);
+        let again = arguments.again(&out, shard);
         output::inform(&format!("stopped after {}; to go on: {again}", several(made, "run")));
         std::process::exit(i32::from(status));
     }
@@ -146,7 +146,9 @@ fn run(
     })?;
     bar.finish_and_clear();
     failed.map_or(Ok(()), Err)?;
-    output::inform(&speed(made - before, began.elapsed(), effort.jobs));
+    if made > before {
+        output::inform(&speed(made - before, began.elapsed(), effort.jobs));
+    }
     Ok(made)
 }
 
@@ -185,11 +187,12 @@ impl Arguments {
         let rate = rate(study)? * self.jobs().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
-            "{} of at most {} each, {} in all: about {} at {rate:.0} a second",
+            "{} of at most {} each, {} in all: about {} at {} a second",
             several(cells, "cell"),
             several(study.runs.saturating_mul(study.parts()), "run"),
             grouped(runs),
             words(seconds),
+            grouped(rate as u64),
         );
         if seconds > LONG.as_secs_f64() && study.budget.is_none() && !self.yes {
             return Err(CliError::Usage {
@@ -201,35 +204,37 @@ impl Arguments {
         Ok(())
     }
 
-    fn again(&self, out: &str) -> String {
-        let shard = self.shard.map(|shard| format!("{}/{}", shard.number(), shard.of()));
+    /// The command that goes on, wherever it is typed.
+    fn again(&self, out: &str, shard: Shard) -> String {
+        let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.of()));
+        let jobs = self.jobs.map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
+        line.extend(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
+        line.extend(self.yes.then_some("--yes"));
         shell::line(line)
     }
 }
 
-/// How many runs one thread makes in a second, over cells from all of the grid.
+/// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that slow
+/// ones count for as much as they take.
 fn rate(study: &Study) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
-    let (cells, began) = (study.cells(), Instant::now());
+    let cells = study.cells();
     let tried = cells.min(CELLS);
-    let (mut runs, mut took) = (0u64, Duration::ZERO);
+    let mut seconds_a_run = 0.0;
     for number in 0..tried {
         let cell = CellId((u128::from(cells) * u128::from(number) / u128::from(tried)) as u64);
         let prepared = LeanEngine.prepare(&study.scenario(cell)?)?;
-        let until = TRIAL * (number as u32 + 1) / tried as u32;
-        let first = Instant::now();
-        for seed in 1..=200u64 {
-            prepared.judge(Seed(study.seed.0 + seed));
+        let began = Instant::now();
+        let mut runs = 0u64;
+        while runs == 0 || (runs < 200 && began.elapsed() < TRIAL / tried as u32) {
             runs += 1;
-            if began.elapsed() >= until {
-                break;
-            }
+            prepared.judge(Seed(study.seed.0 + runs));
         }
-        took += first.elapsed();
+        seconds_a_run += began.elapsed().as_secs_f64() / runs as f64;
     }
-    Ok(runs as f64 / took.as_secs_f64().max(1e-6))
+    Ok(tried as f64 / seconds_a_run.max(1e-9))
 }
 
 /// A length of time in words, from seconds to years.

@@ -23,6 +23,9 @@ pub(super) fn shard(typed: Option<Shard>) -> Result<Shard, CliError> {
     }
     let Some((shard, by)) = of_environment(|name| env::var(name).ok())? else { return Ok(Shard::WHOLE) };
     output::inform(&format!("part {} of {}, as {by} says", shard.number(), shard.of()));
+    if shard == Shard::WHOLE {
+        output::inform("so this one job runs the whole study; one part of it is `--shard I/N`");
+    }
     Ok(shard)
 }
 
@@ -39,6 +42,10 @@ fn of_environment(
             number("SLURM_ARRAY_TASK_COUNT").transpose()?.ok_or_else(|| missing("SLURM_ARRAY_TASK_COUNT"))?;
         let first = number("SLURM_ARRAY_TASK_MIN").transpose()?.unwrap_or(0);
         let step = number("SLURM_ARRAY_TASK_STEP").transpose()?.unwrap_or(1).max(1);
+        let last = number("SLURM_ARRAY_TASK_MAX").transpose()?.unwrap_or(first + (count.max(1) - 1) * step);
+        if last != first + (count.max(1) - 1) * step {
+            return Err(gaps(first, last, count));
+        }
         let place = task.saturating_sub(first) / step + 1;
         let shard = Shard::new(place, count).ok_or_else(|| beyond("SLURM_ARRAY_TASK_ID", place, count))?;
         return Ok(Some((shard, "SLURM_ARRAY_TASK_ID")));
@@ -66,6 +73,15 @@ fn missing(name: &str) -> CliError {
     CliError::Usage {
         problem: format!("this is one job of an array, and `{name}` does not say of how many"),
         hint: format!("set `{name}` to the number of jobs, or type `--shard I/N`"),
+    }
+}
+
+fn gaps(first: u64, last: u64, count: u64) -> CliError {
+    CliError::Usage {
+        problem: format!(
+            "the array's {count} tasks are not numbered evenly from {first} to {last}, so that parts would be missing"
+        ),
+        hint: "submit the array without gaps, or type `--shard I/N` for each task".to_owned(),
     }
 }
 
@@ -97,6 +113,8 @@ mod tests {
         let steps = [of("11", "5").to_vec(), vec![("SLURM_ARRAY_TASK_STEP", "2")]].concat();
         assert_eq!(shard(&steps), Ok(Some((4, 4))));
         assert!(shard(&of("9", "0")).unwrap_err().contains("means part 10, and there are 4"));
+        let uneven = [of("2", "2").to_vec(), vec![("SLURM_ARRAY_TASK_MAX", "9")]].concat();
+        assert!(shard(&uneven).unwrap_err().contains("not numbered evenly from 2 to 9"));
         assert!(shard(&[("SLURM_ARRAY_TASK_ID", "2")]).unwrap_err().contains("`SLURM_ARRAY_TASK_COUNT`"));
     }
 
