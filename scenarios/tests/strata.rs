@@ -112,9 +112,9 @@ fn features(faults: &[Fault]) -> Vec<String> {
 
 type Sample = BTreeMap<String, f64>;
 
-/// Chi-square of two samples, and the most that is taken for chance: the mean and eight deviations, which chance exceeds
-/// once in two thousand times with one degree of freedom, and once in a million with ten. What is seen less than ten
-/// times is one class.
+/// Chi-square of two samples, and the most that is taken for chance: the mean and eight deviations, which chance
+/// exceeds once in two thousand times with one degree of freedom, and once in a million with ten. What is seen less
+/// than ten times is one class.
 fn chi_square(one: &Sample, other: &Sample) -> (f64, f64) {
     let (n, m) = (one.values().sum::<f64>(), other.values().sum::<f64>());
     let mut classes: Vec<(f64, f64)> = Vec::new();

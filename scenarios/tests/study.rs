@@ -85,7 +85,7 @@ fn faults_strike_at_times_and_every_line_in_every_run_unless_the_study_says_othe
     };
     let named = weather("weather = \"cloud\"");
     assert_eq!((named.swarm, named.at_steps.to_string().as_str()), (false, "0/1"));
-    let lines = "[weather]\nfor = \"9s\"\n[[weather.faults]]\nkind = \"crash\"\nhost = \"clients\"\nevery = \"9s\"\nsource = \"?\"";
+    let lines = "[weather]\nfor = \"9s\"\n[[weather.faults]]\nkind = \"crash\"\nhost = \"clients\"\nevery = \"9s\"\nfor = \"1s\"\nsource = \"?\"";
     let own = weather(lines);
     assert_eq!((own.swarm, own.at_steps.to_string().as_str(), own.window.as_secs()), (false, "0/1", 9));
     let typed = weather(&lines.replace("for = \"9s\"", "for = \"9s\"\nswarm = true\nat_steps = \"1/3\""));

@@ -10,7 +10,6 @@
 //! - [`Paired`]: two designs that ran from the same seeds
 //! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
-//! - [`DurationBuckets`]: medians and 99th percentiles of durations that were counted in buckets
 //! - [`rate_words`], [`bound_words`], [`proportion_words`], [`estimate_words`]: all of it for readers
 //!
 //! # What is not modelled
@@ -28,7 +27,6 @@
 //! ```
 
 mod binomial;
-mod durations;
 mod exposure;
 mod paired;
 mod proportion;
@@ -36,7 +34,6 @@ mod rates;
 mod score;
 mod stratified;
 
-pub use self::durations::{Between, DurationBuckets};
 pub use self::exposure::{Exposure, MeanPerRun};
 pub use self::paired::Paired;
 pub use self::proportion::Proportion;

@@ -72,8 +72,8 @@ pub(crate) const SHORT: Lease = Lease { window: 600_000, work: 300_000, other: 4
 
 impl Lease {
     /// How likely a run with one pause is to violate P1: the mean over all instants of the window of how likely a pause
-    /// that begins there is to last until c2 is granted. `lasts(ms)` is how likely one lasts for so many milliseconds or
-    /// more; lengths are whole milliseconds.
+    /// that begins there is to last until c2 is granted. `lasts(ms)` is how likely one lasts for so many milliseconds
+    /// or more; lengths are whole milliseconds.
     ///
     /// - A pause up to 400 µs violates nothing: see [`UNSENT_US`].
     /// - One from there to 600 µs delays c1's reading of its reply to the end of the pause. c1 works from then on, so
@@ -112,8 +112,8 @@ fn pause_uniform() -> f64 {
 ///
 /// `1/W ∫ from g to g + 1 of (1 - (G - s) / 10) ds = (1 - (G - g - 1/2) / 10) / W`.
 ///
-/// Left out are the 0.2 ms in which the reply is under way (at most 0.2 ms / W = 6 × 10⁻⁵), and that lengths are rounded
-/// down to milliseconds (on average half of one: 0.5 ms / 10 s / W = 2 × 10⁻⁵).
+/// Left out are the 0.2 ms in which the reply is under way (at most 0.2 ms / W = 6 × 10⁻⁵), and that lengths are
+/// rounded down to milliseconds (on average half of one: 0.5 ms / 10 s / W = 2 × 10⁻⁵).
 pub(crate) fn uniform_integral() -> f64 {
     let (window, grant, other) = (3.2, 0.000_6, 2.003_4);
     (1.0 - (other - grant - 0.5) / 10.0) / window
@@ -156,8 +156,8 @@ pub(crate) fn above(z: f64) -> f64 {
 /// nothing. One that begins until 400 µs violates nothing either, and makes harmless whatever comes after it: c1 is
 /// stopped until 3 s, and when it asks, c2 is done.
 ///
-/// So with `p = 1/32`: either slot 0 is hit, which harms with 99,599 of its 100,000 microseconds; or it is not, and then
-/// a hit harms in slots 1 to 9, and in slot 10 with its first 601 microseconds.
+/// So with `p = 1/32`: either slot 0 is hit, which harms with 99,599 of its 100,000 microseconds; or it is not, and
+/// then a hit harms in slots 1 to 9, and in slot 10 with its first 601 microseconds.
 fn pause_many() -> f64 {
     let hit = 1.0 / f64::from(SLOTS);
     let (first, last) = (99_599.0 / 100_000.0, 601.0 / 100_000.0);
@@ -174,10 +174,10 @@ fn pause_many() -> f64 {
 /// before 1,700.5 ms, so if R1 is promoted before 1,700.44 ms. At that very instant the SET, which was sent earlier,
 /// comes first.
 ///
-/// *Too early.* Of the second command, `CONFIG REWRITE`, the fsync takes 1 ms, the reply is there 20 µs later, and the operator connects to M:
-/// 0.1 ms there, 200 ms back, and 0.1 ms for `REPLICAOF R1`. So M is told 1.08 + 200.2 = 201.28 ms after the promotion.
-/// If that is before 1,500.5 ms, M refuses c1's SET, and c1 finds R1: so if R1 is promoted before 1,299.22 ms. At that
-/// very instant both arrive at once, and the order was sent first.
+/// *Too early.* Of the second command, `CONFIG REWRITE`, the fsync takes 1 ms, the reply is there 20 µs later, and the
+/// operator connects to M: 0.1 ms there, 200 ms back, and 0.1 ms for `REPLICAOF R1`. So M is told 1.08 + 200.2 =
+/// 201.28 ms after the promotion. If that is before 1,500.5 ms, M refuses c1's SET, and c1 finds R1: so if R1 is
+/// promoted before 1,299.22 ms. At that very instant both arrive at once, and the order was sent first.
 ///
 /// Whatever is in between loses the key: c2 asks at 3.5 s, when the last promotion (3 s) and all that follows from it
 /// (0.2 s) is over, finds the master, and is granted, while c1 works until 4.0006 s.

@@ -1,6 +1,5 @@
 //! The statistics of sweeps against tables, identities and experiments.
 
-mod durations;
 mod experiment;
 mod exposures;
 mod pairs;

@@ -6,8 +6,9 @@
 //! `[weather]`, or from a [preset](presets()).
 //!
 //! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has a random
-//! stream of its own, by its kind and its place: so that a line added at the end changes nothing about the others (one
-//! taken out before them does), and none of them touches what networks, schedules and hosts draw. Kernel faults count, so that a random fault which ends heals no other.
+//! stream of its own, by its kind and its place. So a line added at the end changes nothing about the others (one taken
+//! out before them does), and none of them touches what networks, schedules and hosts draw. Kernel faults count, so
+//! that a random fault which ends heals no other.
 //!
 //! Rates are a search's and no fleet's: with what monitoring counts in the field almost every run would be a quiet one.
 //! Magnitudes are published ones where there are any; `source` says which, or that it is a guess.

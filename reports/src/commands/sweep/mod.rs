@@ -216,8 +216,8 @@ impl Arguments {
     }
 }
 
-/// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that slow
-/// ones count for as much as they take.
+/// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that
+/// slow ones count for as much as they take.
 fn rate(study: &Study) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
     let cells = study.cells();

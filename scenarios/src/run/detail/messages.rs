@@ -1,7 +1,7 @@
 //! Pairs each message with its arrival, and reads what the bytes of each connection say.
 //!
-//! A connection is ordered, so the n-th arrival of a direction is that of the n-th message sent. What a machine sends to
-//! itself (an operator types there) crosses no lane, and a trace does not tell its two directions apart: left out.
+//! A connection is ordered, so the n-th arrival of a direction is that of the n-th message sent. What a machine sends
+//! to itself (an operator types there) crosses no lane, and a trace does not tell its two directions apart: left out.
 
 use std::collections::{BTreeMap, VecDeque};
 
