@@ -116,7 +116,7 @@ impl View {
     /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
     /// let (report, _, detail) = paused.run_with_detail(7);
     /// let view = View::of_run(&report, Some(detail));
-    /// assert!(view.lanes.overlaps[0].words.starts_with("c1 and c2 both hold: 1.0"));
+    /// assert_eq!(view.lanes.overlaps[0].words, "c1 and c2 both hold: 1.008 s");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_run(report: &Report, detail: Option<Detail>) -> View {
