@@ -402,3 +402,47 @@ fn parts_of_a_divided_cell_have_weights_that_add_up() {
         assert!(struck <= 40 * faults as u64 && (struck > 0) == (faults > 0), "{batch}");
     }
 }
+
+/// One node has no replica that could be promoted, so this kind of fault cannot come.
+#[test]
+fn a_divided_sweep_plans_what_it_makes_and_is_finished_then() {
+    let folder = Folder::new("divided");
+    let study = folder.study(
+        r#"
+question = "how often?"
+runs = 40
+strata = { faults = 1, by_weight = 500 }
+
+[weather]
+for = "5s"
+
+[[weather.faults]]
+kind = "pause"
+host = "clients"
+every = "1h"
+for = "3s"
+
+[[weather.faults]]
+kind = "promote"
+host = "replicas"
+every = "1h"
+
+[[designs]]
+name = "single"
+lock = "single"
+"#,
+    );
+    let out = folder.path("out");
+    let told = ends_well(&["sweep", &study, "--out", &out, "--jobs", "1"]);
+    assert!(told.contains("1 cell of at most 620 runs each"), "{told}");
+    let records = folder.read("out/runs.jsonl");
+    let batches =
+        records.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let counts: Vec<[u64; 3]> = batches
+        .map(|batch| ["stratum", "runs", "planned"].map(|key| batch[key].as_u64().unwrap_or(0)))
+        .collect();
+    assert_eq!(counts, [[0, 500, 537], [0, 37, 537], [1, 42, 42], [2, 0, 0]]);
+    ends_well(&["report", &out]);
+    let page = folder.read("out/report.md");
+    assert!(page.contains("579 runs in all") && !page.contains("not finished"), "{page}");
+}

@@ -89,6 +89,7 @@ fn every_field_of_a_batch_is_explained() {
         batch: 1,
         weight: Some(0.5),
         beyond: Some(0.1),
+        planned: Some(2),
         seed: 1,
         runs: 2,
         predicates: BTreeMap::from([(Predicate::P2, outcome)]),

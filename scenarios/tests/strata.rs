@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::study::Strata;
+use doublehold_scenarios::study::{Strata, Study};
+use doublehold_scenarios::sweep::{HandOut, Order, Shard};
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::When;
 use doublehold_scenarios::{Engine, LeanEngine, Seed};
@@ -59,7 +60,7 @@ fn climate(lines: &str) -> Climate {
 }
 
 fn strata(faults: u32) -> Strata {
-    Strata { kinds: ["pause", "crash"].map(str::to_owned).to_vec(), faults, quiet_holds: false }
+    Strata { kinds: ["pause", "crash"].map(str::to_owned).to_vec(), faults, quiet_holds: false, by_weight: 0 }
 }
 
 fn kind(fault: &Fault) -> &'static str {
@@ -191,12 +192,12 @@ fn weights_are_how_often_chance_gives_a_stratum() {
         let mut beyond = runs;
         let mut square = 0.0;
         for stratum in strata.all() {
-            let expected = strata.weight(&climate, &stratum) * runs;
+            let expected = strata.weight(Some(&climate), &stratum) * runs;
             let seen = found.get(&stratum).copied().unwrap_or(0.0);
             square += (seen - expected).powi(2) / expected;
             beyond -= seen;
         }
-        let expected = strata.beyond(&climate) * runs;
+        let expected = strata.beyond(Some(&climate)) * runs;
         square += (beyond - expected).powi(2) / expected;
         let freedom = strata.count() as f64;
         assert!(square <= freedom + 5.0 * (2.0 * freedom).sqrt(), "{square} with {freedom}: {lines}");
@@ -217,11 +218,42 @@ fn weights_and_what_lies_beyond_come_to_one() {
         let climate = climate(&lines.replace('\n', ""));
         for faults in 1..=6 {
             let strata = strata(faults);
-            let weights: f64 = strata.all().iter().map(|it| strata.weight(&climate, it)).sum();
-            let all = weights + strata.beyond(&climate);
+            let weights: f64 = strata.all().iter().map(|it| strata.weight(Some(&climate), it)).sum();
+            let all = weights + strata.beyond(Some(&climate));
             assert!((all - 1.0).abs() < 1e-12, "{pause}, {crash}, {faults}: {weights} and {all}");
         }
     }
+}
+
+/// Three kinds, of which one cannot strike: one node has no replica.
+#[test]
+fn runs_beyond_the_least_are_shared_out_by_weight() {
+    let text = |quiet: &str| {
+        format!(
+            "question = '?'\nruns = 30\n\
+             [weather]\nfor = '20s'\n\
+             [[weather.faults]]\nkind = 'pause'\nhost = 'clients'\nevery = '1h'\nfor = '1s'\n\
+             [[weather.faults]]\nkind = 'crash'\nhost = 'nodes'\nevery = '10h'\nfor = '1s'\n\
+             [[weather.faults]]\nkind = 'promote'\nhost = 'replicas'\nevery = '1h'\n\
+             [strata]\nfaults = 1\nquiet = '{quiet}'\nby_weight = 9000\n\
+             [[designs]]\nname = 'one node'\nlock = 'single'\n"
+        )
+    };
+    let runs = |quiet: &str| {
+        let study = Study::parse("shared", "shared.toml", &text(quiet).replace('\'', "\"")).expect("a study");
+        let mut order = Order::of(&study, Shard::WHOLE, |_, _| false);
+        let mut runs = vec![0; 4];
+        while let HandOut::Run(unit) = order.hand_out() {
+            runs[unit.stratum as usize] += unit.runs;
+            assert!(unit.runs > 0 || unit.of == 0, "a batch of nothing: {unit:?}");
+        }
+        runs
+    };
+    // One pause of three clients in an hour and one crash in ten: 30 to 1. Chance gives one crash a little less often,
+    // since a pause beside it is another stratum.
+    assert_eq!(runs("holds"), [30, 30 + 8_709, 30 + 290, 0]);
+    // Else nearly all go where nearly all runs of a fleet are: 9,000 times 98.3 % over the 99.986 % that have strata.
+    assert_eq!(runs("unknown"), [30 + 8_847, 30 + 147, 30 + 4, 0]);
 }
 
 /// The chance that just one slot of 32 is hit, by hand: one minus a tenth of a millionth part loses digits that this
@@ -235,9 +267,13 @@ fn the_weight_of_a_rare_fault_has_all_its_digits() {
     for (pauses, expected) in expected.into_iter().enumerate() {
         let stratum: BTreeMap<String, u32> =
             [("pause".to_owned(), pauses as u32)].into_iter().filter(|(_, count)| *count > 0).collect();
-        let weight = strata.weight(&climate, &stratum);
+        let weight = strata.weight(Some(&climate), &stratum);
         assert!((weight / expected - 1.0).abs() < 1e-7, "{pauses}: {weight:e} and {expected:e}");
     }
     let third = mean.powi(3) / 6.0 * (31.0 * 30.0) / (32.0 * 32.0);
-    assert!((strata.beyond(&climate) / third - 1.0).abs() < 1e-6, "{:e}", strata.beyond(&climate));
+    assert!(
+        (strata.beyond(Some(&climate)) / third - 1.0).abs() < 1e-6,
+        "{:e}",
+        strata.beyond(Some(&climate))
+    );
 }

@@ -83,7 +83,7 @@ fn study<'a>(sheet: &'a Sheet<'_>) -> StudyExport<'a> {
         program: &header.program,
         is_torn: sheet.results.is_torn,
         runs: sheet.results.runs(),
-        planned_runs: sheet.planned_runs(),
+        planned_runs: sheet.results.planned_runs(),
         cells: sheet.cells.values().map(|figures| cell(sheet, figures)).collect(),
     }
 }

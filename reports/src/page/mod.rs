@@ -79,7 +79,7 @@ pub(crate) fn pages(materials: &[Material]) -> Result<Pages, CliError> {
     let mut document = Document::default();
     let mut notes = Vec::new();
     for (material, sheet) in materials.iter().zip(&sheets) {
-        let of_part = notes::notes(material, sheet);
+        let of_part = notes::notes(material);
         document.blocks.extend(part(sheet, &of_part));
         notes.extend(of_part);
     }

@@ -1,10 +1,9 @@
 //! What is odd about records, said before anything is made of them.
 
 use super::Material;
-use super::sheet::Sheet;
 use crate::findings::{grouped, several};
 
-pub(crate) fn notes(material: &Material, sheet: &Sheet<'_>) -> Vec<String> {
+pub(crate) fn notes(material: &Material) -> Vec<String> {
     let mut notes = Vec::new();
     if material.results.is_torn {
         notes.push(format!(
@@ -12,7 +11,7 @@ pub(crate) fn notes(material: &Material, sheet: &Sheet<'_>) -> Vec<String> {
             material.place
         ));
     }
-    let (runs, planned) = (material.results.runs(), sheet.planned_runs());
+    let (runs, planned) = (material.results.runs(), material.results.planned_runs());
     let header = &material.results.header;
     if runs < planned {
         let share = format!("{} of the {} that were planned", several(runs, "run"), grouped(planned));

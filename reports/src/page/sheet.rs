@@ -78,19 +78,6 @@ impl<'a> Sheet<'a> {
         if self.points.len() <= POINTS_SHOWN { &self.points } else { &self.points[..1] }
     }
 
-    /// How many cells the study has.
-    pub(crate) fn planned_cells(&self) -> u64 {
-        let header = &self.results.header;
-        let values = header.axes.iter().map(|axis| axis.values.len() as u64);
-        values.fold(header.designs.len() as u64, u64::saturating_mul)
-    }
-
-    /// How many runs the study has at most.
-    pub(crate) fn planned_runs(&self) -> u64 {
-        let header = &self.results.header;
-        self.planned_cells().saturating_mul(header.runs).saturating_mul(header.strata.len().max(1) as u64)
-    }
-
     pub(crate) fn name(&self, design: usize) -> &'a str {
         self.results.header.designs.get(design).map_or("?", |design| &design.name)
     }

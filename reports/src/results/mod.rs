@@ -43,6 +43,8 @@ pub struct Totals {
     pub weight: Option<f64>,
     /// In the first stratum: how likely one is to be of none.
     pub beyond: Option<f64>,
+    /// How many runs there are to be; `None` where there is one stratum.
+    pub planned: Option<u64>,
     /// How many runs.
     pub runs: u64,
     /// How often each predicate came to what.
@@ -112,6 +114,18 @@ impl Results {
         ((cell % designs) as usize, values)
     }
 
+    /// How many runs there are to be, at most. Of a stratum that has none yet it is known what each gets at least.
+    pub fn planned_runs(&self) -> u64 {
+        let values = self.header.axes.iter().map(|axis| axis.values.len() as u64);
+        let cells = values.fold(self.header.designs.len() as u64, u64::saturating_mul);
+        let strata = self.cells.values().flat_map(|cell| cell.strata.values());
+        let (begun, planned) = strata.fold((0, 0), |(begun, planned), totals| {
+            (begun + 1, planned + totals.planned.unwrap_or(self.header.runs))
+        });
+        let all = cells.saturating_mul(self.header.strata.len().max(1) as u64);
+        planned + all.saturating_sub(begun).saturating_mul(self.header.runs)
+    }
+
     /// How many runs there are.
     pub fn runs(&self) -> u64 {
         self.cells.values().flat_map(|cell| cell.strata.values()).map(|totals| totals.runs).sum()
@@ -139,6 +153,7 @@ impl Totals {
     fn add(&mut self, batch: Batch) {
         self.weight = batch.weight;
         self.beyond = batch.beyond;
+        self.planned = batch.planned;
         self.runs += batch.runs;
         for (predicate, outcome) in batch.predicates {
             let count = self.predicates.entry(predicate).or_default();

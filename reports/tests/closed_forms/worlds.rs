@@ -42,6 +42,7 @@ pub(crate) fn worlds() -> Vec<World> {
         world("a pause of up to 10 s, one a month", "pause-uniform", pause_uniform()),
         world("a log-normal pause, one a year", "pause-log-normal", pause_log_normal()),
         world("many pauses of 3 s", "pause-many", pause_many()),
+        world("the same, runs shared out by weight", "pause-shared", pause_many()),
         world("a failover, one a month", "failover", failover()),
     ]
 }

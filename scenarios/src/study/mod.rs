@@ -34,7 +34,7 @@ use crate::format::tree::{Node, Value};
 use crate::run::{Engine, LeanEngine};
 use crate::scenario::Scenario;
 use crate::sweep::{BATCH, SweepError, Unit};
-use crate::weather::{self, Weather};
+use crate::weather::{self, Climate, Weather};
 
 pub use ready::{Ready, ready};
 pub use strata::Strata;
@@ -53,7 +53,7 @@ pub struct Study {
     pub designs: Vec<Design>,
     /// What is varied, for all designs alike.
     pub axes: Vec<Axis>,
-    /// How many runs each cell gets, at most.
+    /// How many runs each stratum of a cell gets; at most, where there is a precision.
     pub runs: u64,
     /// When a cell has had enough.
     pub precision: Option<Precision>,
@@ -144,6 +144,21 @@ impl Study {
     /// How many parts the runs of each cell are divided into.
     pub fn parts(&self) -> u64 {
         self.strata.as_ref().map_or(1, Strata::count)
+    }
+
+    /// How many runs a cell gets, at most.
+    pub fn runs_of_a_cell(&self) -> u64 {
+        let more = self.strata.as_ref().map_or(0, |strata| strata.by_weight);
+        self.parts().saturating_mul(self.runs).saturating_add(more)
+    }
+
+    /// How many runs each stratum of a cell gets.
+    pub(crate) fn runs_by_stratum(&self, cell: CellId) -> Result<Vec<u64>, ScenarioError> {
+        let Some(strata) = &self.strata else { return Ok(vec![self.runs]) };
+        let scenario = self.scenario(cell)?;
+        // Steps mean nothing to weights.
+        let climate = scenario.weather.as_ref().map(|weather| Climate::over(weather, &scenario, &[]));
+        Ok(strata.runs(climate.as_ref(), self.runs))
     }
 
     /// The first seed of a batch.

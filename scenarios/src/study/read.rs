@@ -30,7 +30,7 @@ const KEYS: &[&str] = &[
     "grid",
 ];
 const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
-const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet"];
+const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet", "by_weight"];
 const PRECISION_KEYS: &[&str] = &["predicate", "width"];
 /// As many as a page has lines.
 const DESIGNS_MAX: usize = 60;
@@ -66,7 +66,8 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
     let axes = axes(&root, &designs)?;
     let sentences =
         |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
-    let strata = root.get("strata").map(|field| strata(&field, &designs)).transpose()?;
+    let runs = root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?;
+    let strata = root.get("strata").map(|field| strata(&field, &designs, runs)).transpose()?;
     if let (Some(field), true) = (root.get("precision"), strata.is_some()) {
         let hint = "say how many `runs` each stratum gets instead";
         return Err(field.problem("a study has either `precision` or `strata`", hint));
@@ -75,7 +76,7 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
         name: name.to_owned(),
         question: root.require("question", "\"how often does each lock fail?\"")?.words()?,
         assumptions: root.get("assumptions").map_or(Ok(Vec::new()), sentences)?,
-        runs: root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?,
+        runs,
         precision: root.get("precision").map(|field| precision(&field)).transpose()?,
         strata,
         budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
@@ -248,7 +249,7 @@ fn known_once(section: &Section<'_>, kinds: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
+fn strata(field: &Field<'_>, designs: &[Design], runs: u64) -> Result<Strata> {
     let section = field.section(STRATA_KEYS)?;
     let mut of_weather: Vec<String> = Vec::new();
     for kind in designs.iter().flat_map(|design| parameters::kinds(&design.base)) {
@@ -267,7 +268,9 @@ fn strata(field: &Field<'_>, designs: &[Design]) -> Result<Strata> {
     let faults = section.require("faults", "2")?;
     let quiet =
         section.get("quiet").map(|field| field.choice(&[("holds", true), ("unknown", false)])).transpose()?;
-    let strata = Strata { kinds, faults: faults.number(1, 6)? as u32, quiet_holds: quiet.unwrap_or(false) };
+    let by_weight = section.get("by_weight").map_or(Ok(0), |field| field.number(1, RUNS_MAX - runs))?;
+    let faults_max = faults.number(1, 6)? as u32;
+    let strata = Strata { kinds, faults: faults_max, quiet_holds: quiet.unwrap_or(false), by_weight };
     if strata.count() > STRATA_MAX {
         let cause = format!("there are {} strata, and the limit is {STRATA_MAX}", strata.count());
         return Err(faults.problem(cause, "take fewer `faults`, or a weather of fewer kinds"));

@@ -10,8 +10,9 @@ use crate::error::{FileKind, ScenarioError};
 use crate::format::suggest;
 
 /// Names and texts, the most general question first.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("which-lock", include_str!("../../studies/which-lock.toml")),
+    ("field-rates", include_str!("../../studies/field-rates.toml")),
     ("ttl-vs-pause", include_str!("../../studies/ttl-vs-pause.toml")),
     ("clock-drift-frontier", include_str!("../../studies/clock-drift-frontier.toml")),
     ("failover-window", include_str!("../../studies/failover-window.toml")),

@@ -6,6 +6,10 @@
 //! weight. What has more faults than any stratum is not run: its weight stands beside the result, which may be higher
 //! by as much.
 //!
+//! Each stratum gets some runs, since one that is all but impossible can be all that goes wrong. What a study pays
+//! beyond that is shared out by weight: where no run of any stratum shows anything, the rate may still be as high as
+//! about three times the largest weight per run, and no other division makes that smaller.
+//!
 //! Assumes that faults strike at times, each kind by itself. Weathers that place faults at steps of the protocol have
 //! no such weights.
 
@@ -24,6 +28,8 @@ pub struct Strata {
     pub faults: u32,
     /// Whether it is taken for granted that nothing goes wrong without a fault. It is tried all the same.
     pub quiet_holds: bool,
+    /// How many runs more each cell gets, shared out by weight.
+    pub by_weight: u64,
 }
 
 impl Strata {
@@ -70,8 +76,26 @@ impl Strata {
         None
     }
 
-    /// How likely a run is to be in a stratum.
-    pub fn weight(&self, climate: &Climate, stratum: &BTreeMap<String, u32>) -> f64 {
+    /// How many runs each stratum of a cell gets, where each gets at least so many. What cannot come is not run. Of what
+    /// is shared out, runs without a fault get nothing if it is taken for granted that they hold.
+    pub(super) fn runs(&self, climate: Option<&Climate>, least: u64) -> Vec<u64> {
+        let strata = self.all();
+        let shared = |stratum: &BTreeMap<String, u32>| match self.weight(climate, stratum) {
+            _ if stratum.is_empty() && self.quiet_holds => 0.0,
+            weight => weight,
+        };
+        let whole: f64 = strata.iter().map(shared).sum();
+        let runs = |stratum| match self.weight(climate, stratum) {
+            0.0 => 0,
+            _ if whole == 0.0 => least,
+            _ => least + (self.by_weight as f64 * shared(stratum) / whole) as u64,
+        };
+        strata.iter().map(runs).collect()
+    }
+
+    /// How likely a run is to be in a stratum. Without weather all are in the first, which has no faults.
+    pub fn weight(&self, climate: Option<&Climate>, stratum: &BTreeMap<String, u32>) -> f64 {
+        let Some(climate) = climate else { return if stratum.is_empty() { 1.0 } else { 0.0 } };
         let kinds = self.kinds.iter().map(|kind| {
             let wanted = stratum.get(kind).copied().unwrap_or(0) as usize;
             climate.chances_of(kind, wanted + 1)[wanted]
@@ -81,7 +105,8 @@ impl Strata {
 
     /// How likely a run is to have more faults than any stratum. Added up from the small end: one minus all weights
     /// would leave nothing but rounding.
-    pub fn beyond(&self, climate: &Climate) -> f64 {
+    pub fn beyond(&self, climate: Option<&Climate>) -> f64 {
+        let Some(climate) = climate else { return 0.0 };
         let length = climate.most() + 1;
         let mut all = vec![1.0];
         for kind in &self.kinds {
@@ -108,7 +133,12 @@ mod tests {
 
     #[test]
     fn strata_are_all_ways_to_have_a_few_faults() {
-        let strata = Strata { kinds: ["a", "b"].map(str::to_owned).to_vec(), faults: 2, quiet_holds: false };
+        let strata = Strata {
+            kinds: ["a", "b"].map(str::to_owned).to_vec(),
+            faults: 2,
+            quiet_holds: false,
+            by_weight: 0,
+        };
         let words = |it: &std::collections::BTreeMap<String, u32>| {
             it.iter().map(|(kind, count)| format!("{count}{kind}")).collect::<Vec<_>>().join(" ")
         };

@@ -25,6 +25,9 @@ pub struct Batch {
     /// In the first stratum: how likely one is to be of none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<f64>,
+    /// How many runs the stratum is to have in all; absent where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<u64>,
     /// The first seed.
     pub seed: u64,
     /// How many runs.

@@ -61,17 +61,43 @@ pub struct Unit {
     pub batch: u64,
     /// How many runs.
     pub runs: u64,
+    /// How many runs the stratum has in all its batches.
+    pub of: u64,
 }
 
 /// All batches of a study, or of a shard of it, one after another.
 pub struct Order {
     cells: u64,
     strata: u64,
+    /// How many runs a stratum has at most.
     runs: u64,
+    /// How many a cell has at most.
+    runs_of_a_cell: u64,
+    /// Which strata have how many, where runs are divided.
+    divided: Option<Divided>,
     shard: Shard,
     /// The place of the next batch to look at.
     next: u64,
     enough: Option<Enough>,
+}
+
+/// How many runs each stratum of a cell has: it depends on the rates of faults, which a grid can vary.
+struct Divided {
+    study: Study,
+    /// Of the cell that was looked at last: its strata come one after another.
+    last: Option<(CellId, Vec<u64>)>,
+}
+
+impl Divided {
+    fn runs_of(&mut self, cell: CellId, stratum: u64) -> u64 {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != cell) {
+            // What is wrong with a cell is told of by who runs it, so it has to be run.
+            let runs =
+                self.study.runs_by_stratum(cell).unwrap_or_else(|_| vec![1; self.study.parts() as usize]);
+            self.last = Some((cell, runs));
+        }
+        self.last.as_ref().map_or(0, |(_, runs)| runs[stratum as usize])
+    }
 }
 
 /// When a cell has had enough.
@@ -106,13 +132,22 @@ impl Order {
             cells: BTreeMap::new(),
             under_way: 0,
         });
-        Order { cells: study.cells(), strata: study.parts(), runs: study.runs, shard, next: 0, enough }
+        let more = study.strata.as_ref().map_or(0, |strata| strata.by_weight);
+        Order {
+            cells: study.cells(),
+            strata: study.parts(),
+            runs: study.runs + more,
+            runs_of_a_cell: study.runs_of_a_cell(),
+            divided: study.strata.is_some().then(|| Divided { study: study.clone(), last: None }),
+            shard,
+            next: 0,
+            enough,
+        }
     }
 
     /// How many runs there are at most, in this shard; the largest number if there are more.
     pub fn runs(&self) -> u64 {
-        let all = self.parts().saturating_mul(self.runs);
-        all / self.shard.of
+        self.cells.saturating_mul(self.runs_of_a_cell) / self.shard.of
     }
 
     /// Strata of all cells.
@@ -130,9 +165,9 @@ impl Order {
         batch.batch / ROW * in_round + part * ROW + batch.batch % ROW
     }
 
-    /// How many batches a stratum of a cell has.
-    fn batches(&self) -> u64 {
-        self.runs.div_ceil(BATCH)
+    /// How many runs a stratum of a cell has.
+    fn runs_of(&mut self, cell: CellId, stratum: u64) -> u64 {
+        self.divided.as_mut().map_or(self.runs, |divided| divided.runs_of(cell, stratum))
     }
 
     /// The batch to run next.
@@ -141,7 +176,7 @@ impl Order {
             let in_round = self.parts().saturating_mul(ROW);
             let (round, in_round) = (self.next / in_round, self.next % in_round);
             let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
-            if round * ROW >= self.batches() {
+            if round * ROW * BATCH >= self.runs {
                 return HandOut::Done;
             }
             if in_round == 0 && !self.may_begin_round() {
@@ -149,10 +184,13 @@ impl Order {
             }
             let place = self.next;
             self.next += 1;
-            let cell = CellId(part / self.strata);
-            if batch < self.batches() && self.wants(place, cell) {
-                let runs = BATCH.min(self.runs - batch * BATCH);
-                return HandOut::Run(Unit { place, cell, stratum: part % self.strata, batch, runs });
+            let (cell, stratum) = (CellId(part / self.strata), part % self.strata);
+            let of = self.runs_of(cell, stratum);
+            // What cannot come has one batch without a run, which says so.
+            let is_one = batch * BATCH < of || batch == 0;
+            if is_one && self.wants(place, cell) {
+                let runs = BATCH.min(of - batch * BATCH);
+                return HandOut::Run(Unit { place, cell, stratum, batch, runs, of });
             }
         }
     }

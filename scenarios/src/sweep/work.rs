@@ -161,25 +161,21 @@ fn batch(
         seed: first.0,
         ..Batch::default()
     };
-    let stratum = study.strata.as_ref().zip(prepared.climate()).map(|(strata, climate)| {
+    let climate = prepared.climate();
+    let stratum = study.strata.as_ref().map(|strata| {
         let stratum = strata.all().swap_remove(unit.stratum as usize);
         batch.weight = Some(strata.weight(climate, &stratum));
         batch.beyond = (unit.stratum == 0).then(|| strata.beyond(climate));
-        (climate, stratum)
+        batch.planned = Some(unit.of);
+        stratum
     });
-    if study.strata.is_some() && stratum.is_none() {
-        // Without weather all runs are of the first stratum, which has no faults.
-        batch.weight = Some(if unit.stratum == 0 { 1.0 } else { 0.0 });
-        batch.beyond = (unit.stratum == 0).then_some(0.0);
-    }
-    // What cannot come, such as a promotion where there is no replica, is not run.
-    let runs = if batch.weight == Some(0.0) { 0 } else { unit.runs };
-    for seed in (first.0..first.0 + runs).map(Seed) {
+    let just = climate.zip(stratum.as_ref());
+    for seed in (first.0..first.0 + unit.runs).map(Seed) {
         if over.load(Ordering::Relaxed) {
             break;
         }
         begins(seed);
-        batch.add(&match &stratum {
+        batch.add(&match just {
             None => prepared.judge(seed),
             Some((climate, just)) => prepared.judge_among(seed, climate.draw_just(seed, just)),
         });

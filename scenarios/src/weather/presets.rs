@@ -8,8 +8,9 @@ use crate::format::suggest;
 use crate::weather::Weather;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("calm", include_str!("../../weather/calm.toml")),
+    ("field", include_str!("../../weather/field.toml")),
     ("datacenter", include_str!("../../weather/datacenter.toml")),
     ("cloud", include_str!("../../weather/cloud.toml")),
     ("hostile", include_str!("../../weather/hostile.toml")),

@@ -189,7 +189,7 @@ impl Arguments {
         let size = format!(
             "{} of at most {} each, {} in all: about {} at {} a second",
             several(cells, "cell"),
-            several(study.runs.saturating_mul(study.parts()), "run"),
+            several(study.runs_of_a_cell(), "run"),
             grouped(runs),
             words(seconds),
             grouped(rate as u64),
