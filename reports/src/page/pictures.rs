@@ -40,7 +40,9 @@ fn varied(sheet: &Sheet<'_>) -> Vec<usize> {
 }
 
 fn bar(rate: &Rate) -> Option<Bar> {
-    rate.value().zip(rate.high()).map(|(value, high)| Bar { value, low: rate.low(), high })
+    // Where there is only a bound, all from zero to it is possible, and no value is likelier.
+    let value = rate.per_run.map_or(0.0, |estimate| estimate.value);
+    rate.high().map(|high| Bar { value, low: rate.low(), high })
 }
 
 fn title(predicate: Predicate) -> String {

@@ -139,10 +139,12 @@ impl Rate {
         rate
     }
 
-    /// The number to sort by and to draw: zero where there is only a bound, none where nothing is known.
+    /// The number to sort by: zero where none was seen, the bound where there is nothing else to show, none where
+    /// nothing is known.
     pub(crate) fn value(&self) -> Option<f64> {
         match &self.per_run {
             Ok(estimate) => Some(estimate.value),
+            Err(unsupported) if self.violated > 0 => unsupported.at_most,
             Err(unsupported) => unsupported.at_most.map(|_| 0.0),
         }
     }

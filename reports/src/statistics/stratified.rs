@@ -149,7 +149,9 @@ impl fmt::Display for Unsupported {
             ),
             Reason::TooUncertain { violations } => write!(
                 f,
-                "as uncertain as {violations:.1} violations in plain runs, fewer than {FEWEST_VIOLATIONS}: make more runs"
+                "as uncertain as {:.1} violations in plain runs, fewer than {FEWEST_VIOLATIONS}: make more runs",
+                // Rounded down: 4.97 are not five.
+                (violations * 10.0 + 1e-9).floor() / 10.0
             ),
             Reason::NoExposure => f.write_str(
                 "what it is counted by is unknown in a hundredth of the runs or more, or may be zero: make more runs",

@@ -124,7 +124,7 @@ fn strata_that_weigh_more_than_all_are_refused() {
 }
 
 /// Three strata: no fault, one pause, two pauses.
-fn divided(violated: u64) -> Folder {
+fn divided(violated: [u64; 2]) -> Folder {
     let folder = Folder::new();
     let mut header = header(&["a", "b"], &[], 500);
     let faults = |count: u32| BTreeMap::from([("pause".to_owned(), count)]);
@@ -136,15 +136,16 @@ fn divided(violated: u64) -> Folder {
         beyond: (stratum == 0).then_some(1e-12),
         ..batch(cell, 500, move |it| if it == Predicate::P2 { (violated, 0) } else { (0, 0) })
     };
-    let of_cell =
-        |cell: u64| [of(cell, 0, 0.99, 0), of(cell, 1, 1e-3, violated), of(cell, 2, 1e-6, 4 * violated)];
-    folder.records(&header, &[of_cell(0), of_cell(1)].concat());
+    let of_cell = |cell: u64, violated: u64| {
+        [of(cell, 0, 0.99, 0), of(cell, 1, 1e-3, violated), of(cell, 2, 1e-6, 4 * violated)]
+    };
+    folder.records(&header, &[of_cell(0, violated[0]), of_cell(1, violated[1])].concat());
     folder
 }
 
 #[test]
 fn strata_give_a_rate_with_its_effective_sample_size() {
-    let page = divided(100);
+    let page = divided([100, 100]);
     let html = page.page();
     let strata = vec![
         Stratum { weight: 0.99, part: Part::Impossible },
@@ -171,9 +172,19 @@ fn strata_give_a_rate_with_its_effective_sample_size() {
 
 #[test]
 fn strata_that_support_no_number_say_why() {
-    let page = divided(2);
+    let page = divided([2, 2]);
     let html = page.page();
     assert!(html.contains("No number is stated where it could not be supported:"));
     assert!(html.contains("fewer than 5: make more runs"), "too few violations");
     assert!(html.contains("no rate can be stated for any design"));
+}
+
+/// `a` has fewer violations, too few for a rate: it may be as high as its bound, which is above the rate of `b`.
+#[test]
+fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
+    let page = divided([4, 6]);
+    page.page();
+    let answer = page.read("report.md");
+    assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
+    assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
 }
