@@ -59,7 +59,7 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let row = |line: &WeatherLine| {
         vec![
             Entry::line(Line::default().code(&line.kind)),
-            Entry::of(&line.every),
+            Entry::of(every(&line.every)),
             Entry::of(world::of_fault(&line.rest)),
             Entry::of(&line.source),
         ]
@@ -69,6 +69,12 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let table =
         Table { head: head.map(Entry::of).into(), rows: design.weather.iter().map(row).collect(), words: 4 };
     vec![Block::Paragraph(line), Block::Table(table)]
+}
+
+/// `2592000s` as `30 d`: files have no larger unit than the one that is exact.
+fn every(text: &str) -> String {
+    let whole = text.strip_suffix('s').and_then(|number| number.parse().ok());
+    whole.filter(|length| *length >= 7_200.0).map_or_else(|| text.to_owned(), seconds)
 }
 
 /// What the worlds have in common in a sentence, and in a table what they have not.
