@@ -150,7 +150,8 @@ impl Folder {
 #[test]
 fn a_torn_line_is_dropped_wherever_it_is_torn() {
     let folder = Folder::new("torn");
-    let study = folder.study(TINY);
+    // Without a violation, so that no examples are made again and again.
+    let study = folder.study(&TINY.replace("pauses-only", "calm"));
     let out = folder.path("out");
     ends_well(&["sweep", &study, "--out", &out]);
     let whole = folder.read("out/runs.jsonl");

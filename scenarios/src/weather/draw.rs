@@ -245,7 +245,8 @@ fn binomial(slots: u32, chance: f64, length: usize) -> Vec<f64> {
         // Every slot is hit; there are no odds.
         return (0..length).map(|hits| if hits == slots as usize { 1.0 } else { 0.0 }).collect();
     }
-    let mut term = (1.0 - chance).powi(slots as i32);
+    // Not `powi`, which need not come to the same in every build: how many runs a stratum gets follows from it.
+    let mut term: f64 = std::iter::repeat_n(1.0 - chance, slots as usize).product();
     let odds = chance / (1.0 - chance);
     let mut chances = Vec::with_capacity(length);
     for hits in 0..length.min(slots as usize + 1) {
