@@ -14,8 +14,8 @@ use crate::exit::Exit;
 use crate::figure::png_of;
 use crate::folder::Folder;
 use crate::output::{self, OutputFile};
-use crate::page::{Material, overweight, pages};
-use crate::records::{RecordsError, examples_in, file_name, files_in};
+use crate::page::{Material, pages};
+use crate::records::{examples_in, file_name, files_in};
 use crate::results::Results;
 use crate::shell;
 
@@ -80,15 +80,6 @@ fn material(place: &str) -> Result<Material, CliError> {
     let results = Results::read(&file)?;
     if results.header.shard[1] != 1 {
         return Err(unmerged(place));
-    }
-    if let Some(cell) = overweight(&results) {
-        let cause = format!("the strata of cell {cell} weigh more than all runs do");
-        return Err(RecordsError::refused(
-            &file,
-            cause,
-            "the file was changed: sweep again into another folder",
-        )
-        .into());
     }
     let examples = examples_in(Path::new(&folder_of(place)))?;
     Ok(Material { place: clean(place), results, examples })

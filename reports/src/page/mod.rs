@@ -37,8 +37,6 @@ mod spread;
 mod strata;
 mod world;
 
-pub(crate) use self::rates::overweight;
-
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
 use crate::error::CliError;

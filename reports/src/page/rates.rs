@@ -184,17 +184,6 @@ fn plain(proportion: Proportion) -> Result<Estimate, Unsupported> {
     }
 }
 
-/// The first cell whose strata weigh more than all runs do, or less than nothing: no sweep wrote that.
-pub(crate) fn overweight(results: &Results) -> Option<u64> {
-    let is_over = |cell: &Cell| {
-        let beyond = cell.strata.values().find_map(|totals| totals.beyond);
-        let weights: Vec<f64> =
-            cell.strata.values().filter_map(|totals| totals.weight).chain(beyond).collect();
-        weights.iter().any(|weight| *weight < 0.0) || weights.iter().sum::<f64>() > 1.0 + 1e-9
-    };
-    results.cells.iter().find(|(_, cell)| is_over(cell)).map(|(number, _)| *number)
-}
-
 /// What is known of a stratum. Where runs without a fault are taken to hold, they are tried all the same, and what was
 /// seen counts.
 pub(crate) fn part(header: &StudyHeader, number: u64, totals: &Totals, predicate: Predicate) -> Part {

@@ -5,6 +5,7 @@
 
 mod estimate;
 mod pairs;
+mod sound;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,19 +86,26 @@ impl Results {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, has no header, or is a shard.
+    /// If it cannot be read, has no header, or has what no sweep writes.
     pub fn read(path: &Path) -> Result<Results, RecordsError> {
         let Some(mut records) = Records::open(path)? else {
             return Err(RecordsError::refused(path, "it has no header", "sweep the study again"));
         };
+        let refused = |cause: Option<String>| {
+            let hint = "the file was changed: sweep again into another folder";
+            cause.map_or(Ok(()), |cause| Err(RecordsError::refused(path, cause, hint)))
+        };
         let header = records.header().clone();
+        refused(sound::of_header(&header))?;
         let mut cells: BTreeMap<u64, Cell> = BTreeMap::new();
         let mut pairs = Pairs::of(&header);
         while let Some(batch) = records.next_batch()? {
+            refused(sound::of_batch(&header, &batch))?;
             pairs.add(&batch);
             cells.entry(batch.cell).or_default().add(batch);
         }
         pairs.close();
+        refused(cells.iter().find_map(|(number, cell)| sound::of_cell(*number, cell)))?;
         Ok(Results { header, cells, pairs, is_torn: records.is_torn() })
     }
 

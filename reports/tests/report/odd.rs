@@ -112,15 +112,32 @@ fn a_panic_is_named() {
 }
 
 #[test]
-fn strata_that_weigh_more_than_all_are_refused() {
-    let folder = Folder::new();
-    let mut header = header(&["a"], &[], 500);
-    header.strata = vec![BTreeMap::new(), BTreeMap::from([("pause".to_owned(), 1)])];
-    let of = |stratum, weight| Batch { stratum, weight: Some(weight), ..batch(0, 500, |_| (1, 0)) };
-    folder.records(&header, &[of(0, 0.9), of(1, 0.2)]);
-    let output = folder.report(&[]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("the strata of cell 0 weigh more"), "{}", stderr(&output));
+fn what_no_sweep_writes_is_refused() {
+    let divided = || {
+        let mut header = header(&["a"], &[], 500);
+        header.strata = vec![BTreeMap::new(), BTreeMap::from([("pause".to_owned(), 1)])];
+        header
+    };
+    let of = |stratum, weight| Batch { stratum, weight, ..batch(0, 500, |_| (1, 0)) };
+    let one = batch(0, 500, |_| (1, 0));
+    let more = batch(0, 500, |_| (1, 500));
+    for (header, batches, told) in [
+        (divided(), vec![of(0, Some(0.9)), of(1, Some(0.2))], "the strata of cell 0 weigh more than all"),
+        (divided(), vec![of(0, None)], "does not say how likely its stratum is"),
+        (divided(), vec![of(0, Some(-0.5))], "does not say how likely its stratum is"),
+        (divided(), vec![of(2, Some(0.5))], "is of a stratum that the study does not have"),
+        (header(&["a"], &[], 500), vec![Batch { cell: 1, ..one.clone() }], "is of a cell that the study"),
+        (header(&["a"], &[], 500), vec![Batch { runs: u64::MAX, ..one.clone() }], "has more runs than"),
+        (header(&["a"], &[], 500), vec![more], "the batch 0 of cell 0 counts more runs than it has"),
+        (header(&[], &[], 500), vec![one.clone()], "the study has no designs"),
+        (header(&["a"], &[("lock.ttl", &[])], 500), vec![one], "the axis `lock.ttl` has no values"),
+    ] {
+        let folder = Folder::new();
+        let output = folder.records(&header, &batches).report(&[]);
+        assert_eq!(output.status.code(), Some(2), "{told}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{told}: {}", stderr(&output));
+        assert!(!folder.file("report.html").exists());
+    }
 }
 
 /// Three strata: no fault, one pause, two pauses.
