@@ -35,7 +35,7 @@ pub(crate) fn differences(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
 
 fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
     let line = Line::of("Each design against ").code(sheet.name(best.design));
-    if sheet.results.header.strata.len() > 1 {
+    if sheet.results.is_divided() {
         return line.text(
             ", the first of the ranking. Runs are divided by their faults, so that designs have no seeds in common: \
              they are told apart where their intervals have nothing in common, which tells fewer apart than pairs would.",

@@ -9,16 +9,16 @@ use doublehold_history::Predicate;
 use super::document::Line;
 use super::rates::{Figures, Rate, SURE};
 use crate::records::Example;
-use crate::results::{Pair, Results};
-use crate::statistics::{Interval, Paired};
+use crate::results::{Pairs, Results};
+use crate::statistics::Interval;
 
 /// By what designs are ranked.
 pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
 /// The order of columns: what is ranked by, and then the others.
 pub(crate) const COLUMNS: [Predicate; 6] =
     [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
-/// Up to so many points of the grid, each has its tables.
-const POINTS_SHOWN: usize = 6;
+/// Up to so many points of the grid, each has its tables: pairs are counted at no more.
+const POINTS_SHOWN: usize = Pairs::POINTS;
 
 /// One sweep's numbers.
 pub(crate) struct Sheet<'a> {
@@ -127,18 +127,10 @@ impl<'a> Sheet<'a> {
     pub(crate) fn difference(
         &self,
         point: u64,
-        (one, other): (usize, usize),
+        designs: (usize, usize),
         predicate: Predicate,
     ) -> Option<Difference> {
-        let (first, second) = (one.min(other), one.max(other));
-        let both = self.results.pairs.get(Pair { point, first, second }, predicate)?;
-        let (only_one, only_other) = if one == first {
-            (both.only_first, both.only_second)
-        } else {
-            (both.only_second, both.only_first)
-        };
-        let paired =
-            Paired { both: both.both, only_first: only_one, only_second: only_other, neither: both.neither };
+        let paired = self.results.pairs.get(point, designs, predicate)?;
         let (value, interval) = paired.difference().zip(paired.interval(SURE))?;
         Some(Difference { value, interval, pairs: paired.pairs() })
     }
@@ -151,7 +143,7 @@ impl<'a> Sheet<'a> {
         (one, other): (&Figures, &Figures),
         predicate: Predicate,
     ) -> Apart {
-        if self.results.header.strata.len() > 1 {
+        if self.results.is_divided() {
             let (one, other) = (one.rate(predicate), other.rate(predicate));
             return match (one.high(), other.high()) {
                 (Some(_), Some(high)) if one.low() > high => Apart::Higher,

@@ -16,7 +16,7 @@ use crate::statistics::{Part, Scale, bound_words, rate_words};
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let header = &sheet.results.header;
-    if header.strata.len() < 2 {
+    if !sheet.results.is_divided() {
         return Vec::new();
     }
     let cells = sheet.ranked(point);

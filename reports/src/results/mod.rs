@@ -15,7 +15,7 @@ use doublehold_scenarios::sweep::{Batch, Durations, StudyHeader, Sums};
 
 use crate::records::{Records, RecordsError};
 
-pub use pairs::{Both, Pair, Pairs};
+pub use pairs::Pairs;
 
 /// A sweep's results.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +132,11 @@ impl Results {
         });
         let all = cells.saturating_mul(self.header.strata.len().max(1) as u64);
         planned + all.saturating_sub(begun).saturating_mul(self.header.runs)
+    }
+
+    /// Whether runs are divided into strata.
+    pub fn is_divided(&self) -> bool {
+        self.header.strata.len() > 1
     }
 
     /// How many runs there are.

@@ -3,118 +3,179 @@
 //! The same seed means the same faults to both as far as they have the same hosts, so that much of what chance does is
 //! the same on both sides, and the difference is told more precisely than from two rates. Only runs that both designs
 //! decided are counted.
+//!
+//! Pairs are many: sixty designs make 1,770 at each point of the grid. So they are counted at the first points only,
+//! which are those that a report has tables of.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::{Batch, ROW, StudyHeader};
 
-/// Two designs at one point of the grid, by their numbers, the smaller first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
-    /// The point: a cell's number divided by the number of designs.
-    pub point: u64,
-    /// The one design.
-    pub first: usize,
-    /// The other.
-    pub second: usize,
-}
+use crate::statistics::Paired;
 
-/// In how many runs which of two designs was violated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Both {
-    /// Both.
-    pub both: u64,
-    /// Only the first.
-    pub only_first: u64,
-    /// Only the second.
-    pub only_second: u64,
-    /// Neither.
-    pub neither: u64,
-}
-
-/// All pairs of designs. Only where runs are not divided into strata: a seed means something else in each.
+/// All pairs of designs at the first [`Pairs::POINTS`] points of the grid. Only where runs are not divided into strata:
+/// those of one count for more than those of another, and perhaps with one design only.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
-    counts: BTreeMap<(Pair, Predicate), Both>,
+    /// By point, the smaller design's number and the larger one's.
+    counts: BTreeMap<(u64, usize, usize, Predicate), Paired>,
+    /// Where pairs are counted.
+    points: BTreeSet<u64>,
     designs: u64,
     is_divided: bool,
-    /// The batches of one point and row that were read: by design and number.
-    open: BTreeMap<(usize, u64), Batch>,
+    /// The batches of one point and row that were read: by number and design.
+    open: BTreeMap<(u64, usize), Vec<Marks>>,
     row: (u64, u64),
 }
 
+/// What 64 runs of a batch came to, a binary digit for each; of each predicate, as in [`Predicate::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Marks {
+    violated: [u64; Predicate::ALL.len()],
+    decided: [u64; Predicate::ALL.len()],
+}
+
 impl Pairs {
+    /// At how many points of the grid pairs are counted.
+    pub const POINTS: usize = 6;
+
     pub(super) fn of(header: &StudyHeader) -> Pairs {
         let designs = header.designs.len() as u64;
         Pairs { designs, is_divided: header.strata.len() > 1, ..Pairs::default() }
     }
 
-    /// The counts of one pair.
-    pub fn get(&self, pair: Pair, predicate: Predicate) -> Option<Both> {
-        self.counts.get(&(pair, predicate)).copied()
+    /// How two designs compare at a point, by their numbers; none if they have no runs in common there, or if pairs are
+    /// not counted.
+    pub fn get(&self, point: u64, (one, other): (usize, usize), predicate: Predicate) -> Option<Paired> {
+        let counted = *self.counts.get(&(point, one.min(other), one.max(other), predicate))?;
+        Some(if one < other { counted } else { counted.swapped() })
     }
 
-    /// All pairs that have runs in common.
-    pub fn iter(&self) -> impl Iterator<Item = (Pair, Predicate, Both)> {
-        self.counts.iter().map(|((pair, predicate), both)| (*pair, *predicate, *both))
-    }
-
-    /// Takes in the next batch. Those of one point and row come one after another.
+    /// Takes in the next batch. Those of one point and row come one after another, and the first points come first.
     pub(super) fn add(&mut self, batch: &Batch) {
-        if self.is_divided {
+        let row = (batch.cell / self.designs, batch.batch / ROW);
+        let is_first = self.points.contains(&row.0) || self.points.len() < Pairs::POINTS;
+        if self.is_divided || !is_first {
             return;
         }
-        let row = (batch.cell / self.designs, batch.batch / ROW);
+        self.points.insert(row.0);
         if row != self.row {
             self.close();
             self.row = row;
         }
         let design = (batch.cell % self.designs) as usize;
-        self.open.insert((design, batch.batch), batch.clone());
+        self.open.insert((batch.batch, design), marks(batch));
     }
 
     /// Counts what was read.
     pub(super) fn close(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        let batches: BTreeSet<u64> = open.keys().map(|(_, number)| *number).collect();
-        for number in batches {
-            let of_batch: Vec<(usize, &Batch)> = open
-                .iter()
-                .filter(|((_, it), _)| *it == number)
-                .map(|((design, _), it)| (*design, it))
-                .collect();
-            for (place, (first, one)) in of_batch.iter().enumerate() {
-                for (second, other) in &of_batch[place + 1..] {
-                    let pair = Pair { point: self.row.0, first: *first, second: *second };
-                    for predicate in Predicate::ALL {
-                        self.counts.entry((pair, predicate)).or_default().add(one, other, predicate);
-                    }
+        let open: Vec<_> = std::mem::take(&mut self.open).into_iter().collect();
+        for batch in open.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
+            for (place, ((_, first), one)) in batch.iter().enumerate() {
+                for ((_, second), other) in &batch[place + 1..] {
+                    self.count((*first, one), (*second, other));
                 }
+            }
+        }
+    }
+
+    /// Counts one batch of two designs. What only one of them has run is decided by one only.
+    fn count(&mut self, (first, one): (usize, &[Marks]), (second, other): (usize, &[Marks])) {
+        for (number, predicate) in Predicate::ALL.into_iter().enumerate() {
+            let paired = self.counts.entry((self.row.0, first, second, predicate)).or_default();
+            for (one, other) in one.iter().zip(other) {
+                let decided = one.decided[number] & other.decided[number];
+                let (one, other) = (one.violated[number], other.violated[number]);
+                let count = |runs: u64| u64::from((runs & decided).count_ones());
+                paired.both += count(one & other);
+                paired.only_first += count(one & !other);
+                paired.only_second += count(!one & other);
+                paired.neither += count(!one & !other);
             }
         }
     }
 }
 
-impl Both {
-    fn add(&mut self, one: &Batch, other: &Batch, predicate: Predicate) {
-        let runs = one.runs.min(other.runs);
-        let marks = |batch: &Batch| {
-            let outcome = batch.predicates.get(&predicate).cloned().unwrap_or_default();
-            let set = |places: &mut dyn Iterator<Item = u64>| {
-                places.filter(|it| *it < runs).collect::<BTreeSet<u64>>()
+fn marks(batch: &Batch) -> Vec<Marks> {
+    let mut marks = vec![Marks::default(); batch.runs.div_ceil(64) as usize];
+    for (number, predicate) in Predicate::ALL.into_iter().enumerate() {
+        for run in 0..batch.runs {
+            marks[(run / 64) as usize].decided[number] |= 1 << (run % 64);
+        }
+        let Some(outcome) = batch.predicates.get(&predicate) else { continue };
+        for run in outcome.violating().take_while(|run| *run < batch.runs) {
+            marks[(run / 64) as usize].violated[number] |= 1 << (run % 64);
+        }
+        for run in outcome.doubtful().take_while(|run| *run < batch.runs) {
+            marks[(run / 64) as usize].decided[number] &= !(1 << (run % 64));
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use doublehold_scenarios::sweep::{BATCH, PredicateCount};
+
+    use super::*;
+
+    /// Runs as letters: violated, held, in doubt.
+    fn batch(cell: u64, number: u64, runs: &str) -> Batch {
+        let digits = |wanted: char| -> String {
+            let of_four = |four: &[char]| {
+                let bits = (0..4).filter(|bit| four.get(*bit) == Some(&wanted)).map(|bit| 8 >> bit);
+                char::from_digit(bits.sum(), 16).expect("four binary digits")
             };
-            (set(&mut outcome.violating()), set(&mut outcome.doubtful()))
+            runs.chars().collect::<Vec<_>>().chunks(4).map(of_four).collect()
         };
-        let ((first, first_doubts), (second, second_doubts)) = (marks(one), marks(other));
-        let doubts: BTreeSet<u64> = first_doubts.union(&second_doubts).copied().collect();
-        let sure = |it: &&u64| !doubts.contains(it);
-        let both = first.intersection(&second).filter(sure).count() as u64;
-        let only_first = first.difference(&second).filter(sure).count() as u64;
-        let only_second = second.difference(&first).filter(sure).count() as u64;
-        self.both += both;
-        self.only_first += only_first;
-        self.only_second += only_second;
-        self.neither += runs - doubts.len() as u64 - both - only_first - only_second;
+        let count =
+            PredicateCount { violations: digits('v'), doubts: digits('?'), ..PredicateCount::default() };
+        let predicates = [(Predicate::P2, count)].into();
+        Batch { cell, batch: number, runs: runs.len() as u64, predicates, ..Batch::default() }
+    }
+
+    fn pairs(designs: u64, batches: &[Batch]) -> Pairs {
+        let mut pairs = Pairs { designs, ..Pairs::default() };
+        batches.iter().for_each(|batch| pairs.add(batch));
+        pairs.close();
+        pairs
+    }
+
+    #[test]
+    fn runs_that_both_made_and_decided_are_counted_one_by_one() {
+        // The same behind 64 others, over two rows of batches, and with a partner that made fewer runs.
+        for before in [0, 60, 64, 128] {
+            let of = |cell, number, runs: &str| batch(cell, number, &(".".repeat(before) + runs));
+            let pairs = pairs(
+                2,
+                &[
+                    of(0, 0, "vvv..?vv"),
+                    of(1, 0, "vv.v.v"),
+                    of(0, ROW, "v"),
+                    of(1, ROW, "?"),
+                    of(0, 2 * ROW, "v"),
+                ],
+            );
+            let neither = 1 + 2 * before as u64;
+            let expected = Paired { both: 2, only_first: 1, only_second: 1, neither };
+            assert_eq!(pairs.get(0, (0, 1), Predicate::P2), Some(expected), "behind {before}");
+            assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swapped()));
+            let silent = pairs.get(0, (0, 1), Predicate::P1).expect("they ran");
+            assert_eq!((silent.pairs(), silent.neither), (7 + neither - 1, 7 + neither - 1));
+        }
+    }
+
+    #[test]
+    fn pairs_are_counted_at_the_first_points_only() {
+        let points = Pairs::POINTS as u64 + 2;
+        let batches: Vec<Batch> = (0..3 * points).map(|cell| batch(cell, 0, "v.")).collect();
+        let again: Vec<Batch> = (0..3 * points).map(|cell| batch(cell, BATCH, "v.")).collect();
+        let pairs = pairs(3, &[batches, again].concat());
+        for point in 0..points {
+            let both = pairs.get(point, (2, 0), Predicate::P2).map(|it| it.both);
+            assert_eq!(both, (point < Pairs::POINTS as u64).then_some(2), "point {point}");
+        }
+        assert_eq!(pairs.counts.len(), Pairs::POINTS * 3 * Predicate::ALL.len());
     }
 }

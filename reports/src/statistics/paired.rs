@@ -43,6 +43,12 @@ impl Paired {
         self.both + self.only_first + self.only_second + self.neither
     }
 
+    /// The same with the second design as the first.
+    #[must_use]
+    pub fn swapped(self) -> Paired {
+        Paired { only_first: self.only_second, only_second: self.only_first, ..self }
+    }
+
     /// The first design's rate less the second's; none without pairs.
     pub fn difference(&self) -> Option<f64> {
         let difference = self.only_first as f64 - self.only_second as f64;
