@@ -6,18 +6,13 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{StudyHeader, Sums};
 
 use super::spread::Spread;
 use crate::results::{Cell, Results, Totals};
-use crate::statistics::{
-    Confidence, Estimate, Exposure, Interval, MeanPerRun, Part, Proportion, Reason, Unsupported,
-};
+use crate::statistics::{Confidence, Estimate, Exposure, Interval, Proportion, Reason, Unsupported};
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
-/// Milliseconds in an hour.
-const HOUR: f64 = 3.6e6;
 
 /// What a cell came to.
 #[derive(Clone, Debug, Default)]
@@ -59,13 +54,19 @@ impl Figures {
         let (design, place) = results.place(cell);
         let none = Cell::default();
         let sums = results.cells.get(&cell).unwrap_or(&none);
-        let mut figures = Figures { cell, design, place, ..Figures::default() };
-        figures.grants.unit = 1.0;
-        figures.hours.unit = HOUR;
+        let mut figures = Figures {
+            cell,
+            design,
+            place,
+            rates: Predicate::ALL.map(|it| (it, Rate::of(results, sums, it))).into(),
+            grants: sums.grants(),
+            hours: sums.hours(),
+            ..Figures::default()
+        };
         let (mut obtained, mut waited, mut waits) = (0.0, 0.0, 0);
         for totals in sums.strata.values().filter(|totals| totals.runs > 0) {
             // How much one run of this stratum counts.
-            let each = weight(totals) / totals.runs as f64;
+            let each = totals.weight() / totals.runs as f64;
             figures.add(totals, each);
             let all = totals.obtained.count + totals.missed;
             obtained += totals.obtained.count as f64 * each;
@@ -73,21 +74,13 @@ impl Figures {
             waits += all;
         }
         figures.available = (waited > 0.0).then(|| (obtained / waited, waits));
-        figures.rates = Predicate::ALL.map(|it| (it, Rate::of(&results.header, sums, it))).into();
         figures
     }
 
     /// Adds the runs of a stratum.
     fn add(&mut self, totals: &Totals, each: f64) {
-        let mean = |sums: Sums| MeanPerRun {
-            runs: totals.runs,
-            sum: sums.sum.into(),
-            sum_of_squares: sums.squares.into(),
-        };
         self.runs += totals.runs;
         self.panicked += totals.panicked;
-        self.grants.strata.push((weight(totals), mean(totals.grants)));
-        self.hours.strata.push((weight(totals), mean(totals.operated_ms)));
         self.obtained.add(&totals.obtained, each);
         self.recovered.add(&totals.recovered, each);
         for (predicate, durations) in &totals.overlaps {
@@ -110,10 +103,6 @@ impl Figures {
     }
 }
 
-fn weight(totals: &Totals) -> f64 {
-    totals.weight.unwrap_or(1.0)
-}
-
 impl Default for Rate {
     fn default() -> Rate {
         let per_run = Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
@@ -122,7 +111,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    fn of(header: &StudyHeader, cell: &Cell, predicate: Predicate) -> Rate {
+    fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
         for totals in cell.strata.values() {
             let count = totals.of(predicate);
@@ -130,9 +119,9 @@ impl Rate {
             rate.undecided += count.undecided;
             rate.decided += totals.runs - count.undecided;
         }
-        rate.is_divided = header.strata.len() > 1;
+        rate.is_divided = results.is_divided();
         rate.per_run = if rate.is_divided {
-            cell.stratified(header, predicate).estimate(SURE)
+            cell.stratified(&results.header, predicate).estimate(SURE)
         } else {
             plain(Proportion::new(rate.violated, rate.decided))
         };
@@ -182,12 +171,4 @@ fn plain(proportion: Proportion) -> Result<Estimate, Unsupported> {
         }
         _ => Err(Unsupported { reason: Reason::NothingDecided, at_most: None }),
     }
-}
-
-/// What is known of a stratum. Where runs without a fault are taken to hold, they are tried all the same, and what was
-/// seen counts.
-pub(crate) fn part(header: &StudyHeader, number: u64, totals: &Totals, predicate: Predicate) -> Part {
-    let count = totals.of(predicate);
-    let part = Proportion::new(count.violated, totals.runs - count.undecided);
-    if number == 0 && header.quiet_holds && part.hits() == 0 { Part::Impossible } else { Part::Counted(part) }
 }

@@ -7,7 +7,7 @@ use doublehold_history::Predicate;
 
 use super::document::{Block, Entry, Line, Table};
 use super::numbers::{digits, share};
-use super::rates::{Figures, part};
+use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
 use crate::findings::{grouped, several};
 use crate::results::Totals;
@@ -113,7 +113,7 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
 }
 
 fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate) -> Entry {
-    match part(&sheet.results.header, number, totals, predicate) {
+    match totals.part(&sheet.results.header, number, predicate) {
         Part::Impossible => Entry::of("0, as taken for granted"),
         Part::Counted(part) => match part.estimate() {
             None => Entry::of("not decided"),

@@ -10,18 +10,11 @@ impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
     /// count as unexplored.
     pub fn stratified(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
-        let part = |number: u64, totals: &Totals| {
-            let count = totals.of(predicate);
-            let part = Proportion::new(count.violated, totals.runs - count.undecided);
-            // Runs without a fault are tried all the same, and what was seen counts.
-            let is_quiet = number == 0 && header.quiet_holds && part.hits() == 0;
-            if is_quiet { Part::Impossible } else { Part::Counted(part) }
+        let stratum = |(number, totals): (&u64, &Totals)| Stratum {
+            weight: totals.weight(),
+            part: totals.part(header, *number, predicate),
         };
-        let strata: Vec<Stratum> = self
-            .strata
-            .iter()
-            .map(|(number, totals)| Stratum { weight: totals.weight(), part: part(*number, totals) })
-            .collect();
+        let strata: Vec<Stratum> = self.strata.iter().map(stratum).collect();
         let beyond = self.strata.values().find_map(|totals| totals.beyond).unwrap_or(0.0);
         let run: f64 = strata.iter().map(|stratum| stratum.weight).sum();
         let is_whole = strata.len() == header.strata.len();
@@ -36,7 +29,8 @@ impl Cell {
 
     /// Hours per run for which clients were at it.
     pub fn hours(&self) -> Exposure {
-        self.exposure(|totals| totals.operated_ms, 3_600_000.0)
+        const HOUR_MS: f64 = 3.6e6;
+        self.exposure(|totals| totals.operated_ms, HOUR_MS)
     }
 
     fn exposure(&self, of: impl Fn(&Totals) -> Sums, unit: f64) -> Exposure {
@@ -53,5 +47,14 @@ impl Totals {
     /// How likely a run is to be of this stratum.
     pub fn weight(&self) -> f64 {
         self.weight.unwrap_or(1.0)
+    }
+
+    /// What is known of a predicate in this stratum, the `number`-th of the study. Where it is taken for granted that
+    /// nothing goes wrong without a fault, such runs are made all the same, and what was seen counts.
+    pub fn part(&self, header: &StudyHeader, number: u64, predicate: Predicate) -> Part {
+        let count = self.of(predicate);
+        let part = Proportion::new(count.violated, self.runs - count.undecided);
+        let is_quiet = number == 0 && header.quiet_holds && part.hits() == 0;
+        if is_quiet { Part::Impossible } else { Part::Counted(part) }
     }
 }
