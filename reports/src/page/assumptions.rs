@@ -120,17 +120,25 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
         Line::default().strong(format!("{}, {}: ", it.as_str(), it.name())).text(format!("{}.", it.meaning()))
     };
     let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
-    let mean = |all: Vec<f64>| if all.is_empty() { 0.0 } else { all.iter().sum::<f64>() / all.len() as f64 };
-    let grants = mean(cells().filter_map(Figures::mean_grants).collect());
-    let hours = mean(cells().filter_map(Figures::mean_hours).collect());
+    let grants = mean(cells().filter_map(Figures::mean_grants)).map(digits);
+    let hours = mean(cells().filter_map(Figures::mean_hours)).map(|hours| seconds(hours * 3_600.0));
+    let exposure = match grants.zip(hours) {
+        Some((grants, hours)) => format!(
+            "{grants} granted calls and {hours} of simulated time from the first request to the last release, over all \
+             cells"
+        ),
+        None => "how much that is, was not seen in enough of the runs to say".to_owned(),
+    };
     let text = format!(
         "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
-         granted call and per hour of operation it is divided by what a run has of those on average: {} granted calls \
-         and {} of simulated time from the first request to the last release, over all cells. Rates have 95 % \
-         intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, the rate is at \
-         most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty misses.",
-        digits(grants),
-        seconds(hours * 3_600.0)
+         granted call and per hour of operation it is divided by what a run has of those on average: {exposure}. Rates \
+         have 95 % intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, the rate \
+         is at most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty misses."
     );
     vec![Block::List(COLUMNS.iter().map(meaning).collect()), Block::text(text)]
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / f64::from(count))
 }

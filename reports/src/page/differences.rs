@@ -37,8 +37,9 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
     let line = Line::of("Each design against ").code(sheet.name(best.design));
     if sheet.results.is_divided() {
         return line.text(
-            ", the first of the ranking. Runs are divided by their faults, so that designs have no seeds in common: \
-             they are told apart where their intervals have nothing in common, which tells fewer apart than pairs would.",
+            ", the first of the ranking. Runs are divided by their faults, and a run counts for as much as its part weighs: \
+             designs are not compared seed by seed. They are told apart where their intervals have nothing in common, \
+             which tells fewer apart than pairs would.",
         );
     }
     line.text(

@@ -216,7 +216,7 @@ fn recovery(spread: &Spread) -> Entry {
         (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", seconds(mean), seconds(error)))
             .below(Line::of(several(spread.count, "death"))),
         (Some(mean), None) => Entry::of(seconds(mean)).below(Line::of("one death")),
-        _ => Entry::of("no deaths"),
+        _ => Entry::of("not seen"),
     }
 }
 

@@ -8,7 +8,7 @@ use doublehold::statistics::{Confidence, Part, Proportion, Scale, Stratified, St
 use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::Batch;
 
-use crate::made::{Folder, batch, header, stderr};
+use crate::made::{Folder, batch, durations, header, stderr};
 
 #[test]
 fn a_torn_last_line_is_left_out_with_a_note() {
@@ -204,4 +204,24 @@ fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
     let answer = page.read("report.md");
     assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
     assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
+}
+
+/// The runs without a fault, nearly all, are not made yet.
+#[test]
+fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
+    let folder = Folder::new();
+    let mut header = header(&["a", "b"], &[], 500);
+    header.strata = vec![BTreeMap::new(), BTreeMap::from([("pause".to_owned(), 1)])];
+    let of = |cell: u64| Batch {
+        stratum: 1,
+        weight: Some(1e-3),
+        recovered: durations(std::iter::empty()),
+        ..batch(cell, 500, |_| (5, 0))
+    };
+    folder.records(&header, &[of(0), of(1)]);
+    let page = folder.page();
+    assert!(page.contains("how much that is, was not seen in enough of the runs"));
+    assert!(!page.contains("0 granted calls") && !page.contains(" 0 s"), "no zero that nobody measured");
+    assert_eq!(page.matches("not seen</td>").count(), 2, "recovery, of each design");
+    assert!(page.contains("designs are not compared seed by seed"));
 }
