@@ -1,9 +1,8 @@
 //! One estimate of one world, as whoever runs a study gets it: its batches are run by the sweep, counted as its records
 //! are, and weighed as its report does it.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +33,7 @@ pub(crate) struct Said {
 
 /// A study of one cell, read.
 pub(crate) struct Asked {
-    study: Study,
+    pub(crate) study: Study,
     header: StudyHeader,
 }
 
@@ -52,12 +51,15 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     study.seed = seed;
     let study = Arc::new(study);
     let effort = Effort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
-    let (mut cell, mut seeds) = (Cell::default(), BTreeSet::new());
+    let (mut cell, mut seeds) = (Cell::default(), Vec::new());
     let order = Order::of(&study, Shard::WHOLE, |_, _| false);
     sweep(&study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             // Strata that are not independent would spread the sum more than its interval says.
-            assert!(seeds.insert(batch.seed), "two batches begin with seed {}", batch.seed);
+            let own = batch.seed..batch.seed + batch.runs;
+            let is_taken = |other: &Range<u64>| own.start < other.end && other.start < own.end;
+            assert!(!seeds.iter().any(is_taken), "seeds {own:?} of stratum {} are taken", batch.stratum);
+            seeds.push(own);
             cell.add(batch.clone());
         }
         ControlFlow::Continue(())

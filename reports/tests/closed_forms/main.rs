@@ -7,6 +7,7 @@ mod worlds;
 
 use doublehold::statistics::Confidence;
 use doublehold_scenarios::Seed;
+use doublehold_scenarios::sweep::BATCH;
 
 use self::estimate::{asked, estimate};
 use self::worlds::{LONG, above, uniform_integral, worlds};
@@ -32,6 +33,14 @@ fn an_estimate_of_each_world_holds_the_truth() {
             );
         }
     }
+}
+
+/// `estimate` looks at the seeds of every batch. Here strata have more than one.
+#[test]
+fn no_two_batches_of_a_cell_have_a_seed_in_common() {
+    let mut asked = asked("pause-uniform");
+    asked.study.runs = BATCH + 1;
+    assert_eq!(estimate(&asked, Seed(7), Confidence::P99).runs, 2 * (BATCH + 1));
 }
 
 #[test]
