@@ -178,6 +178,29 @@ fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
     }
 }
 
+/// Each slot and each quarter of it is as likely as any other, whether chance decides how many strike or a stratum does.
+#[test]
+fn faults_strike_at_all_instants_alike() {
+    const SAMPLES: u64 = 25_600;
+    let climate = climate(r#"{ kind = "pause", host = "c1", every = "3200ms", for = "0s..1s" }"#);
+    for just in [None, Some(1), Some(2), Some(6)] {
+        let draw = |seed| match just {
+            None => climate.draw(seed),
+            Some(count) => climate.draw_just(seed, &BTreeMap::from([("pause".to_owned(), count)])),
+        };
+        let mut struck = vec![0.0; 4 * 32];
+        for fault in (0..).map(Seed).flat_map(draw).take(SAMPLES as usize) {
+            let When::At(at) = fault.at else { panic!("no fault strikes at a step: {fault:?}") };
+            struck[(at.as_micros() / (SLOT_US / 4)) as usize] += 1.0;
+        }
+        let (expected, freedom) = (SAMPLES as f64 / struck.len() as f64, struck.len() as f64 - 1.0);
+        let square: f64 = struck.iter().map(|seen| (seen - expected).powi(2) / expected).sum();
+        // Six deviations, to either side: what is too even is not drawn.
+        let most = 6.0 * (2.0 * freedom).sqrt();
+        assert!((square - freedom).abs() <= most, "just {just:?}: {square} with {freedom}: {struck:?}");
+    }
+}
+
 #[test]
 fn weights_are_how_often_chance_gives_a_stratum() {
     for weather in 0..WEATHERS {
