@@ -1,14 +1,13 @@
-//! Records that are odd: unfinished, torn, in shards, of another version; designs without runs or without decisions;
-//! strata that support a number and strata that do not.
+//! Records that are odd: unfinished, torn, in shards, of another version, changed by hand; designs without runs or
+//! without decisions.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use doublehold::statistics::{Confidence, Part, Proportion, Scale, Stratified, Stratum, rate_words};
-use doublehold_history::Predicate;
+use doublehold::statistics::{Confidence, Proportion, Scale, rate_words};
 use doublehold_scenarios::sweep::Batch;
 
-use crate::made::{Folder, batch, durations, header, stderr};
+use crate::made::{Folder, batch, header, stderr};
 
 #[test]
 fn a_torn_last_line_is_left_out_with_a_note() {
@@ -138,90 +137,4 @@ fn what_no_sweep_writes_is_refused() {
         assert!(stderr(&output).contains(told), "{told}: {}", stderr(&output));
         assert!(!folder.file("report.html").exists());
     }
-}
-
-/// Three strata: no fault, one pause, two pauses.
-fn divided(violated: [u64; 2]) -> Folder {
-    let folder = Folder::new();
-    let mut header = header(&["a", "b"], &[], 500);
-    let faults = |count: u32| BTreeMap::from([("pause".to_owned(), count)]);
-    header.strata = vec![BTreeMap::new(), faults(1), faults(2)];
-    header.quiet_holds = true;
-    let of = |cell: u64, stratum: u64, weight: f64, violated: u64| Batch {
-        stratum,
-        weight: Some(weight),
-        beyond: (stratum == 0).then_some(1e-12),
-        ..batch(cell, 500, move |it| if it == Predicate::P2 { (violated, 0) } else { (0, 0) })
-    };
-    let of_cell = |cell: u64, violated: u64| {
-        [of(cell, 0, 0.99, 0), of(cell, 1, 1e-3, violated), of(cell, 2, 1e-6, 4 * violated)]
-    };
-    folder.records(&header, &[of_cell(0, violated[0]), of_cell(1, violated[1])].concat());
-    folder
-}
-
-#[test]
-fn strata_give_a_rate_with_its_effective_sample_size() {
-    let page = divided([100, 100]);
-    let html = page.page();
-    let strata = vec![
-        Stratum { weight: 0.99, part: Part::Impossible },
-        Stratum { weight: 1e-3, part: Part::Counted(Proportion::new(100, 500)) },
-        Stratum { weight: 1e-6, part: Part::Counted(Proportion::new(400, 500)) },
-    ];
-    let rate = Stratified { strata, unexplored: 1e-12 }.estimate(Confidence::P95).expect("there is enough");
-    let words = rate_words(rate.value, rate.interval, Scale::Share);
-    let (value, interval) = words.split_once(" (").expect("an interval");
-    assert!(html.contains(&format!("<strong>{value}</strong>")), "{value}");
-    assert!(html.contains(interval.trim_end_matches(')')), "{interval}");
-    for told in [
-        "plain runs",
-        "no fault",
-        "1 pause",
-        "2 pause",
-        "more than these",
-        "0, as taken for granted",
-        "100 of 500",
-    ] {
-        assert!(html.contains(told), "{told}");
-    }
-}
-
-#[test]
-fn strata_that_support_no_number_say_why() {
-    let page = divided([2, 2]);
-    let html = page.page();
-    assert!(html.contains("No number is stated where it could not be supported:"));
-    assert!(html.contains("fewer than 5: make more runs"), "too few violations");
-    assert!(html.contains("no rate can be stated for any design"));
-}
-
-/// `a` has fewer violations, too few for a rate: it may be as high as its bound, which is above the rate of `b`.
-#[test]
-fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
-    let page = divided([4, 6]);
-    page.page();
-    let answer = page.read("report.md");
-    assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
-    assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
-}
-
-/// The runs without a fault, nearly all, are not made yet.
-#[test]
-fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
-    let folder = Folder::new();
-    let mut header = header(&["a", "b"], &[], 500);
-    header.strata = vec![BTreeMap::new(), BTreeMap::from([("pause".to_owned(), 1)])];
-    let of = |cell: u64| Batch {
-        stratum: 1,
-        weight: Some(1e-3),
-        recovered: durations(std::iter::empty()),
-        ..batch(cell, 500, |_| (5, 0))
-    };
-    folder.records(&header, &[of(0), of(1)]);
-    let page = folder.page();
-    assert!(page.contains("how much that is, was not seen in enough of the runs"));
-    assert!(!page.contains("0 granted calls") && !page.contains(" 0 s"), "no zero that nobody measured");
-    assert_eq!(page.matches("not seen</td>").count(), 2, "recovery, of each design");
-    assert!(page.contains("designs are not compared seed by seed"));
 }

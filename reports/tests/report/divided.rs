@@ -1,0 +1,172 @@
+//! Records whose runs are divided into strata: what their rates are made of, what counts as unexplored, and what a page
+//! says where there is no number.
+
+use std::collections::BTreeMap;
+
+use doublehold::statistics::{
+    Confidence, Estimate, Part, Proportion, Scale, Stratified, Stratum, Unsupported, rate_words,
+};
+use doublehold_history::Predicate;
+use doublehold_scenarios::sweep::{Batch, StudyHeader, Sums};
+use serde_json::Value;
+
+use crate::made::{Folder, batch, durations, header};
+
+/// The header of a study with so many strata: no fault, one pause, two pauses.
+fn divided_into(strata: u32, designs: &[&str]) -> StudyHeader {
+    let faults = |count: u32| match count {
+        0 => BTreeMap::new(),
+        count => BTreeMap::from([("pause".to_owned(), count)]),
+    };
+    StudyHeader { strata: (0..strata).map(faults).collect(), quiet_holds: true, ..header(designs, &[], 500) }
+}
+
+/// A batch of 500 runs of a stratum, some of which violate P2 or do not decide it.
+fn part(stratum: u64, weight: f64, counts: (u64, u64)) -> Batch {
+    let of = move |it| if it == Predicate::P2 { counts } else { (0, 0) };
+    Batch { stratum, weight: Some(weight), ..batch(0, 500, of) }
+}
+
+/// What `cells.json` says of the one cell of these batches.
+fn cell(header: &StudyHeader, batches: &[Batch]) -> Value {
+    let folder = Folder::new();
+    folder.records(header, batches).page();
+    let all: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
+    all["studies"][0]["cells"][0].clone()
+}
+
+#[track_caller]
+fn assert_near(got: &Value, expected: f64) {
+    let got = got.as_f64().expect("a number");
+    assert!((got - expected).abs() <= expected * 1e-8, "{got} and not {expected}");
+}
+
+/// That P2's rate is that of these strata, with this much unexplored.
+#[track_caller]
+fn assert_rate(cell: &Value, strata: &[(f64, Part)], unexplored: f64) {
+    let strata = strata.iter().map(|(weight, part)| Stratum { weight: *weight, part: *part }).collect();
+    let rate = &cell["rates"]["P2"];
+    match (Stratified { strata, unexplored }).estimate(Confidence::P95) {
+        Ok(Estimate { value, interval, .. }) => {
+            assert_near(&rate["rate"], value);
+            assert_near(&rate["low"], interval.low);
+            assert_near(&rate["high"], interval.high);
+        }
+        Err(refusal @ Unsupported { at_most, .. }) => {
+            assert_eq!(rate["why"], refusal.to_string());
+            assert_near(&rate["high"], at_most.expect("there are runs"));
+        }
+    }
+}
+
+#[test]
+fn a_rate_is_made_of_what_each_stratum_decided_and_of_what_was_not_run() {
+    let (quiet, paused, twice) = (part(0, 0.99, (0, 0)), part(1, 9e-3, (200, 0)), part(2, 9e-4, (400, 0)));
+    let counted = |hits, of| Part::Counted(Proportion::new(hits, of));
+    let (none, some, most) = ((0.99, Part::Impossible), (9e-3, counted(200, 500)), (9e-4, counted(400, 500)));
+    let header = divided_into(3, &["a"]);
+    let all = |beyond| [Batch { beyond: Some(beyond), ..quiet.clone() }, paused.clone(), twice.clone()];
+    assert_rate(&cell(&header, &all(0.0)), &[none, some, most], 0.0);
+    // What has more faults than any stratum is not run, and may be violated every time.
+    assert_rate(&cell(&header, &all(1e-4)), &[none, some, most], 1e-4);
+    // The sweep is not there yet.
+    assert_rate(&cell(&header, &all(1e-4)[..2]), &[none, some], 0.01 - 9e-3);
+    // What nobody could say is neither.
+    let doubted = part(1, 9e-3, (200, 100));
+    assert_rate(
+        &cell(&header, &[quiet.clone(), doubted, twice.clone()]),
+        &[none, (9e-3, counted(200, 400)), most],
+        0.0,
+    );
+    // A violation without a fault counts, though it was taken for granted that there is none.
+    let loud = part(0, 0.99, (50, 0));
+    let batches = [loud, paused.clone(), twice.clone()];
+    assert_rate(&cell(&header, &batches), &[(0.99, counted(50, 500)), some, most], 0.0);
+    // Where nothing is taken for granted, silence is what was seen.
+    let header = StudyHeader { quiet_holds: false, ..header };
+    assert_rate(&cell(&header, &all(0.0)), &[(0.99, counted(0, 500)), some, most], 0.0);
+}
+
+#[test]
+fn what_rates_are_counted_by_weighs_as_its_stratum_does() {
+    let of = |stratum, weight, each: u64| Batch {
+        grants: Sums { sum: 500 * each, squares: 500 * each * each },
+        operated_ms: Sums { sum: 500 * each * 1_000, squares: 500 * each * each * 1_000_000 },
+        ..part(stratum, weight, (100, 0))
+    };
+    let cell = cell(&divided_into(2, &["a"]), &[of(0, 0.75, 2), of(1, 0.25, 6)]);
+    assert_near(&cell["grants_per_run"], 3.0);
+    assert_near(&cell["hours_per_run"], 3.0 / 3_600.0);
+}
+
+/// Two designs: in how many of 500 runs with one pause each is violated.
+fn divided(violated: [u64; 2]) -> Folder {
+    let folder = Folder::new();
+    let of_cell = |(cell, violated): (u64, u64)| {
+        let quiet = Batch { beyond: Some(1e-12), ..part(0, 0.99, (0, 0)) };
+        let parts = [quiet, part(1, 1e-3, (violated, 0)), part(2, 1e-6, (4 * violated, 0))];
+        parts.map(|it| Batch { cell, ..it })
+    };
+    let batches: Vec<Batch> = (0..).zip(violated).flat_map(of_cell).collect();
+    folder.records(&divided_into(3, &["a", "b"]), &batches);
+    folder
+}
+
+#[test]
+fn strata_give_a_rate_with_its_effective_sample_size() {
+    let page = divided([100, 100]);
+    let html = page.page();
+    let strata = vec![
+        Stratum { weight: 0.99, part: Part::Impossible },
+        Stratum { weight: 1e-3, part: Part::Counted(Proportion::new(100, 500)) },
+        Stratum { weight: 1e-6, part: Part::Counted(Proportion::new(400, 500)) },
+    ];
+    let rate = Stratified { strata, unexplored: 1e-12 }.estimate(Confidence::P95).expect("there is enough");
+    let words = rate_words(rate.value, rate.interval, Scale::Share);
+    let (value, interval) = words.split_once(" (").expect("an interval");
+    assert!(html.contains(&format!("<strong>{value}</strong>")), "{value}");
+    assert!(html.contains(interval.trim_end_matches(')')), "{interval}");
+    for told in [
+        "plain runs",
+        "no fault",
+        "1 pause",
+        "2 pause",
+        "more than these",
+        "0, as taken for granted",
+        "100 of 500",
+    ] {
+        assert!(html.contains(told), "{told}");
+    }
+}
+
+#[test]
+fn strata_that_support_no_number_say_why() {
+    let page = divided([2, 2]);
+    let html = page.page();
+    assert!(html.contains("No number is stated where it could not be supported:"));
+    assert!(html.contains("fewer than 5: make more runs"), "too few violations");
+    assert!(html.contains("no rate can be stated for any design"));
+}
+
+/// The runs without a fault, nearly all, are not made yet.
+#[test]
+fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
+    let folder = Folder::new();
+    let of = |cell: u64| Batch { cell, recovered: durations(std::iter::empty()), ..part(1, 1e-3, (5, 0)) };
+    folder.records(&divided_into(2, &["a", "b"]), &[of(0), of(1)]);
+    let page = folder.page();
+    assert!(page.contains("how much that is, was not seen in enough of the runs"));
+    assert!(!page.contains("0 granted calls") && !page.contains(" 0 s"), "no zero that nobody measured");
+    assert_eq!(page.matches("not seen</td>").count(), 2, "recovery, of each design");
+    assert!(page.contains("designs are not compared seed by seed"));
+}
+
+/// `a` has fewer violations, too few for a rate: it may be as high as its bound, which is above the rate of `b`.
+#[test]
+fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
+    let page = divided([4, 6]);
+    page.page();
+    let answer = page.read("report.md");
+    assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
+    assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
+}
