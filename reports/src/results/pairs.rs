@@ -150,7 +150,7 @@ mod tests {
             let pairs = pairs(
                 2,
                 &[
-                    of(0, 0, "vvv..?vv"),
+                    of(0, 0, "vvvv.?vv"),
                     of(1, 0, "vv.v.v"),
                     of(0, ROW, "v"),
                     of(1, ROW, "?"),
@@ -158,7 +158,7 @@ mod tests {
                 ],
             );
             let neither = 1 + 2 * before as u64;
-            let expected = Paired { both: 2, only_first: 1, only_second: 1, neither };
+            let expected = Paired { both: 3, only_first: 1, only_second: 0, neither };
             assert_eq!(pairs.get(0, (0, 1), Predicate::P2), Some(expected), "behind {before}");
             assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swapped()));
             let silent = pairs.get(0, (0, 1), Predicate::P1).expect("they ran");
