@@ -5,15 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::TrueNs;
 use doublehold_history::words::instant;
+use doublehold_history::{LockId, TrueNs};
 use doublehold_scenarios::detail::Message;
-use doublehold_scenarios::scenario::HostIndex;
 
 use super::inks::{self, BAD, FAINT, INK, Pattern, RULE};
 use super::lettering::{self, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
-use super::rows::{Row, Shown};
+use super::rows::{Row, Shown, row_of};
 use super::scale::Scale;
 use crate::picture::view::{OverlapSpan, View};
 
@@ -151,23 +150,24 @@ impl<'v> Panel<'v> {
     fn messages(&mut self, upright: bool) {
         let mut drawn = BTreeSet::new();
         let view = self.view;
-        for message in &view.messages {
+        let locks = view.message_locks.iter().copied().chain(std::iter::repeat(None));
+        for (message, lock) in view.messages.iter().zip(locks) {
             let arrived = message.arrived.unwrap_or(view.ended);
             let (x1, x2) = (self.scale.x(message.sent), self.scale.x(arrived));
             if !self.scale.shows(message.sent, arrived) || ((x2 - x1).abs() < UPRIGHT) != upright {
                 continue;
             }
-            let place = ((x1 * 2.0) as i64, (x2 * 2.0) as i64, message.from, message.to, is_held(message));
+            let place =
+                ((x1 * 2.0) as i64, (x2 * 2.0) as i64, message.from, message.to, lock, is_held(message));
             if drawn.insert(place) {
-                self.message(message, x1, x2);
+                self.message(message, lock, (x1, x2));
             }
         }
     }
 
-    fn message(&mut self, message: &Message, x1: f64, x2: f64) {
-        let (Some(from), Some(to)) = (self.middle_of(message.from), self.middle_of(message.to)) else {
-            return;
-        };
+    fn message(&mut self, message: &Message, lock: Option<LockId>, (x1, x2): (f64, f64)) {
+        let middle = |host| row_of(self.rows, host, lock).map(Row::middle);
+        let (Some(from), Some(to)) = (middle(message.from), middle(message.to)) else { return };
         let sign = if to > from { 1.0 } else { -1.0 };
         let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
         // An upright arrow shows that something was sent, and no more.
@@ -204,10 +204,6 @@ impl<'v> Panel<'v> {
         let half = |place: f64| (place * 2.0) as i64;
         let place = (half(area.x), half(area.x + area.width), half(area.y), bar);
         self.drawn.as_mut().is_none_or(|drawn| drawn.insert(place))
-    }
-
-    fn middle_of(&self, host: HostIndex) -> Option<f64> {
-        self.rows.iter().find(|row| row.host() == Some(host)).map(Row::middle)
     }
 
     /// A label to be drawn last, if there is room for it then. Those asked for first come first.

@@ -1,5 +1,6 @@
 //! The rows of a panel, from top to bottom: clients, nodes, the resource, and one for each kind of fault of links.
 
+use doublehold_history::LockId;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
 use crate::picture::view::{ClientLane, FaultSpan, NodeLane, View};
@@ -32,6 +33,15 @@ impl Row<'_> {
         self.top + self.height
     }
 
+    /// Which lock it is about.
+    fn lock(&self) -> Option<LockId> {
+        match &self.shown {
+            Shown::Client { lane, .. } => Some(lane.lock),
+            Shown::Node(lane) => Some(lane.lock),
+            Shown::Resource(_) | Shown::Links(_) => None,
+        }
+    }
+
     /// Whose row it is.
     pub(super) fn host(&self) -> Option<HostIndex> {
         match &self.shown {
@@ -41,6 +51,16 @@ impl Row<'_> {
             Shown::Links(_) => None,
         }
     }
+}
+
+/// The row of a host that is about a lock; its first where it has none.
+pub(super) fn row_of<'r, 'v>(
+    rows: &'r [Row<'v>],
+    host: HostIndex,
+    lock: Option<LockId>,
+) -> Option<&'r Row<'v>> {
+    let of_host = || rows.iter().filter(|row| row.host() == Some(host));
+    of_host().find(|row| lock.is_some() && row.lock() == lock).or_else(|| of_host().next())
 }
 
 /// All rows of a run, under each other from `top` on.

@@ -7,6 +7,7 @@ mod page;
 use doublehold::figure::{Options, html, svg};
 use doublehold::picture::view::{ClaimBar, View, Wait};
 use doublehold_history::TrueNs;
+use doublehold_scenarios::format::Source;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Scenario, SimEngine, catalog};
@@ -63,6 +64,56 @@ fn figures_on_one_page_do_not_use_each_others_patterns() {
         let name = part.split(')').next().expect("a name");
         assert!(ids(&one).contains(name), "{name} is used and not there");
     }
+}
+
+/// Where the row of each label is, in every panel: a label's line is four pixels below the row's middle.
+fn rows(document: &roxmltree::Document<'_>, label: &str) -> Vec<f64> {
+    let texts = document.descendants().filter(|it| it.has_tag_name("text") && it.text() == Some(label));
+    texts.filter_map(|it| it.attribute("y")?.parse::<f64>().ok()).map(|y| y - 4.0).collect()
+}
+
+#[test]
+fn messages_about_one_of_several_locks_go_between_its_rows() {
+    let drawn = of_catalogue("opposite-order");
+    let document = roxmltree::Document::parse(&drawn.svg).expect("well-formed");
+    let mut seen = std::collections::BTreeMap::new();
+    for arrow in document.descendants().filter(|it| it.attribute("class") == Some("message")) {
+        let title = arrow.descendants().find_map(|it| it.has_tag_name("title").then(|| it.text())?);
+        let title = title.expect("it says what it is");
+        let Some(lock) = ["stock", "orders"].into_iter().find(|lock| title.contains(&format!("SET {lock} ")))
+        else {
+            continue;
+        };
+        let end = |name: &str| arrow.attribute(name).and_then(|it| it.parse::<f64>().ok()).expect("a number");
+        let is_of = |label: &str, y: f64| rows(&document, label).iter().any(|row| (row - y).abs() < 8.1);
+        assert!(is_of(&format!("A {lock}"), end("y2")), "{title} ends at {}", end("y2"));
+        let from = ["c1", "c2"].into_iter().find(|it| is_of(&format!("{it} {lock}"), end("y1")));
+        *seen
+            .entry((from.unwrap_or_else(|| panic!("{title} begins at {}", end("y1"))), lock))
+            .or_insert(0) += 1;
+    }
+    assert_eq!(seen.len(), 4, "both clients ask for both: {seen:?}");
+}
+
+#[test]
+fn a_reply_is_about_the_lock_of_its_request_and_a_write_about_that_of_its_object() {
+    let text = r#"
+        claim = "Objects need not be called as their locks are"
+        lock = { algorithm = "single", name = ["stock", "orders"], ttl = "10s" }
+        nodes = { names = ["A"] }
+        resource = { object = { item = "stock", stock = "orders" } }
+        clients = [{ name = "c1", program = ["acquire stock", "acquire orders", "write item", "write stock"] }]
+    "#;
+    let source =
+        Source { name: "two".into(), file: "two.toml".into(), text: text.into(), ..Source::default() };
+    let view = drawn(&source.read().unwrap_or_else(|error| panic!("{error}"))).view;
+    let of = |short: &str| {
+        let all = view.messages.iter().zip(&view.message_locks);
+        let said = all.filter(|(it, _)| it.phrases.iter().any(|phrase| phrase.short.starts_with(short)));
+        said.map(|(_, lock)| lock.map(|it| it.0)).collect::<Vec<_>>()
+    };
+    assert_eq!((of("SET"), of("OK")), (vec![Some(0), Some(1)], vec![Some(0), Some(1)]));
+    assert_eq!((of("write item"), of("write stock")), (vec![Some(0)], vec![Some(1)]));
 }
 
 /// In the catalogue, claims that overlap validly overlap as claims for just as long.

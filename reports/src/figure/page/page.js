@@ -219,17 +219,23 @@ function drawOverlaps() {
   }
 }
 
+// The row of a host that is about a lock; its first where it has none.
+function rowOf(host, lock) {
+  const isAbout = (row) => row.host === host && (row.client || row.node || {}).lock === lock;
+  return lock === null ? first.get(host) : rows.find(isAbout) || first.get(host);
+}
+
 function drawMessages(upright) {
   const drawn = new Set();
-  for (const message of view.messages) {
-    const end = message.arrived === null ? view.ended : message.arrived;
+  for (const [index, message] of view.messages.entries()) {
+    const end = message.arrived === null ? view.ended : message.arrived, lock = view.message_locks[index] ?? null;
     if (message.sent > to) break;
     if (!shows(message.sent, end)) continue;
     const x1 = x(message.sent), x2 = x(end);
     if ((x2 - x1 < 3) !== upright) continue;
-    const rowFrom = first.get(message.from), rowTo = first.get(message.to);
+    const rowFrom = rowOf(message.from, lock), rowTo = rowOf(message.to, lock);
     if (!rowFrom || !rowTo) continue;
-    const key = [Math.round(x1 * 2), Math.round(x2 * 2), message.from, message.to].join();
+    const key = [Math.round(x1 * 2), Math.round(x2 * 2), message.from, message.to, lock].join();
     if (drawn.has(key)) continue;
     drawn.add(key);
     const sign = rowTo.middle > rowFrom.middle ? 1 : -1, y1 = rowFrom.middle + sign * 8, y2 = rowTo.middle - sign * 8;

@@ -11,11 +11,12 @@ mod events;
 mod evidence;
 mod faults;
 mod lanes;
+mod messages;
 mod nodes;
 mod overlaps;
 
 use doublehold_history::words::clean;
-use doublehold_history::{Predicate, TrueNs};
+use doublehold_history::{LockId, Predicate, TrueNs};
 use doublehold_scenarios::detail::{Detail, Message};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
@@ -65,6 +66,8 @@ pub struct View {
     pub evidence: Vec<EvidenceLine>,
     /// Every message with its words; empty if the run kept none.
     pub messages: Vec<Message>,
+    /// Of each message the lock that it is about, if it is about one; empty where there is one lock.
+    pub message_locks: Vec<Option<LockId>>,
     /// What a wall clock that is right shows when the world begins, in milliseconds since the Unix epoch.
     pub epoch_ms: i64,
     /// The clocks of each host, in the scenario's order; empty if the run kept none.
@@ -143,7 +146,8 @@ impl View {
             left_out: super::left_out(&story),
             evidence: evidence::lines(&facts, &events),
             events,
-            messages: cleaned(detail.messages),
+            message_locks: messages::locks(&detail.messages, &report.scenario),
+            messages: messages::cleaned(detail.messages),
             epoch_ms: detail.epoch_ns / 1_000_000,
             clocks: clocks::series(&detail.clocks, detail.epoch_ns),
         }
@@ -167,12 +171,4 @@ fn story_lines(story: &story::Story) -> Vec<StoryLine> {
         words: event.words.clone(),
     };
     story.events.iter().map(line).collect()
-}
-
-/// Keys and tokens are whatever a scenario and a lock make them.
-fn cleaned(mut messages: Vec<Message>) -> Vec<Message> {
-    for phrase in messages.iter_mut().flat_map(|message| &mut message.phrases) {
-        (phrase.words, phrase.short) = (clean(&phrase.words), clean(&phrase.short));
-    }
-    messages
 }
