@@ -1,5 +1,7 @@
 //! JSON.md names every field that is written, and no field that is not; numbers are small enough for every reader.
 
+mod explained;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use doublehold_scenarios::plan::Replay;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use serde_json::Value;
+
+use explained::{fields, section, words};
 
 const PAGE: &str = include_str!("../JSON.md");
 
@@ -41,37 +45,13 @@ fn parsed(text: serde_json::Result<String>) -> Value {
     serde_json::from_str(&text.expect("it can be written")).expect("JSON")
 }
 
-/// The names of all fields of a value and what is in it, but for those that are names of predicates.
-fn fields(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            names.insert(name.clone());
-            fields(value, names);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
-        _ => {}
-    }
-}
-
-/// The words in backticks of a part of the page.
-fn words(part: &str) -> BTreeSet<String> {
-    let text = part.split("```").step_by(2).collect::<String>();
-    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-fn section(title: &str) -> &'static str {
-    let (_, rest) =
-        PAGE.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
-    rest.split("\n## ").next().unwrap_or(rest)
-}
-
 #[test]
 fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
-    let mut written = BTreeSet::new();
-    runs()
+    let written: BTreeSet<String> = runs()
         .iter()
-        .for_each(|(report, _)| fields(&parsed(json::run(report, "doublehold run x")), &mut written));
-    let page = section("A run");
+        .flat_map(|(report, _)| fields(&parsed(json::run(report, "doublehold run x"))))
+        .collect();
+    let page = section(PAGE, "## A run");
     let missing: Vec<String> = written.difference(&words(page)).cloned().collect();
     assert!(missing.is_empty(), "the page does not say {missing:?}");
     let rows = page
@@ -85,25 +65,28 @@ fn every_field_of_a_run_is_explained_and_every_row_is_a_field() {
 
 #[test]
 fn every_field_of_the_list_and_of_a_judged_history_is_explained() {
-    let (mut listed, mut judged) = (BTreeSet::new(), BTreeSet::new());
-    fields(&parsed(json::list(&catalog::entries_of("quiet").expect("in the catalogue"))), &mut listed);
+    let listed = fields(&parsed(json::list(&catalog::entries_of("quiet").expect("in the catalogue"))));
+    let mut judged = BTreeSet::new();
     for (report, _) in runs() {
         let value = parsed(json::history(&report.history, &judge(&report.history)));
         judged.extend(value.as_object().expect("an object").keys().cloned());
     }
-    let predicates = words(section("A run"));
+    let predicates = words(section(PAGE, "## A run"));
     let missing: Vec<&String> = listed
         .iter()
-        .filter(|name| !words(section("The catalogue")).contains(*name) && !predicates.contains(*name))
+        .filter(|name| {
+            !words(section(PAGE, "## The catalogue")).contains(*name) && !predicates.contains(*name)
+        })
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let missing: Vec<String> = judged.difference(&words(section("A history's verdicts"))).cloned().collect();
+    let missing: Vec<String> =
+        judged.difference(&words(section(PAGE, "## A history's verdicts"))).cloned().collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
 fn every_event_of_a_trace_has_a_row_with_its_fields() {
-    let page = section("A trace");
+    let page = section(PAGE, "## A trace");
     let rows: BTreeMap<String, BTreeSet<String>> = page
         .lines()
         .filter(|line| line.starts_with("| `") && !line.starts_with("| `event` "))

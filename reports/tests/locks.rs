@@ -1,12 +1,15 @@
 //! `doublehold locks`: it shows what the descriptors say, and the scenario it offers runs as it is.
 
-use std::collections::BTreeSet;
+mod explained;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use doublehold_lockimpl::{Descriptor, Switches, descriptors};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 use serde_json::Value;
+
+use explained::{fields, section, words};
 
 fn doublehold(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_doublehold"))
@@ -89,26 +92,11 @@ fn the_json_says_all_that_the_descriptor_does() {
     }
 }
 
-/// The names of all fields of a value and of what is in it.
-fn fields(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            names.insert(name.clone());
-            fields(value, names);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
-        _ => {}
-    }
-}
-
 #[test]
 fn the_page_on_json_explains_every_field() {
-    let (_, section) = include_str!("../JSON.md").split_once("\n## The locks\n").expect("a section");
-    let section = section.split("\n## ").next().expect("its text");
-    let explained: BTreeSet<&str> = section.split('`').skip(1).step_by(2).collect();
-    let mut written = BTreeSet::new();
-    fields(&json(&["locks"]), &mut written);
-    let missing: Vec<&String> = written.iter().filter(|name| !explained.contains(name.as_str())).collect();
+    let explained = words(section(include_str!("../JSON.md"), "## The locks"));
+    let written = fields(&json(&["locks"]));
+    let missing: Vec<&String> = written.difference(&explained).collect();
     assert!(missing.is_empty(), "the page does not say {missing:?}");
 }
 

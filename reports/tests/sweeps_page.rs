@@ -1,5 +1,7 @@
 //! SWEEPS.md explains every field of a sweep's records, and none that is not there.
 
+mod explained;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold::records::{Example, Shrinkage, TimedSentence};
@@ -8,42 +10,18 @@ use doublehold_scenarios::study::Study;
 use doublehold_scenarios::sweep::{Batch, Durations, PredicateCount, Shard, StudyHeader, Sums};
 use serde_json::Value;
 
+use explained::{fields, section, words};
+
 const PAGE: &str = include_str!("../SWEEPS.md");
 
 /// Keys of maps that are no fields: a predicate, a kind of fault, a bucket.
 const DATA: [&str; 3] = ["P2", "pause", "992"];
 
-fn fields(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            if !DATA.contains(&name.as_str()) {
-                names.insert(name.clone());
-            }
-            fields(value, names);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
-        _ => {}
-    }
-}
-
-/// The words in backticks, but for those of blocks.
-fn words(part: &str) -> BTreeSet<String> {
-    let text = part.split("```").step_by(2).collect::<String>();
-    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-fn section(title: &str) -> &'static str {
-    let (_, rest) =
-        PAGE.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
-    let end = ["\n### ", "\n## "].iter().filter_map(|head| rest.find(head)).min().unwrap_or(rest.len());
-    &rest[..end]
-}
-
 /// The section names every field of the value, and each row of its tables is of fields.
 fn compare(title: &str, values: &[Value]) {
-    let mut written = BTreeSet::new();
-    values.iter().for_each(|value| fields(value, &mut written));
-    let page = section(title);
+    let mut written: BTreeSet<String> = values.iter().flat_map(fields).collect();
+    written.retain(|name| !DATA.contains(&name.as_str()));
+    let page = section(PAGE, &format!("### {title}"));
     let missing: Vec<String> = written.difference(&words(page)).cloned().collect();
     assert!(missing.is_empty(), "{title}: the page does not say {missing:?}");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
