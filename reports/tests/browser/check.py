@@ -135,23 +135,34 @@ def troubles(browser, program, scenario, folder, shots):
     return wrong
 
 
-def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description):
+    """Those that all programs here have."""
+    words = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--shots", type=pathlib.Path)
-    words.add_argument("program")
-    words.add_argument("scenario", nargs="*", default=SCENARIOS)
-    given = words.parse_args()
+    return words
+
+
+def look_at(things, troubles_of):
+    """Opens one browser for all of them, prints what is wrong with each, and ends the program: with 1 if anything is."""
     failed = False
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         browser = Browser(name)
-        for scenario in given.scenario:
-            found = troubles(browser, given.program, scenario, pathlib.Path(name), given.shots)
-            print(f"{scenario}: {'ok' if not found else ''}")
+        for thing in things:
+            found = list(troubles_of(browser, thing, pathlib.Path(name)))
+            print(f"{thing}: {'ok' if not found else ''}")
             for trouble in found:
                 print(f"  {trouble}")
             failed = failed or bool(found)
         browser.close()
     sys.exit(1 if failed else 0)
+
+
+def main():
+    words = arguments(__doc__)
+    words.add_argument("program")
+    words.add_argument("scenario", nargs="*", default=SCENARIOS)
+    given = words.parse_args()
+    look_at(given.scenario, lambda browser, scenario, folder: troubles(browser, given.program, scenario, folder, given.shots))
 
 
 if __name__ == "__main__":

@@ -8,13 +8,10 @@ a link that leads nowhere, or a picture without a size. Needs Python and Chromiu
 pictures of each page as a whole.
 """
 
-import argparse
 import base64
 import pathlib
-import sys
-import tempfile
 
-from check import Browser
+from check import arguments, look_at
 
 WIDTHS = [1200, 400]
 LOOK = """(() => {
@@ -51,21 +48,10 @@ def troubles(browser, page, shots):
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--shots", type=pathlib.Path)
+    words = arguments(__doc__)
     words.add_argument("page", nargs="+", type=pathlib.Path)
     given = words.parse_args()
-    failed = False
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        browser = Browser(name)
-        for page in given.page:
-            found = list(troubles(browser, page.resolve(), given.shots))
-            print(f"{page}: {'ok' if not found else ''}")
-            for trouble in found:
-                print(f"  {trouble}")
-            failed = failed or bool(found)
-        browser.close()
-    sys.exit(1 if failed else 0)
+    look_at(given.page, lambda browser, page, _: troubles(browser, page.resolve(), given.shots))
 
 
 if __name__ == "__main__":
