@@ -8,7 +8,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// Pixels of the drawing for one of the page.
 const FINE: f64 = 2.0;
 const FONT: &str = "sans-serif";
-/// The size of text, in pixels of the page.
+/// How wide plots are, in pixels of the page.
+pub(super) const WIDTH: f64 = 1_060.0;
+/// The size of text, likewise.
 pub(super) const TEXT: f64 = 13.0;
 
 pub(super) const INK: RGBColor = RGBColor(26, 26, 26);

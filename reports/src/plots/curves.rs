@@ -3,6 +3,8 @@
 //! Where rates go over several powers of ten, the axis has them, with a place for zero below the lowest. Values that
 //! are no numbers stand side by side, without lines between them.
 
+use std::collections::BTreeMap;
+
 use super::Bar;
 use super::canvas::{Canvas, Look};
 use super::frame::Field;
@@ -60,7 +62,7 @@ pub(crate) fn curves(plot: &Curves) -> String {
             across: across.clone(),
             up: Scale::fitting(&ends.collect::<Vec<f64>>(), Quantity::Share),
             lines: lines.iter().map(|line| (line.design, line.rates.iter().map(dot).collect())).collect(),
-            words: Vec::new(),
+            words: BTreeMap::new(),
         }
     };
     let all: Vec<Panel> = plot.panels.iter().map(panel).collect();

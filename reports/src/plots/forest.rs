@@ -3,7 +3,7 @@
 //! Zero has no place on such an axis: where nothing was seen, an arrow comes from the left edge and ends at the bound.
 
 use super::Bar;
-use super::canvas::{Canvas, FAINT, GREY, Look, Side, TEXT, draw};
+use super::canvas::{Canvas, FAINT, GREY, Look, Side, TEXT, WIDTH, draw};
 use super::frame::Field;
 use super::scale::{Quantity, Scale};
 
@@ -17,7 +17,6 @@ pub(crate) struct Forest {
 
 const ROW: f64 = 26.0;
 const ACROSS: usize = 3;
-const WIDTH: f64 = 1_060.0;
 
 /// Draws it.
 pub(crate) fn forest(plot: &Forest) -> String {

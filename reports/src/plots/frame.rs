@@ -27,13 +27,12 @@ impl Field {
     pub(super) fn axis_below(&self, canvas: &Canvas<'_>, scale: &Scale, most: usize, label: &str) {
         for (value, words) in scale.ticks(most) {
             let (x, _) = self.at(scale.place(value), 0.0);
-            let (colour, length) = if words.is_some() { (FAINT, 4.0) } else { (FAINT, 2.0) };
-            if words.is_some() {
-                canvas.line(&[(x, self.top), (x, self.bottom)], colour, 1.0);
-            }
-            canvas.line(&[(x, self.bottom), (x, self.bottom + length)], INK, 1.0);
             if let Some(words) = words {
+                canvas.line(&[(x, self.top), (x, self.bottom)], FAINT, 1.0);
+                canvas.line(&[(x, self.bottom), (x, self.bottom + 4.0)], INK, 1.0);
                 canvas.write(&words, (x, self.bottom + 7.0), Side::Below, (TEXT - 1.5, INK));
+            } else {
+                canvas.line(&[(x, self.bottom), (x, self.bottom + 2.0)], INK, 1.0);
             }
         }
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], INK, 1.0);

@@ -6,7 +6,7 @@
 
 use plotters::prelude::{Color as _, RGBColor, WHITE};
 
-use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, draw};
+use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WIDTH, draw};
 use super::frame::Field;
 use crate::page::numbers::{end, share};
 
@@ -46,7 +46,6 @@ const SHADES: [RGBColor; 8] = [
     RGBColor(8, 29, 88),
 ];
 const UNKNOWN: RGBColor = RGBColor(200, 200, 200);
-const WIDTH: f64 = 1_060.0;
 const LEGEND: f64 = 170.0;
 const LEFT: f64 = 92.0;
 const FIELD: f64 = 300.0;
@@ -128,7 +127,7 @@ impl Grid {
                 Some(rate) if *rate < 1e-4 => format!("{rate:.0e}"),
                 Some(rate) => end(rate * 100.0),
             };
-            let ink = if shades.is_dark(*rate) { WHITE_INK } else { INK };
+            let ink = if shades.is_dark(*rate) { WHITE } else { INK };
             canvas.write(&words, middle, Side::Centre, (TEXT - 2.5, ink));
         }
     }
@@ -157,7 +156,7 @@ impl Grid {
     fn reference(&self, canvas: &Canvas<'_>, line: &Reference) {
         let spots: Vec<Spot> = line.places.iter().map(|(x, y)| self.corner(x + 0.5, y + 0.5)).collect();
         // On white, so that it is seen on the darkest cells too.
-        canvas.line(&spots, WHITE_INK, 4.0);
+        canvas.line(&spots, WHITE, 4.0);
         canvas.dashes(&spots, INK);
     }
 
@@ -180,8 +179,6 @@ impl Grid {
         canvas.upward(&plot.up.0, (left - LEFT + 14.0, f64::midpoint(top, bottom)));
     }
 }
-
-const WHITE_INK: RGBColor = RGBColor(255, 255, 255);
 
 /// From where to where something is so, in a row of so many.
 fn runs(count: usize, is_so: impl Fn(usize) -> bool) -> impl Iterator<Item = (usize, usize)> {
@@ -258,7 +255,7 @@ impl Shades {
             };
             row(SHADES[shade], &words);
         }
-        row(WHITE_INK, "not seen");
+        row(WHITE, "not seen");
         row(UNKNOWN, "not known");
     }
 }

@@ -4,6 +4,8 @@
 //! band too, that of Dvoretzky, Kiefer and Wolfowitz. Both hold 19 times in 20, if overlaps came one by one. Several of
 //! one run come together, so that they are rather too narrow.
 
+use std::collections::BTreeMap;
+
 use super::Bar;
 use super::canvas::{Canvas, Look, Spot};
 use super::frame::Field;
@@ -35,7 +37,7 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
         across: across.clone(),
         up: Scale::linear([1.0].into_iter(), Quantity::Share),
         lines: of.iter().map(|it| (it.design, dots(it))).collect(),
-        words: Vec::new(),
+        words: BTreeMap::new(),
     };
     let all: Vec<Panel> = plot.panels.iter().map(panel).collect();
     let is_few = plot.designs.len() <= BANDS;

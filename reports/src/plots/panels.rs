@@ -1,7 +1,9 @@
 //! Panels with lines or points of several designs, one axis below and one to the left, and a legend beside them.
 
+use std::collections::BTreeMap;
+
 use super::Bar;
-use super::canvas::{Canvas, GREY, INK, Look, Side, Spot, TEXT, draw};
+use super::canvas::{Canvas, GREY, INK, Look, Side, Spot, TEXT, WIDTH, draw};
 use super::frame::Field;
 use super::scale::Scale;
 
@@ -12,8 +14,8 @@ pub(super) struct Panel {
     pub(super) up: Scale,
     /// What is shown, by the designs' numbers.
     pub(super) lines: Vec<(usize, Vec<Dot>)>,
-    /// Words beside some of the numbers.
-    pub(super) words: Vec<(Dot, String)>,
+    /// Words beside the dots of a line, by its design's number.
+    pub(super) words: BTreeMap<usize, Vec<String>>,
 }
 
 /// A number over a place, both perhaps with bars.
@@ -36,7 +38,6 @@ pub(super) struct Style<'a> {
     pub(super) draw: fn(&Canvas<'_>, &Field, &Panel, &(usize, Vec<Dot>)),
 }
 
-pub(super) const WIDTH: f64 = 1_060.0;
 const PANEL: f64 = 250.0;
 const LEGEND: f64 = 260.0;
 const LINE: f64 = 20.0;
