@@ -62,8 +62,6 @@ pub struct Totals {
     pub recovered: Durations,
     /// For how long two clients held the lock, by what is violated.
     pub overlaps: BTreeMap<Predicate, Durations>,
-    /// How many faults of each kind struck.
-    pub faults: BTreeMap<String, u64>,
     /// In how many runs the lock's code panicked.
     pub panicked: u64,
 }
@@ -75,8 +73,6 @@ pub struct PredicateTotals {
     pub violated: u64,
     /// In how many nobody can say.
     pub undecided: u64,
-    /// How often, run by run.
-    pub incidents: Sums,
     /// The first seeds from which it is violated, at most [`PredicateTotals::SEEDS`].
     pub seeds: Vec<u64>,
 }
@@ -174,7 +170,6 @@ impl Totals {
             let room = PredicateTotals::SEEDS - count.seeds.len();
             count.seeds.extend(outcome.violating().take(room).map(|place| batch.seed + place));
             count.undecided += outcome.undecided;
-            count.incidents.merge(outcome.incidents);
         }
         self.grants.merge(batch.grants);
         self.operated_ms.merge(batch.operated_ms);
@@ -183,9 +178,6 @@ impl Totals {
         self.recovered.merge(&batch.recovered);
         for (predicate, durations) in &batch.overlaps {
             self.overlaps.entry(*predicate).or_default().merge(durations);
-        }
-        for (kind, count) in batch.faults {
-            *self.faults.entry(kind).or_default() += count;
         }
         self.panicked += batch.panicked;
     }

@@ -78,11 +78,6 @@ fn sum(ratios: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
-/// The probability of at most `hits` hits where that is no more than is expected.
-pub(super) fn lower_tail(hits: u64, of: u64, probability: f64) -> f64 {
-    term(hits, of, probability) * at_most_over_term(hits, of, probability)
-}
-
 /// The probability at which at most `hits` hits are as rare as `tail`. Needs some runs without a hit; `near` is a
 /// first guess above `hits / of`.
 pub(super) fn high_end(hits: u64, of: u64, tail: f64, near: f64) -> f64 {

@@ -16,7 +16,7 @@ use super::{Confidence, Estimate, Interval, Reason, Unsupported};
 /// The strata whose mean is known must make up nearly all runs: the others may have more or less of it.
 const LEAST_COVERED: f64 = 0.99;
 
-/// Something counted in each run (grants, nanoseconds): how many runs, the sum, and the sum of squares.
+/// Something counted in each run (grants, milliseconds): how many runs, the sum, and the sum of squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanPerRun {
     /// How many runs.
@@ -61,14 +61,11 @@ impl MeanPerRun {
 pub struct Exposure {
     /// The probability of each stratum, and what its runs had.
     pub strata: Vec<(f64, MeanPerRun)>,
-    /// How much of what was counted makes one: 1 for grants, 3.6 × 10¹² for hours where nanoseconds were counted.
+    /// How much of what was counted makes one: 1 for grants, 3.6 × 10⁶ for hours where milliseconds were counted.
     pub unit: f64,
 }
 
 impl Exposure {
-    /// Nanoseconds in an hour.
-    pub const HOUR: f64 = 3.6e12;
-
     /// The mean per run, in units, and its interval; none if it is unknown for a hundredth of the runs or more.
     pub fn mean(&self, confidence: Confidence) -> Option<(f64, Interval)> {
         let (mut covered, mut mean, mut variance) = (0.0, 0.0, 0.0);

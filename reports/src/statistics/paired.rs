@@ -11,7 +11,7 @@
 //! that is where sweeps are. Tango's has a width for (0, 0), and agrees with McNemar's asymptotic test on whether
 //! zero is in it.
 
-use super::{Confidence, Interval, binomial};
+use super::{Confidence, Interval};
 
 /// In how many seeds the designs were violated: both, one of them, neither.
 ///
@@ -64,22 +64,6 @@ impl Paired {
             low: -tango_high(second, first, pairs, z),
             high: tango_high(first, second, pairs, z),
         })
-    }
-
-    /// McNemar's test that both rates are equal, two-sided, as mid-p: a chance this small or smaller is had by luck
-    /// about this often. One where no pair differs.
-    ///
-    /// Of the exact test only half the probability of the very table is counted. M. W. Fagerland and others (BMC
-    /// Medical Research Methodology 13:91, 2013) found it to keep its level in all 9,595 cases they tried, where the
-    /// exact test rejects far too rarely.
-    pub fn mid_p(&self) -> f64 {
-        let differing = self.only_first + self.only_second;
-        let fewer = self.only_first.min(self.only_second);
-        let seen = binomial::term(fewer, differing, 0.5);
-        if self.only_first == self.only_second {
-            return if differing == 0 { 1.0 } else { 1.0 - seen / 2.0 };
-        }
-        2.0 * binomial::lower_tail(fewer, differing, 0.5) - seen
     }
 }
 

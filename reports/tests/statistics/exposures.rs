@@ -24,7 +24,7 @@ fn rate(exposure: &Exposure, per_run: Result<Estimate, Unsupported>) -> Result<E
 #[test]
 fn an_exact_mean_divides_the_rate_and_its_ends() {
     let plain = per_run(20, 1_000).expect("there are violations enough");
-    for (runs, value, unit, divisor) in [(1_000, 8, 1.0, 8.0), (50, 1_800_000_000_000, Exposure::HOUR, 0.5)] {
+    for (runs, value, unit, divisor) in [(1_000, 8, 1.0, 8.0), (50, 1_800_000, 3.6e6, 0.5)] {
         let exposure = Exposure { strata: vec![(1.0, of(&vec![value; runs]))], unit };
         let got = rate(&exposure, Ok(plain)).expect("there are violations enough");
         assert_near(got.value, plain.value / divisor, "value");
