@@ -11,7 +11,7 @@ use super::numbers::share;
 use super::rates::{Figures, Rate};
 use super::sheet::{Apart, RANKED, Sheet, lower_first};
 use crate::findings::several;
-use crate::statistics::{Scale, Unsupported, bound_words, rate_words};
+use crate::statistics::{Scale, Unsupported, bound_words, rate_parts};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;
@@ -118,8 +118,8 @@ fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
 fn words(rate: &Rate) -> String {
     match &rate.per_run {
         Ok(it) => {
-            let words = rate_words(it.value, it.interval, Scale::Share);
-            format!("{} of runs", words.split(" (").next().unwrap_or(&words))
+            let (value, _) = rate_parts(it.value, it.interval, Scale::Share);
+            format!("{value} of runs")
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
             format!("{} of runs", bound_words(*bound, Scale::Share))

@@ -9,7 +9,7 @@ use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;
 use super::sheet::{Apart, COLUMNS, Sheet};
 use crate::findings::several;
-use crate::statistics::{Scale, rate_words};
+use crate::statistics::{Scale, rate_parts};
 
 /// More pairs than this are not listed: the page would be nothing else.
 const PAIRS: usize = 500;
@@ -82,11 +82,10 @@ fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), pred
     match sheet.difference(point, (one.design, other.design), predicate) {
         None => entry,
         Some(it) => {
-            let words = rate_words(it.value, it.interval, Scale::Share);
-            let (value, interval) = words.split_once(" (").unwrap_or((&words, ""));
+            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
             entry
-                .below(Line::of(if it.value > 0.0 { format!("+{value}") } else { value.to_owned() }))
-                .below(Line::of(interval.trim_end_matches(')')))
+                .below(Line::of(if it.value > 0.0 { format!("+{value}") } else { value }))
+                .below(Line::of(interval))
                 .titled(several(it.pairs, "pair"))
         }
     }

@@ -3,6 +3,7 @@
 //! Rates with intervals are worded by `statistics`; these are the numbers beside them, with three digits.
 
 use crate::findings::grouped;
+use crate::statistics::superscript;
 
 /// What is smaller is written with a power of ten.
 const SMALLEST_PER_CENT: f64 = 1e-4;
@@ -46,29 +47,10 @@ fn rounded(value: f64, count: usize) -> String {
 
 /// `4.3 × 10⁻⁶`.
 fn power(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
     let text = format!("{value:.1e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let raised: String = exponent.chars().map(superscript).collect();
+    let raised = superscript(exponent.parse().unwrap_or(0));
     format!("{} × 10{raised}", mantissa.replace('-', "−"))
-}
-
-fn superscript(digit: char) -> char {
-    match digit {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '4' => '⁴',
-        '5' => '⁵',
-        '6' => '⁶',
-        '7' => '⁷',
-        '8' => '⁸',
-        '9' => '⁹',
-        _ => '⁰',
-    }
 }
 
 /// A length of time: `1.52 s`, `31.7 ms`, `12 min`.

@@ -10,7 +10,7 @@ use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
 use crate::findings::{grouped, several};
 use crate::statistics::{
-    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, rate_words,
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, rate_parts,
 };
 
 /// What a rate is told in.
@@ -75,10 +75,10 @@ fn rate(rate: &Rate) -> Entry {
     let counted = format!("{} of {}", grouped(rate.violated), grouped(rate.decided));
     let mut entry = match &rate.per_run {
         Ok(it) => {
-            let (value, interval) = in_two(&rate_words(it.value, it.interval, Scale::Share));
+            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
             let more = match rate.exact() {
                 Some(exact) => {
-                    let (_, exact) = in_two(&rate_words(it.value, exact, Scale::Share));
+                    let (_, exact) = rate_parts(it.value, exact, Scale::Share);
                     format!("; exact interval {exact}")
                 }
                 None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
@@ -101,12 +101,6 @@ fn rate(rate: &Rate) -> Entry {
         entry = entry.below(Line::of(format!("{} undecided", grouped(rate.undecided))));
     }
     entry
-}
-
-/// A rate in words, and its interval.
-fn in_two(words: &str) -> (String, String) {
-    let (value, interval) = words.split_once(" (").unwrap_or((words, ""));
-    (value.to_owned(), interval.trim_end_matches(')').to_owned())
 }
 
 fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
@@ -154,7 +148,7 @@ fn of_unit(rate: Result<Estimate, Unsupported>, many: f64) -> Entry {
     match rate {
         Ok(it) => {
             let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
-            let (value, interval) = in_two(&rate_words(it.value * many, interval, Scale::Number));
+            let (value, interval) = rate_parts(it.value * many, interval, Scale::Number);
             Entry::of(value).below(Line::of(interval))
         }
         Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, Scale::Number)),

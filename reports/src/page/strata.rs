@@ -11,7 +11,7 @@ use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
 use crate::findings::{grouped, several};
 use crate::results::Totals;
-use crate::statistics::{Part, Scale, bound_words, rate_words};
+use crate::statistics::{Part, Scale, bound_words, rate_parts};
 
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
@@ -53,10 +53,9 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
 fn estimates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
     let entry = |cell: &Figures, predicate: Predicate| match cell.rate(predicate).per_run {
         Ok(it) => {
-            let words = rate_words(it.value, it.interval, Scale::Share);
-            let (value, interval) = words.split_once(" (").unwrap_or((&words, ""));
+            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
             Entry::line(Line::default().strong(value))
-                .below(Line::of(interval.trim_end_matches(')')))
+                .below(Line::of(interval))
                 .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
         }
         Err(it) => {

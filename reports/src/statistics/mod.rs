@@ -10,7 +10,7 @@
 //! - [`Paired`]: two designs that ran from the same seeds
 //! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
-//! - [`rate_words`], [`bound_words`], [`proportion_words`], [`estimate_words`]: all of it for readers
+//! - [`rate_words`], [`bound_words`], [`estimate_words`]: all of it for readers
 //!
 //! # What is not modelled
 //!
@@ -37,7 +37,9 @@ mod stratified;
 pub use self::exposure::{Exposure, MeanPerRun};
 pub use self::paired::Paired;
 pub use self::proportion::Proportion;
-pub use self::rates::{Scale, bound_words, estimate_words, proportion_words, rate_words};
+pub use self::rates::{Scale, bound_words, estimate_words, rate_words};
+#[cfg(feature = "cli")]
+pub(crate) use self::rates::{rate_parts, superscript};
 pub use self::stratified::{Estimate, Part, Reason, Stratified, Stratum, Unsupported};
 
 /// How often an interval that is computed this way holds the truth.

@@ -3,7 +3,7 @@
 //! The last digit that is shown is the first of half the interval's width: `1.2 % (0.9 to 1.6 %)`. Small rates have
 //! a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
-use super::{Confidence, Estimate, Interval, Proportion, Unsupported};
+use super::{Estimate, Interval, Unsupported};
 use crate::findings::grouped;
 
 /// What a number is of.
@@ -26,6 +26,12 @@ pub enum Scale {
 /// assert_eq!(rate, "3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)");
 /// ```
 pub fn rate_words(value: f64, interval: Interval, scale: Scale) -> String {
+    let (value, interval) = rate_parts(value, interval, scale);
+    format!("{value} ({interval})")
+}
+
+/// The same in two: `1.2 %` and `0.9 to 1.6 %`.
+pub(crate) fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (String, String) {
     // An estimate near zero between wide ends has the unit of the ends.
     let unit = Unit::of(value.abs().max(interval.width() / 10.0), scale);
     let known = magnitude(interval.width() / 2.0 * unit.factor);
@@ -36,20 +42,7 @@ pub fn rate_words(value: f64, interval: Interval, scale: Scale) -> String {
         decimal(value, first.clamp(known - 2, known))
     };
     let [value, low, high] = [value, interval.low, interval.high].map(number);
-    format!("{value}{words} ({low} to {high}{words})", words = unit.words)
-}
-
-/// Hits of runs and their share with Wilson's interval; where there are none, the exact one-sided bound: `0 of 5,000
-/// (at most 0.06 %)`.
-pub fn proportion_words(part: Proportion, confidence: Confidence) -> String {
-    let counts = format!("{} of {}", grouped(part.hits()), grouped(part.of()));
-    match (part.estimate(), part.wilson(confidence), part.at_most(confidence)) {
-        (Some(0.0), _, Some(bound)) => format!("{counts} ({})", bound_words(bound, Scale::Share)),
-        (Some(share), Some(interval), _) => {
-            format!("{counts}: {}", rate_words(share, interval, Scale::Share))
-        }
-        _ => "no run decided".to_owned(),
-    }
+    (format!("{value}{}", unit.words), format!("{low} to {high}{}", unit.words))
 }
 
 /// An estimate, or the bound that stands for it: `at most 2 × 10⁻⁹`. It is `unknown` if nothing was run.
@@ -115,7 +108,8 @@ fn decimal(number: f64, last: i32) -> String {
     if number < 0.0 && !is_zero { format!("−{digits}") } else { digits }
 }
 
-fn superscript(exponent: i32) -> String {
+/// `⁻⁶`.
+pub(crate) fn superscript(exponent: i32) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     exponent.to_string().chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
 }

@@ -1,8 +1,7 @@
 //! Rates in words: digits, units, bounds.
 
 use doublehold::statistics::{
-    Confidence, Interval, Proportion, Scale, Stratified, bound_words, estimate_words, proportion_words,
-    rate_words,
+    Confidence, Interval, Proportion, Scale, Stratified, bound_words, estimate_words, rate_words,
 };
 
 #[test]
@@ -85,19 +84,6 @@ fn no_bound_becomes_tighter_by_being_shown() {
         let shown = digits / if power == 0 { 100.0 } else { 10_f64.powi(power) };
         assert!(shown >= bound * (1.0 - 1e-11) && shown <= bound * 1.101, "{bound}: {words}");
         bound *= 0.983;
-    }
-}
-
-#[test]
-fn counts_come_with_their_share_or_their_bound() {
-    let table = [
-        (0, 5_000, "0 of 5,000 (at most 0.06 %)"),
-        (60, 5_000, "60 of 5,000: 1.2 % (0.9 to 1.5 %)"),
-        (5_000, 5_000, "5,000 of 5,000: 100.00 % (99.92 to 100.00 %)"),
-        (0, 0, "no run decided"),
-    ];
-    for (hits, of, words) in table {
-        assert_eq!(proportion_words(Proportion::new(hits, of), Confidence::P95), words);
     }
 }
 
