@@ -17,8 +17,7 @@
 //! - [`style`]: width, characters, colours
 //! - `serve`: the simulated nodes on real ports
 //! - `cli`: arguments; `commands`: one file for each subcommand; `show` and `exit`: what all of them share; `output`:
-//!   stdout
-//!   and files, `leftovers` of which none stay
+//!   stdout and files, `leftovers` of which none stay
 //!
 //! The last two lines are the program's, and the feature `cli` has them. Without it (`default-features = false`) the
 //! crate needs neither an argument parser nor a terminal, as a test of somebody's own lock does.

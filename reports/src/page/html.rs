@@ -1,7 +1,7 @@
 //! A page as one HTML file: everything in it, nothing from elsewhere, no script.
 //!
 //! What comes from files is escaped by the templates. Pictures are put in as they are: they are ours, or an example's
-//! whose records somebody named, and [`super::pictures`] has looked through those.
+//! whose records somebody named, and [`super::embedded`] has looked through those.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -161,14 +161,10 @@ fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     let axis = &sheet.results.header.axes[free];
     let designs = lined(sheet);
     let course = |design: &usize, predicate: Predicate| {
-        let cells = slice(sheet, &[])
-            .chain(sheet.cells.values())
-            .filter(|cell| cell.design == *design && cell.runs > 0);
+        // Every other axis has one value, so that cells come in the order of this one's.
+        let cells = sheet.cells.values().filter(|cell| cell.design == *design && cell.runs > 0);
         let rates = cells.filter_map(|cell| Some((cell.place[free], bar(&cell.rate(predicate))?)));
-        let mut rates: Vec<(usize, Bar)> = rates.collect();
-        rates.sort_by_key(|(place, _)| *place);
-        rates.dedup_by_key(|(place, _)| *place);
-        plots::Course { design: *design, rates }
+        plots::Course { design: *design, rates: rates.collect() }
     };
     let panel = |it: Predicate| (title(it), designs.iter().map(|design| course(design, it)).collect());
     let plot = plots::Curves {

@@ -8,15 +8,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, instant, list};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Effort, Size, Target};
 use doublehold_scenarios::study::{CellId, Study};
-use doublehold_scenarios::sweep::SweepError;
+use doublehold_scenarios::sweep::{Shard, SweepError};
 use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
 
 use crate::error::CliError;
@@ -24,7 +24,7 @@ use crate::figure::{self, Options};
 use crate::found::{Counterexample, counterexample};
 use crate::output::OutputFile;
 use crate::picture::{self, view::View};
-use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence};
+use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use crate::results::Results;
 use crate::stopping::Stopping;
 use crate::{scenario_file, shell};
@@ -57,8 +57,7 @@ pub(super) fn write(
     jobs: usize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
-    let results =
-        Results::read(&folder.join(crate::records::file_name(doublehold_scenarios::sweep::Shard::WHOLE)))?;
+    let results = Results::read(&folder.join(file_name(Shard::WHOLE)))?;
     let chosen = chosen(&results);
     let made: Mutex<BTreeMap<usize, Result<Example, CliError>>> = Mutex::default();
     let next = AtomicUsize::new(0);
@@ -69,12 +68,12 @@ pub(super) fn write(
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(chosen) = chosen.get(place) else { break };
                     let example = make(folder, study, &results, chosen);
-                    made.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(place, example);
+                    made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, example);
                 }
             });
         }
     });
-    let made = made.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (mut lines, mut failed) = (String::new(), Vec::new());
     let mut count = 0;
     for example in made.into_values() {
