@@ -178,7 +178,7 @@ fn runs_that_are_forced_to_have_faults_are_those_that_chance_would_give() {
     }
 }
 
-/// Each slot and each quarter of it is as likely as any other, whether chance decides how many strike or a stratum does.
+/// Each slot and each quarter of it is as likely as any other, whether chance says how many strike or a stratum does.
 #[test]
 fn faults_strike_at_all_instants_alike() {
     const SAMPLES: u64 = 25_600;

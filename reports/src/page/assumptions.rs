@@ -131,9 +131,10 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
     };
     let text = format!(
         "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
-         granted call and per hour of operation it is divided by what a run has of those on average: {exposure}. Rates \
-         have 95 % intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, the rate \
-         is at most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty misses."
+         granted call and per hour of operation it is divided by what a run has of those on average: {exposure}. \
+         Rates have 95 % intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, \
+         the rate is at most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty \
+         misses."
     );
     vec![Block::List(COLUMNS.iter().map(meaning).collect()), Block::text(text)]
 }
