@@ -10,11 +10,13 @@
 //! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
 //! - `read`: from text to meaning, and what can be wrong
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - `check`: in which cells mistakes are looked for before the first run
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
 //! - `ready`: the studies that come with the program
 //!
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
 
+mod check;
 mod parameters;
 mod read;
 mod ready;
@@ -186,10 +188,16 @@ impl Study {
     /// If the values of this cell make no scenario, each alone or together.
     pub fn scenario(&self, cell: CellId) -> Result<Scenario, ScenarioError> {
         let (design, values) = self.place(cell);
-        let at = self.axes.iter().zip(values);
-        let point: Vec<Change> = at
-            .map(|(axis, value)| Change { key: axis.key.clone(), value: axis.nodes[value].clone() })
-            .collect();
+        self.at(design, &values)
+    }
+
+    /// The scenario of a design with these values of the axes, by their numbers.
+    fn at(&self, design: usize, values: &[usize]) -> Result<Scenario, ScenarioError> {
+        let change = |(axis, value): (&Axis, &usize)| Change {
+            key: axis.key.clone(),
+            value: axis.nodes[*value].clone(),
+        };
+        let point: Vec<Change> = self.axes.iter().zip(values).map(change).collect();
         self.build(&self.designs[design], &point)
     }
 
@@ -248,27 +256,6 @@ impl Study {
             cause: format!("design `{}`{at}: {}", design.name, problem.cause),
             hint: problem.hint,
         }
-    }
-
-    /// Looks whether every value of every axis makes a scenario of every design, each with the first values of the
-    /// other axes; and every cell, if there are few.
-    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
-        const FEW: u64 = 2_000;
-        if self.cells() <= FEW {
-            return (0..self.cells()).try_for_each(|cell| self.scenario(CellId(cell)).map(|_| ()));
-        }
-        for design in &self.designs {
-            let first = |axis: &Axis| Change { key: axis.key.clone(), value: axis.nodes[0].clone() };
-            let point: Vec<Change> = self.axes.iter().map(first).collect();
-            for (axis, place) in self.axes.iter().zip(0..) {
-                for node in &axis.nodes {
-                    let mut point = point.clone();
-                    point[place].value = node.clone();
-                    self.build(design, &point)?;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

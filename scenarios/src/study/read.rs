@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
-use super::{Axis, Change, Design, Precision, Strata, Study, locks, parameters};
+use super::{Axis, Change, Design, Precision, Strata, Study, check, locks, parameters};
 use crate::Seed;
 use crate::build::World;
 use crate::catalog;
@@ -54,7 +54,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<St
         cause: problem.cause,
         hint: problem.hint,
     })?;
-    study.check()?;
+    check::check(&study)?;
     Ok(study)
 }
 
