@@ -78,6 +78,32 @@ fn designs_vary_fastest_and_then_the_last_axis() {
 }
 
 #[test]
+fn axes_are_in_the_order_that_was_typed_and_take_effect_in_that_of_the_alphabet() {
+    let head = "question = \"?\"\n[[designs]]\nname = \"a\"\nlock = \"single\"\n";
+    let every = "\"weather.pause.every\" = [\"5s\", \"6s\", \"7s\"]";
+    let weather = "weather = [\"pauses-only\", \"no-amnesia\"]";
+    let ttl = "\"lock.ttl\" = [\"1s\", \"2s\"]";
+    let keys = |study: &Study| study.axes.iter().map(|axis| axis.key.clone()).collect::<Vec<_>>();
+    for grid in [
+        format!("weather = \"pauses-only\"\n{head}[grid]\n{every}\n{weather}\n{ttl}\n"),
+        format!("weather = \"pauses-only\"\ngrid = {{ {every}, {weather}, {ttl} }}\n{head}"),
+        format!("weather = \"pauses-only\"\ngrid.{every}\ngrid.{weather}\ngrid.{ttl}\n{head}"),
+    ] {
+        let study = Study::parse("test", "test.toml", &grid).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(keys(&study), ["weather.pause.every", "weather", "lock.ttl"]);
+        assert_eq!(study.axes[0].values, ["5s", "6s", "7s"]);
+        // The last axis is the fastest, and a weather undoes nothing that an axis says of it.
+        for (cell, every) in [(0, 5), (1, 5), (2, 5), (3, 5), (4, 6), (8, 7)] {
+            let scenario = study.scenario(CellId(cell)).expect("a scenario");
+            assert_eq!(scenario.lock.ttl.as_secs(), cell % 2 + 1);
+            assert!(pauses(&scenario).iter().all(|line| line.every.as_secs() == every), "cell {cell}");
+            let more_than_pauses = scenario.weather.iter().flat_map(|weather| &weather.faults).count() > 2;
+            assert_eq!(more_than_pauses, cell / 2 % 2 == 1, "cell {cell}");
+        }
+    }
+}
+
+#[test]
 fn faults_strike_at_times_and_every_line_in_every_run_unless_the_study_says_otherwise() {
     let weather = |more: &str| {
         let study = study(more, "lock = \"single\"").expect("a study");

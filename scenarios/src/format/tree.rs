@@ -163,6 +163,16 @@ impl Node {
     }
 }
 
+/// The keys of a table of a document in the order in which they were typed; a tree has them in that of the alphabet.
+pub(crate) fn keys_as_typed(text: &str, table: &str) -> Vec<String> {
+    let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
+    let value = document.and_then(|mut document| document.remove(table)).map(toml::Spanned::into_inner);
+    let Some(DeValue::Table(table)) = value else { return Vec::new() };
+    let mut keys: Vec<_> = table.into_iter().map(|(key, _)| (key.span().start, key.into_inner())).collect();
+    keys.sort();
+    keys.into_iter().map(|(_, key)| key.into_owned()).collect()
+}
+
 fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem {
     let hint = match count {
         0 => "the list is empty".to_owned(),

@@ -8,7 +8,7 @@
 //! # Map, in reading order
 //!
 //! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
-//! - `read`: from text to meaning, and what can be wrong
+//! - `read`, `grid`: from text to meaning, and what can be wrong
 //! - `parameters`: what a grid may vary, and the short names for what lies in lists
 //! - `check`: in which cells mistakes are looked for before the first run
 //! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
@@ -17,6 +17,7 @@
 //! Nothing is run here: that is [`sweep`](mod@crate::sweep).
 
 mod check;
+mod grid;
 mod parameters;
 mod read;
 mod ready;
@@ -219,7 +220,10 @@ impl Study {
 
     fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {
         let mut tree = design.base.clone();
-        for change in self.changes.iter().chain(&design.changes).chain(point) {
+        // Whatever the order of axes, `weather` comes before `weather.pause.every`, which it would undo.
+        let mut in_order: Vec<&Change> = point.iter().collect();
+        in_order.sort_by_key(|change| &change.key);
+        for change in self.changes.iter().chain(&design.changes).chain(in_order) {
             parameters::apply(&mut tree, &change.key, &change.value)
                 .map_err(|problem| self.refused(design, point, problem))?;
         }

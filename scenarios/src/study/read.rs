@@ -1,11 +1,9 @@
 //! From a study's text to what it means.
 
-use std::collections::BTreeSet;
-
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
-use super::{Axis, Change, Design, Precision, Strata, Study, check, locks, parameters};
+use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
 use crate::Seed;
 use crate::build::World;
 use crate::catalog;
@@ -34,8 +32,6 @@ const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet", "by_weight"];
 const PRECISION_KEYS: &[&str] = &["predicate", "width"];
 /// As many as a page has lines.
 const DESIGNS_MAX: usize = 60;
-const AXES_MAX: usize = 8;
-const VALUES_MAX: usize = 10_000;
 /// More strata than this are a study of its own.
 const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
@@ -63,7 +59,7 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
     let root = Section::root(&tree, KEYS)?;
     let weather = root.get("weather");
     let designs = designs(&root, weather.as_ref())?;
-    let axes = axes(&root, &designs)?;
+    let axes = grid::axes(&root, text, &designs)?;
     let sentences =
         |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
     let runs = root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?;
@@ -184,41 +180,6 @@ fn changes(section: &Section<'_>, designs: &[Design]) -> Result<Vec<Change>> {
         changes.push(Change { key: key.to_owned(), value: field.node().clone() });
     }
     Ok(changes)
-}
-
-fn axes(root: &Section<'_>, designs: &[Design]) -> Result<Vec<Axis>> {
-    let fields = root.section("grid", &[])?.fields();
-    if let Some(grid) = root.get("grid")
-        && fields.is_empty()
-    {
-        let hint = "add a parameter with its values, such as `\"lock.ttl\" = [\"1s\", \"10s\"]`, or leave `[grid]` out";
-        return Err(grid.problem("the grid is empty", hint));
-    }
-    if fields.len() > AXES_MAX {
-        let cause = format!("the grid has {} parameters, and the limit is {AXES_MAX}", fields.len());
-        return Err(root.problem(cause, "make two studies"));
-    }
-    fields.into_iter().map(|(key, field)| axis(key, &field, designs)).collect()
-}
-
-fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
-    designs.iter().try_for_each(|design| parameters::check(&design.base, key, field, &design.name))?;
-    let items = field.items("a list of values")?;
-    let hint = "list at least one value, such as `[\"1s\", \"10s\"]`, or leave the parameter out";
-    if items.is_empty() {
-        return Err(field.problem(format!("the grid is empty: `{key}` has no values"), hint));
-    }
-    if items.len() > VALUES_MAX {
-        let cause = format!("`{key}` has {} values, and the limit is {VALUES_MAX}", items.len());
-        return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
-    }
-    let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = values.iter().position(|value| !seen.insert(value)) {
-        let cause = format!("`{key}` has the value `{}` twice", shorten(&values[twice]));
-        return Err(items[twice].problem(cause, "take one of them out"));
-    }
-    Ok(Axis { key: key.to_owned(), values, nodes: items.iter().map(|item| item.node().clone()).collect() })
 }
 
 fn precision(field: &Field<'_>) -> Result<Precision> {
