@@ -68,7 +68,7 @@ pub fn entries_of(name_or_path: &str) -> Result<Vec<Entry>, ScenarioError> {
 /// assert_eq!(names, ["lease-pause", "lease-pause/single", "lease-pause/replicated", "lease-pause/redlock"]);
 /// ```
 pub fn variants(name_or_path: &str) -> Result<Vec<String>, ScenarioError> {
-    let source = source(name_or_path)?;
+    let source = source(name_or_path, Path::new(""))?;
     let variants = match source.variant {
         None => source.variants()?,
         // A variant has none.
@@ -97,9 +97,14 @@ fn entry(scenario: Scenario) -> Entry {
 /// assert_eq!(error.to_string(), "unknown scenario `lease-paws`\nhint: did you mean `lease-pause`?");
 /// ```
 pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    let mut source = source(name_or_path)?;
+    let mut source = source(name_or_path, Path::new(""))?;
     source.sets = sets.to_vec();
     source.read()
+}
+
+/// Loads a scenario by its name or its file's path, which counts from a folder.
+pub(crate) fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, ScenarioError> {
+    source(name_or_path, folder)?.read()
 }
 
 /// The names of all scenarios and variants.
@@ -119,7 +124,7 @@ fn of_catalogue(stem: &str, text: &str, variant: Option<&str>) -> Source {
     Source { name, file, text: text.to_owned(), variant: variant.map(str::to_owned), ..Source::default() }
 }
 
-fn source(name: &str) -> Result<Source, ScenarioError> {
+fn source(name: &str, folder: &Path) -> Result<Source, ScenarioError> {
     let (stem, variant) = match name.split_once('/') {
         Some((stem, variant)) => (stem, Some(variant)),
         None => (name, None),
@@ -135,8 +140,9 @@ fn source(name: &str) -> Result<Source, ScenarioError> {
     // `clock-jump.toml` is no file here, but a name of the catalogue with too much at its end.
     let is_named =
         name.strip_suffix(".toml").is_some_and(|stem| FILES.iter().any(|(known, _)| *known == stem));
-    if looks_like_a_file && (!is_named || Path::new(name).exists()) {
-        of_file(name)
+    let path = folder.join(name);
+    if looks_like_a_file && (!is_named || path.exists()) {
+        of_file(&path.to_string_lossy())
     } else {
         Err(unknown(name))
     }

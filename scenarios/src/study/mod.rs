@@ -23,6 +23,7 @@ mod read;
 mod ready;
 mod strata;
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use doublehold_history::Predicate;
@@ -70,6 +71,8 @@ pub struct Study {
     pub text: String,
     /// What messages call the file.
     file: String,
+    /// Where the file is: paths in it count from there.
+    folder: PathBuf,
     /// What the study changes in every design.
     changes: Vec<Change>,
 }
@@ -129,7 +132,7 @@ impl Study {
         ready::load(name_or_path)
     }
 
-    /// Reads a study's text.
+    /// Reads a study's text. Paths in it count from the folder of `file`.
     ///
     /// # Errors
     ///
@@ -224,7 +227,7 @@ impl Study {
         let mut in_order: Vec<&Change> = point.iter().collect();
         in_order.sort_by_key(|change| &change.key);
         for change in self.changes.iter().chain(&design.changes).chain(in_order) {
-            parameters::apply(&mut tree, &change.key, &change.value)
+            parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
                 .map_err(|problem| self.refused(design, point, problem))?;
         }
         let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
@@ -268,14 +271,14 @@ fn locks() -> Vec<&'static str> {
     descriptors().iter().map(|lock| lock.name).collect()
 }
 
-/// A weather as the table that a scenario has of it: named, or written out.
+/// A weather as the table that a scenario has of it: named, or written out. The path of a file counts from `folder`.
 ///
 /// What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
 /// times. A study can still set both.
-fn weather_node(value: &Node) -> Result<Option<Node>, Problem> {
+fn weather_node(value: &Node, folder: &Path) -> Result<Option<Node>, Problem> {
     let read = match (&value.value, value.as_text()) {
         (_, Some("none")) => return Ok(None),
-        (_, Some(name)) => weather::read(name).map_err(|error| {
+        (_, Some(name)) => weather::read_from(folder, name).map_err(|error| {
             let text = error.to_string();
             let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
             Problem::new(value.origin, cause, hint)

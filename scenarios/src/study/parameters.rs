@@ -18,6 +18,7 @@
 //! that says nothing.
 
 use std::fmt;
+use std::path::Path;
 
 use doublehold_history::words::shorten;
 
@@ -44,14 +45,14 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Changes a world.
-pub(super) fn apply(tree: &mut Node, key: &str, value: &Node) -> Result<()> {
+/// Changes a world. Files of weathers are named from `folder`.
+pub(super) fn apply(tree: &mut Node, key: &str, value: &Node, folder: &Path) -> Result<()> {
     let parts: Vec<&str> = key.split('.').collect();
     match parts[..] {
         ["weather"] => {
             if let Value::Table(file) = &mut tree.value {
                 file.remove("weather");
-                file.extend(weather_node(value)?.map(|weather| ("weather".to_owned(), weather)));
+                file.extend(weather_node(value, folder)?.map(|weather| ("weather".to_owned(), weather)));
             }
             Ok(())
         }

@@ -1,5 +1,7 @@
 //! From a study's text to what it means.
 
+use std::path::Path;
+
 use doublehold_history::Predicate;
 use doublehold_history::words::shorten;
 
@@ -57,8 +59,8 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<St
 fn study(name: &str, file: &str, text: &str) -> Result<Study> {
     let tree = Node::parse(text)?;
     let root = Section::root(&tree, KEYS)?;
-    let weather = root.get("weather");
-    let designs = designs(&root, weather.as_ref())?;
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let designs = designs(&root, folder)?;
     let axes = grid::axes(&root, text, &designs)?;
     let sentences =
         |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
@@ -82,6 +84,7 @@ fn study(name: &str, file: &str, text: &str) -> Result<Study> {
         axes,
         text: text.to_owned(),
         file: shorten(file),
+        folder: folder.to_owned(),
     })
 }
 
@@ -97,7 +100,8 @@ fn first_seed(field: &Field<'_>) -> Result<Seed> {
     Ok(seed)
 }
 
-fn designs(root: &Section<'_>, weather: Option<&Field<'_>>) -> Result<Vec<Design>> {
+fn designs(root: &Section<'_>, folder: &Path) -> Result<Vec<Design>> {
+    let weather = root.get("weather");
     let fields = root.list("designs", DESIGNS_MAX)?;
     if fields.is_empty() {
         let hint = "add one: `[[designs]]` with `name = \"single\"` and `lock = \"single\"`";
@@ -105,7 +109,7 @@ fn designs(root: &Section<'_>, weather: Option<&Field<'_>>) -> Result<Vec<Design
     }
     let mut designs: Vec<Design> = Vec::new();
     for field in &fields {
-        let design = design(field, weather)?;
+        let design = design(field, weather.as_ref(), folder)?;
         if designs.iter().any(|other| other.name == design.name) {
             let cause = format!("there are two designs `{}`", design.name);
             return Err(field.problem(cause, "give each a name of its own"));
@@ -115,12 +119,12 @@ fn designs(root: &Section<'_>, weather: Option<&Field<'_>>) -> Result<Vec<Design
     Ok(designs)
 }
 
-fn design(field: &Field<'_>, weather: Option<&Field<'_>>) -> Result<Design> {
+fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Result<Design> {
     let section = field.section(DESIGN_KEYS)?;
     let name = section.require("name", "\"redlock\"")?.name()?;
     let mut base = match (section.get("lock"), section.get("scenario")) {
         (Some(lock), None) => usual(&lock)?,
-        (None, Some(scenario)) => named(&scenario)?,
+        (None, Some(scenario)) => named(&scenario, folder)?,
         _ => {
             let cause = format!("design `{name}` must have either `lock` or `scenario`");
             return Err(
@@ -131,7 +135,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>) -> Result<Design> {
     base.set_origin(Origin::Line(0));
     parameters::at_times(&mut base);
     if let Some(weather) = section.get("weather").as_ref().or(weather) {
-        parameters::apply(&mut base, "weather", weather.node())?;
+        parameters::apply(&mut base, "weather", weather.node(), folder)?;
     }
     let design = Design {
         about: section.get("about").map_or(Ok(String::new()), |about| about.words())?,
@@ -162,9 +166,9 @@ fn usual(field: &Field<'_>) -> Result<Node> {
 }
 
 /// A scenario of the catalogue or a file.
-fn named(field: &Field<'_>) -> Result<Node> {
+fn named(field: &Field<'_>, folder: &Path) -> Result<Node> {
     let name = field.naming("the name of a scenario", "name one of those that `doublehold list` lists")?;
-    let scenario = catalog::load(name, &[]).map_err(|error| {
+    let scenario = catalog::load_from(folder, name).map_err(|error| {
         let text = error.to_string();
         let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another scenario"));
         field.problem(cause, hint)

@@ -25,8 +25,8 @@ use doublehold_sim::{DelayLaw, Probability};
 use crate::fault::{Effect, Nature};
 
 pub use draw::Climate;
-pub(crate) use presets::hint;
 pub use presets::{Preset, preset, presets, read};
+pub(crate) use presets::{hint, read_from};
 
 /// Random faults within stated bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Weathers that come with the program, and files by path. The text of each is in `weather/`, with the reason for every
 //! number.
 
+use std::path::Path;
+
 use crate::catalog::read_text;
 use crate::error::{FileKind, ScenarioError};
 use crate::format;
@@ -71,12 +73,19 @@ pub fn preset(name: &str) -> Result<Preset, ScenarioError> {
 ///
 /// If there is no such preset, the file cannot be read, or anything in it is refused.
 pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
+    read_from(Path::new(""), name_or_path)
+}
+
+/// The same, where the path of a file counts from a folder.
+pub(crate) fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {
         return preset(name_or_path).map(|preset| preset.weather);
     }
-    let text = read_text(name_or_path, FileKind::Weather)?;
-    format::weather::parse(name_or_path, &text).map(|(_, weather)| weather)
+    let path = folder.join(name_or_path);
+    let path = path.to_string_lossy();
+    let text = read_text(&path, FileKind::Weather)?;
+    format::weather::parse(&path, &text).map(|(_, weather)| weather)
 }
 
 fn of_text(name: &'static str, text: &'static str) -> Result<Preset, ScenarioError> {
