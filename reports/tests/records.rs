@@ -80,3 +80,146 @@ proptest! {
         prop_assert_eq!(most, study.cells() * (study.parts() * runs + if strata > 0 { by_weight } else { 0 }));
     }
 }
+
+#[test]
+fn shards_of_two_studies_are_refused_with_what_differs() {
+    let study = study(2, &[2], 600, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let shard = |number| Shard::new(number, 2).expect("a shard");
+    let one = write(folder.path(), &study, &header, shard(1));
+    type Change = fn(&mut StudyHeader);
+    let told = |change: Change| {
+        let mut other = header.clone();
+        change(&mut other);
+        let two = folder.path().join(file_name(shard(2)));
+        std::fs::remove_file(&two).unwrap_or_default();
+        let two = write(folder.path(), &study, &other, shard(2));
+        merge(&[one.clone(), two], &mut Vec::new()).expect_err("they differ").to_string()
+    };
+    let first = one.display();
+    let differences: [(Change, String, &str); 6] = [
+        (
+            |it| it.program = "9.9.9".to_owned(),
+            format!("the program's version is `9.9.9` in it and `{}` in `{first}`", header.program),
+            "sweep with one version of doublehold",
+        ),
+        (
+            |it| it.text = it.text.replace("runs = 600", "runs = 601"),
+            format!("the study's text differs: line 3 is `runs = 601` in it and `runs = 600` in `{first}`"),
+            "sweep one text of the study",
+        ),
+        (
+            |it| it.text += "# more",
+            format!("the study's text differs: line 12 is `# more` in it and `` in `{first}`"),
+            "sweep one text of the study",
+        ),
+        (
+            |it| it.study = "other".to_owned(),
+            format!("the study's name is `other` in it and `made-up` in `{first}`"),
+            "a study is named after its file",
+        ),
+        (
+            |it| it.fingerprint[3] = "0".to_owned(),
+            format!("the same seeds give other runs of design `1` than in `{first}`"),
+            "sweep with the same files and the same program",
+        ),
+        (
+            |it| it.designs[0].world += "# more",
+            format!("the world of design `0` is another than in `{first}`"),
+            "the study names a file that has changed",
+        ),
+    ];
+    for (change, cause, hint) in differences {
+        let told = told(change);
+        assert!(
+            told.starts_with("cannot use the records `") && told.contains("runs.2-of-2.jsonl`: "),
+            "{told}"
+        );
+        assert!(told.contains(&cause), "not {cause}, but {told}");
+        assert!(told.contains(&format!("\nhint: {hint}")), "not {hint}, but {told}");
+    }
+}
+
+#[test]
+fn a_sweep_does_not_go_on_in_a_gap_and_says_where_what_is_missing_can_be_made() {
+    let study = study(1, &[2], 2_000, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let shards =
+        [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
+    // The first shard has one batch of its four: the second of the study is there, and the third is not.
+    let text = std::fs::read_to_string(&shards[0]).expect("it was written");
+    std::fs::write(&shards[0], text.split_inclusive('\n').take(2).collect::<String>()).expect("it is ours");
+    let mut merged = Vec::new();
+    merge(&shards, &mut merged).expect("these are all shards");
+    let whole = folder.path().join(file_name(Shard::WHOLE));
+    std::fs::write(&whole, merged).expect("the folder is ours");
+    let go_on = || {
+        let mut order = Order::of(&study, Shard::WHOLE, |_, _| false);
+        Journal::open(&whole, &header, &mut order).err().expect("it is refused").to_string()
+    };
+    let told = go_on();
+    assert!(
+        told.contains("batches are missing before batch 3 of cell 0, as where shards are merged"),
+        "{told}"
+    );
+    assert!(told.contains("hint: go on with each shard (`--shard I/N`) and merge them again"), "{told}");
+    // A batch that was there before is no gap.
+    let text = std::fs::read_to_string(&whole).expect("it was written");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    std::fs::write(&whole, [lines[0], lines[1], lines[1]].concat()).expect("it is ours");
+    let told = go_on();
+    assert!(told.contains("the batch 0 of cell 0 is not where it belongs"), "{told}");
+}
+
+#[test]
+fn what_is_no_set_of_shards_is_refused_by_file() {
+    let study = study(1, &[], 600, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
+    let file = |folder: usize, number, of| {
+        write(folders[folder].path(), &study, &header, Shard::new(number, of).expect("a shard"))
+    };
+    let (one, two, twin) = (file(0, 1, 2), file(0, 2, 2), file(1, 1, 2));
+    let (third, whole) = (file(0, 3, 3), file(0, 1, 1));
+    let refusals: [(Vec<&PathBuf>, &PathBuf, String, &str); 6] = [
+        (
+            vec![&one],
+            &one,
+            "of 2 shards, one is missing: 2".to_owned(),
+            "name them too; `--shard 2/2` makes one",
+        ),
+        (
+            vec![&one, &two, &twin],
+            &twin,
+            format!("they are shard 1 of 2, and so is `{}`", one.display()),
+            "name each shard once",
+        ),
+        (vec![&one, &two, &one], &one, "it is named twice".to_owned(), "name each file once"),
+        (
+            vec![&one, &third],
+            &third,
+            format!("they are shard 3 of 3, and `{}` is one of 2", one.display()),
+            "merge shards of one number of shards",
+        ),
+        (
+            vec![&one, &whole],
+            &whole,
+            "they are of a whole study, and of no shard".to_owned(),
+            "leave the file out",
+        ),
+        (
+            vec![&whole, &one],
+            &whole,
+            "they are of a whole study, and of no shard".to_owned(),
+            "leave the file out",
+        ),
+    ];
+    for (files, named, cause, hint) in refusals {
+        let files: Vec<PathBuf> = files.into_iter().cloned().collect();
+        let told = merge(&files, &mut Vec::new()).expect_err("it is refused").to_string();
+        let said = format!("cannot use the records `{}`: {cause}\nhint: {hint}", named.display());
+        assert!(told.starts_with(&said), "not {said}, but {told}");
+    }
+}

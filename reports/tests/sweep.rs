@@ -238,8 +238,6 @@ fn what_cannot_be_merged_is_refused() {
     };
     shard("1/2", "a");
     shard("2/2", "b");
-    shard("1/2", "twin");
-    shard("3/3", "three");
     let merge = |shards: &[&str]| {
         let shards: Vec<String> = shards.iter().map(|name| folder.path(name)).collect();
         let merged = folder.path("merged");
@@ -249,13 +247,15 @@ fn what_cannot_be_merged_is_refused() {
         told
     };
     assert!(merge(&["a"]).contains("of 2 shards, one is missing: 2"), "{}", merge(&["a"]));
-    assert!(merge(&["a", "b", "twin"]).contains("the same shard as"));
-    assert!(merge(&["a", "three"]).contains("shard 3 of 3, and others are of 2"));
+    shard("1/1", "whole");
+    let told = merge(&["whole", "whole"]);
+    assert!(told.contains("whole/runs.jsonl`: they are of a whole study, and of no shard"), "{told}");
     assert!(merge(&["nowhere"]).contains("cannot read the records"));
     folder.study(&TINY.replace("how often?", "how seldom?"));
     shard("2/2", "other");
     let told = merge(&["a", "other"]);
-    assert!(told.contains("the study's text differs") && told.contains("hint: "), "{told}");
+    let line = "the study's text differs: line 2 is `question = \"how seldom?\"` in it and `question = \"how often?\"` in `";
+    assert!(told.contains(line) && told.contains("hint: sweep one text of the study"), "{told}");
     fs::write(folder.path("a/runs.1-of-2.jsonl"), "{\"sweep\":99,\"program\":\"9.9.9\"}\n")
         .expect("it is ours");
     let told = merge(&["a", "b"]);

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use doublehold_history::words::clean;
+use doublehold_scenarios::sweep::Shard;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output::{self, OutputFile};
-use crate::records::{files_in, merge};
+use crate::records::{file_name, files_in, merge};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -25,12 +26,12 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let mut files = Vec::new();
     for place in &arguments.shards {
-        files.extend(files_in(Path::new(place))?);
-    }
-    // The result of an earlier merge is no shard.
-    let is_whole = |file: &&std::path::PathBuf| file.file_name().is_some_and(|name| name == "runs.jsonl");
-    if files.len() > 1 {
-        files.retain(|file| !is_whole(&file));
+        let mut found = files_in(Path::new(place))?;
+        if found.len() > 1 {
+            // The result of an earlier merge of the shards beside it.
+            found.retain(|file| !file.ends_with(file_name(Shard::WHOLE)));
+        }
+        files.extend(found);
     }
     let out = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.shards[0]));
     let folder = Folder::open("records", &out)?;

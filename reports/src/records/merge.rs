@@ -7,6 +7,7 @@ use std::path::Path;
 use doublehold_history::words::list;
 use doublehold_scenarios::sweep::{Batch, Order, StudyHeader};
 
+use super::difference::{Difference, difference};
 use super::{Records, RecordsError, shown};
 
 /// A shard that is being read, with its next batch.
@@ -66,43 +67,71 @@ fn whole(heads: &[Head]) -> Result<StudyHeader, RecordsError> {
     let of = one.records.header().shard[1];
     let mut seen: Vec<Option<&Path>> = vec![None; usize::try_from(of).unwrap_or_default()];
     for head in heads {
-        let (header, path) = (head.records.header(), head.records.path());
-        if let Some(what) = header.difference(one.records.header()) {
-            let cause =
-                format!("they are not of the study of `{}`: {what} differs", shown(one.records.path()));
-            return Err(RecordsError::refused(path, cause, "merge the shards of one study"));
-        }
-        let place =
-            usize::try_from(header.shard[0]).ok().and_then(|number| seen.get_mut(number.checked_sub(1)?));
-        match place {
-            Some(place @ None) if header.shard[1] == of => *place = Some(path),
-            Some(Some(other)) if header.shard[1] == of => {
-                let cause = format!("they are the same shard as `{}`", shown(other));
-                return Err(RecordsError::refused(path, cause, "name each shard once"));
+        refuse_whole(head, heads.len())?;
+        refuse_other_study(head, one)?;
+        let ([number, parts], path) = (head.records.header().shard, head.records.path());
+        let place = usize::try_from(number).ok().and_then(|number| seen.get_mut(number.checked_sub(1)?));
+        match place.filter(|_| parts == of) {
+            Some(place @ None) => *place = Some(path),
+            Some(Some(other)) if *other == path => {
+                return Err(RecordsError::refused(path, "it is named twice", "name each file once"));
             }
-            _ => {
-                let cause = format!(
-                    "they are shard {} of {}, and others are of {of}",
-                    header.shard[0], header.shard[1]
-                );
-                return Err(RecordsError::refused(path, cause, "merge shards of one number of shards"));
+            Some(Some(other)) => {
+                let cause = format!("they are shard {number} of {of}, and so is `{}`", shown(other));
+                return Err(RecordsError::refused(
+                    path,
+                    cause,
+                    "name each shard once: leave one of them out",
+                ));
+            }
+            None => {
+                let first = shown(one.records.path());
+                let cause = format!("they are shard {number} of {parts}, and `{first}` is one of {of}");
+                let hint = "merge shards of one number of shards: leave the others out";
+                return Err(RecordsError::refused(path, cause, hint));
             }
         }
     }
-    let missing: Vec<String> =
-        (1..=of).zip(&seen).filter(|(_, it)| it.is_none()).map(|(it, _)| it.to_string()).collect();
-    if !missing.is_empty() {
-        let some: Vec<String> = missing.iter().take(8).cloned().collect();
-        let cause = format!(
-            "of {of} shards, {} missing: {}",
-            if missing.len() == 1 { "one is" } else { "some are" },
-            list(&some)
-        );
-        return Err(RecordsError::refused(
-            one.records.path(),
-            cause,
-            "sweep these shards, and name them too",
-        ));
-    }
+    refuse_missing(&seen, one.records.path())?;
     Ok(StudyHeader { shard: [1, 1], ..one.records.header().clone() })
+}
+
+/// Records of a whole study cannot be merged with any others.
+fn refuse_whole(head: &Head, count: usize) -> Result<(), RecordsError> {
+    if count == 1 || head.records.header().shard[1] != 1 {
+        return Ok(());
+    }
+    let hint = "leave the file out; `doublehold report DIR DIR` makes one page of several sweeps";
+    Err(RecordsError::refused(head.records.path(), "they are of a whole study, and of no shard", hint))
+}
+
+fn refuse_other_study(head: &Head, one: &Head) -> Result<(), RecordsError> {
+    let first = format!("`{}`", shown(one.records.path()));
+    match difference(head.records.header(), (one.records.header(), &first)) {
+        None => Ok(()),
+        Some(Difference { cause, hint }) => {
+            let cause = format!("they and {first} are not of one study: {cause}");
+            Err(RecordsError::refused(
+                head.records.path(),
+                cause,
+                format!("{hint}; or leave one of them out"),
+            ))
+        }
+    }
+}
+
+fn refuse_missing(seen: &[Option<&Path>], one: &Path) -> Result<(), RecordsError> {
+    let missing: Vec<String> = (1..)
+        .zip(seen)
+        .filter(|(_, it)| it.is_none())
+        .map(|(number, _): (u64, _)| number.to_string())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let some: Vec<String> = missing.iter().take(8).cloned().collect();
+    let are = if missing.len() == 1 { "one is" } else { "some are" };
+    let cause = format!("of {} shards, {are} missing: {}", seen.len(), list(&some));
+    let hint = format!("name them too; `--shard {}/{}` makes one that was not swept", some[0], seen.len());
+    Err(RecordsError::refused(one, cause, hint))
 }

@@ -4,6 +4,7 @@
 //! dropped by whoever reads the file next. A file that is being written is locked, so that two sweeps do not write to
 //! it at once; whoever only reads does not care.
 
+mod difference;
 mod examples;
 mod merge;
 mod read;

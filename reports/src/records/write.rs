@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use doublehold_scenarios::sweep::{Batch, HandOut, Order, StudyHeader, Unit};
 use serde::Serialize;
 
+use super::difference::difference;
 use super::{Records, RecordsError};
 
 /// The file that a sweep adds batches to.
@@ -57,27 +58,39 @@ impl Journal {
         header: &StudyHeader,
         order: &mut Order,
     ) -> Result<(u64, Begun), RecordsError> {
-        if let Some(what) = records.header().difference(header) {
+        if let Some(difference) = difference(records.header(), (header, "this sweep")) {
             let hint = "sweep into another folder with `--out DIR`, or remove this one";
-            return Err(RecordsError::refused(
-                &self.path,
-                format!("they are of another sweep: {what} differs"),
-                hint,
-            ));
+            let cause = format!("they are of another sweep: {}", difference.cause);
+            return Err(RecordsError::refused(&self.path, cause, hint));
         }
         let mut runs = 0;
         while let Some(batch) = records.next_batch()? {
             match order.hand_out() {
                 HandOut::Run(unit) if is_of(unit, &batch) => order.told(&batch),
-                _ => {
-                    let cause =
-                        format!("the batch {} of cell {} is not where it belongs", batch.batch, batch.cell);
-                    return Err(RecordsError::refused(&self.path, cause, "begin anew in another folder"));
-                }
+                next => return Err(self.misplaced(&records, &batch, next)),
             }
             runs += batch.runs;
         }
         Ok((records.whole(), Begun { runs, is_torn: records.is_torn() }))
+    }
+
+    /// Why a sweep cannot go on after a batch that comes where another one is due.
+    fn misplaced(&self, records: &Records, batch: &Batch, next: HandOut) -> RecordsError {
+        let place = Order::place_of(records.header(), batch);
+        let is_gap = matches!(next, HandOut::Run(unit) if unit.place < place);
+        let (cause, hint) = if is_gap {
+            let cause = format!(
+                "batches are missing before batch {} of cell {}, as where shards are merged that are not finished",
+                batch.batch, batch.cell
+            );
+            let hint =
+                "go on with each shard (`--shard I/N`) and merge them again, or sweep into another folder";
+            (cause, hint)
+        } else {
+            let cause = format!("the batch {} of cell {} is not where it belongs", batch.batch, batch.cell);
+            (cause, "the file was changed: sweep into another folder")
+        };
+        RecordsError::refused(&self.path, cause, hint)
     }
 
     /// Adds a batch.

@@ -143,18 +143,6 @@ impl StudyHeader {
             text: study.text.clone(),
         })
     }
-
-    /// What differs from another study's header, apart from the shard; `None` if nothing does.
-    pub fn difference(&self, other: &StudyHeader) -> Option<&'static str> {
-        let pairs = [
-            ("the version of the format", self.sweep == other.sweep),
-            ("the program's version", self.program == other.program),
-            ("the study's text", self.text == other.text),
-            ("the runs that the same seeds give", self.fingerprint == other.fingerprint),
-            ("what the study means", StudyHeader { shard: other.shard, ..self.clone() } == *other),
-        ];
-        pairs.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
-    }
 }
 
 fn line(fault: &RandomFault) -> WeatherLine {
