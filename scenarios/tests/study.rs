@@ -146,6 +146,28 @@ fn what_does_not_fit_a_design_is_refused_with_that_design() {
 }
 
 #[test]
+fn a_refusal_names_the_parameter_that_was_typed() {
+    for (key, value, cause) in [
+        ("weather.pause.every", "\"0s\"", "`weather.pause.every` is zero"),
+        ("weather.pause.for", "\"0x\"", "`weather.pause.for` must be a duration"),
+        ("weather.pause.for.median", "\"0x\"", "`weather.pause.for.median` must be a duration"),
+        ("clients.retry", "\"0x\"", "`clients.retry` must be a duration"),
+        ("clients.1.retry", "\"0x\"", "`clients.1.retry` must be a duration"),
+        ("clients.rounds", "0", "`clients.rounds` must be a whole number within bounds"),
+        ("clients.work", "\"0x\"", "`clients.work`: the time to work must be a duration"),
+        ("clients.work", "2", "`clients.work` must be a duration or a range"),
+        ("clocks.nodes.drift", "\"0x\"", "`clocks.nodes.drift` must be a rate error"),
+        ("clocks.clients.offset", "\"0x\"", "`clocks.clients.offset` must be a duration"),
+    ] {
+        for typed in [format!("[set]\n\"{key}\" = {value}"), format!("[grid]\n\"{key}\" = [{value}]")] {
+            let told = study(&format!("weather = \"pauses-only\"\n{typed}"), "lock = \"single\"");
+            let told = told.map(|_| ()).expect_err("it is refused");
+            assert!(told.contains(&format!(": {cause}")), "not {cause}, but {told}");
+        }
+    }
+}
+
+#[test]
 fn the_ready_studies_can_be_run() {
     let mut cells = 0;
     for found in ready() {

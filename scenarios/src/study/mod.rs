@@ -226,14 +226,21 @@ impl Study {
         // Whatever the order of axes, `weather` comes before `weather.pause.every`, which it would undo.
         let mut in_order: Vec<&Change> = point.iter().collect();
         in_order.sort_by_key(|change| &change.key);
-        for change in self.changes.iter().chain(&design.changes).chain(in_order) {
+        let changes: Vec<&Change> = self.changes.iter().chain(&design.changes).chain(in_order).collect();
+        let refused = |tree: &Node, mut problem: Problem| {
+            for change in &changes {
+                problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
+            }
+            self.refused(design, point, problem)
+        };
+        for change in &changes {
             parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
-                .map_err(|problem| self.refused(design, point, problem))?;
+                .map_err(|problem| refused(&tree, problem))?;
         }
         let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
         let scenario = source.read_tree(&tree).map_err(|error| match error {
             ScenarioError::Refused { place: Place::Line(line), cause, hint, .. } => {
-                self.refused(design, point, Problem::new(Origin::Line(line), cause, hint))
+                refused(&tree, Problem::new(Origin::Line(line), cause, hint))
             }
             other => other,
         })?;

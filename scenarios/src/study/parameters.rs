@@ -57,26 +57,40 @@ pub(super) fn apply(tree: &mut Node, key: &str, value: &Node, folder: &Path) -> 
             Ok(())
         }
         ["weather", kind] if is_kind(tree, kind) => keep_lines(tree, kind, value),
-        ["weather", kind, ..] if is_kind(tree, kind) => {
-            let rest = parts[2..].join(".");
-            let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
-            each(tree, lines.map(|(line, _)| format!("weather.faults.{line}.{rest}")).collect(), value)
-        }
         ["clients", "count"] => clients(tree, number(key, value, 1..=100)?),
         ["clients", "work"] => work(tree, value),
-        ["clients", first, ..] if first.parse::<usize>().is_err() => {
-            let rest = parts[1..].join(".");
-            let count = list(tree, "clients").len();
-            each(tree, (0..count).map(|client| format!("clients.{client}.{rest}")).collect(), value)
-        }
         ["nodes", "count"] => nodes(tree, number(key, value, 1..=100)?),
-        ["clocks", group @ ("clients" | "nodes"), ..] if !hosts(tree, "").contains(&group.to_owned()) => {
-            let rest = parts[2..].join(".");
-            let hosts = hosts(tree, group);
-            each(tree, hosts.iter().map(|host| format!("clocks.{host}.{rest}")).collect(), value)
-        }
-        _ => tree.put(key, value.clone()),
+        _ => paths(tree, key).iter().try_for_each(|path| tree.put(path, value.clone())),
     }
+}
+
+/// Where in a world a parameter is: at one path, or where a short name means several items at each of theirs.
+fn paths(tree: &Node, key: &str) -> Vec<String> {
+    let parts: Vec<&str> = key.split('.').collect();
+    let rest = || parts[2..].iter().map(|part| format!(".{part}")).collect::<String>();
+    match parts[..] {
+        ["weather", kind, ..] if is_kind(tree, kind) => {
+            let lines = lines(tree).into_iter().filter(|(_, of)| of == kind);
+            lines.map(|(line, _)| format!("weather.faults.{line}{}", rest())).collect()
+        }
+        ["clients", "work"] => works(tree),
+        ["clients", first, ..] if first.parse::<usize>().is_err() => {
+            let count = list(tree, "clients").len();
+            (0..count).map(|client| format!("clients.{client}.{first}{}", rest())).collect()
+        }
+        ["clocks", group @ ("clients" | "nodes"), ..] if !hosts(tree, "").contains(&group.to_owned()) => {
+            hosts(tree, group).iter().map(|host| format!("clocks.{host}{}", rest())).collect()
+        }
+        _ => vec![key.to_owned()],
+    }
+}
+
+/// What a message says, with the parameter in place of the paths that it means.
+pub(super) fn as_typed(tree: &Node, key: &str, words: String) -> String {
+    let paths = paths(tree, key);
+    let ends = |path: &String| ["`", "."].map(|end| (format!("`{path}{end}"), format!("`{key}{end}")));
+    let meant = paths.iter().filter(|path| *path != key).flat_map(ends);
+    meant.fold(words, |words, (path, typed)| words.replace(&path, &typed))
 }
 
 /// Refuses what names nothing in a world, and lists what does.
@@ -228,11 +242,6 @@ fn takes(value: &Value) -> &'static str {
     }
 }
 
-/// Changes the values at several paths.
-fn each(tree: &mut Node, paths: Vec<String>, value: &Node) -> Result<()> {
-    paths.into_iter().try_for_each(|path| tree.put(&path, value.clone()))
-}
-
 fn list<'a>(tree: &'a Node, key: &str) -> &'a [Node] {
     match tree.find(&[key]).map(|node| &node.value) {
         Some(Value::List(items)) => items,
@@ -337,11 +346,24 @@ fn nodes(tree: &mut Node, count: usize) -> Result<()> {
     tree.put("nodes.names", Node { value: Value::List(names), origin })
 }
 
+/// Where the `work` steps of all clients are.
+fn works(tree: &Node) -> Vec<String> {
+    let of_client = |(client, node): (usize, &Node)| match node.find(&["program"]).map(|node| &node.value) {
+        Some(Value::List(steps)) => {
+            let is_work = |step: &Node| step.as_text().is_some_and(|step| step.starts_with("work "));
+            let works = steps.iter().enumerate().filter(|(_, step)| is_work(step));
+            works.map(|(step, _)| format!("clients.{client}.program.{step}")).collect()
+        }
+        _ => Vec::new(),
+    };
+    list(tree, "clients").iter().enumerate().flat_map(of_client).collect()
+}
+
 /// The length of the first `work` of a program.
 fn current_work(tree: &Node) -> Option<String> {
-    let steps = list(tree, "clients").first()?.find(&["program"])?;
-    let Value::List(steps) = &steps.value else { return None };
-    steps.iter().filter_map(Node::as_text).find_map(|step| step.strip_prefix("work ")).map(str::to_owned)
+    let first = works(tree).into_iter().next()?;
+    let step = tree.find(&first.split('.').collect::<Vec<_>>())?.as_text()?;
+    step.strip_prefix("work ").map(str::to_owned)
 }
 
 fn work(tree: &mut Node, value: &Node) -> Result<()> {
@@ -349,14 +371,6 @@ fn work(tree: &mut Node, value: &Node) -> Result<()> {
         let cause = "`clients.work` must be a duration or a range such as `1s..3s`";
         return Err(Problem::new(value.origin, cause, "put it in quotes"));
     };
-    let Some(Node { value: Value::List(clients), .. }) = tree.find_mut(&["clients"]) else { return Ok(()) };
-    for client in clients {
-        let Some(Node { value: Value::List(steps), .. }) = client.find_mut(&["program"]) else { continue };
-        for step in steps {
-            if step.as_text().is_some_and(|step| step.starts_with("work ")) {
-                *step = Node::text(&format!("work {length}"), value.origin);
-            }
-        }
-    }
-    Ok(())
+    let step = Node::text(&format!("work {length}"), value.origin);
+    works(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
 }
