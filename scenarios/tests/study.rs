@@ -146,6 +146,49 @@ fn what_does_not_fit_a_design_is_refused_with_that_design() {
 }
 
 #[test]
+fn none_leaves_a_key_out_where_that_says_something() {
+    let grid = |lock: &str, key: &str, value: &str| {
+        let text = format!("weather = \"pauses-only\"\n[grid]\n\"{key}\" = [{value}, \"none\"]");
+        let study = study(&text, &format!("lock = \"{lock}\""))?;
+        let scenario = |cell| study.scenario(CellId(cell)).expect("a scenario");
+        Ok::<_, String>([scenario(0), scenario(1)])
+    };
+    let [some, none] = grid("replicated", "lock.wait_replicas", "1").expect("a study");
+    let waits = |scenario: &Scenario| scenario.to_toml().contains("wait_replicas");
+    assert!(waits(&some) && !waits(&none));
+    // The usual world has a bound, which is taken out.
+    let [some, none] = grid("single", "limits.obtain_within", "\"30s\"").expect("a study");
+    assert_eq!((some.limits.obtain_within, none.limits.obtain_within), (Some(Duration::from_secs(30)), None));
+    let [some, none] = grid("single", "clients.ttl", "\"5s\"").expect("a study");
+    let ttls = |scenario: &Scenario| scenario.clients.iter().filter(|client| client.ttl.is_some()).count();
+    assert_eq!((ttls(&some), ttls(&none)), (3, 0));
+    // What the format calls none stays what it is.
+    let [_, none] = grid("single", "lock.request_timeout", "\"2s\"").expect("a study");
+    assert!(none.to_toml().contains("request_timeout = \"none\""));
+    let [some, none] = grid("single", "nodes.persistence", "\"always\"").expect("a study");
+    assert!(
+        some.to_toml().contains("persistence = \"always\"")
+            && none.to_toml().contains("persistence = \"none\"")
+    );
+
+    for (key, value, cause) in [
+        ("clients.rounds", "2", "`clients.rounds` cannot be `none`: where nothing is said it is `1`"),
+        (
+            "clients.give_up_after",
+            "\"9s\"",
+            "`clients.give_up_after` cannot be `none`: where nothing is said it is `600s`",
+        ),
+        ("network.delay", "\"1ms\"", "`network.delay` cannot be `none`"),
+        ("lock.ttl", "\"1s\"", "`lock` has no `ttl`"),
+        ("weather.pause.every", "\"9s\"", "`weather.pause` has no `every`"),
+        ("clients.work", "\"1s\"", "`clients.work`: the time to work must be a duration"),
+    ] {
+        let told = grid("single", key, value).expect_err("it is refused");
+        assert!(told.contains(&format!("with `{key} = none`: {cause}")), "not {cause}, but {told}");
+    }
+}
+
+#[test]
 fn a_refusal_names_the_parameter_that_was_typed() {
     for (key, value, cause) in [
         ("weather.pause.every", "\"0s\"", "`weather.pause.every` is zero"),

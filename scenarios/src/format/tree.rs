@@ -74,6 +74,15 @@ impl Node {
         }
     }
 
+    /// Takes out what is at a path, if anything is.
+    pub(crate) fn remove(&mut self, path: &str) {
+        let parts: Vec<&str> = path.split('.').collect();
+        let Some((key, above)) = parts.split_last() else { return };
+        if let Some(Node { value: Value::Table(table), .. }) = self.find_mut(above) {
+            table.remove(*key);
+        }
+    }
+
     /// The value as a reader would write it, texts without quotes: `2s`, `{median = 1s, sigma = 3/2}`.
     pub(crate) fn shown(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");

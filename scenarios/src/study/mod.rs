@@ -244,6 +244,12 @@ impl Study {
             }
             other => other,
         })?;
+        let left_out = |change: &&&Change| parameters::is_left_out(&tree, &change.key, &change.value);
+        for change in changes.iter().filter(left_out) {
+            let written = Node::parse(&scenario.to_toml()).map_err(|problem| refused(&tree, problem))?;
+            parameters::refuse_default(&tree, &written, &change.key, &change.value)
+                .map_err(|problem| refused(&tree, problem))?;
+        }
         let divided = self.strata.as_ref().zip(scenario.weather.as_ref());
         match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
             None => Ok(scenario),

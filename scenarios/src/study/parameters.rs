@@ -13,6 +13,8 @@
 //! | `nodes.count` | how many nodes |
 //! | `clocks.nodes.drift`, `clocks.clients.drift` | the clocks of all nodes, or of all clients |
 //!
+//! The value `none` leaves a key out, where that says something that no value says.
+//!
 //! The last part of the path is not looked at here: the reader of scenarios refuses what it does not know, in its own
 //! words. What is checked is that the first parts name something, since a mistyped name would be a table of its own
 //! that says nothing.
@@ -27,6 +29,9 @@ use crate::format::problem::{Problem, Result};
 use crate::format::section::Field;
 use crate::format::tree::{Node, Table, Value};
 use crate::format::{suggest, vocabulary};
+
+/// The value that leaves a key out.
+const NONE: &str = "none";
 
 /// Something that a study can vary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +65,45 @@ pub(super) fn apply(tree: &mut Node, key: &str, value: &Node, folder: &Path) -> 
         ["clients", "count"] => clients(tree, number(key, value, 1..=100)?),
         ["clients", "work"] => work(tree, value),
         ["nodes", "count"] => nodes(tree, number(key, value, 1..=100)?),
+        _ if is_left_out(tree, key, value) => {
+            paths(tree, key).iter().for_each(|path| tree.remove(path));
+            Ok(())
+        }
         _ => paths(tree, key).iter().try_for_each(|path| tree.put(path, value.clone())),
+    }
+}
+
+/// Whether a value says that the key is to be left out: `none`, where that is no word of the key's own.
+pub(super) fn is_left_out(tree: &Node, key: &str, value: &Node) -> bool {
+    let is_word = || {
+        let path = in_vocabulary(tree, key);
+        vocabulary().iter().any(|known| known.path == path && known.word.as_deref() == Some(NONE))
+    };
+    value.as_text() == Some(NONE) && !["weather", "clients.work"].contains(&key) && !is_word()
+}
+
+/// Refuses to leave out what then has a default: `none` would be another word for it. `written` is the scenario's file.
+pub(super) fn refuse_default(tree: &Node, written: &Node, key: &str, value: &Node) -> Result<()> {
+    fn at<'a>(node: &'a Node, path: &str) -> Option<&'a Node> {
+        node.find(&path.split('.').collect::<Vec<_>>())
+    }
+    let paths = paths(tree, key);
+    let default = paths.iter().find_map(|path| at(written, path).filter(|_| at(tree, path).is_none()));
+    let Some(default) = default else { return Ok(()) };
+    let cause = format!("`{key}` cannot be `{NONE}`: where nothing is said it is `{}`", default.shown());
+    Err(Problem::new(value.origin, cause, "name the value that is meant"))
+}
+
+/// The key of the format that a parameter is: without the numbers and names of items.
+fn in_vocabulary(tree: &Node, key: &str) -> String {
+    let parts: Vec<&str> = key.split('.').collect();
+    match &parts[..] {
+        ["weather", kind, rest @ ..] if is_kind(tree, kind) => format!("weather.faults.{}", rest.join(".")),
+        ["clocks", _, rest @ ..] => format!("clocks.{}", rest.join(".")),
+        parts => {
+            let names = parts.iter().copied().filter(|part| part.parse::<usize>().is_err());
+            names.collect::<Vec<_>>().join(".")
+        }
     }
 }
 
@@ -85,12 +128,22 @@ fn paths(tree: &Node, key: &str) -> Vec<String> {
     }
 }
 
-/// What a message says, with the parameter in place of the paths that it means.
-pub(super) fn as_typed(tree: &Node, key: &str, words: String) -> String {
-    let paths = paths(tree, key);
-    let ends = |path: &String| ["`", "."].map(|end| (format!("`{path}{end}"), format!("`{key}{end}")));
-    let meant = paths.iter().filter(|path| *path != key).flat_map(ends);
-    meant.fold(words, |words, (path, typed)| words.replace(&path, &typed))
+/// What a message says, with the parameter in place of the paths that it means, and of the tables that they are in.
+pub(super) fn as_typed(tree: &Node, key: &str, mut words: String) -> String {
+    let mut replace = |path: &str, typed: &str| {
+        for end in ['`', '.'] {
+            words = words.replace(&format!("`{path}{end}"), &format!("`{typed}{end}"));
+        }
+    };
+    for path in paths(tree, key).iter().filter(|path| *path != key) {
+        replace(path, key);
+        if let (Some((table, last)), Some((typed, same))) = (path.rsplit_once('.'), key.rsplit_once('.'))
+            && last == same
+        {
+            replace(table, typed);
+        }
+    }
+    words
 }
 
 /// Refuses what names nothing in a world, and lists what does.
