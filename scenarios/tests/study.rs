@@ -131,8 +131,29 @@ fn what_does_not_fit_a_design_is_refused_with_that_design() {
     assert!(told.contains("unknown parameter `weather.pause.every`"), "there is no weather: {told}");
     let told = refused("[grid]\n\"clocks.nobody.drift\" = [\"1/9\"]");
     assert!(told.contains("unknown parameter `clocks.nobody.drift`"), "{told}");
+    for (key, one, other) in [
+        ("lock.ttl", "\"1s\"", "\"1s\""),
+        ("lock.ttl", "\"1s\"", "\"1000ms\""),
+        ("clients.work", "\"1s..2m\"", "\"1s..120s\""),
+        ("clients.retry", "[\"1s\", \"2s\"]", "[\"1s\",\"2000ms\"]"),
+        ("clients.retry", "{ median = \"1s\", sigma = \"1/2\" }", "{ sigma = \"2/4\", median = \"1s\" }"),
+        ("network.loss", "\"1/2\"", "\"2/4\""),
+        ("clocks.nodes.drift", "\"-100ppm\"", "\"-1/10000\""),
+        ("clocks.nodes.offset", "\"1s\"", "\"+1s\""),
+        ("limits.memory", "\"1GiB\"", "\"1024 MiB\""),
+    ] {
+        let told = refused(&format!("[grid]\n\"{key}\" = [{one}, {other}]"));
+        assert!(told.contains(&format!("`{key}` has the value `")) && told.contains("` twice"), "{told}");
+    }
+    let told = refused("[grid]\n\"lock.ttl\" = [\"1s\", \"2s\", \"1000ms\"]");
+    assert!(told.contains("line 3: `lock.ttl` has the value `1s` twice: once as `1000ms`"), "{told}");
     let told = refused("[grid]\n\"lock.ttl\" = [\"1s\", \"2s\", \"1s\"]");
-    assert!(told.contains("`lock.ttl` has the value `1s` twice"), "{told}");
+    assert!(told.contains("`lock.ttl` has the value `1s` twice\n"), "{told}");
+    let other = study(
+        "[grid]\n\"network.loss\" = [\"1/3\", \"333333333/1000000000\", \"1/2\", \"0/1\"]\n\"clocks.nodes.drift\" = [\"1/100\", \"-1/100\"]",
+        "lock = \"single\"",
+    );
+    assert_eq!(other.map(|study| study.cells()), Ok(8), "what is only nearly the same is another value");
     let told = refused("precision = { predicate = \"P2\", width = \"0/1\" }");
     assert!(told.contains("no number of runs makes an interval of no width"), "{told}");
     let told = refused(

@@ -131,6 +131,35 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     text[..end].parse::<u64>().ok()?.checked_mul(*scale)
 }
 
+/// A text with a unit, or a ratio, in one spelling: two that mean the same have the same. `None` if it is neither.
+pub(crate) fn in_one_spelling(text: &str) -> Option<String> {
+    if let Some((min, max)) = text.split_once("..") {
+        return Some(format!("{}..{}", in_one_spelling(min)?, in_one_spelling(max)?));
+    }
+    let ratio = || match text.trim().strip_suffix("ppm") {
+        Some(ppm) => Some((ppm.trim().parse().ok()?, 1_000_000)),
+        None => ratio(text.trim()),
+    };
+    if let Ok(ns) = signed_duration_ns(text) {
+        return Some(signed_text(ns));
+    }
+    if let Some((numerator, denominator)) = ratio() {
+        let divisor = divisor(numerator.unsigned_abs(), denominator.unsigned_abs());
+        return Some(format!(
+            "{}{}/{}",
+            if numerator < 0 { "-" } else { "" },
+            numerator.unsigned_abs() / divisor,
+            denominator.unsigned_abs() / divisor
+        ));
+    }
+    bytes(text).map(|bytes| format!("{bytes}B"))
+}
+
+/// The greatest common divisor; not of two zeros.
+fn divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { divisor(other, one % other) }
+}
+
 /// The same with a unit, if that is all that is missing: `5` and `1..3` mean seconds more often than anything else.
 pub(crate) fn with_unit(text: &str) -> Option<String> {
     let parts = text.split("..").map(|part| {

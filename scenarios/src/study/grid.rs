@@ -1,14 +1,13 @@
 //! The grid of a study: its axes in the order in which they were typed, which is that of curves, rows and columns in
 //! reports.
 
-use std::collections::BTreeSet;
-
 use doublehold_history::words::shorten;
 
 use super::{Axis, Design, parameters};
 use crate::format::problem::Result;
 use crate::format::section::{Field, Section};
-use crate::format::tree::keys_as_typed;
+use crate::format::tree::{Node, Value, keys_as_typed};
+use crate::format::units;
 
 const AXES_MAX: usize = 8;
 const VALUES_MAX: usize = 10_000;
@@ -43,10 +42,27 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
         return Err(field.problem(cause, "take fewer: a picture shows some dozens"));
     }
     let values: Vec<String> = items.iter().map(|item| item.node().shown()).collect();
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = values.iter().position(|value| !seen.insert(value)) {
-        let cause = format!("`{key}` has the value `{}` twice", shorten(&values[twice]));
-        return Err(items[twice].problem(cause, "take one of them out"));
+    let meant: Vec<String> = items.iter().map(|item| meant(item.node())).collect();
+    let twin = |place: usize| meant[..place].iter().position(|value| *value == meant[place]);
+    if let Some((first, second)) = (0..meant.len()).find_map(|place| Some((twin(place)?, place))) {
+        let (first, shown) = (shorten(&values[first]), shorten(&values[second]));
+        let same = if shown == first { String::new() } else { format!(": once as `{shown}`") };
+        let cause = format!("`{key}` has the value `{first}` twice{same}");
+        return Err(items[second].problem(cause, "take one of them out"));
     }
     Ok(Axis { key: key.to_owned(), values, nodes: items.iter().map(|item| item.node().clone()).collect() })
+}
+
+/// A value in one spelling: `1000ms` and `1s` are the same point of an axis.
+fn meant(value: &Node) -> String {
+    let text = match &value.value {
+        Value::Text(text) => units::in_one_spelling(text),
+        Value::List(items) => return items.iter().map(meant).collect::<Vec<_>>().join(", "),
+        Value::Table(table) => {
+            let pairs = table.iter().map(|(key, value)| format!("{key} = {}", meant(value)));
+            return pairs.collect::<Vec<_>>().join(", ");
+        }
+        Value::Integer(_) | Value::Flag(_) => None,
+    };
+    text.unwrap_or_else(|| value.toml())
 }
