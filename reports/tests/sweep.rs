@@ -300,13 +300,13 @@ fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
     assert!(told.contains("line 10: unknown parameter `lock.tll` of design `single`"), "{told}");
     assert!(told.contains("did you mean `lock.ttl`? Known are:"), "{told}");
     for known in [
-        "  lock.ttl: a duration, 4s\n",
+        "  lock.ttl: a duration, \"4s\"\n",
         "  lock.elapsed_check: true or false, false\n",
         "  clients.rounds: a whole number, 2\n",
-        "  clients.work: a duration or a law, 50ms..1.5s\n",
-        "  clocks.nodes.drift: a ratio, 0/1\n",
-        "  weather.pause.for: a duration or a law, {median = 3s, sigma = 2/2} and others\n",
-        "  network.delay: a duration or a law, 1ms..5ms\n",
+        "  clients.work: a duration or a law, \"50ms..1.5s\"\n",
+        "  clocks.nodes.drift: a ratio, \"0/1\"\n",
+        "  weather.pause.for: a duration or a law, { median = \"3s\", sigma = \"2/2\" } and others\n",
+        "  network.delay: a duration or a law, \"1ms..5ms\"\n",
         "  nodes.count: a whole number, 1\n",
     ] {
         assert!(told.contains(known), "{known} is not in {told}");
@@ -326,7 +326,8 @@ fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
             .contains("did you mean `single`?")
     );
     assert!(swept("question = \"what?\"\n").contains("the study has no designs"));
-    assert!(refused(&["sweep", "witch-lock"]).contains("did you mean `which-lock`?"));
+    assert!(refused(&["sweep", "witch-lock"]).ends_with("hint: did you mean `which-lock`?\n"));
+    assert!(refused(&["sweep", "mine"]).ends_with("and `article-locks`; a file's name ends in `.toml`\n"));
     assert!(
         !fs::exists(folder.path("out")).expect("it can be asked"),
         "what is refused leaves nothing behind"

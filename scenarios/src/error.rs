@@ -30,7 +30,7 @@ pub enum ScenarioError {
         hint: String,
     },
     /// No study has this name, and it is no path of a file.
-    #[error("unknown study `{name}`\nhint: {hint}; a file's name ends in `.toml`")]
+    #[error("unknown study `{name}`\nhint: {hint}")]
     UnknownStudy {
         /// What was asked for.
         name: String,

@@ -131,7 +131,7 @@ fn what_the_page_says_is_refused_is_refused() {
         (format!("{LEAST}{fencing}"), "the lock makes none"),
         (format!("{LEAST}[grid]\n\"lock.ttl\" = [\"1s\", \"1s\"]\n"), "twice"),
         (format!("{LEAST}[grid]\n\"lock.ttl\" = [{}]\n", values.join(", ")), "the limit is 10000"),
-        (format!("{LEAST}{designs}"), "the limit is 60"),
+        (format!("{LEAST}{designs}"), "the limit is 60\nhint: make two studies"),
         (format!("runs = 1000000001\n{LEAST}"), "`runs`"),
     ];
     for (text, cause) in refusals {

@@ -154,6 +154,8 @@ fn what_does_not_fit_a_design_is_refused_with_that_design() {
         "lock = \"single\"",
     );
     assert_eq!(other.map(|study| study.cells()), Ok(8), "what is only nearly the same is another value");
+    let told = refused("weather = { preset = \"pauses-only\", without = [\"crash\"] }");
+    assert!(told.ends_with("hint: known are `pause`"), "each kind once: {told}");
     let told = refused("precision = { predicate = \"P2\", width = \"0/1\" }");
     assert!(told.contains("no number of runs makes an interval of no width"), "{told}");
     let told = refused(

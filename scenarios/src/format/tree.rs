@@ -83,17 +83,22 @@ impl Node {
         }
     }
 
-    /// The value as a reader would write it, texts without quotes: `2s`, `{median = 1s, sigma = 3/2}`.
+    /// The value as a reader would say it, a text without quotes: `2s`, `{ median = "1s", sigma = "3/2" }`.
     pub(crate) fn shown(&self) -> String {
+        self.as_text().map_or_else(|| self.toml(), str::to_owned)
+    }
+
+    /// The value as it is typed: `"2s"`, `{ median = "1s", sigma = "3/2" }`.
+    pub(crate) fn toml(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match &self.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => toml::Value::from(text.as_str()).to_string(),
             Value::Integer(number) => number.to_string(),
             Value::Flag(flag) => flag.to_string(),
-            Value::List(items) => format!("[{}]", joined(items.iter().map(Node::shown).collect())),
+            Value::List(items) => format!("[{}]", joined(items.iter().map(Node::toml).collect())),
             Value::Table(table) => {
-                let pair = |(key, node): (&String, &Node)| format!("{key} = {}", node.shown());
-                format!("{{{}}}", joined(table.iter().map(pair).collect()))
+                let pair = |(key, node): (&String, &Node)| format!("{key} = {}", node.toml());
+                format!("{{ {} }}", joined(table.iter().map(pair).collect()))
             }
         }
     }

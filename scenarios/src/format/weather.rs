@@ -1,6 +1,7 @@
 //! Weather: `[weather]` of a scenario, and the same keys as a file of their own. What each kind of fault takes is asked
 //! of its prototype; here is what is random about it, and what can be wrong with that.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use doublehold_history::words::{exact_duration, shorten};
@@ -132,7 +133,9 @@ fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
 fn kept(mut faults: Vec<RandomFault>, weather: &Section<'_>) -> Result<Vec<RandomFault>> {
     let Some(without) = weather.get("without") else { return Ok(faults) };
     for item in without.one_or_many() {
-        let kinds: Vec<&str> = faults.iter().map(|fault| fault.effect.kind().word).collect();
+        let mut kinds: Vec<&str> = faults.iter().map(|fault| fault.effect.kind().word).collect();
+        let mut seen = BTreeSet::new();
+        kinds.retain(|kind| seen.insert(*kind));
         let word = item.naming("a kind of fault", "name kinds that the preset has")?;
         if !kinds.contains(&word) {
             let cause = format!("`{}`: the preset has no `{}`", item.path, shorten(word));

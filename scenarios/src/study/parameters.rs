@@ -40,7 +40,7 @@ struct Parameter {
     pub name: String,
     /// What its value is: `a duration`.
     pub takes: &'static str,
-    /// The value that it has where nothing is said.
+    /// The value that it has where nothing is said, as it is typed.
     pub default: String,
 }
 
@@ -192,8 +192,8 @@ fn known(tree: &Node) -> Vec<Parameter> {
     let mut known = vec![
         Parameter {
             name: "weather".to_owned(),
-            takes: "a weather, a file of one, or none",
-            default: if lines(tree).is_empty() { "none".to_owned() } else { "as the study says".to_owned() },
+            takes: "a weather, a file of one, or \"none\"",
+            default: if lines(tree).is_empty() { "\"none\"" } else { "as the study says" }.to_owned(),
         },
         Parameter {
             name: "clients.count".to_owned(),
@@ -217,7 +217,7 @@ fn known(tree: &Node) -> Vec<Parameter> {
             takes,
             default: default.to_owned(),
         };
-        known.extend([clock("drift", "a ratio", "0/1"), clock("offset", "a duration", "0s")]);
+        known.extend([clock("drift", "a ratio", "\"0/1\""), clock("offset", "a duration", "\"0s\"")]);
     }
     gather(tree, &mut Vec::new(), &mut known);
     known.retain(|parameter| {
@@ -272,7 +272,7 @@ fn gather(node: &Node, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
                 }
             }
         }
-        value => known.push(Parameter { name: path.join("."), takes: takes(value), default: node.shown() }),
+        value => known.push(Parameter { name: path.join("."), takes: takes(value), default: node.toml() }),
     }
 }
 
@@ -412,11 +412,11 @@ fn works(tree: &Node) -> Vec<String> {
     list(tree, "clients").iter().enumerate().flat_map(of_client).collect()
 }
 
-/// The length of the first `work` of a program.
+/// The length of the first `work` of a program, as it is typed.
 fn current_work(tree: &Node) -> Option<String> {
     let first = works(tree).into_iter().next()?;
     let step = tree.find(&first.split('.').collect::<Vec<_>>())?.as_text()?;
-    step.strip_prefix("work ").map(str::to_owned)
+    step.strip_prefix("work ").map(|length| format!("\"{length}\""))
 }
 
 fn work(tree: &mut Node, value: &Node) -> Result<()> {

@@ -102,7 +102,11 @@ fn first_seed(field: &Field<'_>) -> Result<Seed> {
 
 fn designs(root: &Section<'_>, folder: &Path) -> Result<Vec<Design>> {
     let weather = root.get("weather");
-    let fields = root.list("designs", DESIGNS_MAX)?;
+    let fields = root.list("designs", usize::MAX)?;
+    if fields.len() > DESIGNS_MAX {
+        let cause = format!("there are {} `designs`, and the limit is {DESIGNS_MAX}", fields.len());
+        return Err(root.problem(cause, "make two studies: a page has room for so many"));
+    }
     if fields.is_empty() {
         let hint = "add one: `[[designs]]` with `name = \"single\"` and `lock = \"single\"`";
         return Err(root.problem("the study has no designs", hint));

@@ -41,6 +41,8 @@ pub(super) fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
     if !is_path {
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         let hint = suggest::hint(name_or_path, &names);
+        let is_list = suggest::closest(name_or_path, &names).is_none();
+        let hint = if is_list { hint + "; a file's name ends in `.toml`" } else { hint };
         return Err(ScenarioError::UnknownStudy { name: shorten(name_or_path), hint });
     }
     let text = read_text(name_or_path, FileKind::Study)?;
