@@ -45,7 +45,7 @@ pub(super) fn run(
         })
         .collect();
     drop(give_back);
-    let result = merge(&mut order, effort, &progress, (&give, &given_back), &mut tell);
+    let result = merge(&mut order, effort, (&progress, &workers), (&give, &given_back), &mut tell);
     over.store(true, Ordering::Relaxed);
     drop(give);
     // What is under way is not waited for: it may be what does not come back.
@@ -59,7 +59,7 @@ pub(super) fn run(
 fn merge(
     order: &mut Order,
     effort: &Effort,
-    progress: &Progress,
+    (progress, workers): (&Progress, &[thread::JoinHandle<()>]),
     (give, given_back): (&mpsc::Sender<Unit>, &mpsc::Receiver<Done>),
     tell: &mut impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
@@ -91,6 +91,10 @@ fn merge(
                 }
                 HandOut::Wait | HandOut::Done => return Ok(()),
             }
+        }
+        // What it was at never comes back; `run` hands the panic on.
+        if workers.iter().any(thread::JoinHandle::is_finished) {
+            return Ok(());
         }
         match given_back.recv_timeout(TICK) {
             Ok((unit, batch)) => {
