@@ -124,10 +124,10 @@ impl Results {
         let cells = values.fold(self.header.designs.len() as u64, u64::saturating_mul);
         let strata = self.cells.values().flat_map(|cell| cell.strata.values());
         let (begun, planned) = strata.fold((0, 0), |(begun, planned), totals| {
-            (begun + 1, planned + totals.planned.unwrap_or(self.header.runs))
+            (begun + 1, totals.planned.unwrap_or(self.header.runs).saturating_add(planned))
         });
         let all = cells.saturating_mul(self.header.strata.len().max(1) as u64);
-        planned + all.saturating_sub(begun).saturating_mul(self.header.runs)
+        all.saturating_sub(begun).saturating_mul(self.header.runs).saturating_add(planned)
     }
 
     /// Whether runs are divided into strata.
