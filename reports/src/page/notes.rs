@@ -1,7 +1,10 @@
 //! What is odd about records, said before anything is made of them.
 
+use doublehold_history::words::list;
+
 use super::Material;
 use crate::findings::{grouped, several};
+use crate::results::Totals;
 
 pub(crate) fn notes(material: &Material) -> Vec<String> {
     let mut notes = Vec::new();
@@ -24,5 +27,29 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
             ),
         });
     }
+    notes.extend(quiet(material));
     notes
+}
+
+/// What speaks against the word of a study that nothing goes wrong without a fault: runs without one, and examples that
+/// need none once they are made small.
+fn quiet(material: &Material) -> Option<String> {
+    let header = &material.results.header;
+    let of_cells = material
+        .results
+        .cells
+        .iter()
+        .filter(|(_, cell)| cell.strata.get(&0).is_some_and(Totals::is_violated));
+    let seen = of_cells.map(|(cell, _)| header.designs[material.results.place(*cell).0].name.as_str());
+    let small = material.examples.iter().filter(|example| example.size.to.get("faults") == Some(&0));
+    let mut designs: Vec<&str> = seen.chain(small.map(|example| example.design.as_str())).collect();
+    designs.sort_unstable();
+    designs.dedup();
+    (header.quiet_holds && !designs.is_empty()).then(|| {
+        format!(
+            "The study takes it for granted that nothing goes wrong without a fault (`quiet = \"holds\"`). That is not so \
+             with {}: rates there may be far too low. Sweep it with `quiet = \"unknown\"`.",
+            list(&designs)
+        )
+    })
 }

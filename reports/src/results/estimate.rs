@@ -50,11 +50,19 @@ impl Totals {
     }
 
     /// What is known of a predicate in this stratum, the `number`-th of the study. Where it is taken for granted that
-    /// nothing goes wrong without a fault, such runs are made all the same, and what was seen counts.
+    /// nothing goes wrong without a fault, such runs are made all the same: one in which anything does shows that it is
+    /// not so, and they count as all others do, for each predicate.
     pub fn part(&self, header: &StudyHeader, number: u64, predicate: Predicate) -> Part {
+        let is_quiet = number == 0 && header.quiet_holds && !self.is_violated();
+        if is_quiet {
+            return Part::Impossible;
+        }
         let count = self.of(predicate);
-        let part = Proportion::new(count.violated, self.runs - count.undecided);
-        let is_quiet = number == 0 && header.quiet_holds && part.hits() == 0;
-        if is_quiet { Part::Impossible } else { Part::Counted(part) }
+        Part::Counted(Proportion::new(count.violated, self.runs - count.undecided))
+    }
+
+    /// Whether any run violates anything.
+    pub fn is_violated(&self) -> bool {
+        self.predicates.values().any(|count| count.violated > 0)
     }
 }
