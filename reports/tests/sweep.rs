@@ -428,7 +428,6 @@ for = "3s"
 kind = "promote"
 host = "replicas"
 every = "1h"
-
 [[designs]]
 name = "single"
 lock = "single"
@@ -447,4 +446,5 @@ lock = "single"
     ends_well(&["report", &out]);
     let page = folder.read("out/report.md");
     assert!(page.contains("579 runs in all") && !page.contains("not finished"), "{page}");
+    assert!(page.contains("| 1 promote | 0 % | 0 | cannot come |"), "{page}");
 }

@@ -44,7 +44,7 @@ fn header(more: &str) -> Value {
 #[test]
 fn every_field_of_the_header_is_explained() {
     let precise = header("[precision]\npredicate = \"P2\"\nwidth = \"1/100\"");
-    let divided = header("[strata]\nfaults = 1\nquiet = \"holds\"");
+    let divided = header("[strata]\nfaults = 1\nquiet = \"holds\"\nby_weight = 10");
     assert_eq!(precise["sweep"], 1, "the page says which format this is");
     compare("The header", &[precise, divided]);
 }

@@ -1,5 +1,8 @@
 //! What was not modelled, and how to make the numbers again.
 
+use doublehold_scenarios::study::ready;
+use doublehold_scenarios::sweep::StudyHeader;
+
 use super::document::{Block, Line};
 use super::sheet::Sheet;
 use crate::shell;
@@ -28,16 +31,26 @@ pub(crate) fn not_modelled() -> Vec<Block> {
     ]
 }
 
+/// The command that sweeps a study: one of the program's own by its name, and another by its file.
+fn sweep(header: &StudyHeader) -> String {
+    let name = &header.study;
+    if ready().any(|known| known.name == name && known.text == header.text) {
+        return shell::line(["doublehold", "sweep", name]);
+    }
+    shell::line(["doublehold", "sweep", &format!("{name}.toml"), "--out", name])
+}
+
 pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading(2, "How to make these numbers again"),
         Block::text(
             "With the same version of doublehold, any machine and any number of threads come to the same records and the \
-             same page. A study that does not come with the program is named by its file.",
+             same page. A study that does not come with the program is named by its file, which is below; weathers and \
+             scenarios that it names by their files have to lie beside it.",
         ),
     ];
     let studies: Vec<&str> = sheets.iter().map(|sheet| sheet.results.header.study.as_str()).collect();
-    let sweeps = studies.iter().map(|study| shell::line(["doublehold", "sweep", study]));
+    let sweeps = sheets.iter().map(|sheet| sweep(&sheet.results.header));
     let report = shell::line(["doublehold", "report"].into_iter().chain(studies.iter().copied()));
     blocks.push(Block::Code(sweeps.chain([report]).collect::<Vec<_>>().join("\n")));
     blocks.extend(sheets.iter().map(|sheet| {

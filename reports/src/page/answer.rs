@@ -124,6 +124,9 @@ fn words(rate: &Rate) -> String {
         Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
             format!("{} of runs", bound_words(*bound, Scale::Share))
         }
+        Err(Unsupported { at_most: Some(bound), .. }) if rate.is_divided => {
+            format!("not seen, {} of runs", bound_words(*bound, Scale::Share))
+        }
         Err(Unsupported { at_most: Some(bound), .. }) => {
             format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, Scale::Share))
         }

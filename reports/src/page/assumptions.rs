@@ -52,8 +52,9 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let grid =
         if header.axes.is_empty() { "" } else { " These are the values at the first point of the grid." };
     let line = of(Line::of(format!("Random faults, in {kinds},"))).text(format!(
-        " strike for the first {} of each run. Each line strikes each host, or each way between two, by itself, with \
-         this mean time between two; when, is drawn from the seed.{grid}",
+        " strike for the first {} of each run. Each line strikes each of its hosts by itself, with this mean time \
+         between two; one of links does so with each host of the side that has fewer. When, is drawn from the \
+         seed.{grid}",
         design.strikes_for
     ));
     let row = |line: &WeatherLine| {
@@ -74,7 +75,11 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
 /// `2592000s` as `30 d`: files have no larger unit than the one that is exact.
 fn every(text: &str) -> String {
     let whole = text.strip_suffix('s').and_then(|number| number.parse().ok());
-    whole.filter(|length| *length >= 7_200.0).map_or_else(|| text.to_owned(), seconds)
+    let hours = |length: f64| {
+        let is_days = length % 86_400.0 == 0.0 && length >= 172_800.0;
+        if is_days { seconds(length) } else { format!("{} h", digits(length / 3_600.0)) }
+    };
+    whole.filter(|length| *length >= 7_200.0).map_or_else(|| text.to_owned(), hours)
 }
 
 /// What the worlds have in common in a sentence, and in a table what they have not.
@@ -129,12 +134,16 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
         ),
         None => "how much that is, was not seen in enough of the runs to say".to_owned(),
     };
+    let exact = if sheet.results.is_divided() {
+        ""
+    } else {
+        " (Wilson's; the exact one shows where you point at a rate)"
+    };
     let text = format!(
         "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
-         granted call and per hour of operation it is divided by what a run has of those on average: {exposure}. \
-         Rates have 95 % intervals (Wilson's; the exact one shows where you point at a rate). Where nothing was seen, \
-         the rate is at most the bound that is given, 19 times in 20. Many intervals are shown, and one in twenty \
-         misses."
+         granted call and per hour of operation it is divided by what a run of that cell has of those on average: \
+         {exposure}. Rates have 95 % intervals{exact}. Where nothing was seen, the rate is at most the bound that is \
+         given, 19 times in 20. Many intervals are shown, and one in twenty misses."
     );
     vec![Block::List(COLUMNS.iter().map(meaning).collect()), Block::text(text)]
 }

@@ -191,7 +191,7 @@ fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
     let field = |(predicate, design): &(Predicate, usize)| {
         let mut rates = vec![None; columns * rows];
         for cell in slice(sheet, &[across, up]).filter(|cell| cell.design == *design) {
-            rates[cell.place[up] * columns + cell.place[across]] = cell.rate(*predicate).value();
+            rates[cell.place[up] * columns + cell.place[across]] = cell.rate(*predicate).stated();
         }
         plots::Shaded {
             title: format!("{}: {}", predicate.as_str(), sheet.name(*design)),

@@ -87,13 +87,18 @@ fn rate(rate: &Rate) -> Entry {
                 .below(Line::of(interval))
                 .titled(format!("{counted} runs that decided violated it{more}"))
         }
+        // Of runs that weigh differently, how many they are says nothing of the bound.
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
+            let bound = bound_words(*bound, Scale::Share);
+            Entry::line(Line::default().strong("not seen")).below(Line::of(bound)).titled(counted)
+        }
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
             Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, Scale::Share)))
         }
         Err(it @ Unsupported { at_most: Some(bound), .. }) => {
             Entry::line(Line::default().strong(bound_words(*bound, Scale::Share)))
-                .below(Line::of(counted))
-                .titled(it.to_string())
+                .below(Line::of(if rate.is_divided { "no number" } else { &counted }))
+                .titled(format!("{counted} runs that decided violated it; {it}"))
         }
         Err(_) => Entry::of("not decided"),
     };

@@ -45,7 +45,7 @@ pub(crate) struct Rate {
     pub(crate) decided: u64,
     pub(crate) per_run: Result<Estimate, Unsupported>,
     /// Whether runs are divided into strata.
-    is_divided: bool,
+    pub(crate) is_divided: bool,
 }
 
 impl Figures {
@@ -136,6 +136,11 @@ impl Rate {
             Err(unsupported) if self.violated > 0 => unsupported.at_most,
             Err(unsupported) => unsupported.at_most.map(|_| 0.0),
         }
+    }
+
+    /// The rate, zero where none was seen, and nothing where it cannot be stated.
+    pub(crate) fn stated(&self) -> Option<f64> {
+        self.value().filter(|_| self.per_run.is_ok() || self.violated == 0)
     }
 
     /// Clopper and Pearson's interval, where runs are not divided and something was seen. It takes long for many

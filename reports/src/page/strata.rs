@@ -7,11 +7,11 @@ use doublehold_history::Predicate;
 
 use super::document::{Block, Entry, Line, Table};
 use super::numbers::{digits, share};
-use super::rates::Figures;
+use super::rates::{Figures, SURE};
 use super::sheet::{COLUMNS, Sheet};
 use crate::findings::{grouped, several};
 use crate::results::Totals;
-use crate::statistics::{Part, Scale, bound_words, rate_parts};
+use crate::statistics::{Part, Proportion, Scale, bound_words, rate_parts};
 
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
@@ -20,11 +20,7 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
         return Vec::new();
     }
     let cells = sheet.ranked(point);
-    let quiet = if header.quiet_holds {
-        " That nothing goes wrong without a fault is taken for granted, and was tried."
-    } else {
-        ""
-    };
+    let quiet = quiet(sheet, &cells);
     let mut blocks = vec![
         Block::heading(3, "Rare faults: how the rates come about"),
         Block::text(format!(
@@ -47,6 +43,21 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
         blocks: vec![Block::Table(table(sheet, cell))],
     }));
     blocks
+}
+
+/// What the word that runs without a fault hold rests on.
+fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
+    let totals = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
+    let runs = totals.map(|totals| totals.runs).min().unwrap_or(0);
+    match Proportion::new(0, runs).at_most(SURE) {
+        Some(bound) if sheet.results.header.quiet_holds => format!(
+            " That nothing goes wrong without a fault is taken for granted: {} without one were made of each design, \
+             and if none of so many goes wrong, it may still be {}.",
+            several(runs, "run"),
+            bound_words(bound, Scale::Share)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Rates, and how many plain runs would say as much.
@@ -115,6 +126,7 @@ fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate
     match totals.part(&sheet.results.header, number, predicate) {
         Part::Impossible => Entry::of("0, as taken for granted"),
         Part::Counted(part) => match part.estimate() {
+            None if totals.weight() == 0.0 => Entry::of("cannot come"),
             None => Entry::of("not decided"),
             Some(value) => Entry::of(share(value)).below(Line::of(format!(
                 "{} of {}",

@@ -109,9 +109,9 @@ pub(crate) fn of_fault(rest: &[(String, String)]) -> String {
     let others = rest.iter().filter(|(key, _)| !known.contains(&key.as_str()));
     let mut parts = vec![said(&first, " "), said(&second, ", ")];
     parts.extend(find("sign").map(|sign| if sign == "either" { "either way".to_owned() } else { sign }));
-    parts.extend(
-        find("both_ways").map(|both| if both == "true" { "both ways" } else { "one way only" }.to_owned()),
-    );
+    parts.extend(find("both_ways").map(|both| {
+        if both == "true" { "both ways" } else { "either way round, half of them both ways" }.to_owned()
+    }));
     parts.extend(others.map(|(key, value)| format!("{} {}", key.replace('_', " "), read(value))));
     parts.retain(|part| !part.is_empty());
     parts.join("; ")
@@ -156,7 +156,7 @@ mod tests {
         ];
         assert_eq!(
             of_fault(&rest),
-            "from clients to nodes, resource; for a median of 5s (log-normal, sigma 2/2); one way only; torn tail false"
+            "from clients to nodes, resource; for a median of 5s (log-normal, sigma 2/2); either way round, half of them both ways; torn tail false"
         );
         assert_eq!(of_fault(&[pair("by", "1/2000"), pair("sign", "either")]), "by 1/2000; either way");
     }

@@ -124,7 +124,7 @@ impl Grid {
             let words = match rate {
                 None => "?".to_owned(),
                 Some(0.0) => "0".to_owned(),
-                Some(rate) if *rate < 1e-4 => format!("{rate:.0e}"),
+                Some(rate) if *rate < 1e-4 => format!("{:.0e}", rate * 100.0),
                 Some(rate) => end(rate * 100.0),
             };
             let ink = if shades.is_dark(*rate) { WHITE } else { INK };

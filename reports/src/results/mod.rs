@@ -118,16 +118,19 @@ impl Results {
         ((cell % designs) as usize, values)
     }
 
-    /// How many runs there are to be, at most. Of a stratum that has none yet it is known what each gets at least.
+    /// How many runs there are to be, at most. What a cell gets just is known once all of its strata have begun.
     pub fn planned_runs(&self) -> u64 {
         let values = self.header.axes.iter().map(|axis| axis.values.len() as u64);
         let cells = values.fold(self.header.designs.len() as u64, u64::saturating_mul);
-        let strata = self.cells.values().flat_map(|cell| cell.strata.values());
-        let (begun, planned) = strata.fold((0, 0), |(begun, planned), totals| {
-            (begun + 1, totals.planned.unwrap_or(self.header.runs).saturating_add(planned))
-        });
-        let all = cells.saturating_mul(self.header.strata.len().max(1) as u64);
-        all.saturating_sub(begun).saturating_mul(self.header.runs).saturating_add(planned)
+        let strata = self.header.strata.len().max(1) as u64;
+        let most = strata.saturating_mul(self.header.runs).saturating_add(self.header.by_weight);
+        let of_cell = |cell: &Cell| {
+            let planned: Option<Vec<u64>> = cell.strata.values().map(|totals| totals.planned).collect();
+            let all = planned.filter(|known| known.len() as u64 == strata);
+            all.map_or(most, |known| known.into_iter().fold(0, u64::saturating_add))
+        };
+        let begun = self.cells.values().map(of_cell).fold(0, u64::saturating_add);
+        cells.saturating_sub(self.cells.len() as u64).saturating_mul(most).saturating_add(begun)
     }
 
     /// Whether runs are divided into strata.

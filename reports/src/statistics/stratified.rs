@@ -188,18 +188,25 @@ impl Stratified {
             let at_most = silent_bound(&counted, confidence) + unexplored;
             return unsupported(Reason::NoneSeen { runs }, Some(at_most));
         }
-        let (value, mut interval) = score::interval(&counted, confidence.deviations());
-        interval.high = (interval.high + unexplored).min(1.0);
-        if unexplored > MOST_UNEXPLORED * value {
-            return unsupported(Reason::Unexplored { share: unexplored / value }, Some(interval.high));
-        }
-        let plain_runs = plain_runs(value, interval, confidence.deviations());
-        let violations = value * plain_runs;
+        let z = confidence.deviations();
+        let (value, of_runs) = score::interval(&counted, z);
+        let interval = Interval { high: (of_runs.high + unexplored).min(1.0), ..of_runs };
+        let plain = plain_runs(value, interval, z);
         // Five of so many plain runs are five: the way back is right to twelve digits.
-        if violations < FEWEST_VIOLATIONS * (1.0 - 1e-9) {
-            return unsupported(Reason::TooUncertain { violations }, Some(interval.high));
+        let is_enough = |plain: f64| value * plain >= FEWEST_VIOLATIONS * (1.0 - 1e-9);
+        // Before what was not run is blamed: with more faults at once these runs would be as uncertain.
+        let few = [plain_runs(value, of_runs, z), plain].into_iter().find(|plain| !is_enough(*plain));
+        match few {
+            Some(plain)
+                if !is_enough(plain_runs(value, of_runs, z)) || unexplored <= MOST_UNEXPLORED * value =>
+            {
+                unsupported(Reason::TooUncertain { violations: value * plain }, Some(interval.high))
+            }
+            _ if unexplored > MOST_UNEXPLORED * value => {
+                unsupported(Reason::Unexplored { share: unexplored / value }, Some(interval.high))
+            }
+            _ => Ok(Estimate { value, interval, plain_runs: plain }),
         }
-        Ok(Estimate { value, interval, plain_runs })
     }
 
     /// The weights and counts of strata that were run.

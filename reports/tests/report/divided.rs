@@ -170,3 +170,41 @@ fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
     assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
     assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
 }
+
+/// Where a run without a fault violates P1, nobody can take it for granted that P2 needs one: of 500 such runs none
+/// violates P2, and that is all that is known.
+#[test]
+fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
+    let header = divided_into(2, &["a"]);
+    let quiet = |p1: u64| Batch {
+        stratum: 0,
+        weight: Some(0.999),
+        beyond: Some(0.0),
+        ..batch(0, 500, move |it| if it == Predicate::P1 { (p1, 0) } else { (0, 0) })
+    };
+    let counted = |hits| Part::Counted(Proportion::new(hits, 500));
+    let holds = cell(&header, &[quiet(0), part(1, 0.001, (40, 0))]);
+    assert_rate(&holds, &[(0.999, Part::Impossible), (0.001, counted(40))], 0.0);
+    let refuted = cell(&header, &[quiet(1), part(1, 0.001, (40, 0))]);
+    assert_rate(&refuted, &[(0.999, counted(0)), (0.001, counted(40))], 0.0);
+
+    let told = |quiet: Batch| {
+        let folder = Folder::new();
+        folder.records(&header, &[quiet, part(1, 0.001, (40, 0))]).page()
+    };
+    assert!(told(quiet(1)).contains("That is not so with a: rates there may be far too low."));
+    assert!(!told(quiet(0)).contains("That is not so"));
+    assert!(told(quiet(0)).contains("500 runs without one were made of each design"));
+}
+
+/// Two strata of two cells, of which one has begun: what it gets is known, and of the other what a cell gets at most.
+#[test]
+fn what_is_planned_counts_what_is_shared_out() {
+    let header = StudyHeader { by_weight: 1_000, ..divided_into(2, &["a", "b"]) };
+    let planned = |stratum: u64, planned: u64| Batch { planned: Some(planned), ..part(stratum, 0.1, (0, 0)) };
+    let folder = Folder::new();
+    let page = folder.records(&header, &[planned(0, 500), planned(1, 1_499)]).page();
+    assert!(page.contains("1,000 runs of the 3,999 that were planned"));
+    let page = folder.records(&header, &[planned(0, 500)]).page();
+    assert!(page.contains("500 runs of the 4,000 that were planned"));
+}

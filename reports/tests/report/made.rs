@@ -112,6 +112,7 @@ pub(crate) fn header(designs: &[&str], axes: &[(&str, &[&str])], runs: u64) -> S
         strata: vec![BTreeMap::new()],
         quiet_holds: false,
         runs,
+        by_weight: 0,
         batch: BATCH,
         precision: None,
         seed: 1,

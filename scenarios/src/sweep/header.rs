@@ -7,6 +7,7 @@ use doublehold_history::Predicate;
 use serde::{Deserialize, Serialize};
 
 use super::SweepError;
+use super::batch::is_zero;
 use super::order::{BATCH, Shard};
 use crate::run::{Engine, LeanEngine, Prepared};
 use crate::study::{Axis, CellId, Strata, Study};
@@ -38,8 +39,11 @@ pub struct StudyHeader {
     /// Whether it is taken for granted that nothing goes wrong without a fault.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiet_holds: bool,
-    /// How many runs each of them gets, at most.
+    /// How many runs each of them gets: at least, where more are shared out, and else at most.
     pub runs: u64,
+    /// How many runs more each cell gets, shared out among its strata by weight.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub by_weight: u64,
     /// How many of them a batch has.
     pub batch: u64,
     /// When a cell has had enough.
@@ -133,6 +137,7 @@ impl StudyHeader {
             strata: study.strata.as_ref().map_or_else(|| vec![BTreeMap::new()], Strata::all),
             quiet_holds: study.strata.as_ref().is_some_and(|strata| strata.quiet_holds),
             runs: study.runs,
+            by_weight: study.strata.as_ref().map_or(0, |strata| strata.by_weight),
             batch: BATCH,
             precision: study
                 .precision
