@@ -1,5 +1,7 @@
 //! What is odd about records, said before anything is made of them.
 
+use std::collections::BTreeSet;
+
 use doublehold_history::words::list;
 
 use super::Material;
@@ -31,25 +33,19 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
     notes
 }
 
-/// What speaks against the word of a study that nothing goes wrong without a fault: runs without one, and examples that
-/// need none once they are made small.
+/// What speaks against the word of a study that nothing goes wrong without a fault.
 fn quiet(material: &Material) -> Option<String> {
-    let header = &material.results.header;
-    let of_cells = material
-        .results
-        .cells
-        .iter()
-        .filter(|(_, cell)| cell.strata.get(&0).is_some_and(Totals::is_violated));
-    let seen = of_cells.map(|(cell, _)| header.designs[material.results.place(*cell).0].name.as_str());
-    let small = material.examples.iter().filter(|example| example.size.to.get("faults") == Some(&0));
-    let mut designs: Vec<&str> = seen.chain(small.map(|example| example.design.as_str())).collect();
-    designs.sort_unstable();
-    designs.dedup();
-    (header.quiet_holds && !designs.is_empty()).then(|| {
+    let results = &material.results;
+    let wrong =
+        results.cells.iter().filter(|(_, cell)| cell.strata.get(&0).is_some_and(Totals::shows_a_violation));
+    let designs: BTreeSet<&str> =
+        wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
+    (results.header.quiet_holds && !designs.is_empty()).then(|| {
         format!(
             "The study takes it for granted that nothing goes wrong without a fault (`quiet = \"holds\"`). That is not so \
-             with {}: rates there may be far too low. Sweep it with `quiet = \"unknown\"`.",
-            list(&designs)
+             with {}, whose few runs without a fault are counted like all others here. `quiet = \"unknown\"` with \
+             `by_weight` gives them as many as they need.",
+            list(&designs.into_iter().collect::<Vec<_>>())
         )
     })
 }

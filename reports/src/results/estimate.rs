@@ -50,10 +50,10 @@ impl Totals {
     }
 
     /// What is known of a predicate in this stratum, the `number`-th of the study. Where it is taken for granted that
-    /// nothing goes wrong without a fault, such runs are made all the same: one in which anything does shows that it is
-    /// not so, and they count as all others do, for each predicate.
+    /// nothing goes wrong without a fault, such runs are made all the same. Once any is known in which something does,
+    /// they count as all others do, for each predicate.
     pub fn part(&self, header: &StudyHeader, number: u64, predicate: Predicate) -> Part {
-        let is_quiet = number == 0 && header.quiet_holds && !self.is_violated();
+        let is_quiet = number == 0 && header.quiet_holds && !self.shows_a_violation();
         if is_quiet {
             return Part::Impossible;
         }
@@ -61,8 +61,8 @@ impl Totals {
         Part::Counted(Proportion::new(count.violated, self.runs - count.undecided))
     }
 
-    /// Whether any run violates anything.
-    pub fn is_violated(&self) -> bool {
-        self.predicates.values().any(|count| count.violated > 0)
+    /// Whether a run like these is known that violates anything.
+    pub fn shows_a_violation(&self) -> bool {
+        self.is_refuted || self.predicates.values().any(|count| count.violated > 0)
     }
 }

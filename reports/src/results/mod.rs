@@ -46,6 +46,8 @@ pub struct Totals {
     pub beyond: Option<f64>,
     /// How many runs there are to be; `None` where there is one stratum.
     pub planned: Option<u64>,
+    /// Whether the word that nothing goes wrong without a fault is known to be wrong, from elsewhere than these runs.
+    pub is_refuted: bool,
     /// How many runs.
     pub runs: u64,
     /// How often each predicate came to what.
@@ -131,6 +133,13 @@ impl Results {
         };
         let begun = self.cells.values().map(of_cell).fold(0, u64::saturating_add);
         cells.saturating_sub(self.cells.len() as u64).saturating_mul(most).saturating_add(begun)
+    }
+
+    /// Takes in what was seen elsewhere: runs of this design go wrong without a fault.
+    pub fn refute_quiet(&mut self, design: usize) {
+        let designs = self.header.designs.len() as u64;
+        let of_design = self.cells.iter_mut().filter(|(cell, _)| *cell % designs == design as u64);
+        of_design.filter_map(|(_, cell)| cell.strata.get_mut(&0)).for_each(|totals| totals.is_refuted = true);
     }
 
     /// Whether runs are divided into strata.

@@ -10,6 +10,7 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::{Batch, StudyHeader, Sums};
 use serde_json::Value;
 
+use crate::example;
 use crate::made::{Folder, batch, durations, header};
 
 /// The header of a study with so many strata: no fault, one pause, two pauses.
@@ -192,9 +193,19 @@ fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
         let folder = Folder::new();
         folder.records(&header, &[quiet, part(1, 0.001, (40, 0))]).page()
     };
-    assert!(told(quiet(1)).contains("That is not so with a: rates there may be far too low."));
+    assert!(told(quiet(1)).contains("That is not so with a, whose few runs"));
     assert!(!told(quiet(0)).contains("That is not so"));
     assert!(told(quiet(0)).contains("500 runs without one were made of each design"));
+
+    // The same where an example, made small, turns out to need no fault.
+    let folder = Folder::new();
+    let mut example = example(0, "a");
+    example.size.to.insert("faults".to_owned(), 0);
+    folder.records(&header, &[quiet(0), part(1, 0.001, (40, 0))]).examples(&[example]);
+    assert!(folder.page().contains("That is not so with a, whose few runs"));
+    let all: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
+    let strata = [(0.999, counted(0)), (0.001, counted(40))];
+    assert_rate(&all["studies"][0]["cells"][0], &strata, 0.0);
 }
 
 /// Two strata of two cells, of which one has begun: what it gets is known, and of the other what a cell gets at most.
