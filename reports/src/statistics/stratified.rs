@@ -191,22 +191,23 @@ impl Stratified {
         let z = confidence.deviations();
         let (value, of_runs) = score::interval(&counted, z);
         let interval = Interval { high: (of_runs.high + unexplored).min(1.0), ..of_runs };
-        let plain = plain_runs(value, interval, z);
         // Five of so many plain runs are five: the way back is right to twelve digits.
         let is_enough = |plain: f64| value * plain >= FEWEST_VIOLATIONS * (1.0 - 1e-9);
+        let too_few =
+            |plain: f64| unsupported(Reason::TooUncertain { violations: value * plain }, Some(interval.high));
         // Before what was not run is blamed: with more faults at once these runs would be as uncertain.
-        let few = [plain_runs(value, of_runs, z), plain].into_iter().find(|plain| !is_enough(*plain));
-        match few {
-            Some(plain)
-                if !is_enough(plain_runs(value, of_runs, z)) || unexplored <= MOST_UNEXPLORED * value =>
-            {
-                unsupported(Reason::TooUncertain { violations: value * plain }, Some(interval.high))
-            }
-            _ if unexplored > MOST_UNEXPLORED * value => {
-                unsupported(Reason::Unexplored { share: unexplored / value }, Some(interval.high))
-            }
-            _ => Ok(Estimate { value, interval, plain_runs: plain }),
+        let of_runs = plain_runs(value, of_runs, z);
+        if !is_enough(of_runs) {
+            return too_few(of_runs);
         }
+        if unexplored > MOST_UNEXPLORED * value {
+            return unsupported(Reason::Unexplored { share: unexplored / value }, Some(interval.high));
+        }
+        let plain_runs = plain_runs(value, interval, z);
+        if !is_enough(plain_runs) {
+            return too_few(plain_runs);
+        }
+        Ok(Estimate { value, interval, plain_runs })
     }
 
     /// The weights and counts of strata that were run.

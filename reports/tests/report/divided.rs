@@ -219,3 +219,20 @@ fn what_is_planned_counts_what_is_shared_out() {
     let page = folder.records(&header, &[planned(0, 500)]).page();
     assert!(page.contains("500 runs of the 4,000 that were planned"));
 }
+
+/// A map of two by two: of the first cell too little was seen, and the second one's rate can be stated.
+#[test]
+fn a_rate_that_cannot_be_stated_is_not_known_on_a_map() {
+    let axes: [(&str, &[&str]); 2] = [("lock.ttl", &["1s", "2s"]), ("clients.retry", &["1s", "2s"])];
+    let strata = divided_into(2, &["a"]).strata;
+    let header = StudyHeader { strata, quiet_holds: true, ..header(&["a"], &axes, 500) };
+    let of = |number: u64, violated: u64| {
+        let of = |batch| Batch { cell: number, beyond: Some(0.0), ..batch };
+        [of(part(0, 0.9, (0, 0))), of(part(1, 0.1, (violated, 0)))]
+    };
+    let folder = Folder::new();
+    let batches = [of(0, 2), of(1, 250), of(2, 250), of(3, 250)].concat();
+    let page = folder.records(&header, &batches).page();
+    let written = |word: &str| page.split(word).count() - 1;
+    assert_eq!(written(">\n?\n</text>"), 1, "of one cell it is not known");
+}

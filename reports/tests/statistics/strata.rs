@@ -171,6 +171,15 @@ fn from_ten_runs_on_the_interval_of_silent_strata_is_never_tighter_than_the_exac
     }
 }
 
+/// One violation beside a heavy stratum without any, and a little that was not run: more faults at once would leave the
+/// rate as uncertain as it is.
+#[test]
+fn what_was_not_run_is_not_blamed_for_what_too_few_runs_leave_open() {
+    let strata = [counted(1e-3, 0, 1_000), counted(1e-9, 1, 10), impossible(0.9)];
+    let Unsupported { reason, .. } = refused(&strata, 1e-9);
+    assert!(matches!(reason, Reason::TooUncertain { .. }), "{reason:?}");
+}
+
 #[test]
 fn what_was_not_run_goes_to_the_high_end_and_too_much_of_it_is_refused() {
     let strata = [counted(1e-6, 400, 1_000), impossible(0.9)];
