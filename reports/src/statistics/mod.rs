@@ -7,10 +7,11 @@
 //! # Map, in reading order
 //!
 //! - [`Proportion`]: hits among independent runs, with Wilson's interval and Clopper and Pearson's exact one
+//! - [`PartlyDecided`]: the same where some runs were never decided, counted both ways
 //! - [`Paired`]: two designs that ran from the same seeds
 //! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
-//! - [`rate_words`], [`bound_words`], [`estimate_words`]: all of it for readers
+//! - [`rate_words`], [`range_words`], [`bound_words`], [`estimate_words`]: all of it for readers
 //!
 //! # What is not modelled
 //!
@@ -33,14 +34,16 @@ mod proportion;
 mod rates;
 mod score;
 mod stratified;
+mod undecided;
 
 pub use self::exposure::{Exposure, MeanPerRun};
 pub use self::paired::Paired;
 pub use self::proportion::Proportion;
-pub use self::rates::{Scale, bound_words, estimate_words, rate_words};
+pub use self::rates::{Scale, bound_words, estimate_words, range_words, rate_words};
 #[cfg(feature = "cli")]
 pub(crate) use self::rates::{rate_parts, superscript};
 pub use self::stratified::{Estimate, Part, Reason, Stratified, Stratum, Unsupported};
+pub use self::undecided::PartlyDecided;
 
 /// How often an interval that is computed this way holds the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,6 +45,29 @@ pub(crate) fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (Strin
     (format!("{value}{}", unit.words), format!("{low} to {high}{}", unit.words))
 }
 
+/// A rate of which only the ends are known, with the interval around both: `8 to 11 % (6 to 14 %)`.
+///
+/// ```
+/// use doublehold::statistics::{Confidence, PartlyDecided, Scale, range_words};
+///
+/// let counted = PartlyDecided::new(80, 30, 1_000);
+/// let (range, interval) = counted.range().zip(counted.exact(Confidence::P95)).expect("there were runs");
+/// assert_eq!(range_words(range, interval, Scale::Share), "8 to 11 % (6 to 13 %)");
+/// ```
+pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String {
+    let unit = Unit::of(range.high.abs().max(interval.width() / 10.0), scale);
+    // What is not known of the ends is what the interval has beyond them.
+    let beyond = (interval.width() - range.width()) / 2.0;
+    let known = magnitude(beyond * unit.factor);
+    let number = |value: f64| {
+        let value = value * unit.factor;
+        let first = if value == 0.0 { known } else { magnitude(value) };
+        decimal(value, first.clamp(known - 2, known))
+    };
+    let [from, to, low, high] = [range.low, range.high, interval.low, interval.high].map(number);
+    format!("{from} to {to}{0} ({low} to {high}{0})", unit.words)
+}
+
 /// An estimate, or the bound that stands for it: `at most 2 × 10⁻⁹`. It is `unknown` if nothing was run.
 pub fn estimate_words(estimate: &Result<Estimate, Unsupported>, scale: Scale) -> String {
     match estimate {

@@ -6,6 +6,7 @@ mod pairs;
 mod proportions;
 mod strata;
 mod tables;
+mod undecided;
 mod words;
 
 /// That two numbers agree to nine digits.
