@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::document::{Block, Figure, Line};
-use super::embedded::embedded;
+use super::embedded::drawing;
 use super::sheet::Sheet;
 use crate::findings::several;
 use crate::records::Example;
@@ -27,10 +27,10 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
         Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
     ));
     blocks.extend(example.why.as_deref().map(|why| Block::text(format!("{}.", why.trim_end_matches('.')))));
-    match embedded(&example.svg, &anchor) {
+    match drawing(&example.svg) {
         Ok(svg) => {
             let caption = Line::of(format!("{}: the run, to scale.", example.headline));
-            blocks.push(Block::Figure(Figure { name: anchor, svg, caption }));
+            blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
         }
         Err(why) => blocks.push(Block::text(format!("Its picture cannot be shown: {why}."))),
     }

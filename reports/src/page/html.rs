@@ -1,13 +1,18 @@
 //! A page as one HTML file: everything in it, nothing from elsewhere, no script.
 //!
-//! What comes from files is escaped by the templates. Pictures are put in as they are: they are ours, or an example's
-//! whose records somebody named, and [`super::embedded`] has looked through those.
+//! What comes from files is escaped by the templates. Pictures that we draw are put in as they are; what others may
+//! have drawn is an image (see [`super::embedded`]), which can do nothing to the page.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
 
 const STYLE: &str = include_str!("style.css");
+/// What the page may do: show its own styles and images that are in it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'";
 
 pub(crate) fn html(document: &Document) -> String {
     let page = html! {
@@ -16,8 +21,8 @@ pub(crate) fn html(document: &Document) -> String {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                // Nothing is fetched, whatever an example's picture says.
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+                // Should a text ever get through as markup, it still runs, loads and sends nothing.
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
                 title { (document.title) }
                 style { (PreEscaped(STYLE)) }
@@ -102,7 +107,14 @@ fn of_entry(entry: &Entry) -> Markup {
 fn of_figure(figure: &Figure) -> Markup {
     html! {
         figure {
-            div.wide role="img" aria-label=(figure.caption.words()) { (PreEscaped(&figure.svg)) }
+            @if figure.is_foreign {
+                div.wide {
+                    img alt=(figure.caption.words())
+                        src={ "data:image/svg+xml;base64," (STANDARD.encode(&figure.svg)) };
+                }
+            } @else {
+                div.wide role="img" aria-label=(figure.caption.words()) { (PreEscaped(&figure.svg)) }
+            }
             figcaption { (of_line(&figure.caption)) }
         }
     }

@@ -69,10 +69,11 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// Text between as many backticks as it needs. A bar would end a cell of a table even there.
+/// Text between as many backticks as it needs. A bar would end a cell of a table even there, and around nothing two
+/// backticks would begin what the next two end, so that all between them is code and what follows is not.
 fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
-    if text.contains('|') {
+    if text.is_empty() || text.contains('|') {
         return format!("<code>{}</code>", escaped(&text));
     }
     let ticks = "`".repeat(longest_row(&text) + 1);
@@ -103,4 +104,19 @@ fn of_table(table: &Table) -> String {
 
 fn entry(entry: &Entry) -> String {
     entry.lines.iter().map(of_line).collect::<Vec<_>>().join("<br>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn code_ends_where_it_ends() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(code("a|`<b>"), "<code>a\\|\\`&lt;b&gt;</code>");
+        // Before a text that needs two backticks, two around nothing would end at them, and its markup would be bare.
+        assert_eq!(code(""), "<code></code>");
+    }
 }

@@ -51,7 +51,7 @@ fn title(predicate: Predicate) -> String {
 
 fn figure(sheet: &Sheet<'_>, name: &str, svg: String, caption: Line) -> Block {
     let name = format!("{name}-{}", sheet.part + 1);
-    Block::Figure(Figure { name, svg, caption })
+    Block::Figure(Figure { name, svg, is_foreign: false, caption })
 }
 
 /// The designs that plots with lines show: the first of the ranking.

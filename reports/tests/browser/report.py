@@ -24,9 +24,10 @@ LOOK = """(() => {
     const to = link.getAttribute("href");
     if (!to.startsWith("#") || !seen.has(to.slice(1))) wrong.push(`a link leads nowhere: ${to}`);
   }
-  for (const picture of document.querySelectorAll("figure svg")) {
+  for (const picture of document.querySelectorAll("figure svg, figure img")) {
     const box = picture.getBoundingClientRect();
     if (box.width < 100 || box.height < 20) wrong.push(`a picture of ${box.width} by ${box.height}`);
+    if (picture.complete === false || picture.naturalWidth === 0) wrong.push(`an image that is not shown: ${picture.alt}`);
   }
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) wrong.push(`${root.scrollWidth} wide in a window of ${root.clientWidth}`);
