@@ -449,6 +449,23 @@ fn an_event_that_cannot_happen_is_refused() {
     );
 }
 
+/// A node whose operator is told of a failover types into it over the network.
+#[test]
+fn a_node_talks_to_itself_where_there_are_orders() {
+    let replicated =
+        GOOD.replacen("\"redlock\"", "\"replicated\"", 1).replacen("\"C\"]", "\"C\"], master = \"A\"", 1);
+    let at = |event: &str| replicated.replacen("c1's check", event, 1);
+    let source = |text| Source { name: "x".into(), file: "x.toml".into(), text, ..Source::default() };
+    for event in ["A's message to A", "B's 2nd message from B", "A's message to B"] {
+        assert!(source(at(event)).read().is_ok(), "{event}");
+    }
+    assert_eq!(
+        message(&at("c1's message to c1")),
+        "line 14: `faults.0.at`: `c1's message to c1` cannot happen | hint: clients talk with nodes and with the resource, \
+         nodes with each other, and one that is told its role with itself"
+    );
+}
+
 #[test]
 fn what_is_no_moment_at_all_is_answered_with_the_grammar() {
     for text in [
@@ -694,8 +711,8 @@ fn absurd_numbers_are_refused_before_they_cost_anything() {
     ]);
     let fault = "[[faults]]\nkind = \"crash\"\nhost = \"A\"\nat = \"1s\"\n";
     assert_eq!(
-        message(&format!("{GOOD}{}", many(100, fault))),
-        "line 10: there are 101 `faults`, and the limit is 100 | hint: split the scenario"
+        message(&format!("{GOOD}{}", many(20_000, fault))),
+        "line 10: there are 20001 `faults`, and the limit is 20000 | hint: split the scenario"
     );
     let steps = format!("[\"acquire\"{}]", many(100, ", \"read\""));
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::scenario::DelayLaw;
 use doublehold_scenarios::weather::{Weather, preset, presets};
 use doublehold_scenarios::when::When;
@@ -152,4 +152,37 @@ fn an_assumption_is_kept() {
         assert!(fault.effect.hosts().0.iter().all(|host| host.starts_with('c')), "{fault}");
     }
     assert!(hostile.contains("fsync-lies") && !both.contains("fsync-lies"));
+}
+
+/// A weather's file knows no hosts, so that what it names may be somebody whom the fault cannot strike.
+#[test]
+fn roles_and_disks_are_those_of_nodes_and_roles_of_nodes_that_replicate() {
+    let with = |name: &str, kind: &str, host: &str| {
+        let mut scenario = under("hostile", name);
+        let lines = &mut scenario.weather.as_mut().unwrap().faults;
+        lines.retain(|line| line.effect.kind().word == kind);
+        for line in lines.iter_mut() {
+            match &mut line.effect {
+                Effect::Promote { host: hosts, .. } | Effect::FsyncLies { hosts } => {
+                    *hosts = [host, "c1"].into()
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        let climate = SimEngine.prepare(&scenario).unwrap().climate().cloned().expect("it has weather");
+        let drawn = (1..=100).flat_map(|seed| climate.draw(seed.into()));
+        let hosts: BTreeSet<String> = drawn.flat_map(|fault| fault.effect.hosts().0).collect();
+        (hosts.into_iter().collect::<Vec<_>>(), climate.idle().to_vec())
+    };
+    let of = |hosts: &[&str]| hosts.iter().map(|&host| host.to_owned()).collect::<Vec<_>>();
+    assert_eq!(with("quiet/replicated", "promote", "nodes"), (of(&["M", "R1", "R2"]), vec![]));
+    assert_eq!(with("quiet/single", "promote", "nodes"), (vec![], vec!["promote"]));
+    assert_eq!(with("quiet/single", "fsync-lies", "nodes"), (of(&["A"]), vec![]));
+    // In a scenario the hosts are known.
+    for keys in ["host = 'c1'", "host = 'replicas', tell = 'c1'", "host = 'replicas', tell = 'clients'"] {
+        let line = format!("{{ faults = [{{ kind = 'promote', every = '2s', {keys} }}] }}");
+        let refused =
+            catalog::load("quiet/replicated", &[("weather".to_owned(), line)]).unwrap_err().to_string();
+        assert!(refused.contains("a `promote` strikes nodes"), "{refused}");
+    }
 }

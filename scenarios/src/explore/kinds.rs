@@ -210,14 +210,16 @@ fn clock_freezes(setting: &Setting, at: &Event) -> Vec<Fault> {
     each(at, [ClockKind::Wall, ClockKind::Monotonic], frozen)
 }
 
-/// The two ends of the message that the event is about, or of the command's connection.
+/// The two ends of the message that the event is about, or of the command's connection. What a node says to itself
+/// crosses no network.
 fn link(at: &Event) -> Option<(&str, &str)> {
-    match at {
+    let ends = match at {
         Event::Sent { from, to } => Some((from, to)),
         Event::Received { by, from } => Some((by, from)),
         Event::Executed { client: Some(client), node: Some(node), .. } => Some((node, client)),
         _ => None,
-    }
+    };
+    ends.filter(|(one, other)| one != other).map(|(one, other)| (one.as_str(), other.as_str()))
 }
 
 fn cuts(setting: &Setting, at: &Event) -> Vec<Fault> {
@@ -229,7 +231,7 @@ fn cuts(setting: &Setting, at: &Event) -> Vec<Fault> {
 fn packet_delays(setting: &Setting, at: &Event) -> Vec<Fault> {
     let late = |from: &str, to: &str| Fault::packet_delay(from, to, setting.beyond);
     match at {
-        Event::Sent { from, to } => vec![late(from, to)],
+        Event::Sent { .. } => link(at).map(|(from, to)| late(from, to)).into_iter().collect(),
         Event::Boot { host } => {
             let own = setting.peers.iter().filter(|(name, _)| name == host);
             own.flat_map(|(_, peers)| peers.iter().map(|to| late(host, to))).collect()

@@ -15,7 +15,9 @@ use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::Role;
 use crate::when::When;
 
-pub(super) const FAULTS_MAX: usize = 100;
+/// Far more than anybody writes: a plan lists what weather drew, which may be hundreds. The largest file that is read
+/// as a plan has room for about as many.
+pub(super) const FAULTS_MAX: usize = 20_000;
 
 /// What every fault takes.
 const EVERY: [&str; 4] = ["kind", "at", "each", "optional"];

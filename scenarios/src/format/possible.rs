@@ -111,17 +111,21 @@ impl Setting<'_> {
         commands(self.clients, &self.lock.facts)
     }
 
-    /// Whether the two ever have a connection.
+    /// Whether the two ever have a connection. A node has one with itself once its operator is told of a failover, who
+    /// types into it over its own network. Such an order need not be in the file: weather may draw it.
     fn talk(&self, one: HostIndex, other: HostIndex) -> bool {
         match (self.hosts.role(one), self.hosts.role(other)) {
             (Role::Client, Role::Node | Role::Resource) | (Role::Node | Role::Resource, Role::Client) => true,
-            (Role::Node, Role::Node) => self.master.is_some() && one != other,
+            (Role::Node, Role::Node) => self.master.is_some(),
             (Role::Client, Role::Client) | (Role::Resource, _) | (_, Role::Resource) => false,
         }
     }
 
     fn who_talks(&self) -> String {
-        let nodes = if self.master.is_some() { ", and nodes with each other" } else { "" };
+        let nodes = match self.master {
+            Some(_) => ", nodes with each other, and one that is told its role with itself",
+            None => "",
+        };
         format!("clients talk with nodes and with the resource{nodes}")
     }
 }

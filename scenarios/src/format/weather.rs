@@ -18,6 +18,7 @@ use super::write::put;
 use super::{suggest, units};
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::fault::{Effect, Names, Nature, Slot};
+use crate::scenario::Role;
 use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
@@ -171,8 +172,7 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
                 *names = targets(&field, word, nature, hosts)?;
             }
             Slot::Tell(nodes) => {
-                let told = line.get(key).map(|field| texts(&field)).transpose()?;
-                *nodes = told.map(Names);
+                *nodes = line.get(key).map(|field| told(&field, word, hosts)).transpose()?;
             }
             Slot::Master(_) => {}
             Slot::Flag(flag) => *flag = line.flag_or(key, *flag)?,
@@ -225,8 +225,12 @@ fn largest_rate(field: &Field<'_>) -> Result<RatePpb> {
     }
 }
 
-fn texts(field: &Field<'_>) -> Result<Vec<String>> {
-    field.one_or_many().iter().map(|item| item.text().map(str::to_owned)).collect()
+/// Whom a promoted node tells, which may be nobody. It does not tell itself, so one that is drawn may stand in here.
+fn told(field: &Field<'_>, word: &str, hosts: Option<&Hosts>) -> Result<Names> {
+    if field.one_or_many().is_empty() {
+        return Ok(Names::default());
+    }
+    targets(field, word, Nature::Role, hosts)
 }
 
 /// Groups and, in a scenario, hosts. What strikes disks and roles strikes nodes only.
@@ -234,19 +238,17 @@ fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>)
     let mut names = Vec::new();
     for item in field.one_or_many() {
         let name = item.naming("a host or a group of hosts", "name `clients`, `nodes`, or one host")?;
-        let is_host = hosts.is_some_and(|hosts| hosts.find(name).is_some());
+        let role = hosts.and_then(|hosts| Some(hosts.role(hosts.find(name)?)));
         // A weather of its own knows no hosts: a name in it may be a host of the scenario that it is used for.
-        let may_be_host = hosts.is_none() || is_host;
+        let may_be_host = hosts.is_none() || role.is_some();
         if !GROUPS.contains(&name) && !may_be_host {
             let mut known = GROUPS.to_vec();
             known.extend(hosts.iter().flat_map(|hosts| &hosts.plans).map(|host| host.name.as_str()));
             let cause = format!("`{}`: there is no host or group `{}`", item.path, shorten(name));
             return Err(item.problem(cause, suggest::hint(name, &known)));
         }
-        if matches!(nature, Nature::Disk | Nature::Role)
-            && ["clients", "resource"].contains(&name)
-            && !is_host
-        {
+        let is_no_node = role.map_or(["clients", "resource"].contains(&name), |role| role != Role::Node);
+        if matches!(nature, Nature::Disk | Nature::Role) && is_no_node {
             let cause = format!("`{}`: a `{word}` strikes nodes", item.path);
             return Err(item.problem(cause, "name `nodes`, `replicas`, or one of them"));
         }

@@ -185,7 +185,7 @@ fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenari
         Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
             (hosts(from), hosts(to))
         }
-        other => (hosts(&other.hosts()), Vec::new()),
+        other => (struck(other, scenario), Vec::new()),
     };
     let ways = if fault.is_of_links() {
         others.retain(|other| !(hosts.len() == 1 && hosts.contains(other)));
@@ -198,7 +198,27 @@ fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenari
     let exact = exact_chance(ways, window, fault.every);
     let chance = chance(exact);
     let label = format!("weather/{}/{number}", fault.effect.kind().word);
-    (ways > 0).then(|| Line { label, fault: fault.clone(), chance, exact, hosts, others })
+    let mut fault = fault.clone();
+    if let Effect::Promote { tell: Some(told), .. } = &mut fault.effect {
+        told.0 = members(told, scenario);
+        told.0.retain(|name| is_node(name, scenario));
+    }
+    (ways > 0).then_some(Line { label, fault, chance, exact, hosts, others })
+}
+
+/// The hosts that these names and groups mean and that such a fault can strike: disks and roles are those of nodes, and
+/// nobody has a role where nothing is replicated.
+fn struck(effect: &Effect, scenario: &Scenario) -> Vec<String> {
+    let nature = effect.kind().nature;
+    let has_roles = nature != Nature::Role || scenario.nodes.master.is_some();
+    let of_nodes = matches!(nature, Nature::Role | Nature::Disk);
+    let mut hosts = members(&effect.hosts(), scenario);
+    hosts.retain(|host| has_roles && (!of_nodes || is_node(host, scenario)));
+    hosts
+}
+
+fn is_node(name: &str, scenario: &Scenario) -> bool {
+    scenario.hosts.iter().any(|host| host.name == name && host.role == Role::Node)
 }
 
 /// The hosts that these names and groups mean, each once.
@@ -327,6 +347,9 @@ impl Line {
                 | Slot::Clock(_)
                 | Slot::Probability(_) => {}
             }
+        }
+        if let Effect::Promote { host, tell: Some(told), .. } = &mut effect {
+            told.0.retain(|told| !host.0.contains(told));
         }
         effect
     }
