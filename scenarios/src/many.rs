@@ -7,6 +7,9 @@
 //!
 //! Does not shrink: that is another search.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -114,13 +117,23 @@ fn words(seeds: &[Seed]) -> String {
 /// # Errors
 ///
 /// If no run ends for as long as is allowed. What does not come back cannot be ended either: its thread is left behind.
-#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub fn run_many<P: Prepared + 'static>(
     prepared: &Arc<P>,
     many: &Many,
+    until: impl FnMut(&Tally) -> ControlFlow<()>,
+) -> Result<Tally, Stuck> {
+    run_in_blocks(prepared, many, BLOCK, until)
+}
+
+/// The same in blocks of so many seeds.
+#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
+fn run_in_blocks<P: Prepared + 'static>(
+    prepared: &Arc<P>,
+    many: &Many,
+    size: u64,
     mut until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
-    let blocks = Arc::new(Blocks::of(many));
+    let blocks = Arc::new(Blocks::of(many, size));
     let (tell, told) = mpsc::channel();
     let workers: Vec<_> = (0..many.jobs.get())
         .map(|worker| {
@@ -161,6 +174,7 @@ pub fn run_many<P: Prepared + 'static>(
 struct Blocks {
     first: u64,
     last: u64,
+    size: u64,
     next: AtomicU64,
     /// Nobody wants more.
     over: AtomicBool,
@@ -182,10 +196,11 @@ struct Worker {
 }
 
 impl Blocks {
-    fn of(many: &Many) -> Blocks {
+    fn of(many: &Many, size: u64) -> Blocks {
         Blocks {
             first: many.seeds.start().0,
             last: many.seeds.end().0,
+            size,
             next: AtomicU64::new(0),
             over: AtomicBool::new(false),
             progress: Progress::of(many.jobs),
@@ -194,8 +209,8 @@ impl Blocks {
 
     fn next(&self) -> Option<(u64, RangeInclusive<u64>)> {
         let block = self.next.fetch_add(1, Ordering::Relaxed);
-        let first = block.checked_mul(BLOCK).and_then(|seeds| self.first.checked_add(seeds))?;
-        (first <= self.last).then(|| (block, first..=first.saturating_add(BLOCK - 1).min(self.last)))
+        let first = block.checked_mul(self.size).and_then(|seeds| self.first.checked_add(seeds))?;
+        (first <= self.last).then(|| (block, first..=first.saturating_add(self.size - 1).min(self.last)))
     }
 }
 
