@@ -63,6 +63,11 @@ fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
+/// The columns of the place that standard output goes to, for commands that take no options of this kind.
+pub(crate) fn columns() -> usize {
+    width(std::io::stdout().is_terminal())
+}
+
 fn width(terminal: bool) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let measured =

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::several;
 use crate::output;
-use crate::style::Style;
+use crate::show;
 use crate::words::wrap;
 
 /// As typed.
@@ -33,7 +33,7 @@ fn list() -> Result<String, CliError> {
         let study = Study::load(found.name)?;
         let about = format!("{} ({})", study.question, several(study.cells(), "cell"));
         let name = format!("{:<width$}  ", found.name);
-        text += &wrap(&about, &name, &" ".repeat(width + 2), Style::DEFAULT_WIDTH);
+        text += &wrap(&about, &name, &" ".repeat(width + 2), show::columns());
     }
-    Ok(text + "\nrun one: doublehold sweep which-lock; its file, to copy: doublehold studies which-lock\n")
+    Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
 }

@@ -6,7 +6,7 @@ use doublehold_scenarios::weather::{preset, presets};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
-use crate::style::Style;
+use crate::show;
 use crate::words::wrap;
 
 /// As typed.
@@ -31,7 +31,7 @@ fn list() -> Result<String, CliError> {
     let mut text = String::new();
     for preset in &presets {
         let name = format!("{:<width$}  ", preset.name);
-        text += &wrap(&preset.about, &name, &" ".repeat(width + 2), Style::DEFAULT_WIDTH);
+        text += &wrap(&preset.about, &name, &" ".repeat(width + 2), show::columns());
     }
     Ok(text + "\none of them with the reason for each number: doublehold weather cloud\n")
 }
