@@ -1,22 +1,35 @@
 //! What a search came to, for people and for CI: counts, coverage, counterexamples. Pure: text out of data, and no word
 //! of how long it took, so that the same search prints the same on any machine.
 
+mod bound;
+mod example;
+#[cfg(feature = "cli")]
+mod json;
+mod rates;
 mod table;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, list};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::coverage::{Coverage, Place};
-use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::many::{Count, Tally};
-use doublehold_scenarios::shrink::{Size, Target};
+use doublehold_scenarios::shrink::Target;
 
+use self::bound::UNBOUNDED;
+pub use self::bound::{StatedBy, WaitBound};
+#[cfg(any(feature = "cli", feature = "proptest"))]
+pub(crate) use self::example::name_of;
+pub(crate) use self::example::{causes, words_of};
+pub(crate) use self::rates::counted;
+use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
 use crate::found::Counterexample;
-use crate::statistics::{Confidence, Proportion};
+use crate::outside::Outside;
+use crate::statistics::PartlyDecided;
+use crate::words::wrap;
 
 /// A search that is over.
 #[derive(Debug)]
@@ -29,12 +42,16 @@ pub struct Findings {
     pub tally: Tally,
     /// The predicates that were asked about.
     pub asked: Vec<Predicate>,
+    /// The bound by which LV judges waits, if one is stated.
+    pub bound: Option<WaitBound>,
     /// The kinds of faults that the weather has for this world.
     pub kinds: Vec<&'static str>,
     /// The kinds that strike nobody in it.
     pub idle: Vec<&'static str>,
     /// What was found, the gravest first.
     pub found: Vec<(Counterexample, Shown)>,
+    /// What was seen to reach into runs from outside the simulation.
+    pub outside: Option<Outside>,
     /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
     pub command: String,
 }
@@ -48,6 +65,28 @@ pub struct Shown {
     pub run: String,
     /// The command that shows it again.
     pub replay: String,
+}
+
+/// Why nothing found would not mean that nothing is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// In words.
+    pub why: String,
+    /// The command that makes a run again which shows it, where one does.
+    pub again: Option<String>,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)?;
+        self.again.iter().try_for_each(|again| write!(f, "; that run again: {again}"))
+    }
+}
+
+impl Gap {
+    fn of(why: impl Into<String>) -> Gap {
+        Gap { why: why.into(), again: None }
+    }
 }
 
 /// How a search came out.
@@ -75,53 +114,64 @@ impl Findings {
     }
 
     /// Why nothing found would not mean that nothing is there.
-    pub fn gaps(&self) -> Vec<String> {
+    pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
-        gaps.extend(self.asked.iter().filter_map(|predicate| self.never_decided(*predicate)));
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
         gaps
     }
 
     /// The same of one thing that was looked for.
-    pub fn gaps_of(&self, target: Target) -> Vec<String> {
+    pub fn gaps_of(&self, target: Target) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
         if let Target::Violates(predicate) = target {
-            gaps.extend(self.never_decided(predicate));
+            gaps.extend(self.undecided(predicate));
         }
         gaps
     }
 
     /// What says nothing about any predicate.
-    fn common_gaps(&self) -> Vec<String> {
+    fn common_gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.tally.runs == 0 {
-            return vec!["not a single run was made".to_owned()];
+            return vec![Gap::of("not a single run was made")];
         }
+        gaps.extend(self.outside.as_ref().map(|outside| Gap::of(outside.to_string())));
         if self.tally.grants == 0 {
             let why = self
                 .tally
                 .refused
                 .as_ref()
                 .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {}", clean(why)));
-            gaps.push(format!("no call was ever granted the lock{}", why.unwrap_or_default()));
+            gaps.push(Gap::of(format!("no call was ever granted the lock{}", why.unwrap_or_default())));
         }
         let silent = |kind: &&&'static str| self.tally.coverage.of(kind).struck == 0;
         let silent: Vec<&str> = self.kinds.iter().filter(silent).copied().collect();
         if !silent.is_empty() {
-            gaps.push(format!("of the weather's faults, {} never struck: make more runs", list(&silent)));
+            let silent = list(&silent);
+            gaps.push(Gap::of(format!("of the weather's faults, {silent} never struck: make more runs")));
         }
         gaps
     }
 
-    /// That no run decided a predicate, and why the first did not.
-    fn never_decided(&self, predicate: Predicate) -> Option<String> {
-        let Count { holds: 0, violated: 0, unsaid: Some((seed, why)), .. } = self.tally.of(predicate) else {
+    /// That too many runs did not decide a predicate, and why the first did not.
+    fn undecided(&self, predicate: Predicate) -> Option<Gap> {
+        let count = self.tally.of(predicate);
+        let (runs, seed_and_why) = (counted(&count), count.unsaid?);
+        if runs.is_nearly_all() {
             return None;
+        }
+        let most = PartlyDecided::RUNS_PER_UNDECIDED;
+        let so_often = match count.holds + count.violated {
+            0 => format!("{predicate} was never decided"),
+            _ => format!(
+                "{predicate} was not decided in {} of {}, and a pass leaves at most 1 in {most} undecided",
+                grouped(count.inconclusive),
+                several(self.tally.runs, "run"),
+            ),
         };
-        Some(format!(
-            "{predicate} was never decided; from seed {seed}: {}; that run again: {}",
-            with_way_out(&clean(&why)),
-            self.one_run(seed)
-        ))
+        let (seed, why) = seed_and_why;
+        let why = format!("{so_often}; from seed {seed}: {}", with_way_out(&clean(&why)));
+        Some(Gap { why, again: Some(self.one_run(seed)) })
     }
 
     /// The command that makes the run from one seed again.
@@ -137,41 +187,44 @@ impl Findings {
         }
     }
 
-    /// Everything, as text.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n\n", self.title, self.runs());
-        text += &self.verdicts(&Plain);
-        text += &self.about_rates().map_or(String::new(), |line| format!("\n  {line}\n"));
-        text += &self.unsaid();
+    /// Everything, as text of lines of this width, but for commands, which are to be pasted.
+    pub fn text(&self, width: usize) -> String {
+        let (plain, line) = (Plain { width }, |text: &str| wrap(text, "  ", "  ", width));
+        let mut text = wrap(&self.title, "", "  ", width);
+        text += &format!("{}\n\n{}", self.runs(), self.verdicts(&plain));
+        self.remarks().iter().for_each(|remark| text += &format!("\n{}", line(remark)));
+        self.unsaid().iter().for_each(|unsaid| text += &format!("\n{}", line(unsaid)));
         for (example, shown) in &self.found {
             text.push('\n');
             text += &words_of(example, shown);
         }
-        match self.coverage(&Plain) {
+        match self.coverage(&plain) {
             Some(coverage) => {
                 write!(text, "\nwhere faults struck (how often; -: never)\n\n{coverage}").expect(WRITES);
             }
             None => text += "\nno fault struck: there is none in the scenario and none in the weather\n",
         }
         if !self.idle.is_empty() {
-            writeln!(text, "\nof the weather strike nobody here: {}", list(&self.idle)).expect(WRITES);
+            let idle = format!("of the weather strike nobody here: {}", list(&self.idle));
+            text += &format!("\n{}", wrap(&idle, "", "  ", width));
         }
-        write!(text, "\n{}", self.conclusion()).expect(WRITES);
-        text
+        text + "\n" + &self.conclusion(width)
     }
 
     /// The same as Markdown, for the summary page of a CI job.
     pub fn markdown(&self) -> String {
         let mut text = format!("### {}\n\n{}\n\n", self.title, self.runs());
         text += &self.verdicts(&Markdown);
-        text += &self.about_rates().map_or(String::new(), |line| format!("\n{line}\n"));
+        self.remarks().iter().for_each(|remark| text += &format!("\n{remark}\n"));
         for (example, shown) in &self.found {
             write!(text, "\n```\n{}```\n", words_of(example, shown)).expect(WRITES);
         }
         if let Some(coverage) = self.coverage(&Markdown) {
             write!(text, "\nWhere faults struck, and how often (-: never):\n\n{coverage}").expect(WRITES);
         }
-        write!(text, "\n{}", self.conclusion()).expect(WRITES);
+        // A paragraph each: lines alone would run together.
+        let lines = [self.answer()].into_iter().chain(self.gap_lines()).chain(self.not_asked());
+        lines.for_each(|line| text += &format!("\n{line}\n"));
         text
     }
 
@@ -185,25 +238,63 @@ impl Findings {
         format!("{}, {seeds}, {}", several(runs, "run"), several(grants, "grant"))
     }
 
+    /// What the table of verdicts leaves open.
+    fn remarks(&self) -> Vec<String> {
+        let bound = self.bound.as_ref().map_or(UNBOUNDED.to_owned(), WaitBound::words);
+        [bound].into_iter().chain(self.about_rates().map(str::to_owned)).collect()
+    }
+
     /// Why runs said nothing about what was asked, each reason once, with the first seed.
-    fn unsaid(&self) -> String {
+    fn unsaid(&self) -> Vec<String> {
         let unsaid = self.asked.iter().filter_map(|predicate| self.tally.of(*predicate).unsaid);
         let reasons: BTreeSet<(Seed, String)> = unsaid.collect();
         let line = |(seed, why): (Seed, String)| {
-            format!("\n  inconclusive, first from seed {seed}: {}\n", with_way_out(&clean(&why)))
+            format!("inconclusive, first from seed {seed}: {}", with_way_out(&clean(&why)))
         };
         reasons.into_iter().map(line).collect()
     }
 
     /// The last lines: what it came to, in a sentence, and what else is violated.
-    pub fn conclusion(&self) -> String {
+    pub fn conclusion(&self, width: usize) -> String {
+        let mut text = wrap(&self.answer(), "", "  ", width);
+        for gap in self.gaps_of_outcome() {
+            text += &wrap(&gap.why, "  ", "    ", width);
+            gap.again.iter().for_each(|again| text += &format!("    that run again: {again}\n"));
+        }
+        text + &self.not_asked().map_or(String::new(), |line| wrap(&line, "", "  ", width))
+    }
+
+    /// What casts doubt on how it came out.
+    fn gaps_of_outcome(&self) -> Vec<Gap> {
+        match self.outcome() {
+            Conclusion::Inconclusive => self.gaps(),
+            // What was found may come from there.
+            Conclusion::Violated => self.outside.iter().map(|outside| Gap::of(outside.to_string())).collect(),
+            Conclusion::Nothing => Vec::new(),
+        }
+    }
+
+    fn gap_lines(&self) -> Vec<String> {
+        self.gaps_of_outcome().iter().map(|gap| format!("- {gap}")).collect()
+    }
+
+    /// What is violated and was not asked about, and how often: a pass says nothing about it.
+    pub fn not_asked(&self) -> Option<String> {
         let others =
             |predicate: &Predicate| !self.asked.contains(predicate) && self.tally.of(*predicate).violated > 0;
-        let others: Vec<&str> = Predicate::ALL.iter().filter(|it| others(it)).map(|it| it.as_str()).collect();
-        match &others[..] {
-            [] => self.answer(),
-            others => format!("{}not asked about, and violated: {}\n", self.answer(), list(others)),
-        }
+        let others: Vec<String> =
+            Predicate::ALL.into_iter().filter(others).map(|it| self.so_often(it)).collect();
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let runs = several(self.tally.runs, "run");
+        (!others.is_empty()).then(|| format!("not asked about, and violated in {runs}: {}", list(&others)))
+    }
+
+    /// `P4 (340 times, first from seed 7)`.
+    fn so_often(&self, predicate: Predicate) -> String {
+        let Count { violated, first, .. } = self.tally.of(predicate);
+        let times = if violated == 1 { "once".to_owned() } else { format!("{} times", grouped(violated)) };
+        let first = first.map_or(String::new(), |seed| format!(", first from seed {seed}"));
+        format!("{predicate} ({times}{first})")
     }
 
     /// What it came to, of what was asked.
@@ -215,15 +306,11 @@ impl Findings {
             .map(|predicate| predicate.as_str())
             .collect();
         match self.outcome() {
-            Conclusion::Violated if violated.is_empty() => "PANICKED: the lock's own code\n".to_owned(),
-            Conclusion::Violated => format!("VIOLATED: {}\n", list(&violated)),
+            Conclusion::Violated if violated.is_empty() => "PANICKED: the lock's own code".to_owned(),
+            Conclusion::Violated => format!("VIOLATED: {}", list(&violated)),
             Conclusion::Nothing => self.nothing(),
             Conclusion::Inconclusive => {
-                let mut text = "INCONCLUSIVE: nothing was found, and not everything was tried\n".to_owned();
-                for gap in self.gaps() {
-                    writeln!(text, "  {gap}").expect(WRITES);
-                }
-                text
+                "INCONCLUSIVE: nothing was found, and not everything was tried".to_owned()
             }
         }
     }
@@ -232,23 +319,28 @@ impl Findings {
     fn nothing(&self) -> String {
         let names: Vec<&str> = self.asked.iter().map(|predicate| predicate.as_str()).collect();
         let (names, runs) = (list(&names), several(self.tally.runs, "run"));
-        let unsaid =
-            self.asked.iter().map(|predicate| self.tally.of(*predicate).inconclusive).max().unwrap_or(0);
+        let undecided = |predicate: &Predicate| self.tally.of(*predicate).inconclusive;
+        let unsaid = self.asked.iter().map(undecided).max().unwrap_or(0);
         let (holds, is) = if self.asked.len() == 1 { ("holds", "is") } else { ("hold", "are") };
         if unsaid == 0 {
             let all = if self.tally.runs == 1 { "the" } else { "all" };
             let runs = runs.trim_start_matches("1 ");
-            return format!("nothing found: {names} {holds} in {all} {runs}\n");
+            return format!("nothing found: {names} {holds} in {all} {runs}");
         }
         let unsaid = grouped(unsaid);
-        format!("nothing found: {names} {is} never violated in {runs}, and not decided in {unsaid} of them\n")
+        format!("nothing found: {names} {is} never violated in {runs}, and not decided in {unsaid} of them")
     }
 
     fn verdicts(&self, table: &impl Table) -> String {
         let heading = ["rule", "holds", "violated", "inconclusive", "first seed", "rate (95 %)"];
         let row = |predicate: Predicate| {
             let count = self.tally.of(predicate);
-            let asked = if self.asked.contains(&predicate) { "" } else { ", not asked" };
+            let is_stated = predicate != Predicate::LV || self.bound.is_some();
+            let asked = match self.asked.contains(&predicate) {
+                true => "",
+                false if is_stated => ", not asked",
+                false => ", no bound",
+            };
             [
                 format!("{predicate} {}{asked}", predicate.name()),
                 grouped(count.holds),
@@ -268,10 +360,14 @@ impl Findings {
         Predicate::ALL.iter().any(is_missing).then_some(words)
     }
 
-    fn coverage(&self, table: &impl Table) -> Option<String> {
-        let mut kinds = self.kinds.clone();
+    /// The kinds of the weather, and then those of the scenario's own faults.
+    fn all_kinds(&self) -> Vec<&'static str> {
         let others = self.tally.coverage.kinds().map(|(kind, _)| kind);
-        kinds.extend(others.filter(|kind| !self.kinds.contains(kind)));
+        self.kinds.iter().copied().chain(others.filter(|kind| !self.kinds.contains(kind))).collect()
+    }
+
+    fn coverage(&self, table: &impl Table) -> Option<String> {
+        let kinds = self.all_kinds();
         if kinds.is_empty() {
             return None;
         }
@@ -294,28 +390,6 @@ const WRITES: &str = "a string takes everything";
 /// Where any fault struck.
 fn places(coverage: &Coverage) -> BTreeSet<Place> {
     coverage.kinds().flat_map(|(_, of_kind)| of_kind.at.keys().copied()).collect()
-}
-
-/// What stands for a rate that nobody can tell.
-const NO_RATE: &str = "-";
-
-/// How often it is violated: exact bounds where it never was, a share otherwise. A share says nothing where the search
-/// stopped at the first violation, so there is none for fewer than ten.
-fn rate(count: &Count) -> String {
-    let decided = count.holds + count.violated;
-    match count.violated {
-        0 => {
-            let bound = Proportion::new(0, decided).at_most(Confidence::P95);
-            bound.map_or(NO_RATE.to_owned(), |bound| format!("at most {}", share(bound)))
-        }
-        1..10 => NO_RATE.to_owned(),
-        violated => format!("about {}", share(violated as f64 / decided as f64)),
-    }
-}
-
-/// Two digits, as one in so many where it is small.
-fn share(share: f64) -> String {
-    if share >= 0.01 { format!("{:.0} %", share * 100.0) } else { format!("{share:.1e}") }
 }
 
 /// Why a run decided nothing, and where it met a limit, which one to raise.
@@ -347,65 +421,4 @@ pub(crate) fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// What was found, from which seed, how small it became, and where it is.
-pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
-    let Counterexample { target, first, shrunk, is_real, .. } = example;
-    let mut text = format!("{target}, first from seed {first}\n");
-    let (before, after) = (size(shrunk.before), size(shrunk.after));
-    writeln!(text, "  shrunk from {before}\n      to     {after}, in {}", several(shrunk.replays, "run"))
-        .expect(WRITES);
-    if !shrunk.is_minimal {
-        text += "  not minimal: there were not enough runs to try every change\n";
-    }
-    for cause in causes(&shrunk.scenario.faults) {
-        writeln!(text, "  - {cause}").expect(WRITES);
-    }
-    for window in &shrunk.windows {
-        writeln!(text, "  the same happens with {window}").expect(WRITES);
-    }
-    let (same, of) = shrunk.others;
-    writeln!(text, "  the same happens from {same} of {of} other seeds").expect(WRITES);
-    if !is_real {
-        text += "  seen through lean connections only, and not through redis-rs: the difference is worth a look\n";
-    }
-    for file in &shown.files {
-        writeln!(text, "  file: {}", clean(file)).expect(WRITES);
-    }
-    if same < of / 2 {
-        writeln!(text, "  mostly luck of seed {}: from another its scenario may show nothing", shrunk.seed)
-            .expect(WRITES);
-    }
-    if !shown.run.is_empty() {
-        writeln!(text, "  run it: {}", clean(&shown.run)).expect(WRITES);
-    }
-    if !shown.replay.is_empty() {
-        writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);
-    }
-    text
-}
-
-/// `1 fault, 2 clients, 6 steps, 1 node`.
-fn size(size: Size) -> String {
-    let Size { faults, clients, steps, nodes } = size;
-    let parts = [(faults, "fault"), (clients, "client"), (steps, "step"), (nodes, "node")];
-    parts.map(|(count, what)| several(count as u64, what)).join(", ")
-}
-
-/// What it takes: each fault in words, or that it takes none.
-pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
-    match faults {
-        [] => vec!["no fault at all: delays and interleavings are enough".to_owned()],
-        faults => faults.iter().map(|fault| clean(&fault.to_string())).collect(),
-    }
-}
-
-/// The name of a target in files and test names.
-#[cfg(any(feature = "cli", feature = "proptest"))]
-pub(crate) fn name_of(target: Target) -> String {
-    match target {
-        Target::Violates(predicate) => predicate.as_str().to_owned(),
-        Target::Panics => "panic".to_owned(),
-    }
 }

@@ -12,6 +12,7 @@
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - `records`: what a sweep leaves behind; `results`: what that adds up to
+//! - `outside`: what reaches into runs from outside the simulation
 //! - [`statistics`]: how sure a sweep can be of what it counted
 //! - `page`: the report of a sweep, and `plots`, its pictures
 //! - [`style`]: width, characters, colours
@@ -43,6 +44,7 @@ mod leftovers;
 mod opening;
 #[cfg(feature = "cli")]
 mod output;
+mod outside;
 #[cfg(feature = "cli")]
 mod page;
 pub mod picture;

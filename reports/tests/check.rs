@@ -87,7 +87,7 @@ fn nothing_found_says_what_was_covered_and_a_fault_that_never_struck_is_no_pass(
     let text = stdout(&enough);
     assert_eq!(enough.status.code(), Some(0), "{text}");
     assert!(text.contains("nothing found: WR holds in all 300 runs"), "{text}");
-    assert!(text.contains("at most 9.9e-3"), "{text}");
+    assert!(text.contains("at most 1 %"), "{text}");
     assert!(!folder.path().join("doublehold-check").exists(), "an empty folder is left behind");
 
     fs::write(
@@ -129,12 +129,11 @@ fn what_cannot_be_is_refused_before_the_first_run() {
     fs::write(folder.path().join("storm.toml"), storm).unwrap();
     let nobody = "[[faults]]\nkind = \"pause\"\nhost = \"replicas\"\nevery = \"9s\"\nfor = \"1s\"\n";
     fs::write(folder.path().join("nobody.toml"), nobody).unwrap();
-    let refused: [(&[&str], &str); 17] = [
+    let refused: [(&[&str], &str); 16] = [
         (
             &["--seed", "18446744073709551614", "--runs", "3"],
             "there are only 2 seeds from there on\nhint: name",
         ),
-        (&["--format", "json"], "`check` does not print JSON"),
         (&["--jobs", "100000"], "invalid value '100000'"),
         (&["--weather", "nobody.toml"], "the weather strikes nobody here: there is no host for its pause"),
         (&["--runs", "0"], "1..="),
@@ -228,10 +227,11 @@ fn what_was_never_decided_says_which_limit_to_raise_and_which_run_it_was() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(3), "{text}");
     let why = "the run used up its budget of events (raise `limits.events`, or let less happen)";
-    assert!(text.contains(&format!("\n  inconclusive, first from seed 1: {why}\n")), "{text}");
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&format!("inconclusive, first from seed 1: {why}")), "{text}");
     let again = "doublehold check single --weather calm --set 'limits.events=100' --seed 1 --runs 1";
     assert!(
-        text.contains(&format!("  WR was never decided; from seed 1: {why}; that run again: {again}\n")),
+        unwrapped.contains(&format!("WR was never decided; from seed 1: {why} that run again: {again}")),
         "{text}"
     );
     assert!(text.contains("\n  rate -: "), "{text}");
@@ -247,7 +247,7 @@ fn what_is_violated_and_was_not_asked_about_is_named() {
     let output = doublehold(folder.path(), &args);
     let text = stdout(&output);
     assert!(text.contains("set-ex under calm:") && text.contains("no fault struck"), "{text}");
-    assert!(text.contains("not asked about, and violated: P1"), "{text}");
+    assert!(text.contains("not asked about, and violated in 32 runs: P1 ("), "{text}");
 }
 
 #[test]

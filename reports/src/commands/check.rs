@@ -31,8 +31,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::place::Place;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{Conclusion, Findings, several};
+use crate::findings::{Conclusion, Findings, StatedBy, WaitBound, several};
 use crate::found::{Counterexample, counterexample};
+use crate::outside::Watched;
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::style::Style;
@@ -76,6 +77,9 @@ pub(crate) struct Arguments {
     /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
+    #[arg(long, value_name = "TIME", value_parser = bound)]
+    obtain_within: Option<Duration>,
     /// Go on after everything that is looked for was found, so that rates can be told
     #[arg(long)]
     keep_going: bool,
@@ -96,12 +100,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    refuse_json(arguments)?;
     refuse_more_than_seeds(arguments)?;
-    let (scenario, has_own) = scenario(arguments)?;
-    let asked = asked(arguments, &scenario);
-    let prepared = Arc::new(LeanEngine.prepare(&scenario)?);
-    refuse_nothing_to_strike(&prepared)?;
+    let Subject { scenario, weather, bound } = subject(arguments)?;
+    let asked = asked(arguments, &scenario, bound.is_some())?;
+    let prepared = Arc::new(Watched::new(LeanEngine.prepare(&scenario)?, arguments.seed));
+    refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
     let place = Place::open(arguments)?;
@@ -119,20 +122,21 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         pictured.get_or_insert_with(|| picture(&example, &shown.replay, &arguments.show.style()));
         found.push((example, shown));
     }
-    let climate = prepared.climate();
+    let climate = prepared.inner().climate();
     let findings = Findings {
-        title: title(arguments, &scenario, if has_own { OWN_WEATHER } else { WEATHER }),
+        title: title(arguments, &scenario, weather),
         first: arguments.seed,
+        outside: prepared.reached(tally.runs),
         tally,
         asked,
+        bound,
         kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
         idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),
         found,
         command: arguments.question(),
     };
     troubles.note(place.keep(&findings));
-    let shown = pictured.map_or(String::new(), |picture| picture + "\n") + &findings.text();
-    troubles.note(output::print(&if arguments.show.style().unicode { shown } else { to_ascii(&shown) }));
+    troubles.note(output::print(&shown(&findings, pictured, arguments.show)?));
     if let Some(status) = stopping.asked() {
         troubles.tell();
         output::inform(&match arguments.again(findings.tally.runs) {
@@ -149,20 +153,27 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     })
 }
 
-fn refuse_json(arguments: &Arguments) -> Result<(), CliError> {
-    if arguments.show.format != Format::Json {
-        return Ok(());
+/// What is printed: all of it as JSON, or a picture of the gravest and the rest as text.
+fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
+    if show.format == Format::Json {
+        return Ok(findings.json()?);
     }
-    Err(CliError::Usage {
-        problem: "`check` does not print JSON".to_owned(),
-        hint: "`--junit FILE` is for programs; each counterexample's plan can be shown with `replay --format json`"
-            .to_owned(),
-    })
+    let style = show.style();
+    let text = picture.map_or(String::new(), |picture| picture + "\n") + &findings.text(style.width);
+    Ok(if style.unicode { text } else { to_ascii(&text) })
 }
 
-/// The scenario that is run: a lock's usual world or a file, with the weather that was asked for; and whether it had
-/// weather of its own.
-fn scenario(arguments: &Arguments) -> Result<(Scenario, bool), CliError> {
+/// What is run.
+struct Subject {
+    /// A lock's usual world or a file, with the weather that was asked for.
+    scenario: Scenario,
+    /// What the weather is called where nobody named one.
+    weather: &'static str,
+    /// By what waits are judged, and who says so.
+    bound: Option<WaitBound>,
+}
+
+fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
     let sets = super::sets(&arguments.set)?;
     let locks = doublehold_lockimpl::descriptors();
     let lock = locks.iter().find(|lock| lock.name == arguments.subject);
@@ -173,17 +184,22 @@ fn scenario(arguments: &Arguments) -> Result<(Scenario, bool), CliError> {
         }
         None => super::scenario(&arguments.subject, &sets).map_err(|error| neither(error, &locks))?,
     };
-    let has_own = scenario.weather.is_some();
+    let named = if scenario.weather.is_some() { OWN_WEATHER } else { WEATHER };
     if let Some(typed) = &arguments.weather {
         scenario.weather = Some(weather::read(typed).map_err(|error| no_folder(typed, error))?);
     } else if scenario.weather.is_none() {
         scenario.weather = Some(weather::read(WEATHER)?);
     }
-    let limits = &mut scenario.limits;
-    if limits.obtain_within.is_none() && limits.obtain_free_within.is_none() {
-        (limits.obtain_within, limits.after_faults) = (Some(Duration::from_secs(60)), true);
+    let mut stated_by = if lock.is_some() { StatedBy::UsualWorld } else { StatedBy::Scenario };
+    if let Some(bound) = arguments.obtain_within {
+        let limits = &mut scenario.limits;
+        // Nobody has a lock while the nodes are cut off: a bound from the first call on would judge the weather.
+        (limits.obtain_within, limits.after_faults) = (Some(bound), true);
+        stated_by = StatedBy::Command;
     }
-    Ok((scenario.checked()?, has_own))
+    let scenario = scenario.checked()?;
+    let bound = WaitBound::of(&scenario, stated_by);
+    Ok(Subject { scenario, weather: named, bound })
 }
 
 /// A folder is no weather, and says so better than the lack of a name.
@@ -217,18 +233,29 @@ pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Resul
     Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
 }
 
-/// What is looked for: what was typed, what the scenario says should hold, or everything.
-fn asked(arguments: &Arguments, scenario: &Scenario) -> Vec<Predicate> {
+/// What is looked for: what was typed, what the scenario says should hold, or everything that there is a verdict on.
+fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
+    let typed = &arguments.predicate;
+    if !is_bounded && typed.contains(&Predicate::LV) {
+        return Err(CliError::Usage {
+            problem: "`--predicate LV` asks about waits, and no bound is stated: no wait is too long"
+                .to_owned(),
+            hint: "state one with `--obtain-within 60s`, or as `limits.obtain_within` in the scenario"
+                .to_owned(),
+        });
+    }
     let holds = |predicate: &Predicate| scenario.expect.get(predicate) == Some(&Expected::Holds);
     let stated: Vec<Predicate> = Predicate::ALL.into_iter().filter(holds).collect();
-    let mut asked = match (&arguments.predicate[..], stated) {
-        ([], stated) if stated.is_empty() => Predicate::ALL.to_vec(),
+    let mut asked = match (&typed[..], stated) {
+        ([], stated) if stated.is_empty() => {
+            Predicate::ALL.into_iter().filter(|it| is_bounded || *it != Predicate::LV).collect()
+        }
         ([], stated) => stated,
         (typed, _) => typed.to_vec(),
     };
     asked.sort_unstable();
     asked.dedup();
-    asked
+    Ok(asked)
 }
 
 /// Refuses a weather all of whose lines strike nobody: without a single fault a search shows what a quiet run shows.
@@ -263,7 +290,7 @@ fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
 
 fn search(
     arguments: &Arguments,
-    prepared: &Arc<PreparedSim>,
+    prepared: &Arc<Watched<PreparedSim>>,
     asked: &[Predicate],
     stopping: &Stopping,
 ) -> Result<(Tally, Duration), CliError> {
@@ -350,6 +377,8 @@ impl Arguments {
         line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
         line.extend(self.set.iter().flat_map(|set| ["--set", set]));
         line.extend(predicates.iter().flat_map(|predicates| ["--predicate", predicates]));
+        let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
+        line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
         shell::line(line)
     }
 
@@ -378,6 +407,14 @@ fn time(typed: &str) -> Result<Duration, String> {
         }
         Ok(time) => Ok(time),
         Err(why) => Err(why),
+    }
+}
+
+/// A bound on waits, as scenario files write it.
+fn bound(typed: &str) -> Result<Duration, String> {
+    match doublehold_scenarios::format::duration(typed) {
+        Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
+        bound => bound,
     }
 }
 

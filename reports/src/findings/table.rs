@@ -6,8 +6,13 @@ pub(super) trait Table {
     fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
 }
 
-/// Columns of characters.
-pub(super) struct Plain;
+/// Columns of characters. What is wider than a line goes on below, with the first column again: cells that a terminal
+/// breaks can no longer be told apart.
+pub(super) struct Plain {
+    /// How many columns a line may take.
+    pub(super) width: usize,
+}
+
 /// As pages of CI systems show it.
 pub(super) struct Markdown;
 
@@ -19,15 +24,39 @@ impl Table for Plain {
             cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-        let heading = heading.iter().map(|cell| (*cell).to_owned()).collect();
-        let line = |row: &Vec<String>| {
-            let mut line = format!("  {:<width$}", row[0], width = widths[0]);
-            for (cell, width) in row.iter().zip(&widths).skip(1) {
-                line += &format!("  {cell:>width$}");
-            }
-            line + "\n"
+        let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+        let part = |columns: &[usize]| {
+            let line = |row: &Vec<String>| {
+                let first = format!("{MARGIN}{:<width$}", row[0], width = widths[0]);
+                let rest =
+                    columns.iter().map(|&it| format!("{MARGIN}{:>width$}", row[it], width = widths[it]));
+                first + &rest.collect::<String>() + "\n"
+            };
+            [&heading].into_iter().chain(rows).map(line).collect::<String>()
         };
-        [&heading].into_iter().chain(rows).map(line).collect()
+        let parts: Vec<String> = self.folded(&widths).iter().map(|columns| part(columns)).collect();
+        parts.join("\n")
+    }
+}
+
+/// Before each column.
+const MARGIN: &str = "  ";
+
+impl Plain {
+    /// The columns after the first, in parts that fit on a line beside it: at least one each.
+    fn folded(&self, widths: &[usize]) -> Vec<Vec<usize>> {
+        let taken = |width: usize| MARGIN.len() + width;
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut used = taken(widths[0]);
+        for (column, width) in widths.iter().enumerate().skip(1) {
+            if used + taken(*width) > self.width && parts.last().is_some_and(|part| !part.is_empty()) {
+                parts.push(Vec::new());
+                used = taken(widths[0]);
+            }
+            used += taken(*width);
+            parts.last_mut().into_iter().for_each(|part| part.push(column));
+        }
+        parts
     }
 }
 
@@ -38,5 +67,21 @@ impl Table for Markdown {
             (0..heading.len()).map(|column| if column == 0 { "---" } else { "--:" }).collect();
         let rows = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
         line(heading.to_vec()) + &line(rule) + &rows.collect::<String>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_is_wider_than_a_line_goes_on_below() {
+        let rows = [vec!["pause".to_owned(), "12".to_owned(), "7".to_owned(), "100".to_owned()]];
+        let table = |width| Plain { width }.lay_out(&["kind", "drawn", "struck", "read"], &rows);
+        assert_eq!(table(40), "  kind   drawn  struck  read\n  pause     12       7   100\n");
+        assert_eq!(table(28), table(40));
+        let folded = "  kind   drawn  struck\n  pause     12       7\n\n  kind   read\n  pause   100\n";
+        assert_eq!(table(27), folded);
+        assert_eq!(table(1).lines().count(), 8, "one column at a time: {}", table(1));
     }
 }

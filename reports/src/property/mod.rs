@@ -62,6 +62,7 @@ use self::draws::Draws;
 use crate::check::hushed::Hushed;
 use crate::check::names;
 use crate::found::counterexample;
+use crate::outside::{Outside, Watched};
 
 /// How many cases there are if nobody says, as with proptest.
 const CASES: u64 = 256;
@@ -151,21 +152,27 @@ impl Property {
         let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
-        let cases = Arc::new(Hushed::new(Cases { engine: engine.clone(), cases }));
+        let watched = Watched::new(Hushed::new(Cases { engine: engine.clone(), cases }), Seed(1));
+        let watched = Arc::new(watched);
         let tally =
-            run_many(&cases, &Many::of(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
+            run_many(&watched, &Many::of(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             });
+        let cases = watched.inner();
         let tally = tally.map_err(|stuck| PropertyError::Stuck {
             cases: stuck.seeds.iter().map(|number| number.0.saturating_sub(replayed)).collect(),
             patience: stuck.patience,
         })?;
+        if let Some(outside) = watched.reached(tally.runs) {
+            let of_case = |number: Seed| cases.hush(|all| all.case(number).seed);
+            return Err(outside.at(of_case).into());
+        }
         let broken = match self.first(&tally) {
             None => None,
             Some(number) => match plans.get(number.0 as usize - 1) {
                 Some((path, plan)) => Some(cases.hush(|_| self.still_broken(&engine, path, plan))?),
-                None => Some(self.broken(&engine, &cases, number, number.0 - replayed)?),
+                None => Some(self.broken(&engine, cases, number, number.0 - replayed)?),
             },
         };
         let Property { name, lock, holds, .. } = self;
@@ -191,7 +198,7 @@ impl Property {
     fn still_broken(&self, engine: &OwnLocks, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
         let prepared = cases::prepare(engine, &plan.scenario)?;
         let run = prepared.judge(plan.seed);
-        let target = self.target(|target| target.is_in(&run)).ok_or(PropertyError::NotTheSame(plan.seed))?;
+        let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
         let report = prepared.run(plan.seed);
         let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
         Ok(Broken::again(target, path, report))
@@ -208,10 +215,10 @@ impl Property {
         let run = cases.judge(number);
         cases.hush(|all| {
             let Case { scenario, seed } = all.case(number);
-            let target = self.target(|target| target.is_in(&run)).ok_or(PropertyError::NotTheSame(*seed))?;
+            let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(*seed))?;
             let example = counterexample(engine, engine, (scenario, *seed, target), &Effort::default());
             let example = example.map_err(|error| match error {
-                ShrinkError::NoExample { seed, .. } => PropertyError::NotTheSame(seed),
+                ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
                 other => PropertyError::Shrink(other),
             })?;
             let plan =
@@ -298,12 +305,9 @@ pub enum PropertyError {
         /// For how long nothing ended.
         patience: Duration,
     },
-    /// The same seed gave two runs.
-    #[error(
-        "the run from seed {0} was another the second time: the lock reads something that its client does not give it, \
-         such as real time, real chance or a static"
-    )]
-    NotTheSame(Seed),
+    /// Something from outside the simulation reaches into runs. Its seed is that of the run, not the case's number.
+    #[error(transparent)]
+    Outside(#[from] Outside),
     /// A bad run cannot be shrunk.
     #[error(transparent)]
     Shrink(ShrinkError),

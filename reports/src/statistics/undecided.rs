@@ -28,7 +28,7 @@ impl PartlyDecided {
     /// Of so many runs one may be undecided, for the rest to speak for all of them. With 1 in 100 a rate is at most one
     /// percentage point further up than it looks, which is less than what sampling leaves open in the few hundred runs
     /// that a job of CI makes (0 of 300: at most 1 %). With 1 in 10 nothing found could mean one violation in ten
-    /// runs, and nobody would call that a pass. None at all was rejected: an hour's search has a run that meets a limit.
+    /// runs, and nobody would call that a pass. None was rejected: an hour's search has a run that meets a limit.
     pub const RUNS_PER_UNDECIDED: u64 = 100;
 
     /// `hits` and `undecided` of `of` runs.

@@ -41,8 +41,8 @@ fn one_run_in_a_hundred_may_be_undecided() {
     }
 }
 
-/// Half of the hits are what keeps a run from being decided, and few of the others. Counted both ways the interval holds
-/// the truth; without the undecided runs it hardly ever does.
+/// Half of the hits are what keeps a run from being decided, and few of the others. Counted both ways the interval
+/// holds the truth; without the undecided runs it hardly ever does.
 #[test]
 fn the_interval_holds_the_truth_where_hits_are_what_is_missing() {
     const REPETITIONS: u64 = 300;

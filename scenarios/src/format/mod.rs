@@ -118,7 +118,7 @@ pub(crate) fn weather_line(fault: &crate::weather::RandomFault) -> Vec<(String, 
 }
 
 /// A duration as files write it.
-pub(crate) fn duration_text(duration: Duration) -> String {
+pub fn duration_text(duration: Duration) -> String {
     units::text(duration)
 }
 

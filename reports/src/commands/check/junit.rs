@@ -6,11 +6,15 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::shrink::Target;
 
-use crate::findings::{Findings, causes, name_of, words_of};
+use crate::findings::{Findings, Gap, causes, name_of, words_of};
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());
     let targets = findings.asked.iter().map(|predicate| Target::Violates(*predicate));
+    // Neither a failure, since nobody asked, nor silence, which a green case would be.
+    if let Some(not_asked) = findings.not_asked() {
+        suite.set_system_out(not_asked);
+    }
     suite.add_test_cases(targets.chain([Target::Panics]).map(|target| case(findings, target)));
     let mut report = Report::new("doublehold check");
     report.add_test_suite(suite);
@@ -23,6 +27,7 @@ fn case(findings: &Findings, target: Target) -> TestCase {
         None => match &findings.gaps_of(target)[..] {
             [] => TestCaseStatus::success(),
             gaps => {
+                let gaps: Vec<String> = gaps.iter().map(Gap::to_string).collect();
                 let mut status = TestCaseStatus::skipped();
                 status.set_message(format!("inconclusive: {}", gaps.join("; ")));
                 status
@@ -62,6 +67,8 @@ mod tests {
     use doublehold_scenarios::many::{Count, Tally};
 
     use super::*;
+    use crate::findings::Conclusion;
+    use crate::outside::Outside;
 
     fn findings(tally: Tally) -> Findings {
         Findings {
@@ -69,6 +76,8 @@ mod tests {
             first: Seed(1),
             tally: Tally { runs: 32, grants: 64, ..tally },
             asked: vec![Predicate::P1, Predicate::P2, Predicate::P3],
+            bound: None,
+            outside: None,
             kinds: Vec::new(),
             idle: Vec::new(),
             found: Vec::new(),
@@ -99,6 +108,47 @@ mod tests {
         assert!(p1.contains("that run again: doublehold check a --seed 4 --runs 1"), "{xml}");
         assert!(!p1.contains("P2") && !p1.contains("true time") && p2.contains("`limits.time`"), "{xml}");
         assert!(!of(&xml, "P3").contains("skipped") && !of(&xml, "panic").contains("skipped"), "{xml}");
+    }
+
+    #[test]
+    fn a_pass_leaves_few_runs_undecided_and_says_how_many() {
+        let with = |inconclusive: u64| {
+            let unsaid = Some((Seed(7), "the run used up its budget of events".to_owned()));
+            let count = Count { holds: 400 - inconclusive, inconclusive, unsaid, ..Count::default() };
+            let predicates = BTreeMap::from([(Predicate::P2, count)]);
+            let tally = Tally { predicates, ..Tally::default() };
+            let mut findings = Findings { asked: vec![Predicate::P2], ..findings(tally) };
+            findings.tally.runs = 400;
+            findings
+        };
+        let (few, many) = (with(4), with(5));
+        assert_eq!((few.outcome(), many.outcome()), (Conclusion::Nothing, Conclusion::Inconclusive));
+        let said = "nothing found: P2 is never violated in 400 runs, and not decided in 4 of them\n";
+        assert_eq!(few.conclusion(100), said);
+        assert!(!xml(&few).expect("XML").contains("<skipped"));
+        assert!(
+            xml(&many)
+                .expect("XML")
+                .contains("P2 was not decided in 5 of 400 runs, and a pass leaves at most")
+        );
+    }
+
+    /// A search of a lock that reaches out of the simulation is no pass, whatever it counted.
+    #[test]
+    fn what_reaches_in_from_outside_is_no_pass() {
+        let holds = Count { holds: 32, ..Count::default() };
+        let all = Predicate::ALL.map(|predicate| (predicate, holds.clone()));
+        let tally = Tally { predicates: BTreeMap::from(all), ..Tally::default() };
+        let green = findings(tally.clone());
+        let waits = Findings { outside: Some(Outside::Waits(Seed(9))), ..findings(tally) };
+        assert_eq!((green.outcome(), waits.outcome()), (Conclusion::Nothing, Conclusion::Inconclusive));
+        let xml = xml(&waits).expect("XML");
+        assert!(of(&xml, "P2").contains("inconclusive: the lock&apos;s code waits in real time: "), "{xml}");
+        assert!(
+            waits.conclusion(100).contains("the lock's code waits in real time"),
+            "{}",
+            waits.conclusion(100)
+        );
     }
 
     #[test]

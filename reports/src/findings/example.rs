@@ -1,0 +1,71 @@
+//! A counterexample in words: from which seed, how small it became, and where it is.
+
+use std::fmt::Write as _;
+
+use doublehold_history::words::clean;
+use doublehold_scenarios::fault::Fault;
+use doublehold_scenarios::shrink::{Size, Target};
+
+use super::{Shown, WRITES, several};
+use crate::found::Counterexample;
+
+/// What was found, from which seed, how small it became, and where it is.
+pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
+    let Counterexample { target, first, shrunk, is_real, .. } = example;
+    let mut text = format!("{target}, first from seed {first}\n");
+    let (before, after) = (size(shrunk.before), size(shrunk.after));
+    writeln!(text, "  shrunk from {before}\n      to     {after}, in {}", several(shrunk.replays, "run"))
+        .expect(WRITES);
+    if !shrunk.is_minimal {
+        text += "  not minimal: there were not enough runs to try every change\n";
+    }
+    for cause in causes(&shrunk.scenario.faults) {
+        writeln!(text, "  - {cause}").expect(WRITES);
+    }
+    for window in &shrunk.windows {
+        writeln!(text, "  the same happens with {window}").expect(WRITES);
+    }
+    let (same, of) = shrunk.others;
+    writeln!(text, "  the same happens from {same} of {of} other seeds").expect(WRITES);
+    if !is_real {
+        text += "  seen through lean connections only, and not through redis-rs: the difference is worth a look\n";
+    }
+    for file in &shown.files {
+        writeln!(text, "  file: {}", clean(file)).expect(WRITES);
+    }
+    if same < of / 2 {
+        writeln!(text, "  mostly luck of seed {}: from another its scenario may show nothing", shrunk.seed)
+            .expect(WRITES);
+    }
+    if !shown.run.is_empty() {
+        writeln!(text, "  run it: {}", clean(&shown.run)).expect(WRITES);
+    }
+    if !shown.replay.is_empty() {
+        writeln!(text, "  replay: {}", clean(&shown.replay)).expect(WRITES);
+    }
+    text
+}
+
+/// `1 fault, 2 clients, 6 steps, 1 node`.
+fn size(size: Size) -> String {
+    let Size { faults, clients, steps, nodes } = size;
+    let parts = [(faults, "fault"), (clients, "client"), (steps, "step"), (nodes, "node")];
+    parts.map(|(count, what)| several(count as u64, what)).join(", ")
+}
+
+/// What it takes: each fault in words, or that it takes none.
+pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
+    match faults {
+        [] => vec!["no fault at all: delays and interleavings are enough".to_owned()],
+        faults => faults.iter().map(|fault| clean(&fault.to_string())).collect(),
+    }
+}
+
+/// The name of a target in files and test names.
+#[cfg(any(feature = "cli", feature = "proptest"))]
+pub(crate) fn name_of(target: Target) -> String {
+    match target {
+        Target::Violates(predicate) => predicate.as_str().to_owned(),
+        Target::Panics => "panic".to_owned(),
+    }
+}

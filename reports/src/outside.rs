@@ -1,0 +1,222 @@
+//! What reaches into runs from outside the simulation: real time, other threads, real randomness, and what code keeps
+//! from one run to the next. Where something does, nothing that was found or not found means anything.
+//!
+//! Two signs are looked for, on runs that a search makes anyway and a dozen that are made again at its end:
+//!
+//! - **The same seed gives another run.** The first run, the last, and those at powers of two between them are made
+//!   again, and their digests compared: the first uses of a static are the ones that differ most, and a search of any
+//!   length ends with few runs made twice.
+//! - **A run waits.** A world computes, and never waits for anything. Where the thread that runs it gives up its
+//!   processor of its own accord (`ru_nvcsw` of getrusage), it has slept, joined a thread, waited for a lock that
+//!   another thread holds, or blocked on a file or a socket. Elapsed time says nothing of that on a machine under load;
+//!   a processor that is taken away is counted apart (`ru_nivcsw`). A search's own threads meet in the allocator
+//!   and in the kernel, so one wait is not yet a sign: such a run is made again alone, and waits each time if its code
+//!   does.
+//!
+//! Not seen: what is read and changes nothing, such as a lease that is compared with `Instant::elapsed` (within a run
+//! hardly any real time passes, so that it never ends); a loop that spins until another thread is done. Waits are seen
+//! where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use doublehold_scenarios::report::{Summary, TraceHash};
+use doublehold_scenarios::{Prepared, Report, Seed};
+
+/// How often a run that waited is made again. By chance at most one run in a hundred waits, and five in a row do so
+/// once in 10^10 times.
+const REPEATS: usize = 5;
+/// How many runs that waited are looked at again, the first ones: code that waits does it in most of them.
+const WAITING_MAX: usize = 8;
+
+/// What was seen to reach into a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Outside {
+    /// The same seed gave two runs.
+    #[error(
+        "the lock's code is not deterministic: the run from seed {0} was another the second time; it reads a real clock \
+         or real randomness, or keeps state between runs, such as a static: take both from its client, and keep state \
+         in the lock"
+    )]
+    Another(Seed),
+    /// A run waits for what is not simulated.
+    #[error(
+        "the lock's code waits in real time: the run from seed {0} gave up its processor each of the {REPEATS} times it \
+         was made again; it sleeps as `std::thread::sleep` does, waits for a thread, or blocks on a file or a socket: \
+         sleep, spawn and connect through its client"
+    )]
+    Waits(Seed),
+}
+
+impl Outside {
+    /// The same of runs whose seeds go by other numbers.
+    #[cfg(feature = "proptest")]
+    pub(crate) fn at(self, seed: impl FnOnce(Seed) -> Seed) -> Outside {
+        match self {
+            Outside::Another(number) => Outside::Another(seed(number)),
+            Outside::Waits(number) => Outside::Waits(seed(number)),
+        }
+    }
+}
+
+/// Runs as its scenario does, and notes what tells of the outside.
+pub(crate) struct Watched<P> {
+    prepared: P,
+    first: Seed,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Clone, Default)]
+struct Noted {
+    digests: BTreeMap<Seed, TraceHash>,
+    waited: BTreeSet<Seed>,
+}
+
+impl<P> Watched<P> {
+    /// A search that begins at this seed.
+    pub(crate) fn new(prepared: P, first: Seed) -> Watched<P> {
+        Watched { prepared, first, noted: Mutex::default() }
+    }
+
+    /// What is watched.
+    pub(crate) fn inner(&self) -> &P {
+        &self.prepared
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<P: Prepared> Watched<P> {
+    /// What reaches into these runs, all of which were made. The order of their threads does not matter.
+    pub(crate) fn reached(&self, runs: u64) -> Option<Outside> {
+        let last = Seed(self.first.0.saturating_add(runs.checked_sub(1)?));
+        let noted = self.noted().clone();
+        self.other_run(&noted, self.first..=last).or_else(|| {
+            let waits = |seed: &&Seed| (0..REPEATS).all(|_| waits(|| self.prepared.judge(**seed)).1);
+            noted.waited.range(..=last).find(waits).map(|seed| Outside::Waits(*seed))
+        })
+    }
+
+    fn other_run(&self, noted: &Noted, seeds: RangeInclusive<Seed>) -> Option<Outside> {
+        let again = |seed| self.prepared.judge(seed).trace_hash;
+        let last = *seeds.end();
+        let of_last = noted.digests.get(&last).copied().unwrap_or_else(|| again(last));
+        let mut compared: Vec<(Seed, TraceHash)> =
+            noted.digests.range(seeds).map(|(seed, digest)| (*seed, *digest)).collect();
+        compared.push((last, of_last));
+        compared
+            .into_iter()
+            .find(|(seed, digest)| again(*seed) != *digest)
+            .map(|(seed, _)| Outside::Another(seed))
+    }
+
+    fn note(&self, run: &Summary, waited: bool) {
+        let is_compared =
+            run.seed.0.checked_sub(self.first.0).is_some_and(|it| it == 0 || it.is_power_of_two());
+        if !waited && !is_compared {
+            return;
+        }
+        let mut noted = self.noted();
+        if is_compared {
+            noted.digests.insert(run.seed, run.trace_hash);
+        }
+        if waited {
+            noted.waited.insert(run.seed);
+            if noted.waited.len() > WAITING_MAX {
+                noted.waited.pop_last();
+            }
+        }
+    }
+}
+
+impl<P: Prepared> Prepared for Watched<P> {
+    type Record = P::Record;
+
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
+        let (run, waited) = waits(|| self.prepared.judge(seed));
+        self.note(&run, waited);
+        run
+    }
+
+    fn run(&self, seed: impl Into<Seed>) -> Report {
+        self.prepared.run(seed)
+    }
+
+    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<P::Record>) {
+        self.prepared.run_traced(seed)
+    }
+}
+
+/// Does something, and says whether the thread waited meanwhile.
+fn waits<T>(work: impl FnOnce() -> T) -> (T, bool) {
+    let before = waits_so_far();
+    let done = work();
+    let waited = before.zip(waits_so_far()).is_some_and(|(before, after)| after > before);
+    (done, waited)
+}
+
+/// How often this thread has given up its processor of its own accord, where the system says so.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_os = "openbsd"))]
+fn waits_so_far() -> Option<i64> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    getrusage(UsageWho::RUSAGE_THREAD).ok().map(|usage| i64::from(usage.voluntary_context_switches()))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_os = "openbsd")))]
+fn waits_so_far() -> Option<i64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use doublehold_scenarios::build::World;
+    use doublehold_scenarios::many::{Many, run_many};
+    use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, SimEngine};
+
+    use super::*;
+
+    const RUNS: u64 = 40;
+
+    fn reached(prepared: PreparedSim) -> Option<Outside> {
+        let watched = Arc::new(Watched::new(prepared, Seed(1)));
+        let many = Many::of(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
+        run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
+        watched.reached(RUNS)
+    }
+
+    #[test]
+    fn nothing_reaches_into_runs_of_the_locks_that_come_with_the_program() {
+        let locks = doublehold_lockimpl::descriptors();
+        for lock in &locks {
+            let scenario = World::usual(lock).weather("cloud").scenario(lock.name, locks.clone());
+            let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", lock.name));
+            for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
+                assert_eq!(reached(prepared.expect("it can be run")), None, "{}", lock.name);
+            }
+        }
+    }
+
+    #[test]
+    fn sleeping_is_waiting_and_computing_is_not() {
+        let sleep = || std::thread::sleep(Duration::from_micros(100));
+        let has_counts = waits_so_far().is_some();
+        assert_eq!(
+            has_counts,
+            cfg!(any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "openbsd"
+            ))
+        );
+        assert!((0..REPEATS).all(|_| waits(sleep).1 == has_counts));
+        assert!(!(0..REPEATS).all(|_| waits(|| (0..1_000_u64).map(std::hint::black_box).sum::<u64>()).1));
+    }
+}

@@ -1,0 +1,148 @@
+//! Locks that cheat the simulation are no pass: they sleep in real time, wait for real threads, read a real clock, or
+//! keep a static. Honest ones are, also while other threads take the processors away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use doublehold::check::{
+    CheckError, Checked, Client, Existing, Guard, MultiplexedConnection, Outside, Predicate, Wanted, World,
+    check,
+};
+use redis::RedisResult;
+
+struct Held {
+    redis: MultiplexedConnection,
+    key: String,
+    token: String,
+}
+
+impl Guard for Held {
+    fn token(&self) -> Vec<u8> {
+        self.token.clone().into()
+    }
+
+    async fn release(mut self) -> RedisResult<bool> {
+        let script =
+            "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+        redis::cmd("EVAL")
+            .arg(script)
+            .arg(1)
+            .arg(&self.key)
+            .arg(&self.token)
+            .query_async(&mut self.redis)
+            .await
+    }
+}
+
+async fn take(
+    mut redis: MultiplexedConnection,
+    client: Client,
+    wanted: Wanted,
+    millis: u128,
+) -> RedisResult<Option<Held>> {
+    let (key, token) = (wanted.resource, client.token());
+    let mut set = redis::cmd("SET");
+    set.arg(&key).arg(&token).arg("NX").arg("PX").arg(millis as u64);
+    let set: Option<String> = set.query_async(&mut redis).await?;
+    Ok(set.map(|_| Held { redis, key, token }))
+}
+
+/// Checks a lock that does something of its own in each call, and says how long its key is to live.
+fn checked(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Result<Checked, CheckError> {
+    let own = Arc::new(own);
+    let lock = move |redis: MultiplexedConnection, client: Client, wanted: Wanted| {
+        let own = own.clone();
+        async move {
+            let millis = own(wanted.ttl);
+            take(redis, client, wanted, millis).await
+        }
+    };
+    let world = World::new("two clients")
+        .nodes(["A"])
+        .clients(2, ["acquire", "read", "work 1s", "write", "release"])
+        .rounds(3);
+    check(&world, Existing::on_one_node("mine", lock)).seeds(1..=100).no_files().run()
+}
+
+/// What a check says that is no pass, which `own` is the cause of.
+#[track_caller]
+fn refused(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Outside {
+    match checked(own) {
+        Err(CheckError::Outside(outside)) => outside,
+        Err(other) => panic!("{other}"),
+        Ok(checked) => panic!("it is green: {checked}"),
+    }
+}
+
+#[test]
+fn a_lock_that_sleeps_in_real_time_is_no_pass() {
+    let sleeps = refused(|ttl| {
+        thread::sleep(Duration::from_micros(300));
+        ttl.as_millis()
+    });
+    assert!(matches!(sleeps, Outside::Waits(_)), "{sleeps}");
+    let said = sleeps.to_string();
+    assert!(said.starts_with("the lock's code waits in real time: the run from seed "), "{said}");
+    assert!(said.ends_with("sleep, spawn and connect through its client"), "{said}");
+}
+
+#[test]
+fn a_lock_that_waits_for_real_threads_is_no_pass() {
+    let waits = refused(|ttl| thread::spawn(move || ttl.as_millis()).join().expect("a sum"));
+    assert!(matches!(waits, Outside::Waits(_)), "{waits}");
+}
+
+#[test]
+fn a_lock_that_reads_the_real_clock_is_no_pass() {
+    let reads = refused(|ttl| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+        ttl.as_millis() + u128::from(now.subsec_micros() % 1_000)
+    });
+    assert!(matches!(reads, Outside::Another(_)), "{reads}");
+    let said = reads.to_string();
+    assert!(said.starts_with("the lock's code is not deterministic: the run from seed "), "{said}");
+    assert!(said.contains("reads a real clock or real randomness, or keeps state between runs"), "{said}");
+}
+
+#[test]
+fn a_lock_that_counts_in_a_static_is_no_pass() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let counts = refused(|ttl| ttl.as_millis() + u128::from(CALLS.fetch_add(1, Ordering::Relaxed)));
+    assert!(matches!(counts, Outside::Another(_)), "{counts}");
+}
+
+/// Two threads that do nothing but take processors away, allocate and give back.
+struct Load(Arc<AtomicBool>, Vec<thread::JoinHandle<()>>);
+
+impl Load {
+    fn begin() -> Load {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let busy = |over: Arc<AtomicBool>| {
+            thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    let taken: Vec<Vec<u8>> = (1..200).map(|size| vec![1; size * 50]).collect();
+                    assert_eq!(taken.len(), 199);
+                }
+            })
+        };
+        let threads = (0..2).map(|_| busy(is_over.clone())).collect();
+        Load(is_over, threads)
+    }
+
+    fn end(self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.into_iter().for_each(|thread| thread.join().expect("it only allocates"));
+    }
+}
+
+#[test]
+fn an_honest_lock_passes_also_on_a_busy_machine() {
+    let load = Load::begin();
+    let all: Vec<Result<Checked, CheckError>> = (0..2).map(|_| checked(|ttl| ttl.as_millis())).collect();
+    load.end();
+    for checked in all {
+        checked.expect("nothing reaches in").assert_holds(&[Predicate::P1, Predicate::WR]);
+    }
+}
