@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use crate::commands;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::{numbers, output};
 
 /// See two clients hold one lock: real lock code against simulated Redis nodes, wrong clocks, paused processes and
 /// slow packets, from a seed.
@@ -92,7 +92,9 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(refusal) => {
-            if let Some(meant) = no_command(&refusal) {
+            let typed: Vec<String> =
+                std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
+            if let Some(meant) = no_command(&refusal).or_else(|| numbers::refused(&refusal, &typed)) {
                 output::inform(&format!("error: {meant}"));
                 return ExitCode::from(BAD_USAGE);
             }

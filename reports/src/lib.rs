@@ -41,6 +41,8 @@ pub mod json;
 #[cfg(feature = "cli")]
 mod leftovers;
 #[cfg(feature = "cli")]
+mod numbers;
+#[cfg(feature = "cli")]
 mod opening;
 #[cfg(feature = "cli")]
 mod output;

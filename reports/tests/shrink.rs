@@ -81,10 +81,10 @@ fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
 fn a_run_that_violates_nothing_is_inconclusive() {
     let (status, printed, said) = run(&["shrink", "quiet"]);
     assert_eq!((status, &printed[..]), (Some(3), ""));
-    assert_eq!(said, "the run of quiet from seed 1 violates nothing, so there is nothing to shrink\n");
+    assert!(said.starts_with("the run of quiet from seed 1 violates nothing, so"), "{said}");
     let (status, _, said) = run(&["shrink", "lease-pause", "--predicate", "P2"]);
     assert_eq!(status, Some(3));
-    assert!(said.contains("it does not show that P2 is violated"), "{said}");
+    assert!(said.contains("does not show that P2 is violated"), "{said}");
 }
 
 #[test]

@@ -162,6 +162,12 @@ fn meant(name: &str) -> String {
     if names.contains(&bare) {
         return format!("`{bare}` is in the catalogue: name it without `.toml`");
     }
+    if let Some(file) = file_beside(name) {
+        return file;
+    }
+    if let Some(variant) = variant_meant(name) {
+        return variant;
+    }
     if let Some(known) = name.strip_suffix(".plan").filter(|bare| names.contains(bare)) {
         return format!(
             "there is no such file; a plan is for `doublehold replay`, and `{known}` is in the catalogue"
@@ -179,6 +185,34 @@ fn meant(name: &str) -> String {
         }
         (None, _) => "run `doublehold list` for the catalogue; a file's name ends in `.toml`".to_owned(),
     }
+}
+
+/// The file whose name lacks its ending, if it is there.
+pub(crate) fn file_beside(name: &str) -> Option<String> {
+    let files = [".toml", ".plan"].map(|ending| format!("{name}{ending}"));
+    let file = files.into_iter().find(|file| Path::new(file).is_file())?;
+    Some(format!("did you mean the file `{}`?", shorten(&file)))
+}
+
+/// Which variant was meant, where the scenario before the `/` is one of the catalogue.
+fn variant_meant(name: &str) -> Option<String> {
+    let (stem, typed) = name.split_once('/')?;
+    let (_, text) = FILES.iter().find(|(known, _)| *known == stem)?;
+    let variants = of_catalogue(stem, text, None).variants().ok()?;
+    let variants: Vec<&str> = variants.iter().map(String::as_str).collect();
+    let whole = |variants: &[&str]| -> Vec<String> {
+        variants.iter().map(|variant| format!("{stem}/{variant}")).collect()
+    };
+    let alike = suggest::alike(typed, &variants);
+    Some(match (&alike[..], &variants[..]) {
+        (_, []) => format!("`{stem}` has no variants: name it alone"),
+        ([], all) => format!("known are {}", suggest::list(&borrowed(&whole(all)))),
+        (alike, _) => format!("did you mean {}?", suggest::either(&borrowed(&whole(alike)))),
+    })
+}
+
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 /// The file that a name is read from; `None` for the catalogue, which is part of the program.

@@ -65,6 +65,38 @@ fn a_number_without_a_unit_is_given_one() {
 }
 
 #[test]
+fn a_fault_under_another_name_is_told_the_word_for_it() {
+    for (typed, kind) in [
+        ("gc", "`pause`"),
+        ("stop", "`pause`"),
+        ("stop-the-world", "`pause`"),
+        ("partition", "`cut`"),
+        ("kill", "`crash`"),
+        ("reboot", "`crash` or `power-loss`"),
+        ("failover", "`promote`"),
+        ("latency", "`slow` or `packet-delay`"),
+        ("Clock_Jump", "`clock-step`"),
+        ("skew", "`clock-step` or `clock-drift`"),
+        ("drop", "`loss`"),
+    ] {
+        let refused = refusal(&[("\"clock-step\"", &format!("\"{typed}\""))]);
+        assert!(refused.ends_with(&format!(" | hint: here that is called {kind}")), "{typed}: {refused}");
+    }
+    let cut_short = refusal(&[("\"clock-step\"", "\"reset\"")]);
+    assert!(cut_short.ends_with(" | hint: did you mean `reset-connections`?"), "{cut_short}");
+}
+
+#[test]
+fn a_verdict_that_is_stated_as_a_flag_is_told_the_word_for_it() {
+    let stated = |value: &str| refusal(&[("# scripts", &format!("[expect]\nP1 = {value}"))]);
+    let must = "line 8: `expect.P1` must be one of `holds` and `violated`";
+    assert_eq!(stated("true"), format!("{must}, not `true` | hint: did you mean \"holds\"?"));
+    assert_eq!(stated("false"), format!("{must}, not `false` | hint: did you mean \"violated\"?"));
+    assert_eq!(stated("\"fails\""), format!("{must}, not `fails` | hint: did you mean \"violated\"?"));
+    assert_eq!(stated("\"maybe\""), format!("{must}, not `maybe` | hint: known are `holds` and `violated`"));
+}
+
+#[test]
 fn an_end_of_a_link_that_is_missing_is_shown_by_a_host_that_is_there() {
     let clock_step = "kind = \"clock-step\"\nhost = \"M\"\nby = \"+10s\"";
     for kind in ["reset-connections", "cut"] {

@@ -29,6 +29,7 @@ use doublehold_scenarios::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::place::Place;
+use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::{Conclusion, Findings, StatedBy, WaitBound, several};
@@ -205,7 +206,7 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
 /// A folder is no weather, and says so better than the lack of a name.
 fn no_folder(typed: &str, error: ScenarioError) -> CliError {
     if !Path::new(typed).is_dir() {
-        return error.into();
+        return meant::other_kind(typed, meant::Kind::Weather).unwrap_or(error.into());
     }
     CliError::Usage {
         problem: format!("`--weather {}` is a folder", shorten(typed)),
@@ -220,6 +221,8 @@ fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
     let of_locks = suggest::hint(&name, &names);
     let hint = if of_locks.starts_with("did you mean") {
         of_locks
+    } else if hint.starts_with("did you mean") {
+        hint
     } else {
         format!("{hint}; the locks: `doublehold locks`")
     };

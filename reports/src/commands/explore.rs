@@ -33,6 +33,8 @@ use crate::{json, output, shell};
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;
+/// What takes longer is not begun at all: it is a slip, and `--yes` would not make it end.
+const ENDLESS: Duration = Duration::from_secs(366 * 24 * 3600);
 /// How many runs tell how long all of them will take.
 const TO_MEASURE: u32 = 20;
 /// How long is searched at first, and at most, until what was found is kept.
@@ -88,9 +90,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.seed)?;
     let kept = Kept::open(arguments.resume.as_deref())?;
     let begun = kept.begun(&exploration)?;
-    if !arguments.yes {
-        refuse_endless(&exploration, arguments.jobs())?;
-    }
+    refuse_endless(&exploration, arguments)?;
     let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
     let stopping = stopping::listen();
     let found = search(arguments, &exploration, &kept, begun, &stopping);
@@ -131,16 +131,21 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
     changed(&small.scenario(lock.name, locks.clone())?, sets)
 }
 
-/// Refuses what would take long, unless somebody wants it.
-fn refuse_endless(exploration: &Exploration, jobs: NonZeroUsize) -> Result<(), CliError> {
+/// Refuses what would take long, unless somebody wants it, and what nobody lives to see.
+fn refuse_endless(exploration: &Exploration, arguments: &Arguments) -> Result<(), CliError> {
     let placements = exploration.estimate();
     if placements <= WITHOUT_YES {
         return Ok(());
     }
     let began = Instant::now();
     (0..TO_MEASURE).for_each(|_| drop(exploration.begin()));
-    let seconds =
-        began.elapsed().as_secs_f64() / f64::from(TO_MEASURE) * placements as f64 / jobs.get() as f64;
+    let a_run = began.elapsed().as_secs_f64() / f64::from(TO_MEASURE);
+    let seconds = a_run * placements as f64 / arguments.jobs().get() as f64;
+    let is_endless = seconds > ENDLESS.as_secs_f64();
+    if arguments.yes && !is_endless {
+        return Ok(());
+    }
+    let fewer = "name fewer `--kinds` or `--faults`, or make the world smaller";
     let faults = exploration.faults();
     Err(CliError::Usage {
         problem: format!(
@@ -148,7 +153,10 @@ fn refuse_endless(exploration: &Exploration, jobs: NonZeroUsize) -> Result<(), C
             grouped(u64::try_from(placements).unwrap_or(u64::MAX)),
             long(seconds),
         ),
-        hint: "name fewer `--kinds` or `--faults`, make the world smaller, or say `--yes`".to_owned(),
+        hint: match is_endless {
+            true => format!("{fewer}; `check` draws as many faults at random, and tells what it covered"),
+            false => format!("{fewer}, or say `--yes`"),
+        },
     })
 }
 

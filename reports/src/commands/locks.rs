@@ -10,6 +10,7 @@ use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, des
 use doublehold_scenarios::format::suggest;
 use serde::Serialize;
 
+use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::json;
@@ -42,10 +43,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliError> {
     let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
-    locks.iter().find(|lock| lock.name == name).ok_or_else(|| CliError::Usage {
+    let unknown = || CliError::Usage {
         problem: format!("unknown lock `{}`", shorten(name)),
         hint: suggest::hint(name, &names),
-    })
+    };
+    let lock = locks.iter().find(|lock| lock.name == name);
+    lock.ok_or_else(|| other_kind(name, Kind::Lock).unwrap_or_else(unknown))
 }
 
 /// One lock a paragraph.

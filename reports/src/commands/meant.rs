@@ -1,5 +1,5 @@
-//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories
-//! judged, studies swept.
+//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories judged, studies
+//! swept; locks are checked, in a weather.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,6 +9,7 @@ use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::study::Study;
+use doublehold_scenarios::weather;
 
 use crate::error::CliError;
 use crate::shell;
@@ -20,10 +21,13 @@ pub(crate) enum Kind {
     Plan,
     History,
     Study,
+    Lock,
+    Weather,
 }
 
 impl Kind {
-    const ALL: [Kind; 4] = [Kind::Scenario, Kind::Plan, Kind::History, Kind::Study];
+    const ALL: [Kind; 6] =
+        [Kind::Scenario, Kind::Plan, Kind::History, Kind::Study, Kind::Lock, Kind::Weather];
 
     fn is_under(self, name: &str) -> bool {
         match self {
@@ -31,6 +35,8 @@ impl Kind {
             Kind::Plan => Plan::read(name).is_ok(),
             Kind::History => begins_as_history(name),
             Kind::Study => Study::load(name).is_ok(),
+            Kind::Lock => doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == name),
+            Kind::Weather => weather::read(name).is_ok(),
         }
     }
 
@@ -40,18 +46,31 @@ impl Kind {
             Kind::Plan => "plan",
             Kind::History => "history",
             Kind::Study => "study",
+            Kind::Lock => "lock",
+            Kind::Weather => "weather",
         }
     }
 
     /// The command for it.
     fn way_out(self, name: &str) -> String {
-        let (what, command) = match self {
-            Kind::Scenario => ("run", "run"),
-            Kind::Plan => ("replay", "replay"),
-            Kind::History => ("judge", "judge"),
-            Kind::Study => ("sweep", "sweep"),
-        };
-        format!("{what} it: `{}`", shell::line(["doublehold", command, name]))
+        let command = |words: &[&str]| shell::line(["doublehold"].iter().chain(words).copied());
+        match self {
+            Kind::Scenario => format!("run it: `{}`", command(&["run", name])),
+            Kind::Plan => format!("replay it: `{}`", command(&["replay", name])),
+            Kind::History => format!("judge it: `{}`", command(&["judge", name])),
+            Kind::Study => format!("sweep it: `{}`", command(&["sweep", name])),
+            Kind::Lock => format!(
+                "try it under random faults: `{}`; a scenario of it to copy: `{}`",
+                command(&["check", name]),
+                command(&["locks", name])
+            ),
+            Kind::Weather => {
+                format!(
+                    "let it strike a lock or a scenario: `{}`",
+                    command(&["check", "redlock", "--weather", name])
+                )
+            }
+        }
     }
 }
 

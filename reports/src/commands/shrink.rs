@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::clean;
+use doublehold_history::words::{clean, list};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
@@ -14,8 +14,10 @@ use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::findings::name_of;
+use crate::numbers;
 use crate::output::{self, OutputFile};
-use crate::scenario_file;
+use crate::{scenario_file, shell};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -52,15 +54,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
             hint: "name another file".to_owned(),
         });
     }
-    let target = match arguments.predicate {
-        Some(predicate) => Some(Target::Violates(predicate)),
-        None => Target::of(&SimEngine.prepare(&scenario)?.judge(seed)),
-    };
+    let run = SimEngine.prepare(&scenario)?.judge(seed);
+    let shown: Vec<Target> = Target::ALL.into_iter().filter(|target| target.is_in(&run)).collect();
+    let asked = arguments.predicate.map(Target::Violates);
     let name = clean(&scenario.name);
-    let Some(target) = target else {
-        output::inform(&format!(
-            "the run of {name} from seed {seed} violates nothing, so there is nothing to shrink"
-        ));
+    let Some(target) = shown.iter().copied().find(|target| asked.is_none_or(|asked| asked == *target)) else {
+        output::inform(&nothing_to_shrink(arguments, &format!("{name} from seed {seed}"), asked, &shown));
         return Ok(Exit::Inconclusive);
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
@@ -76,9 +75,37 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
+/// Why there is nothing to shrink, and where there would be.
+fn nothing_to_shrink(arguments: &Arguments, run: &str, asked: Option<Target>, shown: &[Target]) -> String {
+    let shown: Vec<String> = shown.iter().copied().map(name_of).collect();
+    match asked {
+        Some(asked) if !shown.is_empty() => format!(
+            "the run of {run} does not show that {asked}\nhint: it violates {}: name one of these, or leave out \
+             `--predicate`",
+            list(&shown)
+        ),
+        _ => format!(
+            "the run of {run} violates nothing, so there is nothing to shrink\nhint: {}",
+            search(&arguments.run)
+        ),
+    }
+}
+
+/// How to find a run that violates something.
+fn search(name: &str) -> String {
+    let searches = "looks for seeds and faults that do, and shrinks what it finds";
+    match Plan::read(name) {
+        Ok(_) => format!("`doublehold check` {searches}; `doublehold list` has scenarios that do"),
+        Err(_) => format!("`{}` {searches}", shell::line(["doublehold", "check", name])),
+    }
+}
+
 /// More runs than are made in any case, and fewer than anybody waits for.
 fn replays(typed: &str) -> Result<u64, String> {
     let least = Effort::REPLAYS_MIN + 1;
+    if let Some(digits) = numbers::in_digits(typed) {
+        return Err(format!("numbers are written in digits: did you mean `{digits}`?"));
+    }
     match typed.parse() {
         Ok(replays) if replays < least => {
             Err(format!("use at least {least}: of fewer, none are left to take anything away with"))

@@ -3,6 +3,7 @@
 use clap::Args;
 use doublehold_scenarios::study::{Study, ready};
 
+use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::findings::several;
@@ -20,7 +21,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     match &arguments.name {
-        Some(name) => output::print(&Study::load(name)?.text)?,
+        Some(name) => output::print(
+            &Study::load(name).map_err(|error| other_kind(name, Kind::Study).unwrap_or(error.into()))?.text,
+        )?,
         None => output::print(&list()?)?,
     }
     Ok(Exit::AsExpected)

@@ -3,6 +3,7 @@
 use clap::Args;
 use doublehold_scenarios::weather::{preset, presets};
 
+use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -19,7 +20,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     match &arguments.name {
-        Some(name) => output::print(preset(name)?.text)?,
+        Some(name) => output::print(
+            preset(name).map_err(|error| other_kind(name, Kind::Weather).unwrap_or(error.into()))?.text,
+        )?,
         None => output::print(&list()?)?,
     }
     Ok(Exit::AsExpected)

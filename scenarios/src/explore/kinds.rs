@@ -14,7 +14,7 @@ use doublehold_sim::ClockKind;
 
 use super::Refused;
 use crate::fault::{Effect, Fault, Way};
-use crate::format::suggest;
+use crate::format::{suggest, synonyms};
 use crate::scenario::{Role, Scenario};
 use crate::steps::StepKind;
 use crate::when::{Event, Nth, When};
@@ -138,7 +138,7 @@ fn refused(word: &str) -> Refused {
     if is_kind {
         return Refused::NotPlaced { kind: word.to_owned(), known: suggest::list(&known) };
     }
-    Refused::UnknownKind { kind: word.to_owned(), hint: suggest::hint(word, &known) }
+    Refused::UnknownKind { kind: word.to_owned(), hint: synonyms::kind_hint(word, &known) }
 }
 
 impl Setting {

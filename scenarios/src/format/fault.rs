@@ -10,7 +10,7 @@ use super::possible::Setting;
 use super::problem::Result;
 use super::section::{Choices, Field, Section};
 use super::vocabulary::{Key, words_of};
-use super::{network, orders, suggest, units, when};
+use super::{network, orders, suggest, synonyms, units, when};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::Role;
 use crate::when::When;
@@ -53,7 +53,7 @@ pub(super) fn read(field: &Field<'_>, setting: &Setting<'_>) -> Result<Fault> {
     known.extend(kinds.iter().flat_map(keys_of));
     let fault = field.section(&known)?;
     let choices: Vec<(&str, usize)> = Effect::kinds().iter().map(|kind| kind.word).zip(0..).collect();
-    let kind = fault.require("kind", "\"pause\"")?.choice(&choices)?;
+    let kind = fault.require("kind", "\"pause\"")?.choice_with(&choices, synonyms::kind_hint)?;
     let mut effect = kinds[kind].clone();
     refuse_misfits(&fault, &effect)?;
     for (key, slot) in effect.fields() {

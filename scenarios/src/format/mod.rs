@@ -26,6 +26,7 @@ mod program;
 mod resource;
 pub(crate) mod section;
 pub mod suggest;
+pub(crate) mod synonyms;
 pub(crate) mod syntax;
 pub(crate) mod tree;
 pub(crate) mod units;
@@ -380,9 +381,22 @@ fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
             let cause = format!("unknown predicate `{}`", shorten(key));
             return Err(field.problem(cause, suggest::hint(key, &words)));
         };
-        expect.insert(predicate, field.choice(&verdicts)?);
+        expect.insert(predicate, verdict(&field, &verdicts)?);
     }
     Ok(expect)
+}
+
+/// `holds` or `violated`. Many write `true`, which a test's `expect` would take.
+fn verdict(field: &Field<'_>, verdicts: &[(&str, Expected)]) -> Result<Expected> {
+    match field.node().value {
+        Value::Flag(holds) => {
+            let words = verdicts.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+            let meant = if holds { Expected::Holds } else { Expected::Violated }.as_str();
+            let what = format!("one of {}", suggest::list(&words));
+            Err(field.must_be(&what, &format!("did you mean \"{meant}\"?")))
+        }
+        _ => field.choice_with(verdicts, synonyms::verdict_hint),
+    }
 }
 
 fn faults(root: &Section<'_>, setting: &Setting<'_>) -> Result<Vec<Fault>> {

@@ -223,15 +223,22 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+        self.choice_with(choices, suggest::hint)
+    }
+
+    /// The same, with a way out of its own after an unknown word.
+    pub(crate) fn choice_with<T: Copy>(
+        &self,
+        choices: &[(&str, T)],
+        hint: impl Fn(&str, &[&str]) -> String,
+    ) -> Result<T> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         let text = self
             .text()
             .map_err(|_| self.must_be(&format!("one of {}", suggest::list(&words)), "put it in quotes"))?;
         match choices.iter().find(|(word, _)| *word == text) {
             Some((_, meant)) => Ok(*meant),
-            None => {
-                Err(self.must_be(&format!("one of {}", suggest::list(&words)), &suggest::hint(text, &words)))
-            }
+            None => Err(self.must_be(&format!("one of {}", suggest::list(&words)), &hint(text, &words))),
         }
     }
 

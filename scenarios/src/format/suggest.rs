@@ -2,12 +2,27 @@
 
 use doublehold_history::words;
 
-/// The way out after an unknown word: the closest known one, or all of them.
+/// More than this many words are a list of what there is, not an answer to what was meant.
+const ALIKE_MAX: usize = 3;
+
+/// The way out after an unknown word: the known ones that it may have been, or all of them.
 pub fn hint(unknown: &str, known: &[&str]) -> String {
-    match closest(unknown, known) {
-        Some(word) => format!("did you mean `{word}`?"),
-        None if known.is_empty() => "there is none".to_owned(),
-        None => format!("known are {}", list(known)),
+    match &alike(unknown, known)[..] {
+        [] if known.is_empty() => "there is none".to_owned(),
+        [] => format!("known are {}", list(known)),
+        words => format!("did you mean {}?", either(words)),
+    }
+}
+
+/// The known words that begin with the unknown one, if they are few, or else the closest.
+pub(crate) fn alike<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let typed = unknown.to_lowercase();
+    // One letter is the beginning of too much: `c9` is not `clock-step` cut short, and neither is `c`.
+    let begins = |word: &&&str| typed.chars().count() > 1 && word.to_lowercase().starts_with(&typed);
+    let beginning: Vec<&str> = known.iter().filter(begins).copied().collect();
+    match beginning.len() {
+        1..=ALIKE_MAX => beginning,
+        _ => closest(unknown, known).into_iter().collect(),
     }
 }
 

@@ -15,7 +15,7 @@ use super::section::{Choices, Field, Section};
 use super::tree::Node;
 use super::vocabulary::{Key, words_of};
 use super::write::put;
-use super::{suggest, units};
+use super::{suggest, synonyms, units};
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::fault::{Effect, Names, Nature, Slot};
 use crate::scenario::Role;
@@ -140,7 +140,7 @@ fn kept(mut faults: Vec<RandomFault>, weather: &Section<'_>) -> Result<Vec<Rando
         let word = item.naming("a kind of fault", "name kinds that the preset has")?;
         if !kinds.contains(&word) {
             let cause = format!("`{}`: the preset has no `{}`", item.path, shorten(word));
-            return Err(item.problem(cause, suggest::hint(word, &kinds)));
+            return Err(item.problem(cause, synonyms::kind_hint(word, &kinds)));
         }
         faults.retain(|fault| fault.effect.kind().word != word);
     }
@@ -154,7 +154,7 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
     known.extend(kinds.iter().flat_map(keys_of));
     let line = field.section(&known)?;
     let choices: Vec<(&str, usize)> = kinds.iter().map(|kind| kind.kind().word).zip(0..).collect();
-    let kind = line.require("kind", "\"pause\"")?.choice(&choices)?;
+    let kind = line.require("kind", "\"pause\"")?.choice_with(&choices, synonyms::kind_hint)?;
     let mut effect = kinds[kind].clone();
     let own = keys_of(&effect);
     let misfit = line.fields().into_iter().find(|(key, _)| !EVERY.contains(key) && !own.contains(key));

@@ -5,7 +5,7 @@ use std::path::Path;
 use doublehold_history::words::shorten;
 
 use super::Study;
-use crate::catalog::read_text;
+use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
 use crate::format::suggest;
 
@@ -41,8 +41,9 @@ pub(super) fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
     if !is_path {
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         let hint = suggest::hint(name_or_path, &names);
-        let is_list = suggest::closest(name_or_path, &names).is_none();
+        let is_list = suggest::alike(name_or_path, &names).is_empty();
         let hint = if is_list { hint + "; a file's name ends in `.toml`" } else { hint };
+        let hint = file_beside(name_or_path).unwrap_or(hint);
         return Err(ScenarioError::UnknownStudy { name: shorten(name_or_path), hint });
     }
     let text = read_text(name_or_path, FileKind::Study)?;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::catalog::read_text;
+use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
 use crate::format;
 use crate::format::suggest;
@@ -80,7 +80,13 @@ pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
 pub(crate) fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {
-        return preset(name_or_path).map(|preset| preset.weather);
+        let file = |error| match (error, file_beside(name_or_path)) {
+            (ScenarioError::UnknownWeather { name, .. }, Some(hint)) => {
+                ScenarioError::UnknownWeather { name, hint }
+            }
+            (error, _) => error,
+        };
+        return preset(name_or_path).map(|preset| preset.weather).map_err(file);
     }
     let path = folder.join(name_or_path);
     let path = path.to_string_lossy();
