@@ -65,7 +65,7 @@ pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 pub use doublehold_scenarios::many::{Count, Stuck, Tally};
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
-pub use doublehold_scenarios::shrink::{Effort, ShrinkError, Shrunk, Target};
+pub use doublehold_scenarios::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
@@ -105,6 +105,7 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
         looking_for: Predicate::ALL.to_vec(),
         files: Some(Path::new("target").join("doublehold")),
         patience: PATIENCE,
+        effort: Effort::default(),
     }
 }
 
@@ -133,6 +134,7 @@ pub struct Check {
     looking_for: Vec<Predicate>,
     files: Option<PathBuf>,
     patience: Duration,
+    effort: Effort,
 }
 
 impl Check {
@@ -161,6 +163,12 @@ impl Check {
     /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
     pub fn patience(self, patience: Duration) -> Check {
         Check { patience, ..self }
+    }
+
+    /// How far what is found in weather is made small, and whether nodes go: those of a lock that takes a quorum of
+    /// them stay unless this says otherwise.
+    pub fn effort(self, effort: Effort) -> Check {
+        Check { effort, ..self }
     }
 
     /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
@@ -219,7 +227,7 @@ impl Check {
 
     fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
         let engine = OwnLocks(self.locks.clone());
-        let example = counterexample(&engine, &engine, (scenario, seed, target), &Effort::default());
+        let example = counterexample(&engine, &engine, (scenario, seed, target), &self.effort);
         let example = example.map_err(|error| match error {
             ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
             other => CheckError::Shrink(other),

@@ -45,11 +45,11 @@ fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
         (Some(0), "shrinking the run of clock-jump from seed 1, if P2 is violated\n")
     );
     assert!(
-        file.starts_with("# shrunk from a run of clock-jump with seed 1: P2 is violated\n# faults 2 -> 1, "),
+        file.starts_with("# shrunk from a run of clock-jump with seed 1: P2 is violated\n# faults 2 -> 2, "),
         "{file}"
     );
     assert!(file.contains("\n# the 100 seeds that follow: 100 violate it too\n"), "{file}");
-    assert!(file.contains("\n#   faults.0.by: from "), "{file}");
+    assert!(file.contains("\n#   faults.1.by: from "), "{file}");
     assert!(file.contains("\n# run it: doublehold run FILE --seed 1\n\n"), "{file}");
     let path = folder.path("jump.toml");
     std::fs::write(&path, &file).expect("a file");
@@ -75,6 +75,37 @@ fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
     let (status, _, said) = run(&["shrink", &out, "--out", &out]);
     assert_eq!(status, Some(2));
     assert!(said.contains("cannot be written over"), "{said}");
+}
+
+/// A Redlock of one node is no Redlock, and whoever asks about one is not answered with one.
+#[test]
+fn the_nodes_of_a_quorum_stay_unless_they_are_let_go() {
+    let folder = Folder::new("quorum");
+    let size = |arguments: &[&str]| {
+        let (status, file, said) = run(&[&["shrink"], arguments].concat());
+        assert_eq!(status, Some(0), "{said}");
+        let (_, rest) = file.split_once(", nodes ").expect("how many nodes there were");
+        let minimal = file.lines().find(|line| line.starts_with("# minimal: ")).expect("it is minimal");
+        (
+            rest.split(';').next().unwrap_or_default().to_owned(),
+            minimal.contains(" but nodes, which were to stay"),
+        )
+    };
+    let redlock = "lease-pause/redlock";
+    assert_eq!(size(&[redlock]), ("5 -> 5".to_owned(), true));
+    assert_eq!(size(&[redlock, "--keep-nodes"]), ("5 -> 5".to_owned(), true));
+    assert_eq!(size(&[redlock, "--drop-nodes"]), ("5 -> 1".to_owned(), false));
+    assert_eq!(size(&["lease-pause/replicated"]), ("3 -> 1".to_owned(), false));
+    let (out, said) = (folder.path("found"), "--drop-nodes");
+    let check = ["check", "redlock", "--runs", "40", "--predicate", "P1", "--out", &out];
+    for (more, nodes) in [(&[][..], 5), (&[said][..], 1)] {
+        assert_eq!(run(&[&check[..], more].concat()).0, Some(1));
+        let found = std::fs::read_to_string(folder.path("found/redlock-P1.toml")).expect("a scenario");
+        let names = found.lines().find(|line| line.starts_with("names = [")).expect("nodes");
+        assert_eq!(names.matches('"').count(), 2 * nodes, "{more:?}: {found}");
+    }
+    let (status, _, said) = run(&["shrink", redlock, "--keep-nodes", "--drop-nodes"]);
+    assert_eq!(status, Some(2), "{said}");
 }
 
 #[test]

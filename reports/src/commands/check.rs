@@ -29,6 +29,7 @@ use doublehold_scenarios::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::place::Place;
+use super::kept_nodes::KeptNodes;
 use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -84,9 +85,8 @@ pub(crate) struct Arguments {
     /// Go on after everything that is looked for was found, so that rates can be told
     #[arg(long)]
     keep_going: bool,
-    /// Leave all nodes in the counterexample: a Redlock of one node is no Redlock
-    #[arg(long)]
-    keep_nodes: bool,
+    #[command(flatten)]
+    nodes: KeptNodes,
     /// Where counterexamples go
     #[arg(long, value_name = "DIR", default_value = "doublehold-check")]
     out: String,
@@ -351,7 +351,7 @@ fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
 }
 
 fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
-    let effort = Effort { keep_nodes: arguments.keep_nodes, ..Effort::default() };
+    let effort = Effort { nodes: arguments.nodes.asked(), ..Effort::default() };
     Ok(counterexample(&LeanEngine, &SimEngine, found, &effort)?)
 }
 
@@ -391,11 +391,8 @@ impl Arguments {
         let mut line = vec!["--seed", &seed, "--out", &self.out];
         line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
         line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
-        line.extend(
-            [(self.keep_going, "--keep-going"), (self.keep_nodes, "--keep-nodes")]
-                .into_iter()
-                .filter_map(|(is_set, option)| is_set.then_some(option)),
-        );
+        line.extend(self.keep_going.then_some("--keep-going"));
+        line.extend(self.nodes.option());
         Some(format!("{} {}", self.question(), shell::line(line)))
     }
 }

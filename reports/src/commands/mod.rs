@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod explore;
 pub(crate) mod judge;
+mod kept_nodes;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod meant;

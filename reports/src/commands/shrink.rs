@@ -11,6 +11,7 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 
+use super::kept_nodes::KeptNodes;
 use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -31,9 +32,8 @@ pub(crate) struct Arguments {
     /// What is to be kept [default: a panic, or the first that is violated of P2, P1, P3, P4, WR, LV]
     #[arg(long, value_name = "P")]
     predicate: Option<Predicate>,
-    /// Leave all nodes: a Redlock of one node is no Redlock
-    #[arg(long)]
-    keep_nodes: bool,
+    #[command(flatten)]
+    nodes: KeptNodes,
     /// How many runs may be made; more than 140, which it takes to tell how often other seeds do the same
     #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max, value_parser = replays)]
     replays: u64,
@@ -63,7 +63,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         return Ok(Exit::Inconclusive);
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
-    let effort = Effort { replays_max: arguments.replays, keep_nodes: arguments.keep_nodes };
+    let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.asked() };
     let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
             output::inform(&error.to_string());
@@ -171,8 +171,9 @@ fn about(scenario: &Scenario, shrunk: &Shrunk, path: &str) -> String {
         before.nodes,
         after.nodes
     ));
+    let stay = if shrunk.keeps_nodes { " but nodes, which were to stay" } else { "" };
     line(match shrunk.is_minimal {
-        true => "minimal: nothing can go, and no length can be the next shorter round one".to_owned(),
+        true => format!("minimal: nothing can go{stay}, and no length can be the next shorter round one"),
         false => "NOT MINIMAL: there were no more replays (`--replays`)".to_owned(),
     });
     line(format!("the {of} seeds that follow: {others} violate it too"));

@@ -20,7 +20,7 @@ use crate::when::{Event, Mark, When};
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
     search.sweep(Keep::Seed, clients);
     search.sweep(Keep::Seed, |search| rounds(search.scenario()));
-    if !search.effort().keep_nodes {
+    if !search.keeps_nodes() {
         search.sweep(Keep::Seed, nodes);
     }
     search.sweep(Keep::Seed, steps);

@@ -8,9 +8,8 @@
 //! - No fault can go, no host out of a fault's list, no direction of a way; none that strikes every time could strike
 //!   once (`faults.rs`).
 //! - No client, round, step or node can go, and no lock or object is left that nobody uses (`cast.rs`). A `release`
-//!   goes only with its acquire: a program that never releases claims for ever, and violates by itself. A scenario
-//!   without some of its nodes is asked like any other: with them goes part of the quorum. [`Effort::keep_nodes`]
-//!   forbids it.
+//!   goes only with its acquire: a program that never releases claims for ever, and violates by itself. Nodes of
+//!   a lock that takes a quorum stay, since with them would go part of the quorum; [`KeepNodes`] says otherwise.
 //! - No duration can be the next shorter round one (`lengths.rs`), no law a fixed value; no loss and no clock that is
 //!   wrong can be left out (`values.rs`).
 //! - Moments are events and not times where one does as well (`binding.rs`).
@@ -42,6 +41,8 @@ mod windows;
 use std::fmt;
 
 use doublehold_history::{Predicate, Verdict};
+#[cfg(doc)]
+use doublehold_lockimpl::Nodes;
 use thiserror::Error;
 
 use crate::Seed;
@@ -127,8 +128,21 @@ pub struct Effort {
     /// How many runs may be made; what is left then is the result. Half a thousand are usual, and what takes
     /// [`Effort::REPLAYS_MIN`] is made in any case.
     pub replays_max: u64,
-    /// Whether every node stays, as one may want of a quorum: a Redlock of one node is no Redlock.
-    pub keep_nodes: bool,
+    /// Which nodes may go.
+    pub nodes: KeepNodes,
+}
+
+/// Which nodes stay in a scenario that is made small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepNodes {
+    /// Those of a lock that takes a quorum of them, as its descriptor says ([`Nodes::Independent`]): a Redlock of one
+    /// node is no Redlock. Replicas go, and show what they are needed for by staying.
+    #[default]
+    OfQuorums,
+    /// Every node of every lock.
+    All,
+    /// None for its own sake: with a node goes part of the quorum.
+    None,
 }
 
 impl Effort {
@@ -139,7 +153,7 @@ impl Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { replays_max: 20_000, keep_nodes: false }
+        Effort { replays_max: 20_000, nodes: KeepNodes::default() }
     }
 }
 
@@ -156,6 +170,8 @@ pub struct Shrunk {
     pub replays: u64,
     /// Whether every single change was tried and lost the violation. If not, there were not enough replays.
     pub is_minimal: bool,
+    /// Whether nodes were not among what could go.
+    pub keeps_nodes: bool,
     /// What there was to begin with.
     pub before: Size,
     /// What is left.
@@ -252,6 +268,7 @@ where
         target: case.target,
         replays: search.replays(),
         is_minimal,
+        keeps_nodes: search.keeps_nodes(),
         before,
         after: Size::of(search.scenario()),
         windows,

@@ -6,10 +6,10 @@
 use std::rc::Rc;
 
 use doublehold_history::RunOutcome;
-use doublehold_lockimpl::Descriptor;
+use doublehold_lockimpl::{Descriptor, Nodes};
 use doublehold_sim::SimTime;
 
-use super::{Case, Effort, ShrinkError, Target};
+use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 use crate::Seed;
 use crate::fault::Fault;
 use crate::report::{Report, Summary};
@@ -101,8 +101,15 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.current.scenario()
     }
 
-    pub(super) fn effort(&self) -> &Effort {
-        &self.effort
+    /// Whether every node stays.
+    pub(super) fn keeps_nodes(&self) -> bool {
+        let algorithm = &self.scenario().lock.algorithm;
+        let is_quorum = |lock: &Descriptor| lock.name == *algorithm && lock.nodes == Nodes::Independent;
+        match self.effort.nodes {
+            KeepNodes::OfQuorums => self.locks.iter().any(is_quorum),
+            KeepNodes::All => true,
+            KeepNodes::None => false,
+        }
     }
 
     pub(super) fn replays(&self) -> u64 {

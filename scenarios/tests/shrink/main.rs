@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use doublehold_history::{Predicate, RunOutcome};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Size, Target, shrink};
+use doublehold_scenarios::shrink::{Case, Effort, KeepNodes, ShrinkError, Shrunk, Size, Target, shrink};
 use doublehold_scenarios::when::{Event, Mark, Nth, When};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine, catalog};
 
@@ -70,7 +70,8 @@ fn is_minimal_and_without_noise(name: &str, noises: u64) -> Option<String> {
 #[expect(clippy::disallowed_methods, reason = "how long it takes is printed, and decides nothing")]
 fn is_minimal(scenario: &Scenario, seed: u64, target: Target) -> Shrunk {
     let start = Instant::now();
-    let shrunk = shrunk(scenario, seed, target, Effort::default());
+    let effort = Effort { nodes: KeepNodes::None, ..Effort::default() };
+    let shrunk = shrunk(scenario, seed, target, effort);
     note(start.elapsed());
     let name = &scenario.name;
     let end = brute::outcome(scenario, Seed(seed));
@@ -179,7 +180,8 @@ fn what_is_left_is_a_file_that_reads_as_itself_and_shows_what_it_expects() {
     assert_eq!(run.judgement(), doublehold_scenarios::report::Judgement::AsExpected);
     assert_eq!(
         result.scenario.story,
-        "c2 starts at c1's grant. C has its wall clock stepped by +10 s, at c1's grant."
+        "c2 starts at c1's grant. The link from c1 to D and E is cut, at the beginning. C has its wall clock stepped by \
+         +10 s, at c1's grant."
     );
 }
 

@@ -42,7 +42,7 @@ fn as_theory_says(lose: impl Fn(Vec<&str>) -> Fault) {
         for holders in quorum..=nodes {
             let scenario = world(nodes, holders, &lose(NAMES[..nodes].to_vec()));
             let target = Target::Violates(Predicate::P2);
-            let result = shrunk(&scenario, 1, target, Effort { keep_nodes: true, ..Effort::default() });
+            let result = shrunk(&scenario, 1, target, Effort::default());
             let report = LeanEngine.run(&result.scenario, result.seed);
             let held = report.votes.values().next().expect("a grant").len();
             let lost: usize = result

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, instant, list};
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::shrink::{Effort, Size, Target};
+use doublehold_scenarios::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_scenarios::study::{CellId, Study};
 use doublehold_scenarios::sweep::{Shard, SweepError};
 use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
@@ -130,8 +130,8 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
 fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Result<Example, CliError> {
     let target = Target::Violates(chosen.predicate);
     let (seed, scenario) = simplest(study, chosen)?;
-    // A Redlock of one node is no Redlock.
-    let effort = Effort { keep_nodes: true, ..Effort::default() };
+    // A design is shown as the study describes it.
+    let effort = Effort { nodes: KeepNodes::All, ..Effort::default() };
     let found = counterexample(&LeanEngine, &SimEngine, (&scenario, seed, target), &effort)?;
     let design = &results.header.designs[results.place(chosen.cell).0].name;
     let stem = format!("{}-{}", file_stem(design), chosen.predicate);
