@@ -29,7 +29,7 @@ fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32,
 fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: Shard) -> PathBuf {
     let path = folder.join(file_name(shard));
     let header = StudyHeader { shard: [shard.number(), shard.of()], ..header.clone() };
-    let mut order = Order::of(study, shard, |_, _| false);
+    let mut order = Order::of(study, shard, |_| false);
     let (mut journal, begun) = Journal::open(&path, &header, &mut order).expect("a new file");
     assert_eq!(begun.runs, 0);
     while let HandOut::Run(unit) = order.hand_out() {
@@ -74,7 +74,7 @@ proptest! {
             runs_read += batch.runs;
         }
         // What is shared out is rounded down in each stratum.
-        let most = Order::of(&study, Shard::WHOLE, |_, _| false).runs();
+        let most = Order::of(&study, Shard::WHOLE, |_| false).runs();
         let rounded = if strata > 0 { study.cells() * study.parts() } else { 0 };
         prop_assert!((most - rounded..=most).contains(&runs_read), "{} of {}", runs_read, most);
         prop_assert_eq!(most, study.cells() * (study.parts() * runs + if strata > 0 { by_weight } else { 0 }));
@@ -156,7 +156,7 @@ fn a_sweep_does_not_go_on_in_a_gap_and_says_where_what_is_missing_can_be_made() 
     let whole = folder.path().join(file_name(Shard::WHOLE));
     std::fs::write(&whole, merged).expect("the folder is ours");
     let go_on = || {
-        let mut order = Order::of(&study, Shard::WHOLE, |_, _| false);
+        let mut order = Order::of(&study, Shard::WHOLE, |_| false);
         Journal::open(&whole, &header, &mut order).err().expect("it is refused").to_string()
     };
     let told = go_on();

@@ -8,10 +8,10 @@ use doublehold_history::Predicate;
 
 use super::document::{Block, Line};
 use super::numbers::share;
-use super::rates::{Figures, Rate};
-use super::sheet::{Apart, RANKED, Sheet, lower_first};
-use crate::findings::several;
-use crate::statistics::{Scale, Unsupported, bound_words, rate_parts};
+use super::rates::{Figures, Rate, SURE};
+use super::sheet::{RANKED, Sheet};
+use crate::findings::{grouped, several};
+use crate::statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;
@@ -20,7 +20,7 @@ pub(crate) fn answer(sheet: &Sheet<'_>) -> Vec<Block> {
     let mut lines = vec![basis(sheet)];
     let points = sheet.shown();
     if sheet.points.len() > points.len() {
-        lines.extend(RANKED.map(|it| over_grid(sheet, it)));
+        lines.extend(over_grid(sheet));
         return vec![Block::Note(lines)];
     }
     let mut blocks = Vec::new();
@@ -40,7 +40,7 @@ fn basis(sheet: &Sheet<'_>) -> Line {
     let designs = several(header.designs.len() as u64, "design");
     let points = match sheet.points.len() {
         1 => String::new(),
-        points => format!(" at {}", several(points as u64, "point of the grid").replace("grids", "grid")),
+        points => format!(" at {} of the grid", several(points as u64, "point")),
     };
     Line::of(format!(
         "{designs}{points}, {} in all, by doublehold {}.",
@@ -55,48 +55,55 @@ fn at_point(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
     if cells.iter().all(|cell| cell.runs == 0) {
         return vec![Line::of("There are no runs yet.")];
     }
-    RANKED.map(|it| sentence(sheet, point, &cells, it)).into()
+    RANKED.map(|it| sentence(sheet, &cells, it)).into()
 }
 
 fn begin(predicate: Predicate) -> Line {
     Line::default().strong(format!("{}, {}: ", predicate.as_str(), predicate.name()))
 }
 
-fn sentence(sheet: &Sheet<'_>, point: u64, cells: &[&Figures], predicate: Predicate) -> Line {
-    let rate = |cell: &Figures| cell.rate(predicate).value();
-    let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rate(cell).is_some()).collect();
-    known.sort_by(|one, other| lower_first(&one.rate(predicate), &other.rate(predicate)));
+fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], predicate: Predicate) -> Line {
     let start = begin(predicate);
-    let Some((best, others)) = known.split_first() else {
-        return start.text("no run decided it.");
-    };
+    let rank = |cell: &Figures| sheet.rank(cell, predicate);
+    let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rank(cell).is_some()).collect();
+    // What comes first in each rank is what the study lists first.
+    known.sort_by_key(|cell| (rank(cell), cell.design));
     let name = |cell: &Figures| {
         Line::default().code(sheet.name(cell.design)).text(format!(" ({})", words(&cell.rate(predicate))))
     };
-    if others.is_empty() {
-        return start.text(format!("{}.", words(&best.rate(predicate))));
+    let all = |is: fn(&Rate) -> bool| known.iter().all(|cell| is(&cell.rate(predicate)));
+    match &known[..] {
+        [] => return start.text("no run decided it."),
+        [one] => return start.text(format!("{}.", words(&one.rate(predicate)))),
+        _ => {}
     }
-    if known.iter().all(|cell| cell.rate(predicate).violated > 0 && cell.rate(predicate).per_run.is_err()) {
-        return start.text("no rate can be stated for any design; ").then(names(&known, &name)).text(".");
-    }
-    if known.iter().all(|cell| cell.rate(predicate).violated == 0) {
+    if all(|rate| rate.violated == 0) {
         let worst = known.iter().filter_map(|cell| cell.rate(predicate).high()).fold(0.0, f64::max);
         return start.text(format!("seen with no design; {} of runs.", bound_words(worst, Scale::Share)));
     }
-    let of = |wanted: &[Apart]| -> Vec<&Figures> {
-        let is = |cell: &&&Figures| wanted.contains(&sheet.apart(point, (cell, best), predicate));
-        others.iter().filter(is).copied().collect()
-    };
-    let (same, worse) = (of(&[Apart::No, Apart::Unknown]), of(&[Apart::Higher, Apart::Lower]));
-    let mut line = start.text("lowest with ").then(name(best));
-    if !same.is_empty() {
-        let not = if same.len() == 1 { " is" } else { " are" };
-        line = line.text("; ").then(names(&same, &name)).text(format!("{not} not told apart from it"));
+    let first = rank(known[0]);
+    let (lowest, higher): (Vec<&Figures>, Vec<&Figures>) = known.iter().partition(|cell| rank(cell) == first);
+    if higher.is_empty() {
+        let what = if all(|rate| rate.per_run.is_err()) { "no rate can be stated, and no" } else { "no" };
+        return start
+            .text(format!("{what} two designs are told apart: "))
+            .then(names(&lowest, &name))
+            .text(".");
     }
-    if !worse.is_empty() {
-        line = line.text("; higher with ").then(names(&worse, &name));
+    if let [one] = lowest[..] {
+        return start
+            .text("lowest with ")
+            .then(name(one))
+            .text("; higher with ")
+            .then(names(&higher, &name))
+            .text(".");
     }
-    line.text(".")
+    start
+        .text("none is told apart below ")
+        .then(names(&lowest, &name))
+        .text(", which share rank 1; higher than with one of these at least: ")
+        .then(names(&higher, &name))
+        .text(".")
 }
 
 fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
@@ -121,12 +128,22 @@ fn words(rate: &Rate) -> String {
             let (value, _) = rate_parts(it.value, it.interval, Scale::Share);
             format!("{value} of runs")
         }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let (range, _) = range_parts(*range, *interval, Scale::Share);
+            format!("{range} of runs, as {} are undecided", grouped(rate.undecided))
+        }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
             format!("{} of runs", bound_words(*bound, Scale::Share))
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.is_divided => {
             format!("not seen, {} of runs", bound_words(*bound, Scale::Share))
         }
+        Err(Unsupported { at_most: Some(bound), .. }) if rate.undecided > 0 => format!(
+            "none in {}, and {} undecided, so {}",
+            several(rate.decided, "run"),
+            grouped(rate.undecided),
+            bound_words(*bound, Scale::Share)
+        ),
         Err(Unsupported { at_most: Some(bound), .. }) => {
             format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, Scale::Share))
         }
@@ -134,43 +151,60 @@ fn words(rate: &Rate) -> String {
     }
 }
 
-/// At how many points of a large grid each design is the best.
-fn over_grid(sheet: &Sheet<'_>, predicate: Predicate) -> Line {
+/// How each design does over a large grid: from which rate to which it goes, and at how many points no other is told
+/// apart below it.
+fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
     let designs = sheet.results.header.designs.len();
-    let mut lowest = vec![0u64; designs];
-    for point in &sheet.points {
-        let rate = |cell: &&Figures| cell.rate(predicate).value();
-        let best = sheet.at(*point).filter_map(|cell| rate(&cell)).fold(f64::INFINITY, f64::min);
-        sheet.at(*point).filter(|cell| rate(cell) == Some(best)).for_each(|cell| lowest[cell.design] += 1);
-    }
-    let mut order: Vec<usize> = (0..designs).collect();
-    order.sort_by_key(|design| Reverse(lowest[*design]));
-    let mut line = begin(predicate);
-    for (place, design) in order.iter().take(NAMED).enumerate() {
-        line = line.text(if place == 0 { "" } else { "; " }).code(sheet.name(*design));
-        line = line.text(format!(" {}", range(sheet, *design, predicate)));
-        if designs > 1 {
-            let points = several(lowest[*design], "point");
-            line = line.text(format!(", lowest (or as low as the lowest) at {points}"));
+    let apart = sheet.results.apart(&sheet.points, &RANKED, SURE);
+    let of = |predicate: Predicate| {
+        let firsts = |design: usize| {
+            let is_first = |point: &&u64| apart.rank(**point, design, predicate) == Some(1);
+            sheet.points.iter().filter(is_first).count()
+        };
+        let mut order: Vec<(usize, usize)> = (0..designs).map(|design| (firsts(design), design)).collect();
+        order.sort_by_key(|(firsts, design)| (Reverse(*firsts), *design));
+        let mut line = begin(predicate);
+        for (place, (firsts, design)) in order.iter().take(NAMED).enumerate() {
+            line = line.text(if place == 0 { "" } else { "; " }).code(sheet.name(*design));
+            line = line.text(format!(" {}", range(sheet, *design, predicate)));
+            if designs > 1 {
+                line =
+                    line.text(format!(", none told apart below it at {}", several(*firsts as u64, "point")));
+            }
         }
-    }
-    line.text(if designs > NAMED {
-        format!("; and {} more designs.", designs - NAMED)
-    } else {
-        ".".to_owned()
-    })
+        line.text(match designs.saturating_sub(NAMED) {
+            0 => ".".to_owned(),
+            more => format!("; and {}.", several(more as u64, "more design")),
+        })
+    };
+    RANKED.map(of).into()
 }
 
-/// From which rate to which a design goes over the grid.
+/// From which rate to which a design goes over the grid; bounds are told as such, beside the rates.
 fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
-    let of_design = sheet.cells.values().filter(|cell| cell.design == design);
-    let values: Vec<f64> = of_design.filter_map(|cell| cell.rate(predicate).value()).collect();
+    let of_design = || sheet.cells.values().filter(|cell| cell.design == design);
+    let rates: Vec<Rate> =
+        of_design().map(|cell| cell.rate(predicate)).filter(|rate| rate.high().is_some()).collect();
+    let values: Vec<f64> = rates.iter().filter_map(Rate::stated).collect();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
-    match values.len() {
-        0 => "decided nowhere".to_owned(),
-        _ if high == 0.0 => "seen nowhere".to_owned(),
-        _ if low == 0.0 => format!("from not seen to {} of runs", share(high)),
-        _ => format!("from {} to {} of runs", share(low), share(high)),
-    }
+    let stated = match values.len() {
+        0 if rates.is_empty() => return "decided nowhere".to_owned(),
+        0 => String::new(),
+        _ if high == 0.0 && values.len() == rates.len() => return "seen nowhere".to_owned(),
+        _ if high == 0.0 => format!("not seen at {}, ", several(values.len() as u64, "point")),
+        _ if low == 0.0 => format!("from not seen to {} of runs, ", share(high)),
+        _ if low < high => format!("from {} to {} of runs, ", share(low), share(high)),
+        _ => format!("{} of runs, ", share(high)),
+    };
+    let unstated = rates.iter().filter(|rate| rate.stated().is_none());
+    let highest = unstated.clone().filter_map(Rate::high).fold(0.0, f64::max);
+    let text = match unstated.count() {
+        0 => stated,
+        unstated => {
+            let bound = bound_words(highest, Scale::Share);
+            format!("{stated}without a number at {} ({bound} there), ", several(unstated as u64, "point"))
+        }
+    };
+    text.trim_end_matches(", ").to_owned()
 }

@@ -1,13 +1,14 @@
 //! Which designs are told apart: differences on the same seeds, each with its interval.
 //!
-//! Nothing is corrected for how many differences are looked at: of a hundred between designs that are the same, five
-//! are told apart by luck.
+//! What is told apart is corrected for how many comparisons the page makes; the intervals are not.
+
+use std::cmp::Ordering;
 
 use doublehold_history::Predicate;
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;
-use super::sheet::{Apart, COLUMNS, Sheet};
+use super::sheet::{COLUMNS, Sheet};
 use crate::findings::several;
 use crate::statistics::{Scale, rate_parts};
 
@@ -37,15 +38,20 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
     let line = Line::of("Each design against ").code(sheet.name(best.design));
     if sheet.results.is_divided() {
         return line.text(
-            ", the first of the ranking. Runs are divided by their faults, and a run counts for as much as its part weighs: \
-             designs are not compared seed by seed. They are told apart where their intervals have nothing in common, \
-             which tells fewer apart than pairs would.",
+            ", the first row of the ranking. Runs are divided by their faults, and a run counts for as much as its part \
+             weighs: designs are not compared seed by seed, which would tell more apart. They are told apart where zero \
+             is not in the interval of their difference, after these were widened so much that all of the tables \
+             hold at once 19 times in 20: of pages on which all designs are the same, one in twenty at most tells any \
+             apart.",
         );
     }
     line.text(
-        ", the first of the ranking, over the seeds in which both decided: how much more of the runs violate the \
-         predicate, and the 95 % interval of that difference. The same seed means the same faults \
-         to both as far as they have the same hosts. Designs are told apart where zero is not in the interval.",
+        ", the first row of the ranking, over the seeds that both ran from: how much more of the runs violate the \
+         predicate, and the 95 % interval of that difference. The same seed means the same faults to both as far as \
+         they have the same hosts. Designs are told apart by McNemar's exact test of the seeds in which they differ, \
+         corrected by Holm for all comparisons of these tables: of pages on which all designs are the same, one in \
+         twenty at most tells any apart. So a difference may have an interval without zero and not be told apart. \
+         Undecided runs count against either side.",
     )
 }
 
@@ -72,21 +78,19 @@ fn table(sheet: &Sheet<'_>, point: u64, pairs: &[(&Figures, &Figures)]) -> Table
 }
 
 fn entry(sheet: &Sheet<'_>, point: u64, (one, other): (&Figures, &Figures), predicate: Predicate) -> Entry {
-    let verdict = match sheet.apart(point, (one, other), predicate) {
-        Apart::Higher => Line::default().strong("higher"),
-        Apart::Lower => Line::default().strong("lower"),
-        Apart::No => Line::of("not told apart"),
-        Apart::Unknown => return Entry::of("nothing to compare"),
+    let verdict = match sheet.compare(point, (one, other), predicate) {
+        Some(Ordering::Greater) => Line::default().strong("higher"),
+        Some(Ordering::Less) => Line::default().strong("lower"),
+        Some(Ordering::Equal) => Line::of("not told apart"),
+        None => return Entry::of("nothing to compare"),
     };
     let entry = Entry::line(verdict);
-    match sheet.difference(point, (one.design, other.design), predicate) {
-        None => entry,
-        Some(it) => {
-            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
-            entry
-                .below(Line::of(if it.value > 0.0 { format!("+{value}") } else { value }))
-                .below(Line::of(interval))
-                .titled(several(it.pairs, "pair"))
-        }
-    }
+    let Some(it) = sheet.difference(point, (one.design, other.design), predicate) else { return entry };
+    let (value, interval) = rate_parts(it.value.unwrap_or(0.0), it.interval, Scale::Share);
+    let value = match it.value {
+        Some(number) if number > 0.0 => format!("+{value}"),
+        Some(_) => value,
+        None => format!("open: {} undecided", several(it.undecided, "pair")),
+    };
+    entry.below(Line::of(value)).below(Line::of(interval)).titled(several(it.pairs, "pair"))
 }

@@ -67,6 +67,7 @@ struct RateExport {
     low: Option<f64>,
     high: Option<f64>,
     plain_runs: Option<f64>,
+    rank: Option<usize>,
     why: Option<String>,
 }
 
@@ -103,7 +104,11 @@ fn cell<'a>(sheet: &'a Sheet<'_>, figures: &'a Figures) -> CellExport<'a> {
         time_to_acquire: spread(&figures.obtained),
         recovery: spread(&figures.recovered),
         overlaps: figures.overlaps.iter().map(|(predicate, it)| (*predicate, spread(it))).collect(),
-        rates: figures.rates.iter().map(|(predicate, it)| (*predicate, rate(it))).collect(),
+        rates: figures
+            .rates
+            .iter()
+            .map(|(predicate, it)| (*predicate, rate(it, sheet.rank(figures, *predicate))))
+            .collect(),
     }
 }
 
@@ -118,7 +123,7 @@ fn spread(spread: &Spread) -> SpreadExport {
     }
 }
 
-fn rate(rate: &Rate) -> RateExport {
+fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
     let estimate = rate.per_run.as_ref().ok();
     RateExport {
         violated: rate.violated,
@@ -128,6 +133,7 @@ fn rate(rate: &Rate) -> RateExport {
         low: rate.high().map(|_| rounded(rate.low())),
         high: rate.high().map(rounded),
         plain_runs: estimate.map(|it| rounded(it.plain_runs)),
+        rank,
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }
 }
@@ -171,7 +177,7 @@ fn heading(axes: &[&str]) -> Vec<String> {
         "recovery_mean_error_s",
     ];
     let rates = Predicate::ALL.into_iter().flat_map(|predicate| {
-        ["violated", "undecided", "rate", "low", "high"].map(|what| format!("{predicate}_{what}"))
+        ["violated", "undecided", "rate", "low", "high", "rank"].map(|what| format!("{predicate}_{what}"))
     });
     let overlaps = [Predicate::P1, Predicate::P2].into_iter().flat_map(|predicate| {
         ["median_s", "p99_s", "longest_s"].map(|what| format!("{predicate}_overlap_{what}"))
@@ -194,9 +200,10 @@ fn record(sheet: &Sheet<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
         [cell.available, acquire.median_s, acquire.p99_s, recovery.mean_s, recovery.mean_error_s].map(number),
     );
     for predicate in Predicate::ALL {
-        let rate = rate(&figures.rate(predicate));
+        let rate = rate(&figures.rate(predicate), sheet.rank(figures, predicate));
         record.extend([rate.violated, rate.undecided].map(|count| count.to_string()));
         record.extend([rate.rate, rate.low, rate.high].map(number));
+        record.push(rate.rank.map_or(String::new(), |rank| rank.to_string()));
     }
     for predicate in [Predicate::P1, Predicate::P2] {
         let overlap = cell.overlaps.get(&predicate);

@@ -40,9 +40,7 @@ fn varied(sheet: &Sheet<'_>) -> Vec<usize> {
 }
 
 fn bar(rate: &Rate) -> Option<Bar> {
-    // Where there is only a bound, all from zero to it is possible, and no value is likelier.
-    let value = rate.per_run.map_or(0.0, |estimate| estimate.value);
-    rate.high().map(|high| Bar { value, low: rate.low(), high })
+    rate.high().map(|high| Bar { value: rate.stated(), low: rate.low(), high })
 }
 
 fn title(predicate: Predicate) -> String {
@@ -109,7 +107,8 @@ fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
     let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
     let caption = Line::of(
         "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
-         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound.",
+         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. Of \
+         some only the ends are known, as too many runs are undecided: these have no sign between them.",
     );
     figure(sheet, &format!("rates-{}", point + 1), svg, caption)
 }
@@ -176,7 +175,9 @@ fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     if plot.panels.is_empty() {
         return None;
     }
-    let caption = Line::of("Rates by run over ").code(&axis.key).text(", with 95 % intervals.");
+    let caption = Line::of("Rates by run over ").code(&axis.key).text(
+        ", with 95 % intervals. Where no number is stated there is a bar without a sign, and the line has a gap.",
+    );
     let caption = caption.text(unseen(sheet)).text(but(sheet, &designs));
     Some(figure(sheet, "curves", plots::curves(&plot), caption))
 }
@@ -237,7 +238,7 @@ fn tradeoff(sheet: &Sheet<'_>, along: Option<usize>) -> Option<Block> {
     let designs = lined(sheet);
     let dot = |cell: &Figures| {
         let (mean, error) = cell.recovered.mean().zip(cell.recovered.mean_error())?;
-        let across = Bar { value: mean, low: (mean - error).max(0.0), high: mean + error };
+        let across = Bar { value: Some(mean), low: (mean - error).max(0.0), high: mean + error };
         let word = along
             .map_or(String::new(), |axis| sheet.results.header.axes[axis].values[cell.place[axis]].clone());
         Some((plots::Dot { across, up: bar(&cell.rate(Predicate::P3))? }, word))

@@ -10,7 +10,7 @@ use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
 use crate::findings::{grouped, several};
 use crate::statistics::{
-    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, rate_parts,
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
 };
 
 /// What a rate is told in.
@@ -20,9 +20,18 @@ enum Unit {
     ThousandHours,
 }
 
+/// How ranks come about.
+const RULE: &str = "A rank is 1 where no design is told apart as violated less often, and else one more than the \
+                    highest rank of those that are. Designs of one rank are not told apart, whatever their numbers \
+                    seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \
+                    P4, and designs alike in these as the study lists them.";
+
 pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let cells = sheet.ranked(point);
     let mut blocks = vec![Block::Table(rates(sheet, &cells))];
+    if cells.len() > 1 {
+        blocks.push(Block::text(RULE));
+    }
     let panicked = cells.iter().filter(|cell| cell.panicked > 0);
     blocks.extend(panicked.map(|cell| {
         let runs = several(cell.panicked, "run");
@@ -57,17 +66,27 @@ fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
 }
 
 fn rates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
-    let row = |(place, cell): (u64, &&Figures)| {
-        let first = [Entry::of(place.to_string()), design(sheet, cell)];
+    let row = |cell: &&Figures| {
+        let first = [ranks(sheet, cell), design(sheet, cell)];
         let rates = COLUMNS.map(|it| match sheet.example(cell.cell, it) {
             Some(anchor) => rate(&cell.rate(it)).below(Line::default().link("example", anchor)),
             None => rate(&cell.rate(it)),
         });
         first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
     };
-    let mut head = heading(&["", "design"], &COLUMNS);
+    let mut head = heading(&["rank", "design"], &COLUMNS);
     head.push(Entry::of("runs"));
-    Table { head, rows: (1..).zip(cells).map(row).collect(), words: 2 }
+    Table { head, rows: cells.iter().map(row).collect(), words: 2 }
+}
+
+/// `P2: 1`, and below it those by the other predicates.
+fn ranks(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
+    let [first, others @ ..] = RANKED.map(|it| Line::of(format!("{it}: {}", rank(sheet, cell, it))));
+    others.into_iter().fold(Entry::line(first), Entry::below)
+}
+
+fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
+    sheet.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
@@ -86,6 +105,12 @@ fn rate(rate: &Rate) -> Entry {
             Entry::line(Line::default().strong(value))
                 .below(Line::of(interval))
                 .titled(format!("{counted} runs that decided violated it{more}"))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let (range, interval) = range_parts(*range, *interval, Scale::Share);
+            Entry::line(Line::default().strong(range))
+                .below(Line::of(interval))
+                .titled(format!("{counted} runs that decided violated it; the others count both ways"))
         }
         // Of runs that weigh differently, how many they are says nothing of the bound.
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
@@ -155,6 +180,11 @@ fn of_unit(rate: Result<Estimate, Unsupported>, many: f64) -> Entry {
             let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
             let (value, interval) = rate_parts(it.value * many, interval, Scale::Number);
             Entry::of(value).below(Line::of(interval))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let scaled = |it: Interval| Interval { low: it.low * many, high: it.high * many };
+            let (range, interval) = range_parts(scaled(range), scaled(interval), Scale::Number);
+            Entry::of(range).below(Line::of(interval))
         }
         Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, Scale::Number)),
         Err(_) => Entry::of("unknown"),
@@ -229,9 +259,10 @@ pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
     };
     let row = |cell: &&Figures| {
         let rates = RANKED.map(|it| short(&cell.rate(it)));
-        [clean(sheet.name(cell.design))].into_iter().chain(rates).collect()
+        let first = [rank(sheet, cell, RANKED[0]), clean(sheet.name(cell.design))];
+        first.into_iter().chain(rates).collect()
     };
     let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
-    let heading = ["design".to_owned()].into_iter().chain(names).collect();
+    let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
     [heading].into_iter().chain(sheet.ranked(point).iter().map(row)).collect()
 }

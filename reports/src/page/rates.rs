@@ -1,7 +1,7 @@
 //! From the sums of a cell to its rates: with intervals, or the reason why there is no number.
 //!
-//! Rates are counted by run, over the runs that decided, and made rates per grant and per hour by what a run has of
-//! those on average. `statistics` says what follows from counts; here is only which counts are meant.
+//! Rates are counted by run, and made rates per grant and per hour by what a run has of those on average. Undecided
+//! runs count both ways. `statistics` says what follows from counts; here is only which counts are meant.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,9 @@ use doublehold_history::Predicate;
 
 use super::spread::Spread;
 use crate::results::{Cell, Results, Totals};
-use crate::statistics::{Confidence, Estimate, Exposure, Interval, Proportion, Reason, Unsupported};
+use crate::statistics::{
+    Confidence, Estimate, Exposure, Interval, PartlyDecided, Reason, Unsupported, undecided_matter,
+};
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
@@ -123,31 +125,38 @@ impl Rate {
         rate.per_run = if rate.is_divided {
             cell.stratified(&results.header, predicate).estimate(SURE)
         } else {
-            plain(Proportion::new(rate.violated, rate.decided))
+            plain(rate.counted())
         };
         rate
     }
 
-    /// The number to sort by: zero where none was seen, the bound where there is nothing else to show, none where
-    /// nothing is known.
-    pub(crate) fn value(&self) -> Option<f64> {
-        match &self.per_run {
-            Ok(estimate) => Some(estimate.value),
-            Err(unsupported) if self.violated > 0 => unsupported.at_most,
-            Err(unsupported) => unsupported.at_most.map(|_| 0.0),
-        }
+    /// All runs, whatever they came to.
+    fn counted(&self) -> PartlyDecided {
+        PartlyDecided::new(self.violated, self.undecided, self.decided + self.undecided)
     }
 
     /// The rate, zero where none was seen, and nothing where it cannot be stated.
     pub(crate) fn stated(&self) -> Option<f64> {
-        self.value().filter(|_| self.per_run.is_ok() || self.violated == 0)
+        match &self.per_run {
+            Ok(estimate) => Some(estimate.value),
+            Err(unsupported) => unsupported.at_most.map(|_| 0.0).filter(|_| self.violated == 0),
+        }
     }
 
-    /// Clopper and Pearson's interval, where runs are not divided and something was seen. It takes long for many
-    /// violations.
+    /// The rate as if all undecided runs held and as if all were violated, and the interval around both: where they
+    /// are too many for one number.
+    pub(crate) fn range(&self) -> Option<(Interval, Interval)> {
+        match self.per_run {
+            Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => Some((range, interval)),
+            _ => None,
+        }
+    }
+
+    /// Clopper and Pearson's interval, both ways, where runs are not divided and something was seen. It takes long for
+    /// many violations.
     pub(crate) fn exact(&self) -> Option<Interval> {
         let is_counted = !self.is_divided && self.violated > 0;
-        Proportion::new(self.violated, self.decided).exact(SURE).filter(|_| is_counted)
+        self.counted().exact(SURE).filter(|_| is_counted)
     }
 
     /// What it is at most.
@@ -160,20 +169,30 @@ impl Rate {
 
     /// What it is at least.
     pub(crate) fn low(&self) -> f64 {
-        self.per_run.as_ref().map_or(0.0, |estimate| estimate.interval.low)
+        match &self.per_run {
+            Ok(estimate) => estimate.interval.low,
+            Err(_) => self.range().map_or(0.0, |(_, interval)| interval.low),
+        }
     }
 }
 
 /// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
-fn plain(proportion: Proportion) -> Result<Estimate, Unsupported> {
-    let runs = proportion.of();
-    match (proportion.estimate(), proportion.wilson(SURE)) {
-        (Some(value), Some(interval)) if value > 0.0 => {
-            Ok(Estimate { value, interval, plain_runs: runs as f64 })
-        }
-        (Some(_), _) => {
-            Err(Unsupported { reason: Reason::NoneSeen { runs }, at_most: proportion.at_most(SURE) })
-        }
-        _ => Err(Unsupported { reason: Reason::NothingDecided, at_most: None }),
+fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
+    let (decided, undecided) = (counted.decided(), counted.undecided());
+    let (Some(value), Some(range), Some(interval)) =
+        (decided.estimate(), counted.range(), counted.wilson(SURE))
+    else {
+        return Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
+    };
+    if value == 0.0 {
+        let reason = Reason::NoneSeen { runs: decided.of(), undecided };
+        return Err(Unsupported { reason, at_most: counted.at_most(SURE) });
     }
+    if undecided_matter(range) {
+        return Err(Unsupported {
+            reason: Reason::Undecided { range, interval },
+            at_most: Some(interval.high),
+        });
+    }
+    Ok(Estimate { value, interval, plain_runs: decided.of() as f64 })
 }

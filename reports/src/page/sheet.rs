@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 
 use super::document::Line;
-use super::rates::{Figures, Rate, SURE};
+use super::rates::{Figures, SURE};
 use crate::records::Example;
-use crate::results::{Pairs, Results};
+use crate::results::{Apart, Pairs, Results};
 use crate::statistics::Interval;
 
 /// By what designs are ranked.
@@ -30,29 +30,20 @@ pub(crate) struct Sheet<'a> {
     pub(crate) cells: BTreeMap<u64, Figures>,
     /// The points of the grid that have runs, in order.
     pub(crate) points: Vec<u64>,
+    /// Which designs are told apart at the points that have tables.
+    apart: Apart,
 }
 
 /// How two designs differ at one point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
-    /// The one's rate less the other's, where both ran from the same seeds.
-    pub(crate) value: f64,
+    /// The one's rate less the other's, on the same seeds; none where undecided runs leave it open.
+    pub(crate) value: Option<f64>,
     pub(crate) interval: Interval,
-    /// In how many seeds both decided.
+    /// How many seeds both ran from.
     pub(crate) pairs: u64,
-}
-
-/// Whether one design is told apart from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Apart {
-    /// Its rate is higher.
-    Higher,
-    /// Its rate is lower.
-    Lower,
-    /// Both may be the same.
-    No,
-    /// There is nothing to compare.
-    Unknown,
+    /// In how many of them one is undecided, or both.
+    pub(crate) undecided: u64,
 }
 
 impl<'a> Sheet<'a> {
@@ -70,12 +61,13 @@ impl<'a> Sheet<'a> {
                 cells.entry(cell).or_insert_with(|| Figures::of(results, cell));
             }
         }
-        Sheet { results, examples, part, cells, points }
+        let apart = results.apart(shown(&points), &COLUMNS, SURE);
+        Sheet { results, examples, part, cells, points, apart }
     }
 
     /// The points that have tables: all, or the first of many.
     pub(crate) fn shown(&self) -> &[u64] {
-        if self.points.len() <= POINTS_SHOWN { &self.points } else { &self.points[..1] }
+        shown(&self.points)
     }
 
     pub(crate) fn name(&self, design: usize) -> &'a str {
@@ -88,14 +80,17 @@ impl<'a> Sheet<'a> {
         self.cells.range(point * designs..(point + 1) * designs).map(|(_, figures)| figures)
     }
 
-    /// The cells of a point, the best design first.
+    /// The cells of a point by their ranks, and within a rank in the order of the study.
     pub(crate) fn ranked(&self, point: u64) -> Vec<&Figures> {
         let mut cells: Vec<&Figures> = self.at(point).collect();
-        cells.sort_by(|one, other| {
-            let by = RANKED.iter().map(|it| lower_first(&one.rate(*it), &other.rate(*it)));
-            by.fold(Ordering::Equal, Ordering::then).then(one.design.cmp(&other.design))
-        });
+        cells.sort_by_key(|cell| RANKED.map(|it| self.rank(cell, it).unwrap_or(usize::MAX)));
         cells
+    }
+
+    /// The rank of a cell's design at its point; none where nothing is known of it, or where nothing is compared.
+    pub(crate) fn rank(&self, cell: &Figures, predicate: Predicate) -> Option<usize> {
+        let designs = self.results.header.designs.len().max(1) as u64;
+        self.apart.rank(cell.cell / designs, cell.design, predicate)
     }
 
     /// The values of a point, as `key = value`.
@@ -130,43 +125,30 @@ impl<'a> Sheet<'a> {
         designs: (usize, usize),
         predicate: Predicate,
     ) -> Option<Difference> {
-        let paired = self.results.pairs.get(point, designs, predicate)?;
-        let (value, interval) = paired.difference().zip(paired.interval(SURE))?;
-        Some(Difference { value, interval, pairs: paired.pairs() })
+        let pairs = self.results.pairs.get(point, designs, predicate)?;
+        let interval = pairs.interval(SURE)?;
+        let (lower, higher) = (pairs.as_if_lower().difference()?, pairs.as_if_higher().difference()?);
+        // As with rates: a number is for where the undecided can change only a tenth of it.
+        let value = pairs.decided.difference().filter(|it| higher - lower <= it.abs() / 10.0);
+        let undecided = pairs.pairs() - pairs.decided.pairs();
+        Some(Difference { value, interval, pairs: pairs.pairs(), undecided })
     }
 
-    /// Whether a design is told apart from another: by the interval of their paired difference; where runs are
-    /// divided, by whether their intervals have nothing in common, which tells fewer apart.
-    pub(crate) fn apart(
+    /// How a design compares with another at a point that has tables; none where there is nothing to compare.
+    pub(crate) fn compare(
         &self,
         point: u64,
         (one, other): (&Figures, &Figures),
         predicate: Predicate,
-    ) -> Apart {
-        if self.results.is_divided() {
-            let (one, other) = (one.rate(predicate), other.rate(predicate));
-            return match (one.high(), other.high()) {
-                (Some(_), Some(high)) if one.low() > high => Apart::Higher,
-                (Some(high), Some(_)) if high < other.low() => Apart::Lower,
-                (Some(_), Some(_)) => Apart::No,
-                _ => Apart::Unknown,
-            };
-        }
-        match self.difference(point, (one.design, other.design), predicate) {
-            None => Apart::Unknown,
-            Some(it) if it.interval.low > 0.0 => Apart::Higher,
-            Some(it) if it.interval.high < 0.0 => Apart::Lower,
-            Some(_) => Apart::No,
-        }
+    ) -> Option<Ordering> {
+        let is_known = self.rank(one, predicate).is_some() && self.rank(other, predicate).is_some();
+        let designs = (one.design, other.design);
+        let is_compared =
+            self.results.is_divided() || self.results.pairs.get(point, designs, predicate).is_some();
+        (is_known && is_compared).then(|| self.apart.compare(point, designs, predicate))
     }
 }
 
-/// The lower rate first; where both are zero, the one that is known better; what is not known last.
-pub(crate) fn lower_first(one: &Rate, other: &Rate) -> Ordering {
-    let key = |rate: &Rate| match (rate.value(), rate.high()) {
-        (Some(value), Some(high)) => (value, if value == 0.0 { high } else { 0.0 }),
-        _ => (f64::INFINITY, 0.0),
-    };
-    let ((value, bound), (other, other_bound)) = (key(one), key(other));
-    value.total_cmp(&other).then(bound.total_cmp(&other_bound))
+fn shown(points: &[u64]) -> &[u64] {
+    if points.len() <= POINTS_SHOWN { points } else { &points[..1] }
 }

@@ -11,7 +11,9 @@ use super::rates::{Figures, SURE};
 use super::sheet::{COLUMNS, Sheet};
 use crate::findings::{grouped, several};
 use crate::results::Totals;
-use crate::statistics::{Part, Proportion, Scale, bound_words, rate_parts};
+use crate::statistics::{
+    Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
+};
 
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
@@ -28,7 +30,7 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
              divided by how many faults of each kind they have, into {}. How likely a run is to be of each is known \
              exactly from the rates; how often such a run goes wrong is counted. The rate is the sum of these shares, \
              each times its weight.{quiet} What has more faults than any stratum is not run: its whole weight is added \
-             to the upper end.",
+             to the upper end. So is that of undecided runs, which the lower end counts as if they held.",
             several(header.strata.len() as u64, "stratum").replace("stratums", "strata")
         )),
         Block::Table(estimates(sheet, &cells)),
@@ -68,6 +70,10 @@ fn estimates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
             Entry::line(Line::default().strong(value))
                 .below(Line::of(interval))
                 .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let (range, interval) = range_parts(range, interval, Scale::Share);
+            Entry::of(range).below(Line::of(interval)).below(Line::of("no number"))
         }
         Err(it) => {
             Entry::of(it.at_most.map_or("unknown".to_owned(), |bound| bound_words(bound, Scale::Share)))
@@ -125,15 +131,21 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
 fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate) -> Entry {
     match totals.part(&sheet.results.header, number, predicate) {
         Part::Impossible => Entry::of("0, as taken for granted"),
-        Part::Counted(part) => match part.estimate() {
+        Part::Counted(part) => match part.decided().estimate() {
             None if totals.weight() == 0.0 => Entry::of("cannot come"),
             None => Entry::of("not decided"),
-            Some(value) => Entry::of(share(value)).below(Line::of(format!(
-                "{} of {}",
-                grouped(part.hits()),
-                grouped(part.of())
-            ))),
+            Some(value) => of_stratum(part, value),
         },
+    }
+}
+
+fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
+    let of = |runs: Proportion| format!("{} of {}", grouped(runs.hits()), grouped(runs.of()));
+    match part.range().filter(|_| part.undecided() > 0) {
+        None => Entry::of(share(value)).below(Line::of(of(part.decided()))),
+        Some(range) => Entry::of(format!("{} to {}", share(range.low), share(range.high)))
+            .below(Line::of(of(part.decided())))
+            .below(Line::of(format!("{} undecided", grouped(part.undecided())))),
     }
 }
 

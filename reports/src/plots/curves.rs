@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Bar;
 use super::canvas::{Canvas, Look};
 use super::frame::Field;
-use super::panels::{Dot, Panel, Style, band, nothing, panels, spots};
+use super::panels::{Dot, Panel, Style, band, ends, nothing, panels, spot, through};
 use super::scale::{Quantity, Scale};
 
 /// Rates over a parameter.
@@ -50,13 +50,9 @@ pub(crate) fn curves(plot: &Curves) -> String {
         Values::Numbers(numbers, _) => numbers[value],
         Values::Words(_) => value as f64,
     };
-    let dot = |(value, up): &(usize, Bar)| {
-        let at = place(*value);
-        Dot { across: Bar { value: at, low: at, high: at }, up: *up }
-    };
+    let dot = |(value, up): &(usize, Bar)| Dot { across: Bar::exact(place(*value)), up: *up };
     let panel = |(title, lines): &(String, Vec<Course>)| {
-        let ends =
-            lines.iter().flat_map(|line| &line.rates).flat_map(|(_, bar)| [bar.low, bar.value, bar.high]);
+        let ends = lines.iter().flat_map(|line| &line.rates).flat_map(|(_, bar)| bar.places());
         Panel {
             title: title.clone(),
             across: across.clone(),
@@ -78,13 +74,12 @@ pub(crate) fn curves(plot: &Curves) -> String {
 }
 
 fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
-    let (design, dots) = line;
+    let (_, dots) = line;
     if dots.is_empty() {
         return nothing(canvas, field, "not decided");
     }
     band(canvas, field, panel, line);
-    let places = spots(field, panel, dots, |bar| bar.value);
-    canvas.curve(&places, Look::of(*design));
+    through(canvas, field, panel, line);
     if dots.len() <= SIGNS {
         signs(canvas, field, panel, line);
     }
@@ -92,10 +87,9 @@ fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Do
 
 fn signs(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let look = Look::of(*design);
-    let [value, low, high] = [|bar: &Bar| bar.value, |bar: &Bar| bar.low, |bar: &Bar| bar.high]
-        .map(|of| spots(field, panel, dots, of));
-    for ((at, low), high) in value.into_iter().zip(low).zip(high) {
+    for dot in dots {
+        let [low, high] = ends(field, panel, dot);
         canvas.whisker(low, high, look);
-        canvas.marker(at, look);
+        spot(field, panel, dot).iter().for_each(|at| canvas.marker(*at, look));
     }
 }

@@ -1,6 +1,7 @@
 //! Rates of designs with their intervals, a panel for each predicate, on axes of powers of ten.
 //!
 //! Zero has no place on such an axis: where nothing was seen, an arrow comes from the left edge and ends at the bound.
+//! Where only the ends are known, nothing stands between them.
 
 use super::Bar;
 use super::canvas::{Canvas, FAINT, GREY, Look, Side, TEXT, WIDTH, draw};
@@ -26,8 +27,7 @@ pub(crate) fn forest(plot: &Forest) -> String {
     let height = plot.designs.len().max(1) as f64 * ROW;
     let each = height + 84.0;
     let bars = plot.panels.iter().flat_map(|(_, bars)| bars).flatten();
-    let ends = bars
-        .flat_map(|bar| if bar.value > 0.0 { vec![bar.low, bar.value, bar.high] } else { vec![bar.high] });
+    let ends = bars.flat_map(Bar::places).filter(|place| *place > 0.0);
     let scale = Scale::log(ends, Quantity::Share);
     let across = plot.panels.len().min(ACROSS) as f64;
     let wide = (WIDTH - left - 16.0) / across;
@@ -72,7 +72,7 @@ fn panel(
     for (place, (bar, (design, _))) in bars.iter().zip(&plot.designs).enumerate() {
         let (y, look) = (row(field, place), Look::of(*design));
         match bar {
-            Some(bar) if bar.value > 0.0 => interval(canvas, field, scale, (bar, y), look),
+            Some(bar) if bar.low > 0.0 => interval(canvas, field, scale, (bar, y), look),
             Some(bar) => bound(canvas, field, scale, (bar.high, y), look),
             None => canvas.write("not decided", (field.left + 6.0, y), Side::Right, (TEXT - 2.0, GREY)),
         }
@@ -86,7 +86,7 @@ fn interval(canvas: &Canvas<'_>, field: &Field, scale: &Scale, (bar, y): (&Bar, 
     for end in [low, high] {
         canvas.line(&[(end, y - 4.0), (end, y + 4.0)], look.colour(), 1.6);
     }
-    canvas.marker((x(bar.value), y), look);
+    bar.value.iter().for_each(|value| canvas.marker((x(*value), y), look));
 }
 
 /// An arrow to the left, from the bound.

@@ -63,8 +63,8 @@ fn dots(of: &Distribution) -> Vec<Dot> {
     };
     let ends = (at(0.5 - median), at(0.5 + median));
     let dot = |(length, share): &(f64, f64)| Dot {
-        across: Bar { value: *length, low: ends.0, high: ends.1 },
-        up: Bar { value: *share, low: (share - off).max(0.0), high: (share + off).min(1.0) },
+        across: Bar { value: Some(*length), low: ends.0, high: ends.1 },
+        up: Bar { value: Some(*share), low: (share - off).max(0.0), high: (share + off).min(1.0) },
     };
     of.steps.iter().map(dot).collect()
 }
@@ -81,16 +81,17 @@ fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usi
     let look = Look::of(*design);
     let mut stairs: Vec<Spot> = Vec::new();
     let mut height = 0.0;
-    for dot in dots {
-        let across = panel.across.place(dot.across.value);
+    for (length, share) in dots.iter().filter_map(|dot| dot.across.value.zip(dot.up.value)) {
+        let across = panel.across.place(length);
         stairs.push(field.at(across, panel.up.place(height)));
-        height = dot.up.value;
+        height = share;
         stairs.push(field.at(across, panel.up.place(height)));
     }
     canvas.curve(&stairs, look);
-    if let Some(median) = dots.iter().find(|dot| dot.up.value >= 0.5 * (1.0 - 1e-12)).map(|dot| dot.across) {
+    let is_median = |dot: &&Dot| dot.up.value.is_some_and(|share| share >= 0.5 * (1.0 - 1e-12));
+    if let Some(median) = dots.iter().find(is_median).map(|dot| dot.across) {
         let at = |length: f64| field.at(panel.across.place(length), panel.up.place(0.5));
         canvas.whisker_across(at(median.low), at(median.high), look);
-        canvas.marker(at(median.value), look);
+        median.value.iter().for_each(|length| canvas.marker(at(*length), look));
     }
 }

@@ -36,10 +36,23 @@ pub(crate) use tradeoff::{Tradeoff, tradeoff};
 /// A number and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// What is likeliest; zero where nothing was seen.
-    pub(crate) value: f64,
+    /// What is likeliest, which is zero where nothing was seen; none where only the ends are known. Then no sign is
+    /// drawn, and no line goes through.
+    pub(crate) value: Option<f64>,
     /// What it is at least.
     pub(crate) low: f64,
     /// What it is at most.
     pub(crate) high: f64,
+}
+
+impl Bar {
+    /// A number that is known exactly.
+    fn exact(value: f64) -> Bar {
+        Bar { value: Some(value), low: value, high: value }
+    }
+
+    /// All that an axis has to hold.
+    fn places(&self) -> impl Iterator<Item = f64> + use<> {
+        [Some(self.low), self.value, Some(self.high)].into_iter().flatten()
+    }
 }

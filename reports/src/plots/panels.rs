@@ -75,16 +75,40 @@ fn legend(canvas: &Canvas<'_>, designs: &[(usize, String)]) {
     }
 }
 
-/// Places of a line's numbers in a field.
-pub(super) fn spots(field: &Field, panel: &Panel, dots: &[Dot], of: fn(&Bar) -> f64) -> Vec<Spot> {
-    let at = |dot: &Dot| field.at(panel.across.place(dot.across.value), panel.up.place(of(&dot.up)));
-    dots.iter().map(at).collect()
+/// A dot's place in a field, if it has a number.
+pub(super) fn spot(field: &Field, panel: &Panel, dot: &Dot) -> Option<Spot> {
+    let (across, up) = dot.across.value.zip(dot.up.value)?;
+    Some(field.at(panel.across.place(across), panel.up.place(up)))
+}
+
+/// The ends of a dot's bar, the lower one first, above the number across or the middle of its bar.
+pub(super) fn ends(field: &Field, panel: &Panel, dot: &Dot) -> [Spot; 2] {
+    let across = dot.across.value.unwrap_or(f64::midpoint(dot.across.low, dot.across.high));
+    [dot.up.low, dot.up.high].map(|up| field.at(panel.across.place(across), panel.up.place(up)))
+}
+
+/// A line through the dots that have numbers, with a gap where one has none. Pieces narrower than this are left to the
+/// band: of thousands of values they would be most of a page, and nobody saw them.
+const NARROWEST: f64 = 1.0;
+
+/// Draws it.
+pub(super) fn through(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+    let places: Vec<Option<Spot>> = dots.iter().map(|dot| spot(field, panel, dot)).collect();
+    for piece in places.split(Option::is_none) {
+        let piece: Vec<Spot> = piece.iter().flatten().copied().collect();
+        let is_seen =
+            piece.first().zip(piece.last()).is_some_and(|(one, other)| other.0 - one.0 >= NARROWEST);
+        if is_seen {
+            canvas.curve(&piece, Look::of(*design));
+        }
+    }
 }
 
 /// What lies between the ends of a line's bars.
 pub(super) fn band(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
-    let mut outline = spots(field, panel, dots, |bar| bar.high);
-    outline.extend(spots(field, panel, dots, |bar| bar.low).into_iter().rev());
+    let all: Vec<[Spot; 2]> = dots.iter().map(|dot| ends(field, panel, dot)).collect();
+    let mut outline: Vec<Spot> = all.iter().map(|[_, high]| *high).collect();
+    outline.extend(all.iter().rev().map(|[low, _]| *low));
     canvas.band(&outline, Look::of(*design));
 }
 

@@ -4,7 +4,7 @@
 use super::Bar;
 use super::canvas::{Canvas, GREY, Look, Side, TEXT};
 use super::frame::Field;
-use super::panels::{Dot, Panel, Style, panels, spots};
+use super::panels::{Dot, Panel, Style, ends, panels, spot, through};
 use super::scale::{Quantity, Scale};
 
 /// Both numbers of designs.
@@ -22,9 +22,7 @@ const WORDS: usize = 24;
 
 pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
     let dots = || plot.lines.iter().flat_map(|(_, dots)| dots).map(|(dot, _)| dot);
-    let ends = |of: fn(&Dot) -> Bar| -> Vec<f64> {
-        dots().map(of).flat_map(|bar| [bar.low, bar.value, bar.high]).collect()
-    };
+    let ends = |of: fn(&Dot) -> Bar| -> Vec<f64> { dots().map(of).flat_map(|bar| bar.places()).collect() };
     let words = |(design, dots): &(usize, Vec<(Dot, String)>)| {
         (*design, dots.iter().map(|(_, word)| word.clone()).collect())
     };
@@ -50,20 +48,22 @@ pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
     panels(&[panel], &style)
 }
 
-fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
+    let (design, dots) = line;
     let look = Look::of(*design);
-    let places = spots(field, panel, dots, |bar| bar.value);
-    if places.len() > 1 {
-        canvas.curve(&places, look);
-    }
+    through(canvas, field, panel, line);
     let words = panel.words.get(design);
-    for (place, (dot, at)) in dots.iter().zip(&places).enumerate() {
-        let y = |value: f64| field.at(0.0, panel.up.place(value)).1;
+    for (place, dot) in dots.iter().enumerate() {
+        let [low, high] = ends(field, panel, dot);
+        canvas.whisker(low, high, look);
         let x = |value: f64| field.at(panel.across.place(value), 0.0).0;
-        canvas.whisker((at.0, y(dot.up.low)), (at.0, y(dot.up.high)), look);
-        canvas.whisker_across((x(dot.across.low), at.1), (x(dot.across.high), at.1), look);
-        canvas.marker(*at, look);
+        let at = spot(field, panel, dot);
+        if let Some(at) = at {
+            canvas.whisker_across((x(dot.across.low), at.1), (x(dot.across.high), at.1), look);
+            canvas.marker(at, look);
+        }
         if let Some(word) = words.and_then(|words| words.get(place)) {
+            let at = at.unwrap_or(high);
             canvas.write(word, (at.0 + 8.0, at.1 - 10.0), Side::Right, (TEXT - 2.5, GREY));
         }
     }

@@ -4,7 +4,7 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::{StudyHeader, Sums};
 
 use super::{Cell, Totals};
-use crate::statistics::{Exposure, MeanPerRun, Part, Proportion, Stratified, Stratum};
+use crate::statistics::{Exposure, MeanPerRun, Part, PartlyDecided, Stratified, Stratum};
 
 impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
@@ -58,7 +58,7 @@ impl Totals {
             return Part::Impossible;
         }
         let count = self.of(predicate);
-        Part::Counted(Proportion::new(count.violated, self.runs - count.undecided))
+        Part::Counted(PartlyDecided::new(count.violated, count.undecided, self.runs))
     }
 
     /// Whether a run like these is known that violates anything.

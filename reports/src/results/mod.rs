@@ -3,6 +3,7 @@
 //! Only sums: which rate follows from them, and how sure it is, is for statistics to say. Read
 //! in one pass, a batch at a time; what is kept grows with the number of cells and not with that of runs.
 
+mod apart;
 mod estimate;
 mod pairs;
 mod sound;
@@ -15,6 +16,7 @@ use doublehold_scenarios::sweep::{Batch, Durations, StudyHeader, Sums};
 
 use crate::records::{Records, RecordsError};
 
+pub use apart::Apart;
 pub use pairs::Pairs;
 
 /// A sweep's results.

@@ -1,8 +1,8 @@
 //! Designs compared run by run: in how many seeds both were violated, one of them, or none.
 //!
 //! The same seed means the same faults to both as far as they have the same hosts, so that much of what chance does is
-//! the same on both sides, and the difference is told more precisely than from two rates. Only runs that both designs
-//! decided are counted.
+//! the same on both sides, and the difference is told more precisely than from two rates. Runs that one of them, or
+//! neither, decided are counted by what the other came to.
 //!
 //! Pairs are many: sixty designs make 1,770 at each point of the grid. So they are counted at the first points only,
 //! which are those that a report has tables of.
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::{Batch, ROW, StudyHeader};
 
-use crate::statistics::Paired;
+use crate::statistics::PartlyPaired;
 
 /// All pairs of designs at the first [`Pairs::POINTS`] points of the grid. Only where runs are not divided into strata:
 /// those of one count for more than those of another, and perhaps with one design only.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
     /// By point, the smaller design's number and the larger one's.
-    counts: BTreeMap<(u64, usize, usize, Predicate), Paired>,
+    counts: BTreeMap<(u64, usize, usize, Predicate), PartlyPaired>,
     /// Where pairs are counted.
     points: BTreeSet<u64>,
     designs: u64,
@@ -33,7 +33,17 @@ pub struct Pairs {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Marks {
     violated: [u64; Predicate::ALL.len()],
-    decided: [u64; Predicate::ALL.len()],
+    undecided: [u64; Predicate::ALL.len()],
+    /// Which of the 64 there are.
+    made: u64,
+}
+
+impl Marks {
+    /// Which runs are violated, held, and undecided.
+    fn of(&self, number: usize) -> [u64; 3] {
+        let (undecided, violated) = (self.undecided[number], self.violated[number]);
+        [violated & !undecided, self.made & !violated & !undecided, undecided]
+    }
 }
 
 impl Pairs {
@@ -47,7 +57,12 @@ impl Pairs {
 
     /// How two designs compare at a point, by their numbers; none if they have no runs in common there, or if pairs are
     /// not counted.
-    pub fn get(&self, point: u64, (one, other): (usize, usize), predicate: Predicate) -> Option<Paired> {
+    pub fn get(
+        &self,
+        point: u64,
+        (one, other): (usize, usize),
+        predicate: Predicate,
+    ) -> Option<PartlyPaired> {
         let counted = *self.counts.get(&(point, one.min(other), one.max(other), predicate))?;
         Some(if one < other { counted } else { counted.swapped() })
     }
@@ -80,35 +95,53 @@ impl Pairs {
         }
     }
 
-    /// Counts one batch of two designs. What only one of them has run is decided by one only.
+    /// All pairs that were counted, by point, designs and predicate: the smaller design's number first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, (usize, usize), Predicate, &PartlyPaired)> {
+        self.counts
+            .iter()
+            .map(|((point, one, other, predicate), pairs)| (*point, (*one, *other), *predicate, pairs))
+    }
+
+    /// Counts one batch of two designs: the runs that both have.
     fn count(&mut self, (first, one): (usize, &[Marks]), (second, other): (usize, &[Marks])) {
         for (number, predicate) in Predicate::ALL.into_iter().enumerate() {
-            let paired = self.counts.entry((self.row.0, first, second, predicate)).or_default();
+            let pairs = self.counts.entry((self.row.0, first, second, predicate)).or_default();
             for (one, other) in one.iter().zip(other) {
-                let decided = one.decided[number] & other.decided[number];
-                let (one, other) = (one.violated[number], other.violated[number]);
-                let count = |runs: u64| u64::from((runs & decided).count_ones());
-                paired.both += count(one & other);
-                paired.only_first += count(one & !other);
-                paired.only_second += count(!one & other);
-                paired.neither += count(!one & !other);
+                let made = one.made & other.made;
+                let ([violated, held, undecided], theirs) = (one.of(number), other.of(number));
+                let count = |one: u64, other: usize| u64::from((made & one & theirs[other]).count_ones());
+                let decided = &mut pairs.decided;
+                decided.both += count(violated, VIOLATED);
+                decided.only_first += count(violated, HELD);
+                decided.only_second += count(held, VIOLATED);
+                decided.neither += count(held, HELD);
+                pairs.violated_undecided += count(violated, UNDECIDED);
+                pairs.held_undecided += count(held, UNDECIDED);
+                pairs.undecided_violated += count(undecided, VIOLATED);
+                pairs.undecided_held += count(undecided, HELD);
+                pairs.both_undecided += count(undecided, UNDECIDED);
             }
         }
     }
 }
 
+/// The places of [`Marks::of`].
+const VIOLATED: usize = 0;
+const HELD: usize = 1;
+const UNDECIDED: usize = 2;
+
 fn marks(batch: &Batch) -> Vec<Marks> {
     let mut marks = vec![Marks::default(); batch.runs.div_ceil(64) as usize];
+    for run in 0..batch.runs {
+        marks[(run / 64) as usize].made |= 1 << (run % 64);
+    }
     for (number, predicate) in Predicate::ALL.into_iter().enumerate() {
-        for run in 0..batch.runs {
-            marks[(run / 64) as usize].decided[number] |= 1 << (run % 64);
-        }
         let Some(outcome) = batch.predicates.get(&predicate) else { continue };
         for run in outcome.violating().take_while(|run| *run < batch.runs) {
             marks[(run / 64) as usize].violated[number] |= 1 << (run % 64);
         }
         for run in outcome.doubtful().take_while(|run| *run < batch.runs) {
-            marks[(run / 64) as usize].decided[number] &= !(1 << (run % 64));
+            marks[(run / 64) as usize].undecided[number] |= 1 << (run % 64);
         }
     }
     marks
@@ -119,6 +152,7 @@ mod tests {
     use doublehold_scenarios::sweep::{BATCH, PredicateCount};
 
     use super::*;
+    use crate::statistics::Paired;
 
     /// Runs as letters: violated, held, in doubt.
     fn batch(cell: u64, number: u64, runs: &str) -> Batch {
@@ -143,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_both_made_and_decided_are_counted_one_by_one() {
+    fn runs_that_both_made_are_counted_one_by_one() {
         // The same behind 64 others, over two rows of batches, and with a partner that made fewer runs.
         for before in [0, 60, 64, 128] {
             let of = |cell, number, runs: &str| batch(cell, number, &(".".repeat(before) + runs));
@@ -158,11 +192,13 @@ mod tests {
                 ],
             );
             let neither = 1 + 2 * before as u64;
-            let expected = Paired { both: 3, only_first: 1, only_second: 0, neither };
+            let decided = Paired { both: 3, only_first: 1, only_second: 0, neither };
+            let expected =
+                PartlyPaired { decided, violated_undecided: 1, undecided_held: 1, ..PartlyPaired::default() };
             assert_eq!(pairs.get(0, (0, 1), Predicate::P2), Some(expected), "behind {before}");
             assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swapped()));
             let silent = pairs.get(0, (0, 1), Predicate::P1).expect("they ran");
-            assert_eq!((silent.pairs(), silent.neither), (7 + neither - 1, 7 + neither - 1));
+            assert_eq!((silent.pairs(), silent.decided.neither), (7 + neither - 1, 7 + neither - 1));
         }
     }
 
@@ -173,7 +209,7 @@ mod tests {
         let again: Vec<Batch> = (0..3 * points).map(|cell| batch(cell, BATCH, "v.")).collect();
         let pairs = pairs(3, &[batches, again].concat());
         for point in 0..points {
-            let both = pairs.get(point, (2, 0), Predicate::P2).map(|it| it.both);
+            let both = pairs.get(point, (2, 0), Predicate::P2).map(|it| it.decided.both);
             assert_eq!(both, (point < Pairs::POINTS as u64).then_some(2), "point {point}");
         }
         assert_eq!(pairs.counts.len(), Pairs::POINTS * 3 * Predicate::ALL.len());

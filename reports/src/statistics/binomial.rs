@@ -78,6 +78,11 @@ fn sum(ratios: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
+/// The probability of at most `hits` heads of so many coins. Needs `hits` to be no more than half of them.
+pub(super) fn at_most(hits: u64, of: u64) -> f64 {
+    term(hits, of, 0.5) * at_most_over_term(hits, of, 0.5)
+}
+
 /// The probability at which at most `hits` hits are as rare as `tail`. Needs some runs without a hit; `near` is a
 /// first guess above `hits / of`.
 pub(super) fn high_end(hits: u64, of: u64, tail: f64, near: f64) -> f64 {

@@ -98,7 +98,13 @@ impl Exposure {
         };
         let Estimate { value, interval, plain_runs } =
             per_run.map_err(|Unsupported { reason, at_most }| Unsupported {
-                reason,
+                reason: match reason {
+                    Reason::Undecided { range, interval } => Reason::Undecided {
+                        range: Interval { low: range.low / mean, high: range.high / mean },
+                        interval: Interval { low: interval.low / ends.high, high: interval.high / ends.low },
+                    },
+                    other => other,
+                },
                 at_most: at_most.map(|bound| bound / ends.low),
             })?;
         // Both errors of the mean are alike, and relative.

@@ -8,17 +8,18 @@
 //!
 //! - [`Proportion`]: hits among independent runs, with Wilson's interval and Clopper and Pearson's exact one
 //! - [`PartlyDecided`]: the same where some runs were never decided, counted both ways
-//! - [`Paired`]: two designs that ran from the same seeds
-//! - [`Stratified`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
+//! - [`Paired`], [`PartlyPaired`]: two designs that ran from the same seeds
+//! - [`holm`], [`simultaneous`]: which of many comparisons are told apart
+//! - [`Stratified`], [`Between`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
 //! - [`rate_words`], [`range_words`], [`bound_words`], [`estimate_words`]: all of it for readers
 //!
 //! # What is not modelled
 //!
 //! Runs are independent and alike: each has its own seed. Grants within a run are neither, which is why all rates are
-//! counted by run and made rates per grant afterwards. Looking at many cells and reporting the worst is not corrected
-//! for: of a hundred 95 % intervals, five miss. Neither is ending a sweep once its interval is narrow enough, which
-//! makes lucky draws end first.
+//! counted by run and made rates per grant afterwards. Which designs are told apart is corrected for how many
+//! are compared. Intervals are not: of a hundred 95 % intervals, five miss. Neither is ending a sweep once its interval
+//! is narrow enough, which makes lucky draws end first.
 //!
 //! ```
 //! use doublehold::statistics::{Confidence, Proportion};
@@ -29,6 +30,7 @@
 
 mod binomial;
 mod exposure;
+mod family;
 mod paired;
 mod proportion;
 mod rates;
@@ -37,12 +39,15 @@ mod stratified;
 mod undecided;
 
 pub use self::exposure::{Exposure, MeanPerRun};
-pub use self::paired::Paired;
+pub use self::family::{Tested, holm, simultaneous};
+pub use self::paired::{Paired, PartlyPaired};
 pub use self::proportion::Proportion;
 pub use self::rates::{Scale, bound_words, estimate_words, range_words, rate_words};
 #[cfg(feature = "cli")]
-pub(crate) use self::rates::{rate_parts, superscript};
-pub use self::stratified::{Estimate, Part, Reason, Stratified, Stratum, Unsupported};
+pub(crate) use self::rates::{range_parts, rate_parts, superscript};
+#[cfg(feature = "cli")]
+pub(crate) use self::stratified::undecided_matter;
+pub use self::stratified::{Between, Estimate, Part, Reason, Stratified, Stratum, Unsupported};
 pub use self::undecided::PartlyDecided;
 
 /// How often an interval that is computed this way holds the truth.

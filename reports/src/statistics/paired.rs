@@ -1,9 +1,12 @@
 //! Two designs that ran from the same seeds. Each seed is a pair: what one design met, the other met too.
 //!
 //! Pairing is what makes small differences visible: seeds in which both designs fail, or neither, say nothing of the
-//! difference and add nothing to its spread. Only the seeds in which **both** runs decided the predicate are
-//! counted; a run that was inconclusive takes its partner with it, since a pair with one half has no place in the
-//! table.
+//! difference and add nothing to its spread. A pair of which one half was never decided has no place in the table.
+//! [`PartlyPaired`] counts those beside it, and gives the two tables between which the truth lies.
+//!
+//! The test is McNemar's, exactly: of two designs that are the same, each seed that tells them apart takes the one side
+//! or the other with the chance of a coin. Four seeds on one side and none on the other come with 1 in 8. The
+//! asymptotic test, and whether zero is in the interval below, would call that a difference.
 //!
 //! The interval is Tango's (T. Tango, Statistics in Medicine 17, 1998): the differences that a score test does not
 //! reject. Newcombe's method 10 (Statistics in Medicine 17, 1998) is a closed form, and about as good with many
@@ -11,7 +14,9 @@
 //! that is where sweeps are. Tango's has a width for (0, 0), and agrees with McNemar's asymptotic test on whether
 //! zero is in it.
 
-use super::{Confidence, Interval};
+use std::cmp::Ordering;
+
+use super::{Confidence, Interval, binomial};
 
 /// In how many seeds the designs were violated: both, one of them, neither.
 ///
@@ -55,6 +60,13 @@ impl Paired {
         (self.pairs() > 0).then(|| difference / self.pairs() as f64)
     }
 
+    /// How often designs that are the same differ in one direction or the other as much as these do: McNemar's exact
+    /// test, two-sided. One without seeds that tell them apart.
+    pub fn p_value(&self) -> f64 {
+        let fewer = self.only_first.min(self.only_second);
+        (2.0 * binomial::at_most(fewer, self.only_first + self.only_second)).min(1.0)
+    }
+
     /// Tango's score interval of the difference; none without pairs.
     pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let pairs = self.pairs() as f64;
@@ -64,6 +76,102 @@ impl Paired {
             low: -tango_high(second, first, pairs, z),
             high: tango_high(first, second, pairs, z),
         })
+    }
+}
+
+/// Two designs on the same seeds, where some runs were never decided.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use doublehold::statistics::{Paired, PartlyPaired};
+///
+/// let decided = Paired { both: 0, only_first: 12, only_second: 1, neither: 487 };
+/// let pairs = PartlyPaired { decided, ..PartlyPaired::default() };
+/// let (which, p_value) = pairs.evidence();
+/// assert_eq!(which, Ordering::Greater);
+/// assert!((p_value - 28.0 / 8192.0).abs() < 1e-12);
+/// // Four runs of the second more may have been violated as well.
+/// let pairs = PartlyPaired { held_undecided: 4, ..pairs };
+/// assert!(pairs.evidence().1 > 0.1);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartlyPaired {
+    /// Seeds that both decided.
+    pub decided: Paired,
+    /// Seeds in which the first was violated, and the second is undecided.
+    pub violated_undecided: u64,
+    /// The first held, the second is undecided.
+    pub held_undecided: u64,
+    /// The first is undecided, the second was violated.
+    pub undecided_violated: u64,
+    /// The first is undecided, the second held.
+    pub undecided_held: u64,
+    /// Neither was decided.
+    pub both_undecided: u64,
+}
+
+impl PartlyPaired {
+    /// All pairs, decided or not.
+    pub fn pairs(&self) -> u64 {
+        self.as_if_lower().pairs()
+    }
+
+    /// The same with the second design as the first.
+    #[must_use]
+    pub fn swapped(self) -> PartlyPaired {
+        PartlyPaired {
+            decided: self.decided.swapped(),
+            violated_undecided: self.undecided_violated,
+            held_undecided: self.undecided_held,
+            undecided_violated: self.violated_undecided,
+            undecided_held: self.held_undecided,
+            both_undecided: self.both_undecided,
+        }
+    }
+
+    /// As if the first design held in all its undecided runs, and the second was violated in all of its own.
+    pub fn as_if_lower(&self) -> Paired {
+        Paired {
+            both: self.decided.both + self.violated_undecided,
+            only_first: self.decided.only_first,
+            only_second: self.decided.only_second
+                + self.held_undecided
+                + self.undecided_violated
+                + self.both_undecided,
+            neither: self.decided.neither + self.undecided_held,
+        }
+    }
+
+    /// As if the first design was violated in all its undecided runs, and the second held in all of its own.
+    pub fn as_if_higher(&self) -> Paired {
+        self.swapped().as_if_lower().swapped()
+    }
+
+    /// In how many seeds the designs may differ.
+    pub fn discordant(&self) -> u64 {
+        let pairs = self.decided;
+        self.pairs() - pairs.both - pairs.neither
+    }
+
+    /// Whether the first design is violated more often or less often, and how often designs that are the same would
+    /// look so different; whatever the undecided runs would have come to.
+    pub fn evidence(&self) -> (Ordering, f64) {
+        let (lower, higher) = (self.as_if_lower(), self.as_if_higher());
+        if lower.only_first > lower.only_second {
+            (Ordering::Greater, lower.p_value())
+        } else if higher.only_first < higher.only_second {
+            (Ordering::Less, higher.p_value())
+        } else {
+            (Ordering::Equal, 1.0)
+        }
+    }
+
+    /// The difference of the rates, from the low end as if the first design were as low as it may be, to the high end
+    /// as if it were as high; none without pairs.
+    pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        let (lower, higher) = (self.as_if_lower(), self.as_if_higher());
+        let (low, high) = lower.interval(confidence).zip(higher.interval(confidence))?;
+        Some(Interval { low: low.low, high: high.high })
     }
 }
 

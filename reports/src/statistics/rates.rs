@@ -1,9 +1,10 @@
 //! Rates for readers: as many digits as are known, and no more.
 //!
-//! The last digit that is shown is the first of half the interval's width: `1.2 % (0.9 to 1.6 %)`. Small rates have
-//! a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
+//! The last digit that is shown is the first of half the interval's width: `1.23 % (1.20 to 1.26 %)`. There are at least
+//! two where that half is less than the rate, so that rounding does not hide which is higher: `6.0 % (4.1 to 8.7 %)`. Small rates
+//! have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
-use super::{Estimate, Interval, Unsupported};
+use super::{Estimate, Interval, Reason, Unsupported};
 use crate::findings::grouped;
 
 /// What a number is of.
@@ -34,7 +35,10 @@ pub fn rate_words(value: f64, interval: Interval, scale: Scale) -> String {
 pub(crate) fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (String, String) {
     // An estimate near zero between wide ends has the unit of the ends.
     let unit = Unit::of(value.abs().max(interval.width() / 10.0), scale);
-    let known = magnitude(interval.width() / 2.0 * unit.factor);
+    let half = interval.width() / 2.0;
+    let last = magnitude(half * unit.factor);
+    let second = magnitude(value * unit.factor) - 1;
+    let known = if half < value.abs() { last.min(second) } else { last };
     let number = |value: f64| {
         let value = value * unit.factor;
         // A small end may have two digits more, so that it is not shown as zero.
@@ -55,6 +59,12 @@ pub(crate) fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (Strin
 /// assert_eq!(range_words(range, interval, Scale::Share), "8 to 11 % (6 to 13 %)");
 /// ```
 pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String {
+    let (range, interval) = range_parts(range, interval, scale);
+    format!("{range} ({interval})")
+}
+
+/// The same in two: `8 to 11 %` and `6 to 14 %`.
+pub(crate) fn range_parts(range: Interval, interval: Interval, scale: Scale) -> (String, String) {
     let unit = Unit::of(range.high.abs().max(interval.width() / 10.0), scale);
     // What is not known of the ends is what the interval has beyond them.
     let beyond = (interval.width() - range.width()) / 2.0;
@@ -65,13 +75,16 @@ pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String 
         decimal(value, first.clamp(known - 2, known))
     };
     let [from, to, low, high] = [range.low, range.high, interval.low, interval.high].map(number);
-    format!("{from} to {to}{0} ({low} to {high}{0})", unit.words)
+    (format!("{from} to {to}{}", unit.words), format!("{low} to {high}{}", unit.words))
 }
 
-/// An estimate, or the bound that stands for it: `at most 2 × 10⁻⁹`. It is `unknown` if nothing was run.
+/// An estimate, or the bound or the range that stands for it: `at most 2 × 10⁻⁹`. It is `unknown` if nothing was run.
 pub fn estimate_words(estimate: &Result<Estimate, Unsupported>, scale: Scale) -> String {
     match estimate {
         Ok(rate) => rate_words(rate.value, rate.interval, scale),
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            range_words(*range, *interval, scale)
+        }
         Err(Unsupported { at_most: Some(bound), .. }) => bound_words(*bound, scale),
         Err(Unsupported { at_most: None, .. }) => "unknown".to_owned(),
     }

@@ -24,7 +24,9 @@
 //! are silent only as often as the confidence misses, near `3 max(w / n)` at 95 %, the rule of three. A stratum in
 //! which nothing can happen is to be said to be [`Part::Impossible`].
 //!
-//! **What was not run** can be violated never or always. Its whole weight goes to the high end.
+//! **What was not run** can be violated never or always. Its whole weight goes to the high end. **Undecided runs** are
+//! the same in their stratum: the low end counts them as if they held, the high end as if they were violated. The
+//! number between is of those that decided, and is stated only where the others can hardly matter.
 //!
 //! # When there is no number
 //!
@@ -33,8 +35,11 @@
 
 use std::fmt;
 
+use crate::findings::several;
+
+use super::rates::{Scale, range_words};
 use super::score::{self, Weighted};
-use super::{Confidence, Interval, Proportion};
+use super::{Confidence, Interval, PartlyDecided, Proportion};
 
 /// An interval must be as narrow as that of so many violations in plain runs. It then ends at less than six times
 /// its low end. Below that even the order of magnitude is unknown, and Wilson's interval covers less than it says.
@@ -43,11 +48,16 @@ const FEWEST_VIOLATIONS: f64 = 5.0;
 /// Strata that were not run may weigh a tenth of the estimate: as much as is lost in the two digits that are shown.
 const MOST_UNEXPLORED: f64 = 0.1;
 
+/// Undecided runs may be a tenth of those that are violated, or of those that hold if they are fewer: as much as what
+/// was not run, and for the same reason. A share of all runs was rejected: one undecided run in a hundred is nothing
+/// beside a rate of a half, and ten times a rate of one in a thousand.
+const MOST_UNDECIDED: f64 = 0.1;
+
 /// What is known of the runs of a stratum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
-    /// They were run: violated in so many of those that decided.
-    Counted(Proportion),
+    /// They were run: so many are violated, and so many undecided.
+    Counted(PartlyDecided),
     /// They cannot be violated, whatever the seed: the predicate needs a fault, and there is none.
     Impossible,
 }
@@ -64,13 +74,13 @@ pub struct Stratum {
 /// All runs, divided.
 ///
 /// ```
-/// use doublehold::statistics::{Confidence, Part, Proportion, Stratified, Stratum};
+/// use doublehold::statistics::{Confidence, Part, PartlyDecided, Stratified, Stratum};
 ///
 /// let runs = Stratified {
 ///     strata: vec![
 ///         Stratum { weight: 0.9998, part: Part::Impossible },
-///         Stratum { weight: 1e-4, part: Part::Counted(Proportion::new(300, 10_000)) },
-///         Stratum { weight: 1e-8, part: Part::Counted(Proportion::new(900, 1_000)) },
+///         Stratum { weight: 1e-4, part: Part::Counted(PartlyDecided::new(300, 0, 10_000)) },
+///         Stratum { weight: 1e-8, part: Part::Counted(PartlyDecided::new(900, 0, 1_000)) },
 ///     ],
 ///     unexplored: 1e-12,
 /// };
@@ -80,7 +90,7 @@ pub struct Stratum {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stratified {
-    /// Those that were run or that need not be. One without a run that decided counts as unexplored.
+    /// Those that were run or that need not be. One without a run counts as unexplored.
     pub strata: Vec<Stratum>,
     /// The probability of all others.
     pub unexplored: f64,
@@ -97,13 +107,33 @@ pub struct Estimate {
     pub plain_runs: f64,
 }
 
+/// A rate of which the ends are known: from as if all undecided runs held, to as if all were violated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// The rate at both ends.
+    pub range: Interval,
+    /// What chance leaves open below the one and above the other.
+    pub interval: Interval,
+}
+
+impl Between {
+    /// Whether this rate is below another for certain, whatever undecided runs come to: the interval of the difference,
+    /// by MOVER for differences (G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008), is below zero. As if both
+    /// were independent, which tells fewer apart where the same seeds make both higher or lower.
+    pub fn is_below(&self, other: &Between) -> bool {
+        let difference = other.range.low - self.range.high;
+        let errors = (self.interval.high - self.range.high).hypot(other.range.low - other.interval.low);
+        difference > errors
+    }
+}
+
 /// Why there is no rate to state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unsupported {
     /// What is missing.
     pub reason: Reason,
-    /// What the rate is at most, if anything was run. Where no violation was seen it is an exact one-sided bound;
-    /// else it is the high end of the interval.
+    /// What the rate is at most, if anything was decided. Where no violation was seen and nothing is undecided it is an
+    /// exact one-sided bound; else it is the high end of the interval.
     pub at_most: Option<f64>,
 }
 
@@ -116,6 +146,15 @@ pub enum Reason {
     NoneSeen {
         /// How many runs decided.
         runs: u64,
+        /// How many did not, which count towards the bound.
+        undecided: u64,
+    },
+    /// So many runs are undecided that the rate depends on what they would have come to.
+    Undecided {
+        /// The rate if all of them held, and if all were violated.
+        range: Interval,
+        /// The same with what chance leaves open.
+        interval: Interval,
     },
     /// What was not run may weigh more than a tenth of what was found.
     Unexplored {
@@ -135,9 +174,17 @@ impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason {
             Reason::NothingDecided => f.write_str("no run decided whether it is violated"),
-            Reason::NoneSeen { runs } => {
-                let runs = crate::findings::several(runs, "run");
+            Reason::NoneSeen { runs, undecided: 0 } => {
+                let runs = several(runs, "run");
                 write!(f, "no violation was seen in {runs}: there is only an upper bound; make more runs")
+            }
+            Reason::NoneSeen { runs, undecided } => {
+                let (runs, more) = (several(runs, "run"), several(undecided, "more run"));
+                write!(f, "no violation was seen in {runs}, and {more} may have one: there is only an upper bound")
+            }
+            Reason::Undecided { range, interval } => {
+                let range = range_words(range, interval, Scale::Share);
+                write!(f, "too many runs are undecided: it is {range}; give runs more time to decide")
             }
             Reason::Unexplored { share } if share >= 1.0 => {
                 write!(f, "what was not run weighs {share:.1} times what was found: try more faults at once")
@@ -165,40 +212,50 @@ impl std::error::Error for Unsupported {}
 impl Stratified {
     /// Plain runs: one stratum that is everything.
     pub fn plain(part: Proportion) -> Stratified {
-        Stratified { strata: vec![Stratum { weight: 1.0, part: Part::Counted(part) }], unexplored: 0.0 }
+        let part = Part::Counted(PartlyDecided::new(part.hits(), 0, part.of()));
+        Stratified { strata: vec![Stratum { weight: 1.0, part }], unexplored: 0.0 }
     }
 
     /// The rate and its interval.
     ///
     /// # Errors
-    /// [`Unsupported`] if there are too few violations for one, or if too much was not run.
+    /// [`Unsupported`] if there are too few violations for one, or if too much was not run or not decided.
     ///
     /// # Panics
     /// If weights are no probabilities, or come to more than one.
     pub fn estimate(&self, confidence: Confidence) -> Result<Estimate, Unsupported> {
         self.assert_weights();
         let unsupported = |reason, at_most| Err(Unsupported { reason, at_most });
-        let counted: Vec<Weighted> = self.counted().collect();
-        let runs: u64 = counted.iter().map(|stratum| stratum.part.of()).sum();
+        let decided = self.counted(PartlyDecided::decided);
+        let sum = |of: fn(PartlyDecided) -> u64| self.parts().map(|(_, part)| of(part)).sum::<u64>();
+        let (runs, undecided) = (sum(|part| part.decided().of()), sum(PartlyDecided::undecided));
         let unexplored = self.unexplored();
         if runs == 0 {
             return unsupported(Reason::NothingDecided, None);
         }
-        if counted.iter().all(|stratum| stratum.part.hits() == 0) {
-            let at_most = silent_bound(&counted, confidence) + unexplored;
-            return unsupported(Reason::NoneSeen { runs }, Some(at_most));
-        }
         let z = confidence.deviations();
-        let (value, of_runs) = score::interval(&counted, z);
+        if decided.iter().all(|stratum| stratum.part.hits() == 0) {
+            let bound = match undecided {
+                0 => silent_bound(&decided, confidence),
+                _ => score::interval(&self.counted(PartlyDecided::as_if_hits), z).1.high,
+            };
+            return unsupported(Reason::NoneSeen { runs, undecided }, Some((bound + unexplored).min(1.0)));
+        }
+        let (value, of_decided) = score::interval(&decided, z);
+        let (range, of_runs) = self.both_ways(z);
         let interval = Interval { high: (of_runs.high + unexplored).min(1.0), ..of_runs };
         // Five of so many plain runs are five: the way back is right to twelve digits.
         let is_enough = |plain: f64| value * plain >= FEWEST_VIOLATIONS * (1.0 - 1e-9);
         let too_few =
             |plain: f64| unsupported(Reason::TooUncertain { violations: value * plain }, Some(interval.high));
-        // Before what was not run is blamed: with more faults at once these runs would be as uncertain.
-        let of_runs = plain_runs(value, of_runs, z);
-        if !is_enough(of_runs) {
-            return too_few(of_runs);
+        // Before what was not run or not decided is blamed: without it these runs would be as uncertain.
+        let of_decided = plain_runs(value, of_decided, z);
+        if !is_enough(of_decided) {
+            return too_few(of_decided);
+        }
+        if undecided_matter(range) {
+            let range = Interval { high: (range.high + unexplored).min(1.0), ..range };
+            return unsupported(Reason::Undecided { range, interval }, Some(interval.high));
         }
         if unexplored > MOST_UNEXPLORED * value {
             return unsupported(Reason::Unexplored { share: unexplored / value }, Some(interval.high));
@@ -210,19 +267,42 @@ impl Stratified {
         Ok(Estimate { value, interval, plain_runs })
     }
 
+    /// Where the rate lies, whether or not a number can be stated: as if all undecided runs held, and as if they were
+    /// violated and all that was not run too. None without a run that decided.
+    pub fn between(&self, deviations: f64) -> Option<Between> {
+        self.parts().any(|(_, part)| part.decided().of() > 0).then(|| {
+            let unexplored = self.unexplored();
+            let further = |it: Interval| Interval { high: (it.high + unexplored).min(1.0), ..it };
+            let (range, interval) = self.both_ways(deviations);
+            Between { range: further(range), interval: further(interval) }
+        })
+    }
+
+    /// The rate as if all undecided runs held and as if all were violated, and the interval around both.
+    fn both_ways(&self, z: f64) -> (Interval, Interval) {
+        let (low, around_low) = score::interval(&self.counted(PartlyDecided::as_if_misses), z);
+        let (high, around_high) = score::interval(&self.counted(PartlyDecided::as_if_hits), z);
+        (Interval { low, high }, Interval { low: around_low.low, high: around_high.high })
+    }
+
     /// The weights and counts of strata that were run.
-    fn counted(&self) -> impl Iterator<Item = Weighted> {
+    fn parts(&self) -> impl Iterator<Item = (f64, PartlyDecided)> {
         self.strata.iter().filter_map(|stratum| match stratum.part {
-            Part::Counted(part) if part.of() > 0 && stratum.weight > 0.0 => {
-                Some(Weighted { weight: stratum.weight, part })
-            }
+            Part::Counted(part) if stratum.weight > 0.0 => Some((stratum.weight, part)),
             _ => None,
         })
     }
 
+    /// The same with undecided runs counted in one of the ways; without strata that then have no run.
+    fn counted(&self, of: fn(PartlyDecided) -> Proportion) -> Vec<Weighted> {
+        let weighted = self.parts().map(|(weight, part)| Weighted { weight, part: of(part) });
+        weighted.filter(|stratum| stratum.part.of() > 0).collect()
+    }
+
     /// The weight of all that could be violated and was not run.
     fn unexplored(&self) -> f64 {
-        let silent = |stratum: &&Stratum| matches!(stratum.part, Part::Counted(part) if part.of() == 0);
+        let silent =
+            |stratum: &&Stratum| matches!(stratum.part, Part::Counted(part) if part.as_if_misses().of() == 0);
         self.unexplored + self.strata.iter().filter(silent).map(|stratum| stratum.weight).sum::<f64>()
     }
 
@@ -238,6 +318,13 @@ impl Stratified {
         }
         assert!(sum <= 1.0 + 1e-9, "the strata's weights come to {sum}, more than one: some overlap");
     }
+}
+
+/// Whether the undecided runs are too many for a number that leaves them out; given the rate as if all of them held, and
+/// as if all were violated.
+pub(crate) fn undecided_matter(range: Interval) -> bool {
+    // A tenth is a tenth, also where the last bit of a float is off.
+    range.width() > MOST_UNDECIDED * range.low.min(1.0 - range.high) * (1.0 + 1e-9)
 }
 
 /// The largest rate at which all strata are silent as often as the confidence misses, or more often.

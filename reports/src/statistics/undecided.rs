@@ -81,6 +81,11 @@ impl PartlyDecided {
         self.as_if_hits().at_most(confidence)
     }
 
+    /// The runs that were decided, alone.
+    pub fn decided(self) -> Proportion {
+        Proportion::new(self.hits, self.of - self.undecided)
+    }
+
     /// As if no undecided run was a hit.
     pub fn as_if_misses(self) -> Proportion {
         Proportion::new(self.hits, self.of)

@@ -52,7 +52,7 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let study = Arc::new(study);
     let effort = Effort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
     let (mut cell, mut seeds) = (Cell::default(), Vec::new());
-    let order = Order::of(&study, Shard::WHOLE, |_, _| false);
+    let order = Order::of(&study, Shard::WHOLE, |_| false);
     sweep(&study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             // Strata that are not independent would spread the sum more than its interval says.
@@ -68,7 +68,7 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let runs = cell.stratified(&asked.header, Predicate::P1);
     let per_run = runs.estimate(confidence);
     let shares = runs.strata.iter().map(|stratum| match stratum.part {
-        Part::Counted(part) => stratum.weight * part.estimate().unwrap_or(0.0),
+        Part::Counted(part) => stratum.weight * part.decided().estimate().unwrap_or(0.0),
         Part::Impossible => 0.0,
     });
     let counts = || cell.strata.values().map(|totals| totals.of(Predicate::P1));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use doublehold::statistics::{
-    Confidence, Estimate, Part, Proportion, Scale, Stratified, Stratum, Unsupported, rate_words,
+    Confidence, Estimate, Part, PartlyDecided, Reason, Scale, Stratified, Stratum, Unsupported, rate_words,
 };
 use doublehold_history::Predicate;
 use doublehold_scenarios::sweep::{Batch, StudyHeader, Sums};
@@ -56,6 +56,9 @@ fn assert_rate(cell: &Value, strata: &[(f64, Part)], unexplored: f64) {
         Err(refusal @ Unsupported { at_most, .. }) => {
             assert_eq!(rate["why"], refusal.to_string());
             assert_near(&rate["high"], at_most.expect("there are runs"));
+            if let Reason::Undecided { interval, .. } = refusal.reason {
+                assert_near(&rate["low"], interval.low);
+            }
         }
     }
 }
@@ -63,7 +66,7 @@ fn assert_rate(cell: &Value, strata: &[(f64, Part)], unexplored: f64) {
 #[test]
 fn a_rate_is_made_of_what_each_stratum_decided_and_of_what_was_not_run() {
     let (quiet, paused, twice) = (part(0, 0.99, (0, 0)), part(1, 9e-3, (200, 0)), part(2, 9e-4, (400, 0)));
-    let counted = |hits, of| Part::Counted(Proportion::new(hits, of));
+    let counted = |hits, of| Part::Counted(PartlyDecided::new(hits, 0, of));
     let (none, some, most) = ((0.99, Part::Impossible), (9e-3, counted(200, 500)), (9e-4, counted(400, 500)));
     let header = divided_into(3, &["a"]);
     let all = |beyond| [Batch { beyond: Some(beyond), ..quiet.clone() }, paused.clone(), twice.clone()];
@@ -72,13 +75,14 @@ fn a_rate_is_made_of_what_each_stratum_decided_and_of_what_was_not_run() {
     assert_rate(&cell(&header, &all(1e-4)), &[none, some, most], 1e-4);
     // The sweep is not there yet.
     assert_rate(&cell(&header, &all(1e-4)[..2]), &[none, some], 0.01 - 9e-3);
-    // What nobody could say is neither.
-    let doubted = part(1, 9e-3, (200, 100));
-    assert_rate(
-        &cell(&header, &[quiet.clone(), doubted, twice.clone()]),
-        &[none, (9e-3, counted(200, 400)), most],
-        0.0,
-    );
+    // What nobody could say is either.
+    for undecided in [15, 100] {
+        let doubted = part(1, 9e-3, (200, undecided));
+        let part = Part::Counted(PartlyDecided::new(200, undecided, 500));
+        let cell = cell(&header, &[quiet.clone(), doubted, twice.clone()]);
+        assert_rate(&cell, &[none, (9e-3, part), most], 0.0);
+        assert_eq!(cell["rates"]["P2"]["rate"].is_null(), undecided == 100, "{cell}");
+    }
     // A violation without a fault counts, though it was taken for granted that there is none.
     let loud = part(0, 0.99, (50, 0));
     let batches = [loud, paused.clone(), twice.clone()];
@@ -119,8 +123,8 @@ fn strata_give_a_rate_with_its_effective_sample_size() {
     let html = page.page();
     let strata = vec![
         Stratum { weight: 0.99, part: Part::Impossible },
-        Stratum { weight: 1e-3, part: Part::Counted(Proportion::new(100, 500)) },
-        Stratum { weight: 1e-6, part: Part::Counted(Proportion::new(400, 500)) },
+        Stratum { weight: 1e-3, part: Part::Counted(PartlyDecided::new(100, 0, 500)) },
+        Stratum { weight: 1e-6, part: Part::Counted(PartlyDecided::new(400, 0, 500)) },
     ];
     let rate = Stratified { strata, unexplored: 1e-12 }.estimate(Confidence::P95).expect("there is enough");
     let words = rate_words(rate.value, rate.interval, Scale::Share);
@@ -146,7 +150,7 @@ fn strata_that_support_no_number_say_why() {
     let html = page.page();
     assert!(html.contains("No number is stated where it could not be supported:"));
     assert!(html.contains("fewer than 5: make more runs"), "too few violations");
-    assert!(html.contains("no rate can be stated for any design"));
+    assert!(html.contains("no rate can be stated, and no two designs are told apart"));
 }
 
 /// The runs without a fault, nearly all, are not made yet.
@@ -162,14 +166,25 @@ fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
     assert!(page.contains("designs are not compared seed by seed"));
 }
 
-/// `a` has fewer violations, too few for a rate: it may be as high as its bound, which is above the rate of `b`.
+/// `a` has fewer violations, too few for a rate, and `b` a few more: nobody can say which is lower, and a bound is no
+/// rate that could be the lower one or the higher one.
 #[test]
-fn a_rate_that_cannot_be_stated_ranks_by_its_bound() {
+fn a_bound_is_not_ranked_as_a_rate() {
     let page = divided([4, 6]);
     page.page();
     let answer = page.read("report.md");
-    assert!(answer.contains("**P2, valid overlap:** lowest with `b` (1 × 10⁻⁵ of runs)"), "{answer}");
-    assert!(answer.contains("`a` (at most 2.1 × 10⁻⁵ of runs) is not told apart"), "{answer}");
+    let told = "**P2, valid overlap:** no two designs are told apart: `a` (at most 2.1 × 10⁻⁵ of runs) and `b` (1.2 × \
+                10⁻⁵ of runs).";
+    assert!(answer.contains(told), "{answer}");
+    assert_eq!(answer.matches("P2: 1<br>P1: 1<br>P4: 1").count(), 2, "{answer}");
+    // With many more runs than it takes for a rate, they are.
+    let page = divided([4, 120]);
+    page.page();
+    let answer = page.read("report.md");
+    assert!(
+        answer.contains("lowest with `a` (at most 2.1 × 10⁻⁵ of runs); higher with `b` (0.024 %"),
+        "{answer}"
+    );
 }
 
 /// Where a run without a fault violates P1, nobody can take it for granted that P2 needs one: of 500 such runs none
@@ -183,7 +198,7 @@ fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
         beyond: Some(0.0),
         ..batch(0, 500, move |it| if it == Predicate::P1 { (p1, 0) } else { (0, 0) })
     };
-    let counted = |hits| Part::Counted(Proportion::new(hits, 500));
+    let counted = |hits| Part::Counted(PartlyDecided::new(hits, 0, 500));
     let holds = cell(&header, &[quiet(0), part(1, 0.001, (40, 0))]);
     assert_rate(&holds, &[(0.999, Part::Impossible), (0.001, counted(40))], 0.0);
     let refuted = cell(&header, &[quiet(1), part(1, 0.001, (40, 0))]);

@@ -5,6 +5,7 @@ mod divided;
 mod made;
 mod numbers;
 mod odd;
+mod ranks;
 mod sizes;
 
 use std::fs;
@@ -123,7 +124,7 @@ fn the_terminal_shows_the_files_and_the_ranking() {
     let expected = "DIR/report.html\nDIR/report.md\nDIR/cells.csv\nDIR/cells.json\n\n\
                     Which of these made-up designs is it?\n\nwith lock.ttl = 1s\n";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("\n  fenced  6 % (4 to 9 %)"), "{text}");
+    assert!(text.contains("\n  1        fenced  6.0 % (4.1 to 8.8 %)"), "{text}");
     assert_eq!(stderr(&output), "");
 }
 

@@ -5,7 +5,7 @@
 //! alone it would be more where few are, since then only the lucky ones are stated. A bound that is given instead of
 //! a number is counted beside it.
 
-use doublehold::statistics::{Confidence, Part, Proportion, Stratified, Stratum};
+use doublehold::statistics::{Confidence, Part, PartlyDecided, Stratified, Stratum};
 use doublehold_sim::{Seed, Stream};
 
 const REPETITIONS: u64 = 1_000;
@@ -36,11 +36,11 @@ impl Tally {
     }
 }
 
-fn drawn(stream: &mut Stream, share: f64, runs: u64) -> Proportion {
+fn drawn(stream: &mut Stream, share: f64, runs: u64) -> PartlyDecided {
     // A share as 53 bits: what a float in 0..1 has.
     let threshold = (share * (1_u64 << 53) as f64) as u64;
     let hits = (0..runs).filter(|_| stream.next_u64() >> 11 < threshold).count();
-    Proportion::new(hits as u64, runs)
+    PartlyDecided::new(hits as u64, 0, runs)
 }
 
 fn tried(world: &World) -> Tally {

@@ -94,7 +94,7 @@ fn what_is_refused_per_run_is_refused_per_grant_with_its_bound() {
     let ten = Exposure { strata: vec![(1.0, of(&[10; 100]))], unit: 1.0 };
     let refused = rate(&ten, per_run(0, 5_000)).expect_err("nothing was seen");
     let bound = Proportion::new(0, 5_000).at_most(Confidence::P95).expect("there are runs");
-    assert_eq!(refused.reason, Reason::NoneSeen { runs: 5_000 });
+    assert_eq!(refused.reason, Reason::NoneSeen { runs: 5_000, undecided: 0 });
     assert_near(refused.at_most.expect("there are runs"), bound / 10.0, "per grant");
     // There may be fewer grants than were seen.
     let about = Exposure { strata: vec![(1.0, of(&[5, 10, 15]))], unit: 1.0 };

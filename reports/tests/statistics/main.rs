@@ -2,6 +2,7 @@
 
 mod experiment;
 mod exposures;
+mod family;
 mod pairs;
 mod proportions;
 mod strata;

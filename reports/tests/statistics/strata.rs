@@ -1,13 +1,13 @@
 //! Weighted strata: identities, bounds where nothing was seen, and when there is no number.
 
 use doublehold::statistics::{
-    Confidence, Estimate, Part, Proportion, Reason, Stratified, Stratum, Unsupported,
+    Confidence, Estimate, Interval, Part, PartlyDecided, Proportion, Reason, Stratified, Stratum, Unsupported,
 };
 
 use crate::assert_near;
 
 fn counted(weight: f64, hits: u64, of: u64) -> Stratum {
-    Stratum { weight, part: Part::Counted(Proportion::new(hits, of)) }
+    Stratum { weight, part: Part::Counted(PartlyDecided::new(hits, 0, of)) }
 }
 
 fn impossible(weight: f64) -> Stratum {
@@ -113,7 +113,7 @@ fn strata_without_a_violation_widen_the_high_end_only_as_far_as_they_weigh() {
 #[test]
 fn without_any_violation_there_is_a_bound_and_no_rate() {
     let Unsupported { reason, at_most } = refused(&[counted(1.0, 0, 5_000)], 0.0);
-    assert_eq!(reason, Reason::NoneSeen { runs: 5_000 });
+    assert_eq!(reason, Reason::NoneSeen { runs: 5_000, undecided: 0 });
     let exact = Proportion::new(0, 5_000).at_most(Confidence::P95).expect("there are runs");
     assert_near(at_most.expect("there are runs"), exact, "the rule of three");
     let unexplored = refused(&[counted(1e-3, 0, 5_000), impossible(0.9)], 2e-9).at_most;
@@ -199,6 +199,54 @@ fn a_stratum_without_a_run_that_decided_is_unexplored() {
     assert_eq!(nothing, Unsupported { reason: Reason::NothingDecided, at_most: None });
 }
 
+fn partly(weight: f64, hits: u64, undecided: u64, of: u64) -> Stratum {
+    Stratum { weight, part: Part::Counted(PartlyDecided::new(hits, undecided, of)) }
+}
+
+/// The ends are those of the same runs if all that are undecided held, and if all were violated; the number between is
+/// of those that decided.
+#[test]
+fn undecided_runs_of_each_stratum_count_both_ways() {
+    let strata = [partly(1e-3, 300, 20, 1_000), partly(1e-5, 700, 50, 1_000), impossible(0.9)];
+    let few = stated(&[counted(1e-3, 300, 1_000), counted(1e-5, 700, 1_000), impossible(0.9)], 0.0);
+    let many = stated(&[counted(1e-3, 320, 1_000), counted(1e-5, 750, 1_000), impossible(0.9)], 0.0);
+    let got = stated(&strata, 0.0);
+    assert_near(got.interval.low, few.interval.low, "low");
+    assert_near(got.interval.high, many.interval.high, "high");
+    assert_near(got.value, 1e-3 * 300.0 / 980.0 + 1e-5 * 700.0 / 950.0, "of those that decided");
+    assert!(got.plain_runs < few.plain_runs, "an interval that is wider is worth fewer runs");
+    let unexplored = stated(&strata, 1e-6);
+    assert_near(unexplored.interval.high, many.interval.high + 1e-6, "and what was not run");
+}
+
+#[test]
+fn too_many_undecided_runs_make_a_range_of_a_rate() {
+    let strata = [partly(1e-3, 300, 40, 1_000), impossible(0.9)];
+    let Unsupported { reason, at_most } = refused(&strata, 1e-6);
+    let Reason::Undecided { range, interval } = reason else { panic!("{reason:?}") };
+    assert_near(range.low, 3e-4, "as if they held");
+    assert_near(range.high, 3.4e-4 + 1e-6, "as if they were violated, and what was not run");
+    let around = |hits| stated(&[counted(1e-3, hits, 1_000), impossible(0.9)], 0.0).interval;
+    let Interval { low, high } = Interval { low: around(300).low, high: around(340).high + 1e-6 };
+    assert_near(interval.low, low, "low");
+    assert_near(interval.high, high, "high");
+    assert_eq!(at_most, Some(interval.high));
+    // Near one it is the runs that hold which count: of twenty, ten more are half as many.
+    assert!(estimate(&[partly(1.0, 970, 10, 1_000)], 0.0).is_err());
+    assert!(estimate(&[partly(1.0, 870, 10, 1_000)], 0.0).is_ok());
+    // Few violations are told before undecided runs are.
+    let scarce = refused(&[partly(1e-3, 2, 40, 1_000), impossible(0.9)], 0.0).reason;
+    assert!(matches!(scarce, Reason::TooUncertain { .. }), "{scarce:?}");
+}
+
+#[test]
+fn a_bound_counts_undecided_runs_as_violated() {
+    let Unsupported { reason, at_most } = refused(&[partly(1e-3, 0, 40, 1_000), impossible(0.9)], 0.0);
+    assert_eq!(reason, Reason::NoneSeen { runs: 960, undecided: 40 });
+    let high = stated(&[counted(1e-3, 40, 1_000), impossible(0.9)], 0.0).interval.high;
+    assert_near(at_most.expect("there are runs"), high, "as if all were violated");
+}
+
 #[test]
 fn a_number_that_is_stated_has_its_order_of_magnitude() {
     let mut stated = 0;
@@ -236,6 +284,14 @@ fn a_refusal_says_what_to_do() {
         (
             refused(&[counted(1.0, 3, 1_000)], 0.0),
             "as uncertain as 3.0 violations in plain runs, fewer than 5: make more runs",
+        ),
+        (
+            refused(&[partly(1.0, 0, 1, 1_001)], 0.0),
+            "no violation was seen in 1,000 runs, and 1 more run may have one: there is only an upper bound",
+        ),
+        (
+            refused(&[partly(1.0, 450, 470, 1_000)], 0.0),
+            "too many runs are undecided: it is 45 to 92 % (42 to 94 %); give runs more time to decide",
         ),
     ];
     for (refusal, words) in cases {

@@ -29,7 +29,7 @@ use crate::study::Study;
 pub use batch::{Batch, PredicateCount, Sums};
 pub use durations::Durations;
 pub use header::{AxisHeader, DesignHeader, FORMAT, PrecisionHeader, StudyHeader, WeatherLine};
-pub use order::{BATCH, HandOut, Order, ROW, Shard, Unit};
+pub use order::{BATCH, Counted, HandOut, Order, ROW, Shard, Unit};
 
 /// How batches are run.
 #[derive(Clone, Debug)]

@@ -103,12 +103,23 @@ impl Divided {
 /// When a cell has had enough.
 struct Enough {
     predicate: Predicate,
-    /// Whether so many violations in so many decided runs are enough.
-    is: Box<dyn Fn(u64, u64) -> bool + Send>,
-    /// Of each cell of the shard: violations, decided runs, and whether that was enough when its last round began.
-    cells: BTreeMap<CellId, (u64, u64, bool)>,
+    /// Whether that is enough.
+    is: Box<dyn Fn(Counted) -> bool + Send>,
+    /// Of each cell of the shard: what its runs came to, and whether that was enough when its last round began.
+    cells: BTreeMap<CellId, (Counted, bool)>,
     /// How many batches were handed out and not told of.
     under_way: u64,
+}
+
+/// What the runs of a cell came to, by the predicate whose rate is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// In how many it is violated.
+    pub violated: u64,
+    /// In how many nobody can say, which leaves the rate as open as they are many.
+    pub undecided: u64,
+    /// All of them.
+    pub runs: u64,
 }
 
 /// What comes next.
@@ -123,9 +134,9 @@ pub enum HandOut {
 }
 
 impl Order {
-    /// All batches of this shard. `is_enough` says whether so many violations in so many decided runs are told
-    /// precisely enough; it is asked where the study wants a precision.
-    pub fn of(study: &Study, shard: Shard, is_enough: impl Fn(u64, u64) -> bool + Send + 'static) -> Order {
+    /// All batches of this shard. `is_enough` says whether what was counted tells the rate precisely enough; it is
+    /// asked where the study wants a precision.
+    pub fn of(study: &Study, shard: Shard, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
         let enough = study.precision.map(|precision| Enough {
             predicate: precision.predicate,
             is: Box::new(is_enough),
@@ -201,8 +212,8 @@ impl Order {
         if enough.under_way > 0 {
             return false;
         }
-        for (violated, decided, over) in enough.cells.values_mut() {
-            *over = *over || (enough.is)(*violated, *decided);
+        for (counted, over) in enough.cells.values_mut() {
+            *over = *over || (enough.is)(*counted);
         }
         true
     }
@@ -211,8 +222,7 @@ impl Order {
         match &mut self.enough {
             None => self.shard.has(place),
             Some(enough) => {
-                let wants =
-                    self.shard.has(cell.0) && !enough.cells.get(&cell).is_some_and(|(_, _, over)| *over);
+                let wants = self.shard.has(cell.0) && !enough.cells.get(&cell).is_some_and(|(_, over)| *over);
                 enough.under_way += u64::from(wants);
                 wants
             }
@@ -224,8 +234,9 @@ impl Order {
         let Some(enough) = &mut self.enough else { return };
         enough.under_way = enough.under_way.saturating_sub(1);
         let outcome = batch.predicates.get(&enough.predicate).cloned().unwrap_or_default();
-        let of_cell = enough.cells.entry(CellId(batch.cell)).or_default();
-        of_cell.0 += outcome.violated;
-        of_cell.1 += batch.runs - outcome.undecided;
+        let (counted, _) = enough.cells.entry(CellId(batch.cell)).or_default();
+        counted.violated += outcome.violated;
+        counted.undecided += outcome.undecided;
+        counted.runs += batch.runs;
     }
 }

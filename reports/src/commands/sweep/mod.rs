@@ -29,7 +29,7 @@ use crate::folder::Folder;
 use crate::output;
 use crate::records::{Begun, Journal, file_name};
 use crate::shell;
-use crate::statistics::{Confidence, Proportion};
+use crate::statistics::{Confidence, PartlyDecided};
 use crate::stopping::{self, Stopping};
 
 /// How long no run may end until it is said that the program does not come back.
@@ -64,8 +64,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
-    let mut order = Order::of(&study, shard, move |violated, decided| {
-        let interval = Proportion::new(violated, decided).wilson(Confidence::P95);
+    let mut order = Order::of(&study, shard, move |it| {
+        let interval = PartlyDecided::new(it.violated, it.undecided, it.runs).wilson(Confidence::P95);
         precise.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
     });
     arguments.refuse_long(&study, &order)?;

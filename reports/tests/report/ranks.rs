@@ -1,0 +1,286 @@
+//! Ranks and what is told apart, worked out again from random records by code that has nothing in common with the
+//! program's; and how often a page tells designs apart that are the same.
+
+use std::collections::BTreeMap;
+
+use doublehold::results::Results;
+use doublehold::statistics::Confidence;
+use doublehold_history::Predicate;
+use doublehold_scenarios::sweep::{Batch, PredicateCount, StudyHeader, Sums};
+use doublehold_sim::{Seed, Stream};
+use serde_json::Value;
+
+use crate::made::{Folder, batch, header};
+
+const NAMES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+
+/// What a run came to: violated, held, or in doubt.
+type Run = char;
+
+/// Which runs of so many are so, four to a hexadecimal digit.
+fn digits(runs: &[Run], wanted: Run) -> String {
+    let of_four = |four: &[Run]| {
+        let bits: u32 = (0..4).filter(|bit| four.get(*bit) == Some(&wanted)).map(|bit| 8 >> bit).sum();
+        char::from_digit(bits, 16).expect("four binary digits")
+    };
+    runs.chunks(4).map(of_four).collect()
+}
+
+/// A batch of runs, each of which is told for each predicate.
+fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Run>>) -> Batch {
+    let many = runs.values().next().map_or(0, Vec::len) as u64;
+    let count = |of: &Vec<Run>| {
+        let are = |wanted: Run| of.iter().filter(|run| **run == wanted).count() as u64;
+        PredicateCount {
+            violated: are('v'),
+            undecided: are('?'),
+            violations: digits(of, 'v'),
+            doubts: digits(of, '?'),
+            ..PredicateCount::default()
+        }
+    };
+    let predicates = runs.iter().map(|(predicate, of)| (*predicate, count(of))).collect();
+    // Not the waits of that many runs: there are thousands of such batches.
+    let grants = Sums { sum: many * 6, squares: many * 36 };
+    let operated_ms = Sums { sum: many * 9_000, squares: many * 81_000_000 };
+    Batch { runs: many, predicates, grants, operated_ms, ..batch(cell, 0, |_| (0, 0)) }
+}
+
+/// Whether something with this chance happens.
+fn happens(stream: &mut Stream, chance: f64) -> bool {
+    ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
+}
+
+/// Runs of a few designs: rates and doubts of their own for each design and predicate, and half of what happens to a
+/// seed happens to all.
+fn random(seed: u64) -> Vec<BTreeMap<Predicate, Vec<Run>>> {
+    let mut stream = Stream::new(Seed(seed), "records");
+    let designs = 2 + (stream.next_u64() % 4) as usize;
+    let runs = 100 + (stream.next_u64() % 300) as usize;
+    let mut all = vec![BTreeMap::new(); designs];
+    for predicate in Predicate::ALL {
+        let shared: Vec<bool> = (0..runs).map(|_| happens(&mut stream, 0.1)).collect();
+        let is_doubtful = stream.next_u64().is_multiple_of(3);
+        for of_design in &mut all {
+            let own = [0.0, 0.01, 0.1, 0.25][(stream.next_u64() % 4) as usize];
+            let doubt = if is_doubtful { 0.02 } else { 0.0 };
+            let run = |shared: &bool| match (happens(&mut stream, doubt), happens(&mut stream, own)) {
+                (true, _) => '?',
+                (_, true) => 'v',
+                _ if *shared && own > 0.0 => 'v',
+                _ => '.',
+            };
+            of_design.insert(predicate, shared.iter().map(run).collect());
+        }
+    }
+    all
+}
+
+/// The exact two-sided p-value of so many seeds on one side and so many on the other, by adding up Pascal's triangle.
+fn p_value(some: usize, others: usize) -> f64 {
+    let mut row = vec![1.0_f64];
+    for _ in 0..some + others {
+        let padded: Vec<f64> = [&[0.0][..], &row, &[0.0]].concat();
+        row = padded.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+    }
+    (2.0 * row[..=some.min(others)].iter().sum::<f64>()).min(1.0)
+}
+
+/// The strongest that can be said for the first design being lower, whatever undecided runs come to, and in how many
+/// seeds the two may differ.
+fn lower(one: &[Run], other: &[Run]) -> (f64, usize) {
+    let (mut only_one, mut only_other) = (0, 0);
+    for pair in one.iter().zip(other) {
+        match pair {
+            ('.', 'v') => only_other += 1,
+            // At worst the first is violated wherever it is undecided, and the second never.
+            ('v' | '?', '.' | '?') => only_one += 1,
+            _ => {}
+        }
+    }
+    let strict = if only_one < only_other { p_value(only_one, only_other) } else { 1.0 };
+    let may_differ = one.iter().zip(other).filter(|(one, other)| one != other || **one == '?').count();
+    (strict, may_differ)
+}
+
+/// Who is told apart as lower than whom, of all designs and predicates: Holm's procedure, step by step.
+fn apart(all: &[BTreeMap<Predicate, Vec<Run>>]) -> Vec<(Predicate, usize, usize)> {
+    let mut left = Vec::new();
+    for predicate in Predicate::ALL {
+        for one in 0..all.len() {
+            for other in one + 1..all.len() {
+                let (first, second) = (&all[one][&predicate], &all[other][&predicate]);
+                let ((down, may_differ), (up, _)) = (lower(first, second), lower(second, first));
+                let best = if down <= up { (down, one, other) } else { (up, other, one) };
+                if may_differ >= 6 {
+                    left.push((best.0, predicate, best.1, best.2));
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    while let Some(place) = (0..left.len()).min_by(|one, other| left[*one].0.total_cmp(&left[*other].0)) {
+        if left[place].0 * left.len() as f64 > 0.05 {
+            break;
+        }
+        let (_, predicate, one, other) = left.remove(place);
+        found.push((predicate, one, other));
+    }
+    found
+}
+
+/// One more than the highest rank of those that are lower.
+fn rank(design: usize, predicate: Predicate, apart: &[(Predicate, usize, usize)]) -> u64 {
+    let below = apart.iter().filter(|(of, _, higher)| *of == predicate && *higher == design);
+    below.map(|(_, one, _)| rank(*one, predicate, apart)).max().unwrap_or(0) + 1
+}
+
+/// Wilson's interval as textbooks have it.
+fn wilson(hits: f64, of: f64) -> (f64, f64) {
+    let z = 1.959_963_984_540_054;
+    let share = hits / of;
+    let middle = (share + z * z / (2.0 * of)) / (1.0 + z * z / of);
+    let side = z / (1.0 + z * z / of) * (share * (1.0 - share) / of + z * z / (4.0 * of * of)).sqrt();
+    (middle - side, middle + side)
+}
+
+fn near(value: &Value, expected: f64) -> bool {
+    value.as_f64().is_some_and(|it| (it - expected).abs() <= 1e-7 * expected.abs().max(1e-3))
+}
+
+/// What a cell's file says of a predicate is what its runs say.
+fn assert_rate(rate: &Value, runs: &[Run]) {
+    let many = |wanted: Run| runs.iter().filter(|run| **run == wanted).count() as f64;
+    let (violated, undecided, of) = (many('v'), many('?'), runs.len() as f64);
+    assert_eq!(rate["violated"].as_f64(), Some(violated));
+    assert_eq!(rate["undecided"].as_f64(), Some(undecided));
+    if violated > 0.0 {
+        assert!(near(&rate["low"], wilson(violated, of).0), "{rate}");
+        assert!(near(&rate["high"], wilson(violated + undecided, of).1), "{rate}");
+    } else {
+        assert_eq!(rate["low"], 0.0);
+    }
+    let holding = of - violated - undecided;
+    let is_number = violated > 0.0 && undecided * 10.0 <= violated.min(holding);
+    assert_eq!(rate["rate"].is_number(), is_number, "{rate}");
+    assert!(!is_number || near(&rate["rate"], violated / (of - undecided)), "{rate}");
+}
+
+#[test]
+fn rates_and_ranks_are_those_of_the_runs() {
+    let (mut told_apart, mut ties) = (0, 0);
+    for seed in 0..60 {
+        let all = random(seed);
+        let folder = Folder::new();
+        let batches: Vec<Batch> = (0..).zip(&all).map(|(cell, runs)| told(cell, runs)).collect();
+        folder.records(&header(&NAMES[..all.len()], &[], 500), &batches).page();
+        let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
+        let apart = apart(&all);
+        told_apart += apart.len();
+        let mut order = Vec::new();
+        for (design, runs) in all.iter().enumerate() {
+            let cell = &json["studies"][0]["cells"][design];
+            let many = runs[&Predicate::P1].len() as f64;
+            assert!(near(&cell["grants_per_run"], 6.0) && near(&cell["hours_per_run"], 9.0 / 3_600.0));
+            assert_eq!(cell["runs"].as_f64(), Some(many));
+            for predicate in Predicate::ALL {
+                let rate = &cell["rates"][predicate.as_str()];
+                assert_rate(rate, &runs[&predicate]);
+                let expected = rank(design, predicate, &apart);
+                assert_eq!(rate["rank"].as_u64(), Some(expected), "{predicate} of {design} from seed {seed}");
+            }
+            let of = |it| rank(design, it, &apart);
+            order.push(([of(Predicate::P2), of(Predicate::P1), of(Predicate::P4)], NAMES[design]));
+        }
+        order.sort();
+        ties += order.windows(2).filter(|pair| pair[0].0[0] == pair[1].0[0]).count();
+        let markdown = folder.read("report.md");
+        let row = |(ranks, name): &([u64; 3], &str)| {
+            format!("| P2: {}<br>P1: {}<br>P4: {} | `{name}`", ranks[0], ranks[1], ranks[2])
+        };
+        let places: Vec<usize> = order.iter().map(|it| markdown.find(&row(it)).expect(name_of(it))).collect();
+        assert!(places.is_sorted(), "the rows of seed {seed} are in the order of ranks");
+    }
+    assert!(told_apart > 100 && ties > 20, "{told_apart} told apart, {ties} ties");
+}
+
+fn name_of<'a>((_, name): &([u64; 3], &'a str)) -> &'a str {
+    name
+}
+
+/// How many of so many pages tell any designs apart that all are the same, and how many would without a correction.
+fn pages_that_tell(header: &StudyHeader, pages: u64, made: impl Fn(u64) -> Vec<Batch>) -> (u32, u32) {
+    let (mut corrected, mut uncorrected) = (0, 0);
+    let folder = Folder::new();
+    for page in 0..pages {
+        folder.records(header, &made(page));
+        let results = Results::read(&folder.file("runs.jsonl")).expect("they are as a sweep writes them");
+        corrected += u32::from(results.apart(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
+        let designs = 0..header.designs.len();
+        let differ = |one: usize, other: usize, predicate| {
+            let pairs = results.pairs.get(0, (one, other), predicate);
+            pairs.is_some_and(|it| {
+                let (some, others) = (it.decided.only_first as f64, it.decided.only_second as f64);
+                (some - others).abs() > 1.96 * (some + others).sqrt()
+            })
+        };
+        let any = designs.clone().any(|one| {
+            designs
+                .clone()
+                .any(|other| one < other && Predicate::ALL.iter().any(|it| differ(one, other, *it)))
+        });
+        uncorrected += u32::from(any);
+    }
+    (corrected, uncorrected)
+}
+
+/// Eleven designs that are the same, and meet half of what goes wrong on the same seeds; with frequent, rare and very
+/// rare predicates.
+#[test]
+fn of_pages_on_which_all_designs_are_the_same_one_in_twenty_at_most_tells_any_apart() {
+    const RATES: [(Predicate, f64); 3] =
+        [(Predicate::P1, 0.15), (Predicate::P2, 0.04), (Predicate::P4, 0.008)];
+    let made = |page: u64| {
+        let mut stream = Stream::new(Seed(page), "equal designs");
+        let mut all = vec![BTreeMap::new(); NAMES.len()];
+        for (predicate, rate) in RATES {
+            let shared: Vec<bool> = (0..200).map(|_| happens(&mut stream, rate)).collect();
+            for of_design in &mut all {
+                let run = |shared: &bool| {
+                    if *shared || happens(&mut stream, rate) { 'v' } else { '.' }
+                };
+                of_design.insert(predicate, shared.iter().map(run).collect());
+            }
+        }
+        (0..).zip(&all).map(|(cell, runs)| told(cell, runs)).collect()
+    };
+    let (corrected, uncorrected) = pages_that_tell(&header(&NAMES, &[], 500), 2_000, made);
+    assert!(corrected <= 100, "{corrected} of 2,000 pages tell something apart");
+    assert!(uncorrected > 1_800, "without a correction {uncorrected} of 2,000 do");
+}
+
+/// The same of runs that are divided: one kind of run with a tenth of violations, and one that is rare, with a third.
+#[test]
+fn of_divided_pages_on_which_all_designs_are_the_same_one_in_twenty_at_most_tells_any_apart() {
+    let faults = |count: u32| BTreeMap::from([("pause".to_owned(), count)]);
+    let strata = vec![BTreeMap::new(), faults(1), faults(2)];
+    let header = StudyHeader { strata, quiet_holds: true, ..header(&NAMES, &[], 500) };
+    let made = |page: u64| {
+        let mut stream = Stream::new(Seed(page), "equal designs");
+        let mut batches = Vec::new();
+        for cell in 0..NAMES.len() as u64 {
+            for (stratum, weight, share) in [(0, 0.99, 0.0), (1, 9e-3, 0.1), (2, 9e-4, 0.3)] {
+                let mut of_predicate = |predicate| {
+                    let run = |_| if happens(&mut stream, share) { 'v' } else { '.' };
+                    (predicate, (0..100).map(run).collect())
+                };
+                let runs = [Predicate::P1, Predicate::P2].map(&mut of_predicate).into();
+                let beyond = (stratum == 0).then_some(1e-6);
+                batches.push(Batch { stratum, weight: Some(weight), beyond, ..told(cell, &runs) });
+            }
+        }
+        batches
+    };
+    let (corrected, _) = pages_that_tell(&header, 2_000, made);
+    assert!(corrected <= 100, "{corrected} of 2,000 pages tell something apart");
+}
