@@ -84,6 +84,7 @@ fn report(clients: usize, grants: u64) -> Report {
         faults: Vec::new(),
         keys,
         votes: BTreeMap::new(),
+        extends: BTreeMap::new(),
         ended,
         events: 0,
         messages: 0,
@@ -91,6 +92,7 @@ fn report(clients: usize, grants: u64) -> Report {
         replays: None,
         notes: Vec::new(),
         panicked: None,
+        causes: None,
     }
 }
 

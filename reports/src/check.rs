@@ -78,7 +78,7 @@ use doublehold_scenarios::{Engine, OwnLocks, Prepared};
 
 use self::hushed::Hushed;
 use crate::findings::{self, Shown, counted};
-use crate::found::counterexample;
+use crate::found::{counterexample, explained_in_time};
 pub use crate::outside::Outside;
 use crate::outside::Watched;
 use crate::style::Style;
@@ -119,7 +119,9 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
 pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
     let locks = Registry::builtin().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
-    let report = OwnLocks(locks).prepare(&plan.scenario)?.run(plan.seed);
+    let prepared = OwnLocks(locks).prepare(&plan.scenario)?;
+    let report = prepared.run(plan.seed);
+    let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
     Ok(Report { replays: Some(plan.replayed(&report)), ..report })
 }
 
@@ -200,7 +202,11 @@ impl Check {
         }
         let first = Target::ALL.into_iter().filter_map(|target| self.first(&tally, target)).min();
         let shown = first.or_else(|| asked_for().ok().flatten());
-        let bad = shown.map(|seed| self.bad_run(prepared.run(seed))).transpose()?;
+        let explained = |seed| {
+            let report = prepared.run(seed);
+            prepared.hush(|_| explained_in_time(prepared.shared(), report, self.patience))
+        };
+        let bad = shown.map(|seed| self.bad_run(explained(seed))).transpose()?;
         if let Some(bad) = &bad
             && (prepared.judge(bad.report.seed).trace_hash != bad.report.trace_hash
                 || first == Some(bad.report.seed) && !is_bad(&bad.report))

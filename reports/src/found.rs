@@ -5,10 +5,19 @@
 //! shrunk as it was found, and the result is looked for through redis-rs from other seeds; if that fails too, the
 //! reader is told.
 
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use doublehold_scenarios::cause::causes;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
 
+use crate::check::hushed;
+
+/// How long runs without something may take in all, until it is taken that code under test does not come back.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// From how many seeds the shrunk scenario is tried where the first run shows nothing through redis-rs.
 const OTHER_SEEDS: u64 = 200;
 
@@ -46,7 +55,7 @@ where
     let case = Case { scenario: &found.scenario, seed: first, target };
     if target.is_in(&real.prepare(&found.scenario)?.judge(first)) {
         let shrunk = shrink(real, &case, effort)?;
-        let report = real.prepare(&shrunk.scenario)?.run(shrunk.seed);
+        let report = shown(real.prepare(&shrunk.scenario)?, shrunk.seed);
         return Ok(Counterexample { target, first, shrunk, report, is_real: true });
     }
     let mut shrunk = shrink(search, &case, effort)?;
@@ -56,9 +65,29 @@ where
     // The file says from which seed it shows what it expects.
     shrunk.scenario.seed = confirmed.or(shrunk.scenario.seed);
     let report = match confirmed {
-        Some(seed) => real.prepare(&shrunk.scenario)?.run(seed),
-        None => search.prepare(&shrunk.scenario)?.run(shrunk.seed),
+        Some(seed) => shown(real.prepare(&shrunk.scenario)?, seed),
+        None => shown(search.prepare(&shrunk.scenario)?, shrunk.seed),
     };
     shrunk.seed = report.seed;
     Ok(Counterexample { target, first, shrunk, report, is_real: confirmed.is_some() })
+}
+
+/// A run with what it came from.
+fn shown(prepared: PreparedSim, seed: Seed) -> Report {
+    let report = prepared.run(seed);
+    explained_in_time(Arc::new(prepared), report, PATIENCE)
+}
+
+/// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
+/// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
+pub(crate) fn explained_in_time(prepared: Arc<PreparedSim>, report: Report, patience: Duration) -> Report {
+    let (tell, told) = mpsc::sync_channel(1);
+    let (asked, hushed) = (report.clone(), hushed::here());
+    let worker = thread::Builder::new().spawn(move || {
+        let found = hushed.hush(|| causes(&prepared, &asked));
+        // Nobody listens any more where it took too long.
+        tell.send(found).unwrap_or_default();
+    });
+    let causes = worker.ok().and_then(|_| told.recv_timeout(patience).ok()).flatten();
+    Report { causes, ..report }
 }

@@ -4,6 +4,8 @@
 //! Times are true time in nanoseconds and end in `_ns`; names of hosts stand where the program has numbers. Seeds and
 //! digests use all of their 64 bits and are texts: many readers of JSON keep 53.
 
+mod causes;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -14,7 +16,7 @@ use doublehold_scenarios::report::{FaultReport, Judgement, Report};
 use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;
 
-use crate::picture::cause;
+use crate::picture::{Account, account};
 use crate::text::violated_unstated;
 
 /// How many sentences of evidence are given for one predicate.
@@ -45,8 +47,12 @@ struct Run<'a> {
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     faults: Vec<Fault<'a>>,
-    /// Why the first violation came about, if the run shows it.
+    /// Why the first violation came about, where runs without it have shown that.
     why: Option<String>,
+    /// What happened, where they have not.
+    what_happened: Option<String>,
+    /// What runs without it have shown, if they were made.
+    causes: Option<causes::Causes<'a>>,
     notes: &'a [String],
     trace_hash: String,
     /// Of a replay: whether the plan came to the same digest.
@@ -131,7 +137,9 @@ fn as_run<'a>(report: &'a Report, replay: &'a str) -> Run<'a> {
         evidence: evidence(&report.verdicts, report.history.header()),
         overlaps: overlaps(&report.verdicts, report.history.header()),
         faults: report.faults.iter().map(|it| fault(it, scenario)).collect(),
-        why: cause(report),
+        why: account(report).and_then(Account::cause),
+        what_happened: account(report).and_then(Account::order),
+        causes: report.causes.as_ref().map(causes::Causes::of),
         notes: &report.notes,
         trace_hash: report.trace_hash.to_string(),
         same_run: report.is_same_run(),

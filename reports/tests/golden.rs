@@ -68,6 +68,7 @@ impl Recording {
             faults: Vec::new(),
             keys: Vec::new(),
             votes: BTreeMap::new(),
+            extends: BTreeMap::new(),
             ended: TrueNs(0),
             events: 1234,
             messages: 321,
@@ -75,6 +76,7 @@ impl Recording {
             replays: None,
             notes: Vec::new(),
             panicked: None,
+            causes: None,
         })
     }
 

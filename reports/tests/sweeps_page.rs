@@ -94,6 +94,7 @@ fn every_field_of_an_example_is_explained() {
         design: String::new(),
         headline: String::new(),
         why: Some(String::new()),
+        what_happened: Some(String::new()),
         real: true,
         others: [1, 1],
         size: Shrinkage { from: counts.clone(), to: counts },

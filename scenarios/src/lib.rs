@@ -21,6 +21,7 @@
 //!   cell of a study, run in batches.
 //! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to
 //!   somebody else.
+//! - [`cause`]: what a violation came from, by runs without it. [`why`]: how likely it was as the run went along.
 //! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
 //!
 //! ```
@@ -38,6 +39,7 @@
 pub mod build;
 pub mod cast;
 pub mod catalog;
+pub mod cause;
 pub mod coverage;
 pub mod detail;
 pub mod error;

@@ -13,6 +13,7 @@ use doublehold_history::{
 use serde::Serialize;
 
 use crate::Seed;
+use crate::cause::Causes;
 use crate::coverage::Hit;
 use crate::fault::Fault;
 use crate::plan::Replay;
@@ -38,6 +39,8 @@ pub struct Report {
     pub keys: Vec<KeySpan>,
     /// The nodes whose yes each grant was given on, as its client counted them; none for a lock that asks one node.
     pub votes: BTreeMap<CallId, Vec<HostIndex>>,
+    /// When each grant's extensions began.
+    pub extends: BTreeMap<CallId, Vec<TrueNs>>,
     /// True time at the end.
     pub ended: TrueNs,
     /// How much happened, in the engine's events.
@@ -52,6 +55,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
+    /// What its first violation came from, where that was asked: [`crate::cause::explained`].
+    pub causes: Option<Causes>,
 }
 
 /// What a run came to, for those who make many: its verdicts and no account of it.

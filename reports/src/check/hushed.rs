@@ -21,7 +21,7 @@ thread_local! {
 
 /// Runs as its scenario does, and shows each panic once.
 pub(crate) struct Hushed<P> {
-    prepared: P,
+    prepared: Arc<P>,
     shown: Places,
 }
 
@@ -36,13 +36,34 @@ impl<P> Hushed<P> {
                 }
             }));
         });
-        Hushed { prepared, shown: Places::default() }
+        Hushed { prepared: Arc::new(prepared), shown: Places::default() }
+    }
+
+    /// The preparation, for threads of its own.
+    pub(crate) fn shared(&self) -> Arc<P> {
+        self.prepared.clone()
     }
 
     /// Does something with the preparation, or another one of the same lock.
     pub(crate) fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
         let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
         run(&self.prepared)
+    }
+}
+
+/// The check whose run is under way on this thread, if one is.
+pub(crate) fn here() -> Here {
+    Here(SHOWN.with_borrow(Clone::clone))
+}
+
+/// A check, for other threads that run worlds for it.
+pub(crate) struct Here(Option<Places>);
+
+impl Here {
+    /// Runs something for the check, each of whose panics is shown once.
+    pub(crate) fn hush<T>(self, run: impl FnOnce() -> T) -> T {
+        let _until_its_end = Under(SHOWN.replace(self.0));
+        run()
     }
 }
 

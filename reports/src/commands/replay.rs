@@ -2,6 +2,7 @@
 
 use clap::Args;
 use doublehold_history::words::clean;
+use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, Prepared, SimEngine};
@@ -39,6 +40,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
             (report, detail)
         }
     };
+    report = explained(&prepared, report);
     let replay = plan.replayed(&report);
     let contradicts = replay.contradicts();
     report.notes.push(replay.words(&report.trace_hash.to_string()));

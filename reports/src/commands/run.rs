@@ -7,6 +7,7 @@ mod variants;
 use clap::Args;
 use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
+use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
@@ -75,6 +76,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         }
         (None, None) => (prepared.run(seed), Vec::new(), Detail::default()),
     };
+    let report = explained(&prepared, report);
     files.fill(&report, &trace, detail)?;
     super::show(report, &arguments.replay_line(&arguments.scenario, seed), arguments.show)
 }

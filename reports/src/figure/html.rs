@@ -77,8 +77,9 @@ fn header(view: &View) -> String {
         ));
     }
     markup.push_str("</p>\n");
-    if let Some(why) = &view.why {
-        markup.push_str(&format!("<p><b>why:</b> {}</p>\n", escaped(why)));
+    if let Some(account) = &view.account {
+        let (label, words) = (account.label(), escaped(&account.words));
+        markup.push_str(&format!("<p><b>{label}:</b> {words}</p>\n"));
     }
     markup + "</header>\n"
 }

@@ -194,8 +194,8 @@ impl Sheet<'_> {
 
     fn sentences(&mut self) {
         let view = self.view;
-        if let Some(why) = &view.why {
-            self.paragraph(&format!("why: {why}"), 0.0, r#"font-weight="bold""#);
+        if let Some(account) = &view.account {
+            self.paragraph(&format!("{}: {}", account.label(), account.words), 0.0, r#"font-weight="bold""#);
             self.below += 6.0;
         }
         for (place, line) in view.story.iter().enumerate() {

@@ -26,7 +26,8 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
     blocks.push(Block::Paragraph(
         Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
     ));
-    blocks.extend(example.why.as_deref().map(|why| Block::text(format!("{}.", why.trim_end_matches('.')))));
+    let account = example.why.as_deref().or(example.what_happened.as_deref());
+    blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
     match drawing(&example.svg) {
         Ok(svg) => {
             let caption = Line::of(format!("{}: the run, to scale.", example.headline));

@@ -34,6 +34,7 @@ use doublehold_scenarios::report::Report;
 
 use self::axis::Axis;
 use self::canvas::Canvas;
+pub use self::cause::Account;
 use self::facts::Facts;
 use self::story::Story;
 use self::timeline::Timeline;
@@ -71,7 +72,7 @@ fn draw(run: Timeline<'_>, style: &Style) -> String {
     let mut text =
         if style.width < Style::MIN_WIDTH { too_narrow(style) } else { lanes(&facts, &story, style) };
     text.push('\n');
-    text.push_str(&why(&facts, style));
+    text.push_str(&before_all(&facts, style));
     text.push_str(&numbered_events(&facts, &story, style));
     if style.unicode { text } else { to_ascii(&text) }
 }
@@ -125,16 +126,17 @@ pub fn sentences(report: &Report) -> Vec<Sentence> {
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
-/// Why the first violation came about, in one sentence; where nothing is violated, that a client refused a grant that
-/// came too late. `None` where the run shows neither.
-pub fn cause(report: &Report) -> Option<String> {
-    cause::sentence(&Facts::new(Timeline::of_run(report)))
+/// What happened that the first violation came of, in one sentence, and what it came from where that was asked
+/// ([`Report::causes`]); where nothing is violated, that a client refused a grant that came too late. `None` where the
+/// run shows neither.
+pub fn account(report: &Report) -> Option<Account> {
+    cause::account(&Facts::new(Timeline::of_run(report)))
 }
 
 /// The sentence that comes before all others.
-fn why(facts: &Facts<'_>, style: &Style) -> String {
-    let Some(sentence) = cause::sentence(facts) else { return String::new() };
-    let lines = wrap(&sentence, "  why: ", "       ", style.width);
+fn before_all(facts: &Facts<'_>, style: &Style) -> String {
+    let Some(account) = cause::account(facts) else { return String::new() };
+    let lines = wrap(&account.words, &format!("  {}: ", account.label()), "       ", style.width);
     lines.lines().map(|line| style.paint(line, Paint::Strong) + "\n").chain(["\n".to_owned()]).collect()
 }
 

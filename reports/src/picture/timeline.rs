@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{CallId, History, TrueNs, Verdicts};
+use doublehold_scenarios::cause::Causes;
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 
@@ -24,6 +25,10 @@ pub(super) struct Timeline<'a> {
     pub(super) faults: &'a [FaultReport],
     pub(super) keys: &'a [KeySpan],
     pub(super) votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
+    /// When each grant's extensions began, where that is known.
+    pub(super) extends: Option<&'a BTreeMap<CallId, Vec<TrueNs>>>,
+    /// What the first violation came from, where that was asked.
+    pub(super) causes: Option<&'a Causes>,
     pub(super) ended: TrueNs,
     /// What a release is: a plain DEL, where the lock is told to send one.
     pub(super) release: &'static str,
@@ -41,6 +46,8 @@ impl<'a> Timeline<'a> {
             faults: &report.faults,
             keys: &report.keys,
             votes: Some(&report.votes),
+            extends: Some(&report.extends),
+            causes: report.causes.as_ref(),
             ended: report.ended,
             release: release(&scenario.lock),
         }
@@ -58,6 +65,8 @@ impl<'a> Timeline<'a> {
             faults: &[],
             keys: &[],
             votes: None,
+            extends: None,
+            causes: None,
             ended: history.end(),
             release: "release",
         }

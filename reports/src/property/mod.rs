@@ -61,7 +61,7 @@ use self::cases::{Case, Cases};
 use self::draws::Draws;
 use crate::check::hushed::Hushed;
 use crate::check::names;
-use crate::found::counterexample;
+use crate::found::{counterexample, explained_in_time};
 use crate::outside::{Outside, Watched};
 
 /// How many cases there are if nobody says, as with proptest.
@@ -200,6 +200,7 @@ impl Property {
         let run = prepared.judge(plan.seed);
         let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
         let report = prepared.run(plan.seed);
+        let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
         let report = doublehold_scenarios::Report { replays: Some(plan.replayed(&report)), ..report };
         Ok(Broken::again(target, path, report))
     }

@@ -30,9 +30,12 @@ pub struct Example {
     pub design: String,
     /// What happens, in one line.
     pub headline: String,
-    /// Why it comes about, in one sentence.
+    /// Why it comes about, in one sentence, where runs without it have shown that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What happened, in one sentence, where they have not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_happened: Option<String>,
     /// Whether it was seen through redis-rs, and not only through a sweep's lean connections.
     pub real: bool,
     /// From how many other seeds the small scenario violates it too, and of how many that were tried.

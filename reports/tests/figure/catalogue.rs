@@ -63,8 +63,8 @@ fn the_text_picture_and_the_view_say_the_same() {
         let text = picture(report, &Style { width: Style::MAX_WIDTH, ..Style::UNICODE });
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut rest = text.as_str();
-        if let Some(why) = &view.why {
-            rest = after(rest, &format!("why: {why}"), name);
+        if let Some(account) = &view.account {
+            rest = after(rest, &format!("{}: {}", account.label(), account.words), name);
         }
         for line in &view.story {
             rest = after(rest, &format!("{} {}", instant(line.at), line.words), name);
@@ -120,7 +120,12 @@ fn the_figure_has_everything_that_the_view_has() {
         }
         let said = texts(&document).join(" ");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        for words in view.story.iter().map(|line| &line.words).chain(&view.why) {
+        for words in view
+            .story
+            .iter()
+            .map(|line| &line.words)
+            .chain(view.account.as_ref().map(|account| &account.words))
+        {
             assert!(said.contains(words.as_str()), "{name}: `{words}` is not in {said}");
         }
     });

@@ -49,7 +49,7 @@ fn names_are_text_wherever_they_stand() {
         name.push_str(evil);
     }
     view.hosts.iter_mut().for_each(|host| host.name.push_str(evil));
-    view.why = view.why.map(|why| why + evil);
+    view.account.as_mut().expect("something is violated").words.push_str(evil);
     view.lanes.clients.iter_mut().for_each(|lane| lane.label.push_str(evil));
     view.lanes.nodes.iter_mut().for_each(|lane| lane.label.push_str(evil));
     view.lanes.faults.iter_mut().for_each(|fault| fault.words.push_str(evil));

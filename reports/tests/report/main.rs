@@ -39,6 +39,7 @@ fn example(cell: u64, design: &str) -> Example {
         design: design.to_owned(),
         headline: "c1 pauses for 5 s".to_owned(),
         why: Some("the key expired while c1 was paused".to_owned()),
+        what_happened: None,
         real: true,
         others: [99, 100],
         size: Shrinkage {

@@ -1,4 +1,4 @@
-//! Which facts the one sentence before the list may be made from: why the first violation came about.
+//! Which facts the one sentence before the list may be made from: what happened that the first violation came of.
 
 use std::time::Duration;
 
@@ -19,25 +19,22 @@ pub(crate) struct Rule {
 
 pub(crate) const RULES: &[Rule] = &[
     Rule {
-        says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key because (?:its clock was|their clocks were) stepped by \+(?<by>[\d.]+ \S+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<who>\w+)'s key expired on (?<nodes>.+) before its time, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
-            let stepped = |key: &KeySpan, until: TrueNs| {
-                let lived = between(key.from, until);
-                lived < seen.report.scenario.lock.ttl.mul_f64(0.91)
-                    && was_stepped(seen, key, until, &it["by"])
+            let early = |key: &KeySpan, until: TrueNs| {
+                between(key.from, until) < seen.report.scenario.lock.ttl.mul_f64(0.91)
             };
-            Some(lost(seen, it, KeyEnd::Expired, stepped)? && granted_by(seen, it)?)
+            Some(lost(seen, it, KeyEnd::Expired, early)? && granted_by(seen, it)?)
         },
     },
     Rule {
-        says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key because (?:it|they) (?<how>crashed|lost power), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let died = |key: &KeySpan, until: TrueNs| {
                 let node = seen.world(key.node);
                 seen.trace(until).any(|event| match event {
-                    Event::Fault { fault: Fault::Crash { host } } => *host == node && &it["how"] == "crashed",
-                    Event::Fault { fault: Fault::LosePower { host, .. } } => {
-                        *host == node && &it["how"] == "lost power"
+                    Event::Fault { fault: Fault::Crash { host } | Fault::LosePower { host, .. } } => {
+                        *host == node
                     }
                     _ => false,
                 })
@@ -89,12 +86,14 @@ pub(crate) const RULES: &[Rule] = &[
         holds: refused_too_late,
     },
     Rule {
-        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+), because it was (?<stop>paused|suspended) meanwhile, and (?:it (?<none>computes no deadline)|it took a grant whose own deadline (?<passed>had passed)|the wall clock that it measured the lease with was stepped by -(?<by>[\d.]+ \S+)|the monotonic clock that it measured the lease with (?<still>stood still))$",
+        says: r"^(?<who>\w+) was granted the lock when its key had expired on (?<nodes>.+?)(?: while it was (?<stop>paused|suspended))?, and (?:it (?<none>computes no deadline)|it took a grant whose own deadline (?<passed>had passed)|the wall clock that it measured the lease with was stepped by -(?<by>[\d.]+ \S+)|the monotonic clock that it measured the lease with (?<still>stood still))$",
         holds: |seen, it| {
             let who = seen.client(&it["who"])?;
-            let kind = if &it["stop"] == "paused" { "pause" } else { "suspend" };
             let ends = ends(seen, it, KeyEnd::Expired)?;
-            let stopped = ends.iter().all(|(_, at)| is_stopped(seen, who, *at, kind));
+            let stopped = it.name("stop").is_none_or(|stop| {
+                let kind = if stop.as_str() == "paused" { "pause" } else { "suspend" };
+                ends.iter().all(|(_, at)| is_stopped(seen, who, *at, kind))
+            });
             let grant = ends.first()?.0.grant;
             let granted = seen.claims.iter().find(|claim| claim.grant == grant)?.from;
             let overlaps = seen.claims.iter().any(|claim| {
@@ -129,13 +128,22 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s late clean-up of an earlier attempt deleted its own key on (?<nodes>.+?), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<who>\w+)(?<how>'s late clean-up of an earlier attempt|'s extension|) deleted its own key on (?<nodes>.+?), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             // The claim went on: it overlaps the next one, so this was no release of the holder's own.
             let by_itself = |key: &KeySpan, until: TrueNs| {
                 let own = |by: CallId, held: CallId| by == held && held == key.grant;
                 let mut at_once = seen.history(until);
-                at_once.any(|it| matches!(it, EventKind::KeyTouched { by, held, .. } if own(*by, *held)))
+                let touched =
+                    at_once.any(|it| matches!(it, EventKind::KeyTouched { by, held, .. } if own(*by, *held)));
+                let mut later = seen.all().filter(|(at, _)| *at >= until);
+                let extending = later.any(|(_, what)| match what {
+                    EventKind::Extended { grant, .. } | EventKind::ExtendFailed { grant, .. } => {
+                        *grant == key.grant
+                    }
+                    _ => false,
+                });
+                touched && extending == (&it["how"] == "'s extension")
             };
             Some(lost(seen, it, KeyEnd::Deleted, by_itself)? && granted_by(seen, it)?)
         },
@@ -158,7 +166,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<later>\w+)(?:, whose wall clock was (?<ahead>[\d.]+ \S+) ahead of (?<again>\w+)'s,)? overwrote (?<who>\w+)'s key on (?<nodes>.+), and so was granted the lock$",
+        says: r"^(?<taker>\w+)(?:, whose wall clock was (?<ahead>[\d.]+ \S+) ahead of (?<again>\w+)'s,)? overwrote (?<who>\w+)'s key on (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let set = |key: &KeySpan, until: TrueNs| {
                 seen.keys(&it["later"]).any(|other| other.node == key.node && other.from == until)
@@ -166,7 +174,8 @@ pub(crate) const RULES: &[Rule] = &[
             let ahead = it.name("ahead").is_none_or(|ahead| {
                 is_ahead(seen, it, ahead.as_str()) == Some(true) && it["again"] == it["who"]
             });
-            Some(lost(seen, it, KeyEnd::Overwritten, set)? && ahead)
+            let taker = it["taker"] == it["later"] && granted_by(seen, it)?;
+            Some(lost(seen, it, KeyEnd::Overwritten, set)? && ahead && taker)
         },
     },
     Rule {
@@ -189,7 +198,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<by>\w+)'s (?:release|plain DEL) deleted (?<who>\w+)'s key on (?<node>\w+), because (?<again>\w+)'s own had expired there$",
+        says: r"^(?<by>\w+)'s own key had expired on (?<node>\w+), and its (?:release|plain DEL) deleted (?<who>\w+)'s key there$",
         holds: |seen, it| {
             let (by, node) = (seen.client(&it["by"])?, seen.host(&it["node"])?);
             let touched = seen.all().find_map(|(at, what)| match what {
@@ -205,7 +214,7 @@ pub(crate) const RULES: &[Rule] = &[
             let deleted =
                 seen.keys(&it["who"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
             let expired = own.until.is_some_and(|(until, how)| how == KeyEnd::Expired && until <= at);
-            Some(deleted && expired && it["by"] == it["again"])
+            Some(deleted && expired)
         },
     },
     Rule {
@@ -285,7 +294,9 @@ fn took_it_because(seen: &Seen<'_>, it: &Captures<'_>, who: ClientId, grant: Cal
     if it.name("still").is_some() {
         let slept = Duration::from_nanos(reading.boot_ns - reading.monotonic_ns);
         let measured = deadline?.clock == ClockKind::Monotonic;
-        return Some(measured && &it["stop"] == "suspended" && slept > seen.report.scenario.lock.ttl);
+        return Some(
+            measured && it.name("stop")?.as_str() == "suspended" && slept > seen.report.scenario.lock.ttl,
+        );
     }
     let host = seen.world(seen.host_of(who));
     let stepped = seen.trace.iter().any(|record| match record.event {
@@ -399,18 +410,6 @@ fn granted_by(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
 fn executed(seen: &Seen<'_>, node: HostIndex, client: &str, claim: &Claim) -> bool {
     let mut keys = seen.keys(client).filter(|key| key.node == node && key.grant == claim.grant);
     keys.any(|key| key.origin == KeyOrigin::Executed && key.from <= claim.from)
-}
-
-/// Whether the kernel stepped the node's clock ahead by this much while it held the key.
-fn was_stepped(seen: &Seen<'_>, key: &KeySpan, until: TrueNs, by: &str) -> bool {
-    let within = seen.trace.iter().filter(|record| (key.from.0..=until.0).contains(&record.at.0));
-    within.into_iter().any(|record| match record.event {
-        Event::Fault { fault: Fault::StepClock { host, by_ns } } => {
-            host == seen.world(key.node)
-                && u64::try_from(by_ns).is_ok_and(|ns| says(by, Duration::from_nanos(ns)))
-        }
-        _ => false,
-    })
 }
 
 fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: &str) -> bool {

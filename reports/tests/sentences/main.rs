@@ -11,7 +11,7 @@ mod several;
 
 use std::collections::BTreeSet;
 
-use doublehold::picture::{cause, sentences};
+use doublehold::picture::{account, sentences};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
@@ -266,7 +266,7 @@ impl Checker {
     }
 
     fn check_cause(&mut self, seen: &Seen<'_>) {
-        let Some(mut words) = cause(seen.report) else { return };
+        let Some(mut words) = account(seen.report).map(|account| account.words) else { return };
         // Of two locks; all else is about one.
         match several::waited_for_another(seen, &words) {
             None => {}
@@ -277,7 +277,9 @@ impl Checker {
         let report = plain.lock.map(|lock| of_one(seen.report, lock, plain.object));
         let seen = &Seen::new(report.as_ref().unwrap_or(seen.report), seen.trace);
         // What followed from it is a sentence of its own.
-        for part in plain.words.split("; ") {
+        let parts: Vec<String> = plain.words.split("; ").flat_map(|part| self.ways(part)).collect();
+        for part in &parts {
+            let part = part.as_str();
             self.checked += 1;
             let mut matching =
                 self.causes.iter().enumerate().filter_map(|(index, it)| Some((index, it.captures(part)?)));
@@ -291,6 +293,26 @@ impl Checker {
                     .push(format!("{} --seed {}, cause: {part} ({so:?})", report.scenario.name, report.seed));
             }
         }
+    }
+
+    /// What became of a key on different nodes is told as one list: each way with what came of all.
+    fn ways(&self, part: &str) -> Vec<String> {
+        let known = |words: &str| self.causes.iter().any(|it| it.is_match(words));
+        let Some((ways, granted)) = part.rsplit_once(", and ") else { return vec![part.to_owned()] };
+        // A list of nodes has commas, too: of all ways to take it apart, the first of which each piece has a rule.
+        let pieces: Vec<&str> = ways.split(", ").collect();
+        let apart = |joined: u32| {
+            let mut all = vec![pieces[0].to_owned()];
+            for (place, piece) in pieces.iter().enumerate().skip(1) {
+                match all.last_mut() {
+                    Some(last) if joined >> (place - 1) & 1 == 1 => *last += &format!(", {piece}"),
+                    _ => all.push((*piece).to_owned()),
+                }
+            }
+            all.into_iter().map(|way| format!("{way}, and {granted}")).collect::<Vec<_>>()
+        };
+        let mut taken_apart = (0..1 << (pieces.len() - 1)).rev().map(apart);
+        taken_apart.find(|all| all.iter().all(|way| known(way))).unwrap_or_else(|| vec![part.to_owned()])
     }
 
     fn check(&mut self, scenario: &Scenario, seed: u64) {

@@ -31,7 +31,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: deadline_passed,
     },
     Rule {
-        says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
+        says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops|stops, its lease being lost)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
         holds: claim_ended,
     },
     Rule {
@@ -284,6 +284,12 @@ fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
         }
         _ => None,
     })?;
+    // An extension that failed at this instant told it so; otherwise its own clock did.
+    let told =
+        seen.history(at).any(|what| matches!(what, EventKind::ExtendFailed { grant, .. } if *grant == ended));
+    if &it["what"] != "calls release" && told != it["what"].contains("lost") {
+        return Some(false);
+    }
     let Some(claim) = seen.claims.iter().find(|claim| claim.grant == ended && claim.to == Some(at)) else {
         return Some(it["ends"].is_empty()); // it had noticed before that its claim was over
     };

@@ -286,6 +286,48 @@ impl Effect {
         }
     }
 
+    /// What it did, without for how long.
+    pub(super) fn did(&self) -> String {
+        let of = |hosts: &Names, one: &str, several: &str| {
+            format!("{hosts}'s {}", if hosts.several() { several } else { one })
+        };
+        match self {
+            Effect::Pause { hosts } => hosts.do_this("was paused", "were paused"),
+            Effect::Suspend { hosts } => hosts.do_this("was suspended", "were suspended"),
+            Effect::Crash { hosts } => hosts.do_this("crashed", "crashed"),
+            Effect::PowerLoss { hosts, .. } => hosts.do_this("lost power", "lost power"),
+            Effect::ClockStep { hosts, by_ns } => {
+                let were = of(hosts, "wall clock was", "wall clocks were");
+                format!("{were} stepped by {}", signed_duration(*by_ns))
+            }
+            Effect::ClockDrift { hosts, by } => {
+                format!("{} off by {}", of(hosts, "clocks ran", "clocks ran"), units::rate_text(*by))
+            }
+            Effect::ClockFreeze { hosts, clock } => {
+                let [one, several] = ["clock was", "clocks were"].map(|it| format!("{} {it}", clock.name()));
+                format!("{} frozen", of(hosts, &one, &several))
+            }
+            Effect::Cut { way } => format!("the link {way} was cut"),
+            Effect::Slow { way, by } => format!("every message {way} took {} longer", exact_duration(*by)),
+            Effect::PacketDelay { from, to, by } => {
+                format!("a message from {from} to {to} took {} longer", exact_duration(*by))
+            }
+            Effect::Loss { way, probability } => {
+                format!("{probability} of all transmissions {way} were lost")
+            }
+            Effect::ResetConnections { from, to } => {
+                format!("the connections between {from} and {to} were reset")
+            }
+            Effect::FsyncLies { hosts } => of(hosts, "disk lied about fsync", "disks lied about fsync"),
+            Effect::DiskSnapshot { hosts } => of(hosts, "disk was remembered", "disks were remembered"),
+            Effect::DiskRollback { hosts } => of(hosts, "disk was rolled back", "disks were rolled back"),
+            Effect::Promote { host, .. } => host.do_this("was promoted to master", "were promoted to master"),
+            Effect::Follow { hosts, master, .. } => {
+                format!("{} told to follow {master}", hosts.do_this("was", "were"))
+            }
+        }
+    }
+
     /// What it means for these of its hosts that it is over; `None` for what cannot be taken back.
     pub fn over(&self, hosts: &Names) -> Option<String> {
         Some(match self {

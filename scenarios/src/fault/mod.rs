@@ -170,6 +170,17 @@ impl Fault {
         }
     }
 
+    /// What happened, as a clause in the past tense: `c1 was paused for 12 s`.
+    pub fn did(&self) -> String {
+        let did = self.effect.did();
+        match (self.lasting, self.effect.kind().nature) {
+            (Some(lasting), nature) if nature != Nature::Death => {
+                format!("{did} for {}", exact_duration(lasting))
+            }
+            _ => did,
+        }
+    }
+
     /// When it strikes, as reports say it: `at c1's check`, `at c1's check, every time`, `at every SET executed
     /// for c1`.
     pub fn moment(&self) -> String {

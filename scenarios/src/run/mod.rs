@@ -15,6 +15,7 @@ mod counted;
 mod detail;
 mod drivers;
 mod env;
+mod header;
 mod kept;
 mod key_claims;
 mod key_lanes;

@@ -312,7 +312,7 @@ impl<S: Stage> Client<'_, S> {
         let Some(Held { grant, lease, .. }) = held else { return true };
         let (grant, ttl) = (*grant, self.ttl());
         self.mark("extending").await;
-        self.recorder.enter(self.program.client, grant);
+        self.recorder.extend(self.program.client, grant);
         let extended = self.lock.extend(lease, ttl).await;
         self.recorder.leave(self.program.client);
         let lost = extended == Extended::NotOwner && self.program.plan.on_lost_lock == OnLostLock::Stop;

@@ -47,6 +47,8 @@ struct Record {
     keys: LockKeys,
     /// The nodes whose yes each grant was given on, where several were asked.
     votes: BTreeMap<CallId, Vec<HostIndex>>,
+    /// When each grant's extensions began.
+    extends: BTreeMap<CallId, Vec<TrueNs>>,
     notes: Vec<String>,
     /// What the code under test said when it panicked.
     panicked: Option<String>,
@@ -75,6 +77,7 @@ pub(crate) struct Sent {
 pub(crate) struct Recorded {
     pub(crate) history: History,
     pub(crate) votes: BTreeMap<CallId, Vec<HostIndex>>,
+    pub(crate) extends: BTreeMap<CallId, Vec<TrueNs>>,
     pub(crate) notes: Vec<String>,
     pub(crate) panicked: Option<String>,
 }
@@ -92,6 +95,7 @@ impl Recorder {
             lanes: KeyLanes::default(),
             keys: LockKeys::default(),
             votes: BTreeMap::new(),
+            extends: BTreeMap::new(),
             notes: Vec::new(),
             panicked: None,
             closed: false,
@@ -114,6 +118,12 @@ impl Recorder {
     /// A client is about to call the lock for a grant it has: until [`Recorder::leave`].
     pub(crate) fn enter(&self, client: ClientId, grant: CallId) {
         self.lock().attribution.enter(client, grant);
+    }
+
+    /// A client is about to extend a grant: as [`Recorder::enter`].
+    pub(crate) fn extend(&self, client: ClientId, grant: CallId) {
+        self.enter(client, grant);
+        self.lock().extends.entry(grant).or_default().push(self.now());
     }
 
     /// The client's call to the lock has returned.
@@ -281,6 +291,7 @@ impl Recorder {
         Recorded {
             history,
             votes: std::mem::take(&mut record.votes),
+            extends: std::mem::take(&mut record.extends),
             notes: std::mem::take(&mut record.notes),
             panicked: record.panicked.take(),
         }

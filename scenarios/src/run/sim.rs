@@ -6,13 +6,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use doublehold_history::{Bounds, Header, TrueNs, Verdicts, figures, judge};
+use doublehold_history::{Header, TrueNs, Verdicts, figures, judge};
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{Budget, PlannedFault, Record, Run, Seed, SimTime, World};
 
 use super::check::{PrepareError, check};
 use super::closing::{close_history, fault_reports, faults_over, hits, limit_met, outcome};
 use super::env::SimEnv;
+use super::header::header;
 use super::on_sim::SimWitness;
 use super::recorder::{Recorded, Recorder};
 use super::world::{Hosts, link};
@@ -111,6 +112,9 @@ pub struct PreparedSim {
     engine: &'static str,
     scenario: Arc<Scenario>,
     cast: Arc<Cast>,
+    /// What builds the lock, and what carries its requests.
+    kind: Arc<dyn LockKind<SimEnv>>,
+    driver: Driver,
     /// Complete but for the seed.
     header: Header,
     hosts: Arc<Hosts>,
@@ -170,23 +174,42 @@ impl PreparedSim {
         scenario: &Scenario,
     ) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
+        let kind = lock_kind(locks, scenario)?;
+        let calm = PreparedSim::calm(engine, driver, kind, scenario)?;
+        let weather = calm.scenario.weather.as_ref();
+        let climate = weather.map(|weather| climate(weather, locks, &calm.scenario)).transpose()?;
+        Ok(PreparedSim { climate, ..calm })
+    }
+
+    /// Without what random faults are drawn from.
+    fn calm(
+        engine: &'static str,
+        driver: Driver,
+        kind: &Arc<dyn LockKind<SimEnv>>,
+        scenario: &Scenario,
+    ) -> Result<PreparedSim, PrepareError> {
         let scenario = Arc::new(with_restarts(scenario.clone()));
         let cast = Arc::new(scenario.cast());
-        let kind = lock_kind(locks, &scenario)?;
-        let hosts = Hosts::of(&scenario, &cast, kind, driver);
         let facts = kind.descriptor().facts(&scenario.lock.switches);
-        let climate =
-            scenario.weather.as_ref().map(|weather| climate(weather, locks, &scenario)).transpose()?;
         Ok(PreparedSim {
             engine,
+            kind: kind.clone(),
+            driver,
             header: header(&scenario),
-            hosts: Arc::new(hosts),
+            hosts: Arc::new(Hosts::of(&scenario, &cast, kind, driver)),
             commands: commands(&scenario.clients, &facts),
             faults: plan(&scenario, &cast)?,
             cast,
             scenario,
-            climate,
+            climate: None,
         })
+    }
+
+    /// Another scenario of the same lock, over the same connections. Of one with weather the random faults are not
+    /// drawn.
+    pub(crate) fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+        check(scenario)?;
+        PreparedSim::calm(self.engine, self.driver, &self.kind, scenario)
     }
 
     /// What random faults are drawn from, if the scenario has weather.
@@ -232,6 +255,8 @@ impl PreparedSim {
         let scenario = Arc::new(with_restarts(scenario));
         Ok(PreparedSim {
             engine: self.engine,
+            kind: self.kind.clone(),
+            driver: self.driver,
             cast: self.cast.clone(),
             header: self.header.clone(),
             hosts: self.hosts.clone(),
@@ -355,7 +380,7 @@ impl PreparedSim {
 
     fn report(&self, seed: Seed, done: Done) -> Report {
         let Done { run, recorder, recorded, verdicts } = done;
-        let Recorded { history, votes, mut notes, panicked } = recorded;
+        let Recorded { history, votes, extends, mut notes, panicked } = recorded;
         notes.extend(limit_met(&self.scenario.limits, &run));
         Report {
             scenario: self.scenario.clone(),
@@ -366,6 +391,7 @@ impl PreparedSim {
             faults: fault_reports(&self.scenario, &self.cast, &run.faults),
             keys: recorder.spans(),
             votes,
+            extends,
             ended: clocks::true_time(run.ended),
             events: run.events,
             messages: run.messages,
@@ -373,6 +399,7 @@ impl PreparedSim {
             replays: None,
             notes,
             panicked,
+            causes: None,
         }
     }
 }
@@ -419,28 +446,4 @@ fn lock_kind<'a>(
 ) -> Result<&'a Arc<dyn LockKind<SimEnv>>, PrepareError> {
     let name = &scenario.lock.algorithm;
     locks.get(name).ok_or_else(|| PrepareError::NoSuchLock(name.clone()))
-}
-
-fn header(scenario: &Scenario) -> Header {
-    let names =
-        |role| scenario.hosts.iter().filter(|host| host.role == role).map(|host| host.name.clone()).collect();
-    Header {
-        version: Header::VERSION,
-        scenario: scenario.name.clone(),
-        seed: 0,
-        clients: names(Role::Client),
-        nodes: names(Role::Node),
-        locks: scenario.lock.names.clone(),
-        objects: scenario.resource.objects.iter().map(|object| object.name.clone()).collect(),
-        bounds: Bounds {
-            obtain_within_ns: scenario.limits.obtain_within.map(whole_ns),
-            obtain_free_within_ns: scenario.limits.obtain_free_within.map(whole_ns),
-            counted_from_ns: 0,
-        },
-        keys_watched: true,
-    }
-}
-
-fn whole_ns(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

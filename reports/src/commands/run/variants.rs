@@ -1,6 +1,7 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
 use doublehold_history::words::clean;
+use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
 
@@ -23,7 +24,7 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         scenarios.iter().map(|scenario| SimEngine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
     let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
     let reports: Vec<Report> =
-        prepared.iter().zip(&seeds).map(|(prepared, seed)| prepared.run(*seed)).collect();
+        prepared.iter().zip(&seeds).map(|(it, seed)| explained(it, it.run(*seed))).collect();
     let replays: Vec<String> =
         names.iter().zip(seeds).map(|(name, seed)| arguments.replay_line(name, seed)).collect();
     let runs: Vec<(&Report, &str)> = reports.iter().zip(replays.iter().map(String::as_str)).collect();

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use doublehold_history::Predicate;
 use doublehold_history::words::{clean, instant, list};
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Report;
 use doublehold_scenarios::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_scenarios::study::{CellId, Study};
 use doublehold_scenarios::sweep::{Shard, SweepError};
@@ -23,7 +24,7 @@ use crate::error::CliError;
 use crate::figure::{self, Options};
 use crate::found::{Counterexample, counterexample};
 use crate::output::OutputFile;
-use crate::picture::{self, view::View};
+use crate::picture::{self, Account, view::View};
 use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use crate::results::Results;
 use crate::stopping::Stopping;
@@ -153,7 +154,8 @@ fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Res
         seed: seed.0,
         design: design.clone(),
         headline: headline(&found),
-        why: picture::cause(&found.report),
+        why: picture::account(&found.report).and_then(Account::cause),
+        what_happened: picture::account(&found.report).and_then(Account::order),
         real: found.is_real,
         others: [found.shrunk.others.0, found.shrunk.others.1],
         size: Shrinkage { from: counts(&found.shrunk.before), to: counts(&found.shrunk.after) },
@@ -200,6 +202,7 @@ fn drawn(found: &Counterexample, stem: &str) -> Result<String, CliError> {
         LeanEngine.prepare(&found.shrunk.scenario)?
     };
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);
+    let report = Report { causes: found.report.causes.clone(), ..report };
     let id = stem.chars().filter(char::is_ascii_alphanumeric).collect();
     Ok(figure::svg(&View::of_run(&report, Some(detail)), &Options { id, ..Options::default() }))
 }

@@ -1,4 +1,4 @@
-//! A grant that came when its lease was over: why the client took it all the same, or that it did not.
+//! A grant that came when its lease was over: what the client that took it went by, or that it did not take it.
 
 use doublehold_history::words::{clean, signed_duration};
 use doublehold_history::{Claim, ClientId, ClockKind, EventKind, LockId, TrueNs};
@@ -15,23 +15,20 @@ pub(super) fn expired_before_the_grant(facts: &Facts<'_>, claim: &Claim) -> Opti
     let keys = facts.keys_of(claim.grant).iter().filter(|key| key.from <= claim.span.from);
     let ends: Vec<(&KeySpan, TrueNs)> = keys.map(|key| Some((*key, expired(key)?))).collect::<Option<_>>()?;
     let host = facts.host_of(claim.client)?;
-    let stop = ends
-        .iter()
-        .map(|(_, at)| facts.faults.stopped(host, *at))
-        .reduce(|a, b| a.filter(|a| Some(*a) == b))??;
-    if ends.iter().any(|(_, at)| *at > claim.span.from) {
+    if ends.is_empty() || ends.iter().any(|(_, at)| *at > claim.span.from) {
         return None;
     }
+    let stops = ends.iter().map(|(_, at)| facts.faults.stopped(host, *at));
+    let stop = stops.reduce(|a, b| a.filter(|a| Some(*a) == b)).flatten();
     let (name, nodes) = (facts.client(claim.client), nodes(facts, ends.iter().map(|(key, _)| key.node)));
-    let why_taken = why_taken(facts, claim, host, stop).unwrap_or_default();
-    Some(format!(
-        "{name} was granted the lock when its key had expired on {nodes}, because it was {stop} meanwhile{why_taken}"
-    ))
+    let meanwhile = stop.map_or(String::new(), |stop| format!(" while it was {stop}"));
+    let went_by = went_by(facts, claim, host, stop).unwrap_or_default();
+    Some(format!("{name} was granted the lock when its key had expired on {nodes}{meanwhile}{went_by}"))
 }
 
-/// Why a client believes in a lease that was over before it knew of it: by what it looked at, it was not, or it looked
-/// at nothing.
-fn why_taken(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: &str) -> Option<String> {
+/// What a client went by that believes in a lease which was over before it knew of it: by what it looked at, it was
+/// not, or it looked at nothing.
+fn went_by(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: Option<&str>) -> Option<String> {
     let events = facts.run.history.events();
     let granted = events.iter().find_map(|event| match &event.what {
         EventKind::Granted { grant, deadline, reading, .. } if *grant == claim.grant => {
@@ -53,7 +50,7 @@ fn why_taken(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: &str) -> O
             let by = stepped_back(facts, host, asked, claim.span.from)?;
             Some(format!(", and the wall clock that it measured the lease with was stepped by {by}"))
         }
-        ClockKind::Monotonic if stop == "suspended" => {
+        ClockKind::Monotonic if stop == Some("suspended") => {
             Some(", and the monotonic clock that it measured the lease with stood still".to_owned())
         }
         ClockKind::Monotonic | ClockKind::Boot => None,

@@ -1,6 +1,8 @@
-//! A holder's key that was gone from nodes which then granted the lock to another: what became of it.
+//! A holder's key that was gone from nodes which then granted the lock to another: what became of it, in order.
+//!
+//! Only what happened, to whose key, and where. What it came from is for runs without it to say.
 
-use doublehold_history::words::{clean, duration, signed_duration};
+use doublehold_history::words::{clean, duration};
 use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, LockId, Overlap, Predicate, TrueNs};
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
@@ -17,7 +19,7 @@ struct Lost<'a> {
     how: KeyEnd,
 }
 
-/// The first holder's key was gone from nodes that then granted the lock to the second.
+/// The first holder's key was gone from nodes that then granted the lock to the second: on each of them in its way.
 pub(super) fn before_the_next_grant(
     facts: &Facts<'_>,
     overlap: &Overlap,
@@ -27,13 +29,17 @@ pub(super) fn before_the_next_grant(
     let granting = facts.nodes_of(second.grant).into_iter();
     let lost: Vec<Lost<'_>> =
         granting.filter_map(|node| lost_on(facts, node, first.grant, second.grant)).collect();
-    let (holder, later) = (facts.client(first.client), granted_by(facts, second));
-    stepped(facts, &lost, &holder, &later)
-        .or_else(|| forgotten(facts, &lost, &holder, &later))
-        .or_else(|| cleaned_up(facts, &lost, &holder, &later))
-        .or_else(|| deleted(facts, &lost, &holder, &later))
-        .or_else(|| overwritten(facts, &lost, overlap))
-        .or_else(|| ran_out(facts, &lost, first, &later))
+    let holder = facts.client(first.client);
+    let ways = [
+        deleted(facts, &lost, &holder),
+        by_itself(facts, &lost, &holder),
+        overwritten(facts, &lost, overlap),
+        forgotten(facts, &lost, &holder),
+        too_soon(facts, &lost, &holder),
+        ran_out(facts, &lost, first),
+    ];
+    let ways: Vec<String> = ways.into_iter().flatten().collect();
+    (!ways.is_empty()).then(|| format!("{}, and {}", ways.join(", "), granted_by(facts, second)))
 }
 
 /// The first holder's key on a node, if it was gone when the node granted the lock to the second.
@@ -44,62 +50,95 @@ fn lost_on<'a>(facts: &Facts<'a>, node: HostIndex, first: CallId, second: CallId
     Some(Lost { key, at, how })
 }
 
-/// By nodes whose clocks were stepped. Of several, those that were stepped as far.
-fn stepped(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> Option<String> {
-    let by = |it: &Lost<'_>| if it.how == KeyEnd::Expired { step(facts, it.key, it.at) } else { None };
-    let first = lost.iter().find_map(by)?;
-    let alike: Vec<&Lost<'_>> = lost.iter().filter(|it| by(it).as_ref() == Some(&first)).collect();
-    let nodes = nodes(facts, alike.iter().map(|it| it.key.node));
-    let its = if alike.len() == 1 { "its clock was" } else { "their clocks were" };
-    Some(format!("{nodes} forgot {holder}'s key because {its} stepped by {first}, and {later}"))
+/// By nodes on which it expired before its time.
+fn too_soon(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+    let is_early = |it: &&Lost<'_>| it.how == KeyEnd::Expired && !lived_its_time(facts, it.key, it.at);
+    let nodes = on(facts, lost, is_early)?;
+    Some(format!("{holder}'s key expired on {nodes} before its time"))
 }
 
 /// By nodes that died.
-fn forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> Option<String> {
-    let did = |it: &Lost<'_>| {
-        if it.how == KeyEnd::Forgotten { death(facts, it.key.node, |at| at == it.at) } else { None }
-    };
-    let first = lost.iter().find_map(did)?;
-    let alike: Vec<&Lost<'_>> = lost.iter().filter(|it| did(it) == Some(first)).collect();
-    let nodes = nodes(facts, alike.iter().map(|it| it.key.node));
-    let they = if alike.len() == 1 { "it" } else { "they" };
-    Some(format!("{nodes} forgot {holder}'s key because {they} {first}, and {later}"))
+fn forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+    let nodes = on(facts, lost, |it| it.how == KeyEnd::Forgotten)?;
+    Some(format!("{nodes} forgot {holder}'s key"))
 }
 
-/// By its own holder, before it called release: what it sent to clean up after an earlier attempt of the same call.
-fn cleaned_up(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> Option<String> {
-    let events = || facts.run.history.events().iter();
-    let is_released = |grant: CallId, at: TrueNs| {
-        let of_grant =
-            |what: &EventKind| matches!(what, EventKind::ReleaseCalled { grant: it, .. } if *it == grant);
-        events().any(|event| event.at <= at && of_grant(&event.what))
-    };
-    let by_itself = |it: &&Lost<'_>| {
-        let own = |what: &EventKind| match what {
-            EventKind::KeyTouched { by, held, op: KeyOp::Release, .. } => by == held && *held == it.key.grant,
-            _ => false,
-        };
+/// By its own holder, before it called release: in an extension that came to nothing, or by what it sent to clean up
+/// after an earlier attempt of the same call.
+fn by_itself(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+    let is_own = |it: &&Lost<'_>| {
         it.how == KeyEnd::Deleted
-            && !is_released(it.key.grant, it.at)
-            && events().any(|event| event.at == it.at && own(&event.what))
+            && !is_released(facts, it.key.grant, it.at)
+            && released_by(facts, it).any(|by| by == it.key.grant)
     };
-    let hosts: Vec<HostIndex> = lost.iter().filter(by_itself).map(|it| it.key.node).collect();
-    let nodes = (!hosts.is_empty()).then(|| nodes(facts, hosts.into_iter()))?;
-    Some(format!(
-        "{holder}'s late clean-up of an earlier attempt deleted its own key on {nodes}, and {later}"
-    ))
+    let by = |wanted: Sent| move |it: &&Lost<'_>| is_own(it) && Sent::of(facts, it) == wanted;
+    let did = |wanted: Sent, words: &str| {
+        Some(format!("{holder}{words} deleted its own key on {}", on(facts, lost, by(wanted))?))
+    };
+    did(Sent::Extending, "'s extension")
+        .or_else(|| did(Sent::Asking, "'s late clean-up of an earlier attempt"))
+        .or_else(|| did(Sent::Holding, ""))
+}
+
+/// What a holder was about when it sent a command that deleted its own key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    /// It asked for the lock: nothing else had sent anything yet.
+    Asking,
+    /// It extended its lease.
+    Extending,
+    /// One or the other, or something that its lock does by itself.
+    Holding,
+}
+
+impl Sent {
+    fn of(facts: &Facts<'_>, it: &Lost<'_>) -> Sent {
+        let began = facts.run.extends.and_then(|all| all.get(&it.key.grant)).map_or(&[][..], Vec::as_slice);
+        let Some(last) = began.iter().rev().find(|began| **began <= it.at) else { return Sent::Asking };
+        let is_over = facts.run.history.events().iter().any(|event| {
+            let answered = match event.what {
+                EventKind::Extended { grant, .. } | EventKind::ExtendFailed { grant, .. } => {
+                    grant == it.key.grant
+                }
+                _ => false,
+            };
+            answered && (*last..it.at).contains(&event.at)
+        });
+        if is_over { Sent::Holding } else { Sent::Extending }
+    }
+}
+
+/// Whether a grant's holder had called release by an instant.
+fn is_released(facts: &Facts<'_>, grant: CallId, at: TrueNs) -> bool {
+    let of_grant =
+        |what: &EventKind| matches!(what, EventKind::ReleaseCalled { grant: it, .. } if *it == grant);
+    facts.run.history.events().iter().any(|event| event.at <= at && of_grant(&event.what))
+}
+
+/// The calls that deleted a key on its node when it was lost.
+fn released_by(facts: &Facts<'_>, it: &Lost<'_>) -> impl Iterator<Item = CallId> {
+    let (at, held, on) = (it.at, it.key.grant, facts.host(it.key.node));
+    facts.run.history.events().iter().filter_map(move |event| match event.what {
+        EventKind::KeyTouched { by, held: touched, node, op: KeyOp::Release, .. }
+            if event.at == at && touched == held && clean(&facts.run.history.header().node(node)) == on =>
+        {
+            Some(by)
+        }
+        _ => None,
+    })
+}
+
+/// The nodes on which a key was lost in some way; `None` if there are none.
+fn on<'a>(facts: &Facts<'_>, lost: &'a [Lost<'a>], is: impl Fn(&&Lost<'a>) -> bool) -> Option<String> {
+    let hosts: Vec<HostIndex> = lost.iter().filter(is).map(|it| it.key.node).collect();
+    (!hosts.is_empty()).then(|| nodes(facts, hosts.into_iter()))
 }
 
 /// By a release that was meant for another key, mostly the releasing client's own, which was gone.
-fn deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> Option<String> {
-    let it = lost.iter().find(|it| it.how == KeyEnd::Deleted)?;
-    let by = facts.run.history.events().iter().find_map(|event| match event.what {
-        EventKind::KeyTouched { by, held, op: KeyOp::Release, .. }
-            if event.at == it.at && held == it.key.grant && by != held =>
-        {
-            facts.claim(by)
-        }
-        _ => None,
+fn deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
+    let (it, by) = lost.iter().filter(|it| it.how == KeyEnd::Deleted).find_map(|it| {
+        let by = released_by(facts, it).find(|by| *by != it.key.grant)?;
+        Some((it, facts.claim(by)?))
     })?;
     let (who, node, release) = (facts.client(by.client), facts.host(it.key.node), facts.run.release);
     let own = facts.keys_of(by.grant).iter().filter(|key| key.node == it.key.node);
@@ -108,23 +147,20 @@ fn deleted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, later: &str) -> O
         Some(meanwhile) => (format!("{who}'s key expired on {node} while {meanwhile}; "), "then "),
         None => (String::new(), ""),
     };
-    Some(format!("{own}{who}'s {release} {then}deleted {holder}'s key on {node}, and {later}"))
+    Some(format!("{own}{who}'s {release} {then}deleted {holder}'s key on {node}"))
 }
 
 /// By the second holder itself.
 fn overwritten(facts: &Facts<'_>, lost: &[Lost<'_>], overlap: &Overlap) -> Option<String> {
     let (of_second, [holder, taker]) =
         (facts.keys_of(overlap.grants[1]), overlap.clients.map(|client| facts.client(client)));
-    let by_second = |it: &&Lost<'_>| of_second.iter().any(|key| key.node == it.key.node && key.from == it.at);
-    let overwritten = lost.iter().filter(|it| it.how == KeyEnd::Overwritten).filter(by_second);
-    let hosts: Vec<HostIndex> = overwritten.map(|it| it.key.node).collect();
-    if hosts.is_empty() {
-        return None;
-    }
+    let nodes = on(facts, lost, |it| {
+        it.how == KeyEnd::Overwritten
+            && of_second.iter().any(|key| key.node == it.key.node && key.from == it.at)
+    })?;
     let ahead = ahead(facts, overlap)
         .map_or(String::new(), |by| format!(", whose wall clock was {by} ahead of {holder}'s,"));
-    let nodes = nodes(facts, hosts.into_iter());
-    Some(format!("{taker}{ahead} overwrote {holder}'s key on {nodes}, and so was granted the lock"))
+    Some(format!("{taker}{ahead} overwrote {holder}'s key on {nodes}"))
 }
 
 /// By how much the second holder's wall clock was ahead of the first one's, if by the one the first one's lease was
@@ -141,11 +177,11 @@ fn ahead(facts: &Facts<'_>, overlap: &Overlap) -> Option<String> {
 }
 
 /// Its time was up, and the holder did not notice, or did not care.
-fn ran_out(facts: &Facts<'_>, lost: &[Lost<'_>], first: &Claim, later: &str) -> Option<String> {
-    let expired = lost.iter().filter(|it| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at));
-    let last = expired.clone().map(|it| it.at).max()?;
-    let (holder, nodes) = (facts.client(first.client), nodes(facts, expired.map(|it| it.key.node)));
-    Some(format!("{holder}'s key expired on {nodes} while {}, and {later}", meanwhile(facts, first, last)?))
+fn ran_out(facts: &Facts<'_>, lost: &[Lost<'_>], first: &Claim) -> Option<String> {
+    let is_up = |it: &&Lost<'_>| it.how == KeyEnd::Expired && lived_its_time(facts, it.key, it.at);
+    let last = lost.iter().filter(is_up).map(|it| it.at).max()?;
+    let (holder, nodes) = (facts.client(first.client), on(facts, lost, is_up)?);
+    Some(format!("{holder}'s key expired on {nodes} while {}", meanwhile(facts, first, last)?))
 }
 
 /// Of a failover: the node that grants was promoted, and never had the first holder's key.
@@ -229,18 +265,6 @@ fn waited_for(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<LockId> {
         EventKind::Clocks { .. } => wanted,
         _ => None,
     })
-}
-
-/// By how much a node's clock was stepped while it held a key that then expired before its time.
-fn step(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> Option<String> {
-    let of_node = facts.run.faults.iter().filter(|fault| fault.hosts.contains(&key.node));
-    let within = of_node.filter(|fault| fault.from.is_some_and(|at| key.from <= at && at <= until));
-    let mut steps = within.filter_map(|it| match it.fault.effect {
-        Effect::ClockStep { by_ns, .. } => Some(by_ns),
-        _ => None,
-    });
-    let by_ns = steps.next()?;
-    (by_ns > 0 && !lived_its_time(facts, key, until)).then(|| signed_duration(by_ns))
 }
 
 /// What took a node's memory at such an instant.

@@ -1,11 +1,12 @@
-//! Why the first violation came about, in one sentence, as far as the run shows it; or, where nothing is violated, what
-//! a lock saw by itself.
+//! The account of the first violation, in one sentence; or, where nothing is violated, of what a lock saw by itself.
 //!
-//! Each rule names a way in which a lock is lost and the facts that prove it: when a key ended on a node, and what was
-//! done to that node or that client then. Where no rule finds its facts there is no sentence: a guess would be worse
-//! than none. Whether the run would have gone well otherwise is not asked; running it again without the fault shows
-//! that.
+//! Each rule names a way in which a lock is lost and the facts that prove it, and gives **what happened, in order**:
+//! when a key ended on a node, and what its holder did meanwhile. **What it came from** is never read off one run: it
+//! is said, with a `because`, only where the run was made again without it and the violation was gone
+//! ([`doublehold_scenarios::cause`]). Where no rule finds its facts and nothing is known to have caused it there is no
+//! sentence: a guess would be worse than none.
 
+mod because;
 mod late;
 mod lost;
 
@@ -15,36 +16,111 @@ use doublehold_history::{
 };
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
+use serde::Serialize;
 
 use super::facts::Facts;
 
-/// The sentence for the first predicate that is violated, in the order in which they are reported; where none is, for
-/// a lock that saw by itself that its grant came too late. Of several locks it begins with the one it is about.
-pub(super) fn sentence(facts: &Facts<'_>) -> Option<String> {
-    let mut violated = facts
-        .run
-        .verdicts
-        .iter()
-        .filter_map(|(predicate, verdict)| Some((predicate, verdict.evidence().first()?)));
-    let (lock, words) = match violated.next() {
-        None => late::refused(facts)?,
-        Some((Predicate::P1 | Predicate::P2, Evidence::Overlap(it))) => (it.lock, double_hold(facts, it)?),
-        Some((_, Evidence::StaleWrite(it))) => (it.lock, late_write(facts, it)?),
-        Some((_, Evidence::WrongKey(it))) => (it.lock, wrong_key(facts, it)?),
-        Some((_, Evidence::Waited(it))) => (it.lock, left_behind(facts, it.lock, it.from, it.to)?),
-        Some((_, Evidence::LongWait(it))) => (it.lock, left_behind(facts, it.lock, it.from, it.to)?),
-        Some(_) => return None,
-    };
-    Some(if facts.has_several_locks() { format!("{}: {words}", facts.the_lock(lock)) } else { words })
+/// What there is to say of a run before all else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Whether it says what the violation came from. If not, it only says what happened.
+    pub is_cause: bool,
+    /// The sentence, without a full stop.
+    pub words: String,
 }
 
-fn double_hold(facts: &Facts<'_>, overlap: &Overlap) -> Option<String> {
+impl Account {
+    /// What stands before it.
+    pub fn label(&self) -> &'static str {
+        if self.is_cause { "why" } else { "what happened" }
+    }
+
+    /// The sentence, if it says what the violation came from.
+    pub fn cause(self) -> Option<String> {
+        self.is_cause.then_some(self.words)
+    }
+
+    /// The sentence, if it only says what happened.
+    pub fn order(self) -> Option<String> {
+        (!self.is_cause).then_some(self.words)
+    }
+}
+
+/// What happened, and what followed from that.
+struct Happened {
+    first: String,
+    then: String,
+}
+
+/// The account of the first predicate that is violated, in the order in which they are reported; where none is, of a
+/// lock that saw by itself that its grant came too late. Of several locks it begins with the one it is about.
+pub(super) fn account(facts: &Facts<'_>) -> Option<Account> {
+    let violated =
+        facts.run.verdicts.iter().find_map(|(predicate, it)| Some((predicate, it.evidence().first()?)));
+    let Some((predicate, evidence)) = violated else {
+        let (lock, words) = late::refused(facts)?;
+        return Some(Account { is_cause: false, words: of_lock(facts, lock, words) });
+    };
+    let (lock, happened) = happened(facts, evidence)?;
+    let because = because::clause(facts, predicate, evidence);
+    let is_cause = because.is_some();
+    let Happened { first, then } = match happened {
+        Some(happened) => happened,
+        None if is_cause => Happened { first: violation(facts, evidence)?, then: String::new() },
+        None => return None,
+    };
+    let because = because.map_or(String::new(), |because| format!(", because {because}"));
+    Some(Account { is_cause, words: of_lock(facts, lock, format!("{first}{because}{then}")) })
+}
+
+fn of_lock(facts: &Facts<'_>, lock: LockId, words: String) -> String {
+    if facts.has_several_locks() { format!("{}: {words}", facts.the_lock(lock)) } else { words }
+}
+
+/// Which lock a piece of evidence is about, and how it came to that, as far as the run shows it.
+fn happened(facts: &Facts<'_>, evidence: &Evidence) -> Option<(LockId, Option<Happened>)> {
+    let alone = |first: Option<String>| first.map(|first| Happened { first, then: String::new() });
+    Some(match evidence {
+        Evidence::Overlap(it) => (it.lock, double_hold(facts, it)),
+        Evidence::StaleWrite(it) => (it.lock, alone(late_write(facts, it))),
+        Evidence::WrongKey(it) => (it.lock, alone(wrong_key(facts, it))),
+        Evidence::Waited(it) => (it.lock, alone(left_behind(facts, it.lock, it.from, it.to))),
+        Evidence::LongWait(it) => (it.lock, alone(left_behind(facts, it.lock, it.from, it.to))),
+        Evidence::Cycle(_) | Evidence::Omitted { .. } => return None,
+    })
+}
+
+/// The violation itself, where no more is known of how it came to it.
+fn violation(facts: &Facts<'_>, evidence: &Evidence) -> Option<String> {
+    Some(match evidence {
+        Evidence::Overlap(it) => {
+            let [one, other] = it.clients.map(|client| facts.client(client));
+            format!("{other} was granted the lock while {one} held it")
+        }
+        Evidence::StaleWrite(it) => {
+            let [name, later] = [it.client, it.later_client].map(|client| facts.client(client));
+            format!("{name}'s write was applied after {later} was granted the lock")
+        }
+        Evidence::WrongKey(it) => {
+            let node = clean(&facts.run.history.header().node(it.node));
+            format!("{} changed another grant's key on {node}", facts.client(it.client))
+        }
+        Evidence::Waited(it) => {
+            let names: Vec<String> = it.clients.iter().map(|client| facts.client(*client)).collect();
+            format!("{} waited too long", list(&names))
+        }
+        Evidence::LongWait(it) => format!("{} waited too long", facts.client(it.client)),
+        Evidence::Cycle(_) | Evidence::Omitted { .. } => return None,
+    })
+}
+
+fn double_hold(facts: &Facts<'_>, overlap: &Overlap) -> Option<Happened> {
     let [first, second] = overlap.grants.map(|grant| facts.claim(grant));
     let (first, second) = (first?, second?);
     let how = late::expired_before_the_grant(facts, second)
         .or_else(|| lost::before_the_next_grant(facts, overlap, first, second))
         .or_else(|| lost::with_its_node(facts, first, second))?;
-    Some(how + &lost::freed_in_turn(facts, first, second).unwrap_or_default())
+    Some(Happened { first: how, then: lost::freed_in_turn(facts, first, second).unwrap_or_default() })
 }
 
 fn late_write(facts: &Facts<'_>, write: &StaleWrite) -> Option<String> {
@@ -76,9 +152,9 @@ fn wrong_key(facts: &Facts<'_>, it: &WrongKey) -> Option<String> {
     let (name, holder) = (facts.client(it.client), facts.client(it.held_client?));
     (gone && it.op == KeyOp::Release).then(|| {
         format!(
-            "{name}'s {} deleted {holder}'s key on {}, because {name}'s own had expired there",
+            "{name}'s own key had expired on {node}, and its {} deleted {holder}'s key there",
             facts.run.release,
-            clean(&node)
+            node = clean(&node),
         )
     })
 }

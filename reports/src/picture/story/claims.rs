@@ -16,6 +16,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
         refusals: BTreeMap::new(),
         claimed: BTreeSet::new(),
         asked: BTreeMap::new(),
+        lost: None,
     };
     for event in facts.run.history.events() {
         collected.see(event.at, &event.what);
@@ -32,6 +33,8 @@ struct ClaimEvents<'a> {
     claimed: BTreeSet<(ClientId, CallId)>,
     /// When each client's last acquire call began.
     asked: BTreeMap<ClientId, TrueNs>,
+    /// The last extension that failed: a client that stops at that instant stops because of it.
+    lost: Option<(CallId, TrueNs)>,
 }
 
 /// Refusals of a lock to one client in a row, for one reason.
@@ -57,7 +60,12 @@ impl ClaimEvents<'_> {
             EventKind::DeadlinePassed { client, grant } => self.deadline_passed(at, *client, *grant),
             EventKind::ExpiryNoticed { client, grant } => {
                 let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
-                let words = format!("{name} notices that its lease{of} has expired, and stops");
+                let words = match self.lost {
+                    Some((lost, when)) if lost == *grant && when == at => {
+                        format!("{name} stops, its lease{of} being lost")
+                    }
+                    _ => format!("{name} notices that its lease{of} has expired, and stops"),
+                };
                 self.ended(at, *client, *grant, words, Rank::Cause);
             }
             EventKind::Extended { client, grant, .. } => {
@@ -68,6 +76,7 @@ impl ClaimEvents<'_> {
             EventKind::ExtendFailed { client, grant, why } => {
                 let (name, of) = (self.facts.client(*client), self.facts.of_lock(*grant));
                 let words = format!("{name} cannot extend its lease{of}: {}", clean(why));
+                self.lost = Some((*grant, at));
                 self.add(at, *client, self.rank(*grant, Rank::Cause), words);
             }
             EventKind::ReleaseCalled { client, grant } => {

@@ -106,9 +106,12 @@ pub(super) fn select(facts: &Facts<'_>) -> Story {
     if facts.has_evidence() && events.iter().any(|event| event.rank <= Rank::Cause) {
         events.retain(|event| event.rank != Rank::Routine);
     }
-    events.sort_by_key(|event| (event.rank, event.at));
+    // Of one instant, what came first comes first, however much each matters.
+    let mut events: Vec<(usize, StoryEvent)> = events.into_iter().enumerate().collect();
+    events.sort_by_key(|(place, event)| (event.rank, *place));
     events.truncate((MAX / 2 + facts.deciding()).clamp(MAX, LIMIT));
-    events.sort_by_key(|event| (event.at, event.phase));
+    events.sort_by_key(|(place, _)| *place);
+    let events: Vec<StoryEvent> = events.into_iter().map(|(_, event)| event).collect();
     let lesser = lesser - events.iter().filter(|event| event.is_lesser()).count();
     let omitted = all - events.len() - lesser;
     Story { events, omitted, lesser }

@@ -59,7 +59,7 @@ fn words(what: &EventKind, facts: &Facts<'_>) -> Option<String> {
         }
         EventKind::DeadlinePassed { grant, .. } => format!("{name}'s own deadline for {} passes", of(*grant)),
         EventKind::ExpiryNoticed { grant, .. } => {
-            format!("{name} notices that its lease of {} has expired", of(*grant))
+            format!("{name} stops: its lease of {} is over, or lost", of(*grant))
         }
         EventKind::Extended { grant, deadline, .. } => {
             let until = deadline.map(|it| format!(", until {}", on_its_clock(it, &name)));

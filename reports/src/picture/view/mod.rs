@@ -30,9 +30,10 @@ pub use lanes::{
     WriteMark,
 };
 
+use super::cause::{self, Account};
 use super::facts::Facts;
+use super::story;
 use super::timeline::Timeline;
-use super::{cause, story};
 
 /// A run as it is drawn.
 #[derive(Clone, Debug, Serialize)]
@@ -54,8 +55,8 @@ pub struct View {
     /// What has a beginning and an end.
     #[serde(flatten)]
     pub lanes: Lanes,
-    /// Why the first violation came about.
-    pub why: Option<String>,
+    /// What happened that the first violation came of, and what it came from if that is known.
+    pub account: Option<Account>,
     /// The numbered sentences, as under the text picture, and in the same order.
     pub story: Vec<StoryLine>,
     /// What they leave out, in words; empty if nothing.
@@ -141,7 +142,7 @@ impl View {
             ended: report.ended,
             hosts: hosts(&facts),
             lanes: Lanes::of(&facts),
-            why: cause::sentence(&facts),
+            account: cause::account(&facts),
             story: story_lines(&story),
             left_out: super::left_out(&story),
             evidence: evidence::lines(&facts, &events),

@@ -1,0 +1,50 @@
+//! What a violation came from, as JSON.
+
+use doublehold_scenarios::cause::{self, Cause, Found, OTHERS};
+use serde::Serialize;
+
+/// What runs without each thing have shown.
+#[derive(Serialize)]
+pub(super) struct Causes<'a> {
+    found: &'static str,
+    causes: Vec<One<'a>>,
+    /// How many other futures, and how many other seeds, each was tried in.
+    of: u64,
+    tried: usize,
+    runs: u64,
+}
+
+/// One cause.
+#[derive(Serialize)]
+struct One<'a> {
+    words: &'a str,
+    futures_with: u64,
+    futures_without: u64,
+    seeds_with: Option<u64>,
+    seeds_without: u64,
+}
+
+impl<'a> Causes<'a> {
+    pub(super) fn of(causes: &'a cause::Causes) -> Causes<'a> {
+        let (found, list): (_, &[Cause]) = match &causes.found {
+            Found::Needed(causes) => ("needed", causes),
+            Found::Either(causes) => ("either", causes),
+            Found::Nothing => ("nothing", &[]),
+            Found::NotAsked => ("not-asked", &[]),
+        };
+        let one = |cause: &'a Cause| One {
+            words: &cause.words,
+            futures_with: cause.shares.futures_with,
+            futures_without: cause.shares.futures_without,
+            seeds_with: cause.shares.seeds_with,
+            seeds_without: cause.shares.seeds_without,
+        };
+        Causes {
+            found,
+            causes: list.iter().map(one).collect(),
+            of: OTHERS,
+            tried: causes.tried,
+            runs: causes.runs,
+        }
+    }
+}

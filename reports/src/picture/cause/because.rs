@@ -1,0 +1,26 @@
+//! What a violation came from, as a clause: only from runs that were made without it.
+
+use doublehold_history::words::{clean, joined, list};
+use doublehold_history::{Evidence, Predicate};
+use doublehold_scenarios::cause::{Cause, Found};
+
+use crate::picture::facts::Facts;
+
+/// What follows `because`; `None` where nothing is known to have caused it, or nobody asked.
+pub(super) fn clause(facts: &Facts<'_>, predicate: Predicate, evidence: &Evidence) -> Option<String> {
+    let causes = facts.run.causes.filter(|causes| causes.told.is_of(predicate, evidence))?;
+    let words = |causes: &[Cause]| -> Vec<String> { causes.iter().map(|it| clean(&it.words)).collect() };
+    Some(match &causes.found {
+        Found::Needed(causes) => match words(causes).as_slice() {
+            [] => return None,
+            [one] => one.clone(),
+            [one, other] => format!("{one} and {other}, both together"),
+            several => format!("{}, all together", list(several)),
+        },
+        Found::Either(causes) => match words(causes).as_slice() {
+            [one, other] => format!("either {one} or {other}: each would have been enough"),
+            several => format!("{}: any one of these would have been enough", joined(several, "or")),
+        },
+        Found::Nothing | Found::NotAsked => return None,
+    })
+}
