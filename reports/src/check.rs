@@ -182,7 +182,8 @@ impl Check {
     ///
     /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. If something from
     /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice
-    /// for that, and no run may wait. What the lock does wrong is no error: it is in the result.
+    /// for that, and no run may wait. Not seen is a real clock that changes nothing in a run, as where it is only
+    /// compared with the lease. What the lock does wrong is no error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);

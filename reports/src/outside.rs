@@ -24,8 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Seed};
 
-/// How often a run that waited is made again. By chance at most one run in a hundred waits, and five in a row do so
-/// once in 10^10 times.
+/// How often a run that waited is made again. Of 720 runs of the locks that come with the program, on two threads of a
+/// busy machine, none waited by chance: at most 1 in 200 does (95 %), and five in a row once in 10^11 times.
 const REPEATS: usize = 5;
 /// How many runs that waited are looked at again, the first ones: code that waits does it in most of them.
 const WAITING_MAX: usize = 8;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use doublehold::check::{
-    Checked, Client, Existing, Guard, MultiplexedConnection, Predicate, Wanted, World, check,
+    Checked, Client, Count, Existing, Guard, MultiplexedConnection, Predicate, Seed, Tally, Wanted, World,
+    check,
 };
 use redis::RedisResult;
 
@@ -45,6 +46,21 @@ fn a_check_of_a_lock_that_was_never_granted_is_no_pass_and_says_why_it_was_not()
     assert!(!mistyped.holds(&[Predicate::P1]) && !mistyped.holds(&[]), "{mistyped}");
     let said = "no call was ever granted the lock; the last refusal, from seed 1: the node replied `ERR syntax error`";
     assert!(mistyped.to_string().contains(said), "{mistyped}");
+}
+
+/// One undecided run in a hundred says little about the others; more may be what violates it.
+#[test]
+fn a_check_of_which_more_than_one_run_in_a_hundred_is_undecided_is_no_pass() {
+    let with = |inconclusive: u64| {
+        let unsaid = Some((Seed(3), "the run used up its budget of true time".to_owned()));
+        let count = Count { holds: 300 - inconclusive, inconclusive, unsaid, ..Count::default() };
+        let tally =
+            Tally { runs: 300, grants: 600, predicates: [(Predicate::P1, count)].into(), ..Tally::default() };
+        Checked { world: "a world".to_owned(), lock: "mine", seeds: Seed(1)..=Seed(300), tally, bad: None }
+    };
+    assert!(with(0).holds(&[Predicate::P1]) && with(3).holds(&[Predicate::P1]));
+    assert!(!with(4).holds(&[Predicate::P1]) && !with(276).holds(&[Predicate::P1]));
+    assert!(with(4).to_string().contains("inconclusive, first from seed 3: the run used up"), "{}", with(4));
 }
 
 #[test]

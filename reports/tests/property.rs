@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doublehold::check::{
-    Choice, Client, Existing, Form, Guard, LockConfig, LockKind, MultiplexedConnection, Predicate, Scenario,
-    SimEnv, Wanted, preset, replay,
+    Choice, Client, Count, Existing, Form, Guard, LockConfig, LockKind, MultiplexedConnection, Predicate,
+    Scenario, Seed, SimEnv, Tally, Wanted, preset, replay,
 };
 use doublehold::property::proptest::prelude::*;
 use doublehold::property::proptest::test_runner::{Config as Cases, TestRunner};
@@ -319,4 +319,34 @@ fn plans_have_their_faults_written_out_and_read_as_what_they_are() {
         assert_eq!(Plan::parse_with("a.plan", &plan.to_toml().unwrap(), locks).unwrap(), plan);
     }
     assert!(faults > 10, "{faults}");
+}
+
+#[test]
+fn a_property_of_which_more_than_one_case_in_a_hundred_is_undecided_is_no_pass() {
+    let with = |inconclusive: u64| {
+        let unsaid = Some((Seed(3), "the run used up its budget of events".to_owned()));
+        let count = Count { holds: 300 - inconclusive, inconclusive, unsaid, ..Count::default() };
+        Tested {
+            name: "a property".to_owned(),
+            lock: "mine",
+            asked: vec![Predicate::P1],
+            replayed: 0,
+            draws: (300, 1),
+            tally: Tally {
+                runs: 300,
+                grants: 600,
+                predicates: [(Predicate::P1, count)].into(),
+                ..Tally::default()
+            },
+            broken: None,
+        }
+    };
+    assert!(with(3).holds() && with(3).to_string().contains("nothing found"), "{}", with(3));
+    let said = "P1 was not decided in 4 of 300 cases, and a pass leaves at most 1 in 100 undecided; in case 3: the run";
+    assert!(!with(4).holds() && with(4).to_string().contains(said), "{}", with(4));
+    assert!(
+        with(300).to_string().contains("P1 was never decided; in case 3: the run used up"),
+        "{}",
+        with(300)
+    );
 }

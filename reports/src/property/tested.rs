@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use doublehold_history::Predicate;
 use doublehold_history::words::list;
 use doublehold_scenarios::Report;
-use doublehold_scenarios::many::{Count, Tally};
+use doublehold_scenarios::many::Tally;
 use doublehold_scenarios::shrink::{Shrunk, Target};
 
 use super::regressions::Written;
-use crate::findings::{self, Shown, grouped};
+use crate::findings::{self, Shown, counted, grouped};
 use crate::found::Counterexample;
+use crate::statistics::PartlyDecided;
 use crate::style::Style;
 use crate::text;
 
@@ -92,8 +93,8 @@ impl Broken {
 }
 
 impl Tested {
-    /// Whether nothing broke it, the lock was granted at least once, and each predicate was seen to hold at least
-    /// once: a property that could never say anything is no pass.
+    /// Whether nothing broke it, the lock was granted at least once, and each predicate was decided in 99 of 100 cases:
+    /// a property that could seldom say anything is no pass.
     pub fn holds(&self) -> bool {
         self.broken.is_none() && self.gaps().is_empty()
     }
@@ -106,13 +107,26 @@ impl Tested {
             let why = refused.map(|(case, why)| format!("; the last refusal, in case {case}: {why}"));
             gaps.push(format!("no call was ever granted the lock{}", why.unwrap_or_default()));
         }
-        for predicate in &self.asked {
-            if let Count { holds: 0, violated: 0, unsaid: Some((case, why)), .. } = self.tally.of(*predicate)
-            {
-                gaps.push(format!("{predicate} was never decided; in case {case}: {why}"));
-            }
-        }
+        gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
         gaps
+    }
+}
+
+impl Tested {
+    /// That too many cases did not decide a predicate, and why the first did not.
+    fn undecided(&self, predicate: Predicate) -> Option<String> {
+        let count = self.tally.of(predicate);
+        let (is_nearly_all, (case, why)) = (counted(&count).is_nearly_all(), count.unsaid?);
+        let so_often = match count.holds + count.violated {
+            0 => "was never decided".to_owned(),
+            _ => format!(
+                "was not decided in {} of {} cases, and a pass leaves at most 1 in {} undecided",
+                grouped(count.inconclusive),
+                grouped(self.tally.runs),
+                PartlyDecided::RUNS_PER_UNDECIDED,
+            ),
+        };
+        (!is_nearly_all).then(|| format!("{predicate} {so_often}; in case {case}: {why}"))
     }
 }
 
