@@ -39,7 +39,7 @@ pub(crate) struct Row {
 impl Row {
     /// A row on a base, to be filled in: as it is, it fails.
     pub(crate) fn on(base: &'static str) -> Row {
-        Row { word: "", claim: "", base, both: &[], with: &[], turns: &[], shows: |_| false }
+        Row { word: "", claim: "", base, both: &[], with: &[], turns: &[], shows: |_, _| false }
     }
 
     fn failures(&self) -> Vec<String> {
