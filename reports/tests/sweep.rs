@@ -229,53 +229,6 @@ fn a_precision_ends_cells_alike_on_any_number_of_threads_and_shards() {
     assert_eq!(whole, folder.read("merged/runs.jsonl"));
 }
 
-/// Two clients, one of them cut off from the lock for seconds at a time, in runs that end too early for most to decide.
-const CUT_SHORT: &str = r#"
-claim = "what goes wrong takes longer than a run"
-lock = { algorithm = "single", ttl = "2s", request_timeout = "none" }
-nodes = { names = ["A"] }
-network = { delay = "1ms" }
-[[clients]]
-name = "c1"
-program = ["acquire", "work 1s", "release"]
-[[clients]]
-name = "c2"
-program = ["acquire", "work 1s", "release"]
-retry = "100ms"
-[limits]
-time = "6s"
-obtain_within = "5500ms"
-[weather]
-for = "5s"
-swarm = false
-at_steps = "0/1"
-[[weather.faults]]
-kind = "cut"
-from = "c1"
-to = "A"
-every = "400ms"
-for = { median = "2s", sigma = "1/1" }
-source = "made up"
-"#;
-
-/// Those that decide tell a rate to a tenth soon enough. But about half do not, which leaves it as open as before.
-#[test]
-fn a_precision_is_not_reached_while_runs_are_undecided() {
-    let folder = Folder::new("undecided");
-    fs::write(folder.path("world.toml"), CUT_SHORT).expect("the folder is ours");
-    let study = "question = \"?\"\nruns = 2100\nprecision = { predicate = \"LV\", width = \"1/10\" }\n[[designs]]\n\
-                 name = \"w\"\nscenario = \"world.toml\"\n";
-    ends_well(&["sweep", &folder.study(study), "--out", &folder.path("out")]);
-    let records = folder.read("out/runs.jsonl");
-    assert_eq!(records.lines().count(), 1 + 5, "a header, and a batch in the second round too");
-    ends_well(&["report", &folder.path("out")]);
-    let cells: serde_json::Value = serde_json::from_str(&folder.read("out/cells.json")).expect("JSON");
-    let rate = &cells["studies"][0]["cells"][0]["rates"]["LV"];
-    assert!(rate["rate"].is_null() && rate["undecided"].as_u64() > Some(500), "{rate}");
-    assert!(rate["high"].as_f64() > rate["low"].as_f64().map(|low| low + 0.2), "{rate}");
-    assert!(rate["why"].as_str().is_some_and(|why| why.contains("too many runs are undecided")), "{rate}");
-}
-
 #[test]
 fn what_cannot_be_merged_is_refused() {
     let folder = Folder::new("unmerged");

@@ -55,26 +55,28 @@ fn at_point(sheet: &Sheet<'_>, point: u64) -> Vec<Line> {
     if cells.iter().all(|cell| cell.runs == 0) {
         return vec![Line::of("There are no runs yet.")];
     }
-    RANKED.map(|it| sentence(sheet, &cells, it)).into()
+    RANKED.map(|it| sentence(sheet, &cells, (it, sheet.scale(point, it)))).into()
 }
 
 fn begin(predicate: Predicate) -> Line {
     Line::default().strong(format!("{}, {}: ", predicate.as_str(), predicate.name()))
 }
 
-fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], predicate: Predicate) -> Line {
+fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], (predicate, scale): (Predicate, Scale)) -> Line {
     let start = begin(predicate);
     let rank = |cell: &Figures| sheet.rank(cell, predicate);
     let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rank(cell).is_some()).collect();
     // What comes first in each rank is what the study lists first.
     known.sort_by_key(|cell| (rank(cell), cell.design));
     let name = |cell: &Figures| {
-        Line::default().code(sheet.name(cell.design)).text(format!(" ({})", words(&cell.rate(predicate))))
+        Line::default()
+            .code(sheet.name(cell.design))
+            .text(format!(" ({})", words(&cell.rate(predicate), scale)))
     };
     let all = |is: fn(&Rate) -> bool| known.iter().all(|cell| is(&cell.rate(predicate)));
     match &known[..] {
         [] => return start.text("no run decided it."),
-        [one] => return start.text(format!("{}.", words(&one.rate(predicate)))),
+        [one] => return start.text(format!("{}.", words(&one.rate(predicate), scale))),
         _ => {}
     }
     if all(|rate| rate.violated == 0) {
@@ -122,30 +124,30 @@ fn names(cells: &[&Figures], name: &dyn Fn(&Figures) -> Line) -> Line {
 }
 
 /// `1.2 % of runs`.
-fn words(rate: &Rate) -> String {
+fn words(rate: &Rate, scale: Scale) -> String {
     match &rate.per_run {
         Ok(it) => {
-            let (value, _) = rate_parts(it.value, it.interval, Scale::Share);
+            let (value, _) = rate_parts(it.value, it.interval, scale);
             format!("{value} of runs")
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let (range, _) = range_parts(*range, *interval, Scale::Share);
+            let (range, _) = range_parts(*range, *interval, scale);
             format!("{range} of runs, as {} are undecided", grouped(rate.undecided))
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.violated > 0 => {
-            format!("{} of runs", bound_words(*bound, Scale::Share))
+            format!("{} of runs", bound_words(*bound, scale))
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.is_divided => {
-            format!("not seen, {} of runs", bound_words(*bound, Scale::Share))
+            format!("not seen, {} of runs", bound_words(*bound, scale))
         }
         Err(Unsupported { at_most: Some(bound), .. }) if rate.undecided > 0 => format!(
             "none in {}, and {} undecided, so {}",
             several(rate.decided, "run"),
             grouped(rate.undecided),
-            bound_words(*bound, Scale::Share)
+            bound_words(*bound, scale)
         ),
         Err(Unsupported { at_most: Some(bound), .. }) => {
-            format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, Scale::Share))
+            format!("none in {}, so {}", several(rate.decided, "run"), bound_words(*bound, scale))
         }
         Err(_) => "no run decided it".to_owned(),
     }

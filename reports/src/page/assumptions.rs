@@ -140,10 +140,15 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
         " (Wilson's; the exact one shows where you point at a rate)"
     };
     let text = format!(
-        "A rate is the share of runs that violate the predicate at least once, among those that decided it. Per \
-         granted call and per hour of operation it is divided by what a run of that cell has of those on average: \
+        "A rate is the share of runs that violate the predicate at least once. Undecided runs count both ways: the \
+         low end of an interval is as if they all held, the high end as if they all violated it; the number between is \
+         of those that decided, and is stated where the others are at most a tenth of those that violate it, or of \
+         those that hold if they are fewer. Per granted call and per hour of operation it is divided by what a run of \
+         that cell has of those on average: \
          {exposure}. Rates have 95 % intervals{exact}. Where nothing was seen, the rate is at most the bound that is \
-         given, 19 times in 20. Many intervals are shown, and one in twenty misses."
+         given, 19 times in 20. Many intervals are shown, and one in twenty misses. \
+         Medians are of six or more, 99 % of a hundred or more; fewer are told by their number, since their quantiles \
+         would be the longest and the shortest of them."
     );
     vec![Block::List(COLUMNS.iter().map(meaning).collect()), Block::text(text)]
 }

@@ -13,7 +13,8 @@ pub(crate) fn share(value: f64) -> String {
     if is_small(value) { power(value) } else { format!("{} %", digits(value * 100.0)) }
 }
 
-fn is_small(value: f64) -> bool {
+/// Whether a share, and so all beside it, is written with a power of ten.
+pub(crate) fn is_small(value: f64) -> bool {
     value != 0.0 && value.abs() < SMALLEST_PER_CENT
 }
 
@@ -46,7 +47,7 @@ fn rounded(value: f64, count: usize) -> String {
 }
 
 /// `4.3 × 10⁻⁶`.
-fn power(value: f64) -> String {
+pub(crate) fn power(value: f64) -> String {
     let text = format!("{value:.1e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let raised = superscript(exponent.parse().unwrap_or(0));
@@ -55,17 +56,22 @@ fn power(value: f64) -> String {
 
 /// A length of time: `1.52 s`, `31.7 ms`, `12 min`.
 pub(crate) fn seconds(value: f64) -> String {
-    let (scaled, unit) = match value.abs() {
-        0.0 => (0.0, "s"),
-        size if size < 1e-6 => (value * 1e9, "ns"),
-        size if size < 1e-3 => (value * 1e6, "µs"),
-        size if size < 1.0 => (value * 1e3, "ms"),
-        size if size < 600.0 => (value, "s"),
-        size if size < 7_200.0 => (value / 60.0, "min"),
-        size if size < 172_800.0 => (value / 3_600.0, "h"),
-        _ => (value / 86_400.0, "d"),
+    seconds_beside(value, value)
+}
+
+/// The same in the unit of the largest of a column or an axis: `0.0317 s` beside `1.52 s`.
+pub(crate) fn seconds_beside(value: f64, largest: f64) -> String {
+    let (length, unit) = match largest.abs() {
+        0.0 => (1.0, "s"),
+        size if size < 1e-6 => (1e-9, "ns"),
+        size if size < 1e-3 => (1e-6, "µs"),
+        size if size < 1.0 => (1e-3, "ms"),
+        size if size < 600.0 => (1.0, "s"),
+        size if size < 7_200.0 => (60.0, "min"),
+        size if size < 172_800.0 => (3_600.0, "h"),
+        _ => (86_400.0, "d"),
     };
-    format!("{} {unit}", digits(scaled))
+    format!("{} {unit}", digits(value / length))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::drift;
 use super::parameter;
 use super::rates::{Figures, Rate};
 use super::sheet::{COLUMNS, Sheet};
-use super::spread::Spread;
+use super::spread::{FEWEST, Spread};
 use crate::plots::{self, Bar};
 
 /// More lines than this nobody can tell apart.
@@ -107,8 +107,8 @@ fn rates(sheet: &Sheet<'_>, point: u64) -> Block {
     let svg = plots::forest(&plots::Forest { designs, panels: panels.into() });
     let caption = Line::of(
         "Rates by run with their 95 % intervals, on axes of powers of ten. A rate of which only a bound is known, \
-         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. Of \
-         some only the ends are known, as too many runs are undecided: these have no sign between them.",
+         since nothing or too little was seen, has no place on such an axis: an arrow from the left ends at the bound. \
+         Of some only the ends are known, as too many runs are undecided: these have no sign between them.",
     );
     figure(sheet, &format!("rates-{}", point + 1), svg, caption)
 }
@@ -119,9 +119,10 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
     let shown = &cells[..cells.len().min(LINES)];
     let of = |predicate: Predicate| {
         let some = shown.iter().filter_map(|cell| Some((cell.design, cell.overlaps.get(&predicate)?)));
+        let some = some.filter(|(_, spread)| spread.effective() >= FEWEST);
         let distribution = |(design, spread): (usize, &Spread)| plots::Distribution {
             design,
-            count: spread.count,
+            effective: spread.effective(),
             steps: spread.steps(),
         };
         (title(predicate), some.map(distribution).collect::<Vec<_>>())
@@ -136,7 +137,7 @@ fn lengths(sheet: &Sheet<'_>, point: u64) -> Option<Block> {
     let caption = Line::of(
         "How long two clients held the lock at once. A sign stands at each design's median, with its error bar. \
          Bars, and the bands that few designs have, hold 19 times in 20 if overlaps came one by one; several of one \
-         run come together, so that they are rather too narrow.",
+         run come together, so that they are rather too narrow. Fewer than six overlaps have no line.",
     )
     .text(but(sheet, &designs));
     Some(figure(sheet, &format!("lengths-{}", point + 1), svg, caption))

@@ -4,7 +4,7 @@ use doublehold_history::Predicate;
 use doublehold_history::words::clean;
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{digits, seconds, share};
+use super::numbers::{digits, seconds, seconds_beside, share};
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
@@ -28,7 +28,7 @@ const RULE: &str = "A rank is 1 where no design is told apart as violated less o
 
 pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let cells = sheet.ranked(point);
-    let mut blocks = vec![Block::Table(rates(sheet, &cells))];
+    let mut blocks = vec![Block::Table(rates(sheet, point, &cells))];
     if cells.len() > 1 {
         blocks.push(Block::text(RULE));
     }
@@ -65,12 +65,15 @@ fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
     if about.is_empty() { name } else { name.titled(about) }
 }
 
-fn rates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
         let first = [ranks(sheet, cell), design(sheet, cell)];
-        let rates = COLUMNS.map(|it| match sheet.example(cell.cell, it) {
-            Some(anchor) => rate(&cell.rate(it)).below(Line::default().link("example", anchor)),
-            None => rate(&cell.rate(it)),
+        let rates = COLUMNS.map(|it| {
+            let entry = rate(&cell.rate(it), sheet.scale(point, it));
+            match sheet.example(cell.cell, it) {
+                Some(anchor) => entry.below(Line::default().link("example", anchor)),
+                None => entry,
+            }
         });
         first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
     };
@@ -90,14 +93,14 @@ fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
 }
 
 /// `1.2 %`, and below it the interval and what was not decided.
-fn rate(rate: &Rate) -> Entry {
+fn rate(rate: &Rate, scale: Scale) -> Entry {
     let counted = format!("{} of {}", grouped(rate.violated), grouped(rate.decided));
     let mut entry = match &rate.per_run {
         Ok(it) => {
-            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
+            let (value, interval) = rate_parts(it.value, it.interval, scale);
             let more = match rate.exact() {
                 Some(exact) => {
-                    let (_, exact) = rate_parts(it.value, exact, Scale::Share);
+                    let (_, exact) = rate_parts(it.value, exact, scale);
                     format!("; exact interval {exact}")
                 }
                 None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
@@ -107,21 +110,21 @@ fn rate(rate: &Rate) -> Entry {
                 .titled(format!("{counted} runs that decided violated it{more}"))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let (range, interval) = range_parts(*range, *interval, Scale::Share);
+            let (range, interval) = range_parts(*range, *interval, scale);
             Entry::line(Line::default().strong(range))
                 .below(Line::of(interval))
                 .titled(format!("{counted} runs that decided violated it; the others count both ways"))
         }
         // Of runs that weigh differently, how many they are says nothing of the bound.
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
-            let bound = bound_words(*bound, Scale::Share);
+            let bound = bound_words(*bound, scale);
             Entry::line(Line::default().strong("not seen")).below(Line::of(bound)).titled(counted)
         }
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, Scale::Share)))
+            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, scale)))
         }
         Err(it @ Unsupported { at_most: Some(bound), .. }) => {
-            Entry::line(Line::default().strong(bound_words(*bound, Scale::Share)))
+            Entry::line(Line::default().strong(bound_words(*bound, scale)))
                 .below(Line::of(if rate.is_divided { "no number" } else { &counted }))
                 .titled(format!("{counted} runs that decided violated it; {it}"))
         }
@@ -134,9 +137,16 @@ fn rate(rate: &Rate) -> Entry {
 }
 
 fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
+    let scale = |predicate| {
+        let size = |cell: &&Figures| match unit.rate(cell, &cell.rate(predicate)) {
+            Ok(it) => Some(it.value * unit.many()),
+            Err(it) => it.at_most.map(|bound| bound * unit.many()),
+        };
+        Scale::Number.beside(cells.iter().filter_map(size))
+    };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));
-        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many()));
+        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
         [name].into_iter().chain(rates).chain([Entry::of(unit.mean(cell))]).collect()
     };
     let mut head = heading(&["design"], &COLUMNS);
@@ -174,19 +184,19 @@ impl Unit {
     }
 }
 
-fn of_unit(rate: Result<Estimate, Unsupported>, many: f64) -> Entry {
+fn of_unit(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
     match rate {
         Ok(it) => {
             let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
-            let (value, interval) = rate_parts(it.value * many, interval, Scale::Number);
+            let (value, interval) = rate_parts(it.value * many, interval, scale);
             Entry::of(value).below(Line::of(interval))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
             let scaled = |it: Interval| Interval { low: it.low * many, high: it.high * many };
-            let (range, interval) = range_parts(scaled(range), scaled(interval), Scale::Number);
+            let (range, interval) = range_parts(scaled(range), scaled(interval), scale);
             Entry::of(range).below(Line::of(interval))
         }
-        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, Scale::Number)),
+        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, scale)),
         Err(_) => Entry::of("unknown"),
     }
 }
@@ -200,19 +210,27 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
         "overlap, P1",
         "until had again after a holder died",
     ];
+    let largest = |of: fn(&Figures) -> f64| cells.iter().map(|cell| of(cell)).fold(0.0, f64::max);
+    let longest = |of: Option<&Spread>| of.map_or(0.0, |it| it.longest);
+    let waits = largest(|cell| cell.obtained.quantile(0.99).unwrap_or(cell.obtained.longest));
+    let overlaps = |it| cells.iter().map(|cell| longest(cell.overlaps.get(&it))).fold(0.0, f64::max);
+    let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
             || Entry::of("no waits"),
             |(value, waits)| Entry::of(availability(value)).below(Line::of(format!("of {}", grouped(waits)))),
         );
-        let overlap = |it| cell.overlaps.get(&it).map_or_else(|| Entry::of("none"), |it| spread(it, true));
+        let overlap = |it| {
+            let none = || Entry::of("none");
+            cell.overlaps.get(&it).map_or_else(none, |of| spread(of, overlaps(it), Some("overlap")))
+        };
         vec![
             Entry::line(Line::default().code(sheet.name(cell.design))),
             available,
-            spread(&cell.obtained, false),
+            spread(&cell.obtained, waits, None),
             overlap(Predicate::P2),
             overlap(Predicate::P1),
-            recovery(&cell.recovered),
+            recovery(&cell.recovered, deaths),
         ]
     };
     let head = words.iter().map(|word| Entry::of(*word)).collect();
@@ -224,41 +242,49 @@ fn availability(value: f64) -> String {
     if value > 0.999 && value < 1.0 { format!("all but {}", share(1.0 - value)) } else { share(value) }
 }
 
-/// Median and 99th percentile, and the longest if it matters.
-fn spread(spread: &Spread, with_longest: bool) -> Entry {
-    let Some((median, high)) = spread.quantile(0.5).zip(spread.quantile(0.99)) else {
-        return Entry::of("none");
-    };
-    let entry = Entry::line(Line::of(format!("median {}", seconds(median))))
-        .below(Line::of(format!("99 % within {}", seconds(high))));
-    if with_longest {
-        entry
-            .below(Line::of(format!("longest {}", seconds(spread.longest))))
-            .titled(several(spread.count, "overlap"))
-    } else {
-        entry
+/// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
+/// unit of the largest of the column.
+fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
+    let length = |value: f64| seconds_beside(value, largest);
+    let mut lines = Vec::new();
+    match spread.quantile(0.5) {
+        None if spread.count == 0 => return Entry::of("none"),
+        None => lines.push(several(spread.count, named.unwrap_or("wait"))),
+        Some(median) => lines.push(format!("median {}", length(median))),
+    }
+    lines.extend(spread.quantile(0.99).map(|high| format!("99 % within {}", length(high))));
+    if named.is_some() || lines.len() == 1 {
+        lines.push(format!("longest {}", length(spread.longest)));
+    }
+    let mut lines = lines.into_iter().map(Line::of);
+    let first = Entry::line(lines.next().unwrap_or_default());
+    let entry = lines.fold(first, Entry::below);
+    match named {
+        Some(what) => entry.titled(several(spread.count, what)),
+        None => entry,
     }
 }
 
-fn recovery(spread: &Spread) -> Entry {
+fn recovery(spread: &Spread, largest: f64) -> Entry {
+    let length = |value: f64| seconds_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
-        (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", seconds(mean), seconds(error)))
+        (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", length(mean), length(error)))
             .below(Line::of(several(spread.count, "death"))),
-        (Some(mean), None) => Entry::of(seconds(mean)).below(Line::of("one death")),
+        (Some(mean), None) => Entry::of(length(mean)).below(Line::of(several(spread.count, "death"))),
         _ => Entry::of("not seen"),
     }
 }
 
 /// The ranking for a terminal: rows of words, the first of them the heading.
 pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
-    let short = |it: &Rate| match &it.per_run {
+    let short = |it: &Rate, scale: Scale| match &it.per_run {
         Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
-            format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, Scale::Share))
+            format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, scale))
         }
-        other => estimate_words(other, Scale::Share),
+        other => estimate_words(other, scale),
     };
     let row = |cell: &&Figures| {
-        let rates = RANKED.map(|it| short(&cell.rate(it)));
+        let rates = RANKED.map(|it| short(&cell.rate(it), sheet.scale(point, it)));
         let first = [rank(sheet, cell, RANKED[0]), clean(sheet.name(cell.design))];
         first.into_iter().chain(rates).collect()
     };

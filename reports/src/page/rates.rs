@@ -159,6 +159,11 @@ impl Rate {
         self.counted().exact(SURE).filter(|_| is_counted)
     }
 
+    /// The number that is shown: the rate, or what stands for it.
+    pub(crate) fn size(&self) -> Option<f64> {
+        self.per_run.as_ref().map_or_else(|_| self.high(), |estimate| Some(estimate.value))
+    }
+
     /// What it is at most.
     pub(crate) fn high(&self) -> Option<f64> {
         match &self.per_run {

@@ -10,7 +10,7 @@ use super::document::Line;
 use super::rates::{Figures, SURE};
 use crate::records::Example;
 use crate::results::{Apart, Pairs, Results};
-use crate::statistics::Interval;
+use crate::statistics::{Interval, Scale};
 
 /// By what designs are ranked.
 pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
@@ -91,6 +91,11 @@ impl<'a> Sheet<'a> {
     pub(crate) fn rank(&self, cell: &Figures, predicate: Predicate) -> Option<usize> {
         let designs = self.results.header.designs.len().max(1) as u64;
         self.apart.rank(cell.cell / designs, cell.design, predicate)
+    }
+
+    /// In what the rates of a predicate are told at a point: one unit for all designs.
+    pub(crate) fn scale(&self, point: u64, predicate: Predicate) -> Scale {
+        Scale::Share.beside(self.at(point).filter_map(|cell| cell.rate(predicate).size()))
     }
 
     /// The values of a point, as `key = value`.

@@ -1,11 +1,15 @@
 //! How long things took, over the strata of a cell: a distribution whose parts count by how likely they are.
 //!
 //! What is exact: how many were seen, and the longest. All else is from buckets of one part in 32, so that a quantile
-//! is at most 3 % off.
+//! is at most 3 % off. Durations of one run are taken to be independent.
 
 use std::collections::BTreeMap;
 
 use doublehold_scenarios::sweep::Durations;
+
+/// So many durations make a median: with fewer, half of what others drew would lie outside of all that was seen more
+/// often than one time in twenty (2 × (1/2)⁵ of five).
+pub(crate) const FEWEST: f64 = 6.0;
 
 /// Durations, each with how often it is met.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +18,11 @@ pub(crate) struct Spread {
     pub(crate) count: u64,
     /// The longest, in seconds.
     pub(crate) longest: f64,
-    /// The mass of each bucket, by its beginning in microseconds.
-    masses: BTreeMap<u64, f64>,
+    /// The mass of each bucket, by its beginning in microseconds, and the sum of the squares of what each duration in
+    /// it counts for.
+    masses: BTreeMap<u64, (f64, f64)>,
     mass: f64,
+    squares: f64,
     /// The mass times the mean, in seconds.
     sum: f64,
 }
@@ -27,17 +33,32 @@ impl Spread {
         self.count += durations.count;
         self.longest = self.longest.max(durations.max_ns as f64 / 1e9);
         self.mass += durations.count as f64 * each;
+        self.squares += durations.count as f64 * each * each;
         self.sum += durations.sum_us as f64 / 1e6 * each;
         for (bucket, count) in &durations.buckets {
-            *self.masses.entry(*bucket).or_default() += *count as f64 * each;
+            let (mass, squares) = self.masses.entry(*bucket).or_default();
+            *mass += *count as f64 * each;
+            *squares += *count as f64 * each * each;
         }
     }
 
-    /// What that share of them is not longer than, in seconds; none without any.
+    /// How many durations that count alike would say as much (L. Kish, "Survey Sampling", 1965).
+    pub(crate) fn effective(&self) -> f64 {
+        if self.squares > 0.0 { self.mass * self.mass / self.squares } else { 0.0 }
+    }
+
+    /// What that share of them is not longer than, in seconds; none from a handful: fewer than [`FEWEST`], or fewer
+    /// than have one beyond it on average (100 for 99 %), where it would be the longest by another name.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let fewest = FEWEST.max(1.0 / (1.0 - share));
+        (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.reached(share)).flatten()
+    }
+
+    /// The same, however few there are.
+    fn reached(&self, share: f64) -> Option<f64> {
         let wanted = self.mass * share;
         let mut below = 0.0;
-        let reached = |(bucket, mass): (&u64, &f64)| {
+        let reached = |(bucket, (mass, _)): (&u64, &(f64, f64))| {
             below += mass;
             (below >= wanted * (1.0 - 1e-12)).then_some(*bucket)
         };
@@ -50,20 +71,23 @@ impl Spread {
         (self.mass > 0.0).then(|| self.sum / self.mass)
     }
 
-    /// How far the mean of so many may be off: 1.96 standard errors. None for fewer than two.
+    /// How far the mean of so many may be off: 1.96 standard errors, where each counts for what it weighs. None where
+    /// they say no more than one would.
     pub(crate) fn mean_error(&self) -> Option<f64> {
-        let mean = self.mean().filter(|_| self.count > 1)?;
-        let squares: f64 =
-            self.masses.iter().map(|(bucket, mass)| (middle(*bucket) - mean).powi(2) * mass).sum();
-        let count = self.count as f64;
-        let variance = squares / self.mass * count / (count - 1.0);
-        Some(1.96 * (variance / count).sqrt())
+        let (mean, effective) = (self.mean()?, self.effective());
+        if effective <= 1.0 + 1e-9 {
+            return None;
+        }
+        let off = |(bucket, (_, squares)): (&u64, &(f64, f64))| (middle(*bucket) - mean).powi(2) * squares;
+        let squares: f64 = self.masses.iter().map(off).sum();
+        let variance = squares / (self.mass * self.mass) * effective / (effective - 1.0);
+        Some(1.96 * variance.sqrt())
     }
 
     /// The share that is at most so long, after each bucket: `(seconds, share)`.
     pub(crate) fn steps(&self) -> Vec<(f64, f64)> {
         let mut below = 0.0;
-        let step = |(bucket, mass): (&u64, &f64)| {
+        let step = |(bucket, (mass, _)): (&u64, &(f64, f64))| {
             below += mass;
             (middle(*bucket).min(self.longest), below / self.mass)
         };
@@ -92,7 +116,7 @@ mod tests {
     fn quantiles_are_near_what_was_counted_and_never_above_the_longest() {
         let mut spread = Spread::default();
         spread.add(&durations(&(1..=100).collect::<Vec<u64>>()), 1.0);
-        for (share, expected) in [(0.5, 0.050), (0.99, 0.099), (1.0, 0.1)] {
+        for (share, expected) in [(0.5, 0.050), (0.9, 0.09), (0.99, 0.099)] {
             let got = spread.quantile(share).expect("there are some");
             assert!((got / expected - 1.0).abs() < 0.04, "{share}: {got}");
             assert!(got <= 0.1);
@@ -108,8 +132,41 @@ mod tests {
         spread.add(&durations(&[10; 10]), 0.999 / 10.0);
         spread.add(&durations(&[5_000; 1_000]), 0.001 / 1_000.0);
         assert!(spread.quantile(0.5).expect("some") < 0.011);
-        assert!(spread.quantile(0.9995).expect("some") > 4.8);
-        assert_eq!(spread.count, 1_010);
+        assert!(spread.reached(0.9995).expect("some") > 4.8);
+        assert_eq!((spread.count, spread.quantile(0.99)), (1_010, None), "they say as much as ten");
+    }
+
+    /// A tenth of the deaths is seen in runs that count for nine tenths: what those say is worth ten of them.
+    #[test]
+    fn a_mean_of_strata_is_as_uncertain_as_its_heaviest_part() {
+        let mut spread = Spread::default();
+        let (few, many) = ([100, 300, 200, 400, 500, 100, 300, 200, 400, 500], [2_000; 90]);
+        spread.add(&durations(&few), 0.9 / 10.0);
+        spread.add(&durations(&many), 0.1 / 90.0);
+        let mean = 0.9 * 0.3 + 0.1 * 2.0;
+        let off = |ms: &u64, each: f64| (*ms as f64 / 1e3 - mean).powi(2) * each * each;
+        let squares: f64 =
+            few.iter().map(|ms| off(ms, 0.09)).chain(many.iter().map(|ms| off(ms, 0.1 / 90.0))).sum();
+        let effective = 1.0 / (10.0 * 0.09 * 0.09 + 90.0 * (0.1_f64 / 90.0).powi(2));
+        assert!((spread.effective() - effective).abs() < 1e-9 && effective < 13.0, "{effective}");
+        let expected = 1.96 * (squares * effective / (effective - 1.0)).sqrt();
+        let got = spread.mean_error().expect("some");
+        assert!((got / expected - 1.0).abs() < 0.02, "{got} and {expected}");
+    }
+
+    #[test]
+    fn a_handful_has_a_number_and_no_quantiles() {
+        for (count, median, high) in
+            [(5, false, false), (6, true, false), (99, true, false), (100, true, true)]
+        {
+            let mut spread = Spread::default();
+            spread.add(&durations(&vec![7; count]), 0.25);
+            assert_eq!(
+                (spread.quantile(0.5).is_some(), spread.quantile(0.99).is_some()),
+                (median, high),
+                "{count}"
+            );
+        }
     }
 
     #[test]

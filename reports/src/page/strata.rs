@@ -15,6 +15,13 @@ use crate::statistics::{
     Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
 
+/// What is stated is chosen by what was seen. The figures are from a test, which draws worlds whose rate is known.
+const SELECTED: &str = "Which numbers are stated is decided by the runs that they are made of, from about five violations \
+                        on: lucky draws are stated, and others are not. Where three violations are expected, what is \
+                        stated is on average 1.9 times too high, and 82 of 100 of its intervals hold the truth; where \
+                        five are, 1.3 times and 93; where ten are, 1.0 times and 97. Of all numbers and bounds \
+                        together 95 of 100 are right.";
+
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
     let header = &sheet.results.header;
@@ -33,13 +40,14 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
              to the upper end. So is that of undecided runs, which the lower end counts as if they held.",
             several(header.strata.len() as u64, "stratum").replace("stratums", "strata")
         )),
-        Block::Table(estimates(sheet, &cells)),
+        Block::Table(estimates(sheet, point, &cells)),
     ];
     let refusals: Vec<Line> = cells.iter().flat_map(|cell| refusals(sheet, cell)).collect();
     if !refusals.is_empty() {
         blocks.push(Block::text("No number is stated where it could not be supported:"));
         blocks.push(Block::List(refusals));
     }
+    blocks.push(Block::text(SELECTED));
     blocks.extend(cells.iter().map(|cell| Block::Details {
         summary: Line::of("The strata of ").code(sheet.name(cell.design)),
         blocks: vec![Block::Table(table(sheet, cell))],
@@ -63,22 +71,23 @@ fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
 }
 
 /// Rates, and how many plain runs would say as much.
-fn estimates(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
     let entry = |cell: &Figures, predicate: Predicate| match cell.rate(predicate).per_run {
         Ok(it) => {
-            let (value, interval) = rate_parts(it.value, it.interval, Scale::Share);
+            let (value, interval) = rate_parts(it.value, it.interval, sheet.scale(point, predicate));
             Entry::line(Line::default().strong(value))
                 .below(Line::of(interval))
                 .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
         }
         Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
-            let (range, interval) = range_parts(range, interval, Scale::Share);
+            let (range, interval) = range_parts(range, interval, sheet.scale(point, predicate));
             Entry::of(range).below(Line::of(interval)).below(Line::of("no number"))
         }
-        Err(it) => {
-            Entry::of(it.at_most.map_or("unknown".to_owned(), |bound| bound_words(bound, Scale::Share)))
-                .below(Line::of("no number"))
-        }
+        Err(it) => Entry::of(
+            it.at_most
+                .map_or("unknown".to_owned(), |bound| bound_words(bound, sheet.scale(point, predicate))),
+        )
+        .below(Line::of("no number")),
     };
     let row = |cell: &&Figures| {
         let name = Entry::line(Line::default().code(sheet.name(cell.design)));

@@ -23,8 +23,8 @@ pub(crate) struct Lengths {
 /// One design's lengths.
 pub(crate) struct Distribution {
     pub(crate) design: usize,
-    /// How many there are.
-    pub(crate) count: u64,
+    /// How many there are; of those that count differently, how many alike would say as much.
+    pub(crate) effective: f64,
     /// Lengths in seconds, and the share that is no longer.
     pub(crate) steps: Vec<(f64, f64)>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn lengths(plot: &Lengths) -> String {
 
 /// Steps with their bands; across, each has the error bar of the median.
 fn dots(of: &Distribution) -> Vec<Dot> {
-    let count = of.count.max(1) as f64;
+    let count = of.effective.max(1.0);
     let off = ((2.0_f64 / 0.05).ln() / (2.0 * count)).sqrt();
     let median = 0.98 / count.sqrt();
     let at = |share: f64| {

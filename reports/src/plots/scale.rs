@@ -1,6 +1,6 @@
 //! From numbers to places on an axis, and where its ticks are.
 
-use crate::page::numbers::{digits, seconds, share};
+use crate::page::numbers::{digits, is_small, power, seconds, seconds_beside, share};
 
 /// What an axis counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,14 +159,26 @@ impl Scale {
         ticks
     }
 
+    /// A tick's words, in one unit for all ticks.
     fn words(&self, value: f64) -> String {
-        worded(value, self.quantity)
+        let needs_power = match self.kind {
+            Kind::Linear => is_small(step(self.high - self.low, 5)),
+            _ => is_small(self.low),
+        };
+        match self.quantity {
+            Quantity::Share if value == 1.0 && needs_power => "1".to_owned(),
+            Quantity::Share if value != 0.0 && needs_power => {
+                power(value).trim_start_matches("1.0 × ").to_owned()
+            }
+            Quantity::Seconds => seconds_beside(value, self.high),
+            quantity => worded(value, quantity),
+        }
     }
 }
 
 fn worded(value: f64, quantity: Quantity) -> String {
     match quantity {
-        Quantity::Share => share(value).trim_start_matches("1.0 × ").to_owned(),
+        Quantity::Share => share(value),
         Quantity::Seconds => seconds(value),
         Quantity::Number => digits(value),
     }
@@ -210,7 +222,13 @@ mod tests {
         );
         assert_eq!(
             words(&Scale::log([0.002, 3.0].into_iter(), Quantity::Seconds)),
-            ["1 ms", "10 ms", "100 ms", "1 s", "10 s"]
+            ["0.001 s", "0.01 s", "0.1 s", "1 s", "10 s"],
+            "in one unit"
+        );
+        assert_eq!(
+            words(&Scale::log([1e-6, 1.0].into_iter(), Quantity::Share)),
+            ["10⁻⁶", "10⁻⁴", "10⁻²", "1"],
+            "in one unit"
         );
         assert_eq!(words(&Scale::log([1e-9, 1.0].into_iter(), Quantity::Share)).len(), 5);
     }

@@ -193,8 +193,12 @@ mod tests {
             );
             let neither = 1 + 2 * before as u64;
             let decided = Paired { both: 3, only_first: 1, only_second: 0, neither };
-            let expected =
-                PartlyPaired { decided, violated_undecided: 1, undecided_held: 1, ..PartlyPaired::default() };
+            let expected = PartlyPaired {
+                decided,
+                violated_undecided: 1,
+                undecided_violated: 1,
+                ..PartlyPaired::default()
+            };
             assert_eq!(pairs.get(0, (0, 1), Predicate::P2), Some(expected), "behind {before}");
             assert_eq!(pairs.get(0, (1, 0), Predicate::P2), Some(expected.swapped()));
             let silent = pairs.get(0, (0, 1), Predicate::P1).expect("they ran");

@@ -1,9 +1,9 @@
-//! Many comparisons at once: which of them are told apart, so that a page on which all are the same says of none that it
-//! differs, nineteen times in twenty.
+//! Many comparisons at once: which of them are told apart, so that a page on which all are the same says of
+//! none that it differs, nineteen times in twenty.
 //!
-//! Eleven designs are 55 pairs, and six predicates make 330 comparisons: each on its own at 95 %, a page of designs that
-//! are the same tells up to sixteen apart. So the bar is raised, by two ways that both keep the chance of even one false
-//! difference on a page below the confidence's miss, however comparisons depend on each other:
+//! Eleven designs are 55 pairs, and six predicates make 330 comparisons: each on its own at 95 %, a page of designs
+//! that are the same tells up to sixteen apart. So the bar is raised, by two ways that both keep the chance of even one
+//! false difference on a page below the confidence's miss, however comparisons depend on each other:
 //!
 //! - [`holm`] for comparisons that have a p-value (S. Holm, Scandinavian Journal of Statistics 6, 1979);
 //! - [`simultaneous`] for intervals, of which all hold at once, by Bonferroni.

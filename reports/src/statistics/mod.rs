@@ -10,7 +10,8 @@
 //! - [`PartlyDecided`]: the same where some runs were never decided, counted both ways
 //! - [`Paired`], [`PartlyPaired`]: two designs that ran from the same seeds
 //! - [`holm`], [`simultaneous`]: which of many comparisons are told apart
-//! - [`Stratified`], [`Between`]: rare violations, from runs that were forced to have faults, weighted by how likely those are
+//! - [`Stratified`], [`Between`]: rare violations, from runs that were forced to have faults, weighted by how likely
+//!   those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
 //! - [`rate_words`], [`range_words`], [`bound_words`], [`estimate_words`]: all of it for readers
 //!

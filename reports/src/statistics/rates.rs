@@ -1,8 +1,8 @@
 //! Rates for readers: as many digits as are known, and no more.
 //!
-//! The last digit that is shown is the first of half the interval's width: `1.23 % (1.20 to 1.26 %)`. There are at least
-//! two where that half is less than the rate, so that rounding does not hide which is higher: `6.0 % (4.1 to 8.7 %)`. Small rates
-//! have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
+//! The last digit that is shown is the first of half the interval's width: `1.23 % (1.20 to 1.26 %)`. There are at
+//! least two where that half is less than the rate, so that rounding does not hide which is higher: `6.0 % (4.1 to
+//! 8.7 %)`. Small rates have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
 use super::{Estimate, Interval, Reason, Unsupported};
 use crate::findings::grouped;
@@ -14,7 +14,22 @@ pub enum Scale {
     Share,
     /// A number of events, such as those in an hour.
     Number,
+    /// Either, with a power of ten whatever its size: for what stands beside others that need one.
+    Powers,
 }
+
+impl Scale {
+    /// The scale of numbers that stand in one column: powers of ten for all if any of them needs one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn beside(self, mut sizes: impl Iterator<Item = f64>) -> Scale {
+        let smallest = if self == Scale::Share { SMALLEST_SHARE } else { SMALLEST_NUMBER };
+        if sizes.any(|size| size > 0.0 && size < smallest) { Scale::Powers } else { self }
+    }
+}
+
+/// What is smaller has a power of ten.
+const SMALLEST_SHARE: f64 = 1e-4;
+const SMALLEST_NUMBER: f64 = 1e-3;
 
 /// A rate, or the difference of two, with its interval: `1.2 % (0.9 to 1.6 %)`.
 ///
@@ -111,10 +126,17 @@ struct Unit {
 impl Unit {
     fn of(size: f64, scale: Scale) -> Unit {
         match scale {
-            Scale::Share if size >= 1e-4 || size == 0.0 => Unit { factor: 100.0, words: " %".to_owned() },
-            Scale::Number if size >= 1e-3 || size == 0.0 => Unit { factor: 1.0, words: String::new() },
+            Scale::Share if size >= SMALLEST_SHARE || size == 0.0 => {
+                Unit { factor: 100.0, words: " %".to_owned() }
+            }
+            Scale::Number if size >= SMALLEST_NUMBER || size == 0.0 => {
+                Unit { factor: 1.0, words: String::new() }
+            }
             _ => {
                 let exponent = magnitude(size);
+                if exponent == 0 {
+                    return Unit { factor: 1.0, words: String::new() };
+                }
                 Unit { factor: 10_f64.powi(-exponent), words: format!(" × 10{}", superscript(exponent)) }
             }
         }

@@ -320,8 +320,8 @@ impl Stratified {
     }
 }
 
-/// Whether the undecided runs are too many for a number that leaves them out; given the rate as if all of them held, and
-/// as if all were violated.
+/// Whether the undecided runs are too many for a number that leaves them out; given the rate as if all of them held,
+/// and as if all were violated.
 pub(crate) fn undecided_matter(range: Interval) -> bool {
     // A tenth is a tenth, also where the last bit of a float is off.
     range.width() > MOST_UNDECIDED * range.low.min(1.0 - range.high) * (1.0 + 1e-9)

@@ -7,6 +7,7 @@ mod numbers;
 mod odd;
 mod ranks;
 mod sizes;
+mod undecided;
 
 use std::fs;
 use std::path::PathBuf;
