@@ -59,7 +59,8 @@ fn one_thread_and_two_find_the_same() {
 #[test]
 fn what_is_found_replays_and_is_a_scenario() {
     let folder = folder();
-    let found = doublehold(folder.path(), &["check", "setnx", "--runs", "400", "--predicate", "P1"]);
+    let found =
+        doublehold(folder.path(), &["check", "setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]);
     assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
     let replay = stdout(&found);
     let replay = replay.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
@@ -104,8 +105,20 @@ fn nothing_found_says_what_was_covered_and_a_fault_that_never_struck_is_no_pass(
 #[test]
 fn ci_gets_junit_and_a_summary() {
     let folder = folder();
-    let args =
-        ["check", "setnx", "--runs", "400", "--predicate", "P1,WR", "--junit", "j.xml", "--markdown", "s.md"];
+    let args = [
+        "check",
+        "setnx",
+        "--seed",
+        "900",
+        "--runs",
+        "400",
+        "--predicate",
+        "P1,WR",
+        "--junit",
+        "j.xml",
+        "--markdown",
+        "s.md",
+    ];
     let found = doublehold(folder.path(), &args);
     assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
     let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
@@ -146,7 +159,7 @@ fn what_cannot_be_is_refused_before_the_first_run() {
         (&["--weather", "clod"], "did you mean `cloud`?"),
         (
             &["--weather", "storm.toml"],
-            "`faults.0.every` is 1 ms, and the weather lasts 20 s: that is more than 16 faults on one host in a run",
+            "`faults.0.every` is 1 ms, and the weather lasts 20 s: that is more than 100 faults on one host in a run",
         ),
         (
             &["--set", "weather.for=90m"],

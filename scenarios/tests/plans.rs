@@ -60,14 +60,14 @@ fn the_version_of_the_program_is_there_to_be_read() {
 
 #[test]
 fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
-    let rules = |text: String| text.replacen("hash_rules = 2", "hash_rules = 99", 1);
+    let rules = |text: String| text.replacen("hash_rules = 3", "hash_rules = 99", 1);
     let report = two_jumps();
     let plan = Plan::parse("x.plan", &rules(text())).unwrap();
     let replay = plan.replayed(&report);
     assert_eq!((replay.is_same_run(), replay.are_same_verdicts()), (None, Some(true)));
     assert_eq!(
         replay.words("ff"),
-        "made under hash rules 99, this program has 2: verdicts are compared, hashes cannot be; every verdict is as in the plan"
+        "made under hash rules 99, this program has 3: verdicts are compared, hashes cannot be; every verdict is as in the plan"
     );
     let was = report.verdicts.get(Predicate::P1).as_str();
     let turned = if was == "holds" { "violated" } else { "holds" };
@@ -77,7 +77,7 @@ fn a_plan_made_under_other_hash_rules_is_replayed_and_its_verdicts_compared() {
     assert_eq!(
         replay.words("ff"),
         format!(
-            "NOT AS IN THE PLAN: made under hash rules 99, this program has 2: verdicts are compared, hashes cannot be; P1 was {turned} and is {was}"
+            "NOT AS IN THE PLAN: made under hash rules 99, this program has 3: verdicts are compared, hashes cannot be; P1 was {turned} and is {was}"
         )
     );
 }
@@ -135,7 +135,7 @@ fn a_plan_of_the_first_format_is_still_read() {
         );
         assert_eq!(
             replay.words("ff"),
-            "made under hash rules 1, this program has 2: hashes cannot be compared, and the plan holds no verdicts to compare"
+            "made under hash rules 1, this program has 3: hashes cannot be compared, and the plan holds no verdicts to compare"
         );
     }
     let broken = plan(VERSION).replace("\"single\"", "\"singel\"");
@@ -165,7 +165,7 @@ fn a_key_that_a_plan_does_not_have_means_what_was_done_before_there_was_one() {
     let older = without(Plan::of(&report).to_toml().unwrap());
     let hash = report.trace_hash;
     let oldest = format!(
-        "plan = 1\nhash_rules = 2\nname = \"x\"\nseed = \"7\"\ntrace_hash = \"{hash}\"\nscenario = '''\n{}'''\n",
+        "plan = 1\nhash_rules = 3\nname = \"x\"\nseed = \"7\"\ntrace_hash = \"{hash}\"\nscenario = '''\n{}'''\n",
         without(report.scenario.to_toml())
     );
     for text in [older, oldest] {
@@ -200,7 +200,7 @@ fn a_broken_plan_is_told_what_is_wrong_and_where() {
             "algorithm = \"redlok\"",
             "the plan is of the lock `redlok`, which is not known here".to_owned(),
         ),
-        ("hash_rules = 2", "hash_rules = 0", "`hash_rules` must be".to_owned()),
+        ("hash_rules = 3", "hash_rules = 0", "`hash_rules` must be".to_owned()),
         ("P4 = ", "P9 = ", "unknown key `P9` in `verdicts`".to_owned()),
     ];
     for (from, to, expected) in cases {

@@ -119,7 +119,7 @@ fn what_a_shrink_leaves_of_a_run_under_weather_is_a_plan_that_is_read_again() {
     let mut shrunk = 0;
     for name in ["failover-before-replication", "quiet/replicated", "lease-pause", "quiet/redlock"] {
         let report = SimEngine.run(&under_random_weather(name, &mut stream), 1);
-        let verdicts = SimEngine.prepare(&report.scenario).unwrap().judge(1);
+        let verdicts = LeanEngine.prepare(&report.scenario).unwrap().judge(1);
         let Some(target) = Target::of(&verdicts) else { continue };
         let effort = Effort { replays_max: 1_000, ..Effort::default() };
         let case = Case { scenario: &report.scenario, seed: Seed(1), target };

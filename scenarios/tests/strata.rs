@@ -229,9 +229,9 @@ fn weights_are_how_often_chance_gives_a_stratum() {
 
 #[test]
 fn weights_and_what_lies_beyond_come_to_one() {
-    // The most that a weather may have is 16 in a run on one host: here three hosts share the 32 slots of their line,
-    // and all slots of some lines are hit.
-    let rates = ["200ms", "299ms", "300ms", "301ms", "500ms", "3200ms", "1h", "8760h"];
+    // From a hundred on each of three hosts, in 8,192 slots, to one in thousands of runs. Of some no run has as few as
+    // a stratum, to the last digit that a number has.
+    let rates = ["32ms", "200ms", "299ms", "300ms", "301ms", "500ms", "3200ms", "1h", "8760h"];
     for (pause, crash) in rates.iter().flat_map(|pause| rates.map(|crash| (*pause, crash))) {
         let lines = format!(
             r#"{{ kind = "pause", host = "clients", every = "{pause}", for = "1s" }},

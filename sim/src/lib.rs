@@ -72,6 +72,7 @@ mod kernel;
 mod life;
 mod memory;
 mod net;
+mod normal;
 mod observer;
 mod queue;
 mod random;

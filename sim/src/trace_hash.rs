@@ -22,8 +22,8 @@ impl TraceHash {
     /// Names the rules by which events become a hash. Raised whenever the same run would get another hash, so that a
     /// hash that was written down can be told from one that never could be equal.
     ///
-    /// 1: events by their derived `Hash`. 2: events as packed words.
-    pub const RULES: u32 = 2;
+    /// 1: events by their derived `Hash`. 2: events as packed words. 3: log-normal delays by the normal's quantile.
+    pub const RULES: u32 = 3;
 }
 
 impl fmt::Display for TraceHash {

@@ -105,16 +105,26 @@ pub(crate) fn of_fault(rest: &[(String, String)]) -> String {
         let parts = keys.iter().filter_map(|(key, before)| Some(format!("{before}{}", find(key)?)));
         parts.collect::<Vec<_>>().join(between)
     };
-    let known = ["host", "from", "to", "for", "by", "probability", "sign", "both_ways"];
+    let known = ["host", "from", "to", "for", "by", "probability", "sign", "both_ways", "either_way"];
     let others = rest.iter().filter(|(key, _)| !known.contains(&key.as_str()));
     let mut parts = vec![said(&first, " "), said(&second, ", ")];
     parts.extend(find("sign").map(|sign| if sign == "either" { "either way".to_owned() } else { sign }));
-    parts.extend(find("both_ways").map(|both| {
-        if both == "true" { "both ways" } else { "either way round, half of them both ways" }.to_owned()
-    }));
+    parts.push(ways(find("both_ways").as_deref(), find("either_way").as_deref()).to_owned());
     parts.extend(others.map(|(key, value)| format!("{} {}", key.replace('_', " "), read(value))));
     parts.retain(|part| !part.is_empty());
     parts.join("; ")
+}
+
+/// Which way round a fault of links strikes. Records that do not say are of versions that drew every such fault either
+/// way round.
+fn ways(both_ways: Option<&str>, either_way: Option<&str>) -> &'static str {
+    match (both_ways, either_way) {
+        (Some("true"), _) => "both ways",
+        (Some(_), Some("false")) | (None, Some("false")) => "as written, never the other way round",
+        (Some(_), _) => "either way round, half of them both ways",
+        (None, Some(_)) => "either way round",
+        (None, None) => "",
+    }
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn pauses_violate_nothing_that_begin_before_the_set_is_sent_or_after_the_work() 
 /// The first whole millisecond after which c2 is granted while c1 is stopped, or has worked since its pause.
 #[test]
 fn pauses_violate_nothing_that_end_before_the_other_is_granted() {
-    for (world, lease) in [("pause-world", LONG), ("short-world", SHORT)] {
+    for (world, lease, longest_ms) in [("pause-world", LONG, 10_000), ("short-world", SHORT, 299_000)] {
         for at in [601, 1_000, 150_300, 600 + lease.work] {
             let longer = (lease.other - at) / 1_000 + 1;
             is_edge(world, |ms| pause(at, ms), longer, longer - 1);
@@ -59,17 +59,17 @@ fn pauses_violate_nothing_that_end_before_the_other_is_granted() {
         for at in [401, 599, 600] {
             let longer = (lease.other - lease.work - at) / 1_000 + 1;
             is_edge(world, |ms| pause(at, ms), longer, longer - 1);
-            // As long as the window allows: c2 still claims when c1 begins to.
-            assert!(is_violated(world, &pause(at, (lease.window - at) / 1_000)), "{world}: {at} us");
+            // As long as any: c2 still claims when c1 begins to.
+            assert!(is_violated(world, &pause(at, longest_ms)), "{world}: {at} us");
         }
     }
 }
 
-/// Two pauses of 3 s, cut off at the window's end as random ones are: one that harms is enough, unless one before c1's
-/// SET makes it harmless.
+/// Two pauses of 3 s: one that harms is enough, also where the other holds c1 up for longer, unless one before c1's SET
+/// makes it harmless.
 #[test]
 fn of_many_pauses_one_that_harms_is_enough() {
-    let long = |at: u64| pause(at, (LONG.window - at).min(3_000_000) / 1_000);
+    let long = |at: u64| pause(at, 3_000);
     let two = |one, other| format!("{} }}, {{ {}", long(one), long(other));
     assert!(!is_violated("pause-world", &two(400, 500_000)));
     for (one, other) in [(401, 500_000), (401, 3_000_000), (1_000_600, 3_100_000), (900_000, 1_000_000)] {

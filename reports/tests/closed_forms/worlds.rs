@@ -5,7 +5,7 @@
 //!
 //! Every way takes 100 µs and no step takes time, so a run depends on its random faults and on nothing else. A fault
 //! strikes at a whole microsecond of the weather's window, each slot of the window (there are 32) as likely as any
-//! other and independent of them, and each microsecond of a slot alike. What lasts is cut off at the window's end.
+//! other and independent of them, and each microsecond of a slot alike. What lasts is as long as was drawn.
 //!
 //! A client's first SET takes three round trips: the connection is asked for at 0.2 ms (after that to the resource),
 //! is there at 0.4 ms, when the SET leaves, which is executed at 0.5 ms and answered at 0.6 ms. So c1's key is set in
@@ -79,12 +79,10 @@ impl Lease {
     /// - A pause up to 400 µs violates nothing: see [`UNSENT_US`].
     /// - One from there to 600 µs delays c1's reading of its reply to the end of the pause. c1 works from then on, so
     ///   its claim ends so much after the pause as it works. That it may begin after c2's is all the same: c2 claims
-    ///   from `other` until after the window, and all pauses are over with the window.
+    ///   from `other` until all pauses are over, however long they are.
     /// - One from 601 µs until c1's work is over, that microsecond included, delays c1's release to the end of the
     ///   pause if that is later. A pause that ends at `other` or earlier delays it to before c2's grant.
     /// - One after that comes when c1 has said that it releases.
-    ///
-    /// That pauses are cut off at the window's end changes nothing, since `other` lies in the window.
     pub(crate) fn violated(&self, lasts: impl Fn(u64) -> f64) -> f64 {
         let early = (UNSENT_US + 1..=GRANT_US).map(|at| self.other - self.work - at);
         let late = (GRANT_US + 1..=GRANT_US + self.work).map(|at| self.other - at);
@@ -126,28 +124,24 @@ fn pause_log_normal() -> f64 {
     one(mean) * SHORT.violated(|ms| above((ms as f64 / 100.0).ln()))
 }
 
-/// How likely the sum of twelve uniform numbers, less six, is `z` or more. That is what a log-normal delay takes for a
-/// normal one (`sim/src/delay.rs`), and its distribution (Irwin and Hall's) is a polynomial in each unit of length:
-/// `P(sum ≤ x) = 1/12! Σ (-1)^k C(12, k) (x - k)^12` over all `k` up to `x`. It is symmetric, and the sum has few terms
-/// where `x` is small, so the tail is that of `6 - z`. The numbers have 16 binary digits: what that changes is below
-/// 10⁻⁴ of a standard deviation.
+/// How likely a normal number is `z` or more: near the middle a series, `1/2 - φ(z) (z + z³/3 + z⁵/(3·5) + …)`, and
+/// beyond it Laplace's continued fraction, `φ(z) / (z + 1/(z + 2/(z + 3/(z + …))))`.
+///
+/// Nothing of it is the program's, which draws by interpolating in a table (`sim/src/normal.rs`).
 pub(crate) fn above(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - above(-z);
     }
-    let x = 6.0 - z;
-    let (mut sum, mut choose, mut factorial) = (0.0, 1.0, 1.0);
-    for k in 0..=12 {
-        let k = f64::from(k);
-        if k > 0.0 {
-            choose *= -(13.0 - k) / k;
-            factorial *= k;
-        }
-        if x > k {
-            sum += choose * (x - k).powi(12);
-        }
+    let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    if z > 3.0 {
+        return density / (1..200).rev().fold(z, |rest, k| z + f64::from(k) / rest);
     }
-    sum / factorial
+    let (mut sum, mut term) = (0.0, z);
+    for k in 1..100 {
+        sum += term;
+        term *= z * z / (2.0 * f64::from(k) + 1.0);
+    }
+    0.5 - density * sum
 }
 
 /// A pause of 3 s in each slot of 100 ms with a chance of 1/32, and any number of them: no strata, but slot by slot.
@@ -155,7 +149,7 @@ pub(crate) fn above(z: f64) -> f64 {
 /// A pause that begins from 401 µs until c1's work is over at 1,000.6 ms lasts until 3 s at least, and c2 is granted at
 /// 2.0034 s: it violates P1 whatever else strikes, since no pause shortens another. One that begins later violates
 /// nothing. One that begins until 400 µs violates nothing either, and makes harmless whatever comes after it: c1 is
-/// stopped until 3 s, and when it asks, c2 is done.
+/// stopped until 3 s or later, and when it asks, c2 has the lock, for longer than pauses strike: the two take turns.
 ///
 /// So with `p = 1/32`: either slot 0 is hit, which harms with 99,599 of its 100,000 microseconds; or it is not, and
 /// then a hit harms in slots 1 to 9, and in slot 10 with its first 601 microseconds.

@@ -28,8 +28,9 @@ const EVERY: [&str; 3] = ["kind", "every", "source"];
 const SIGNS: Choices<Sign> = &[("either", Sign::Either), ("ahead", Sign::Ahead), ("behind", Sign::Behind)];
 /// More lines than kinds, and less than a page.
 const FAULTS_MAX: usize = 40;
-/// The most faults that one line may bring in a run, on average: the draw has room for 32.
-const MEAN_MAX: u128 = 16;
+/// The most faults that one line may bring on one host in a run, on average. A run of more shows nothing about any, and
+/// takes long to say so.
+const MEAN_MAX: u128 = 100;
 const WINDOW: Duration = Duration::from_secs(20);
 
 /// What `[weather]` takes.
@@ -63,7 +64,14 @@ fn keys_of(kind: &Effect) -> Vec<&'static str> {
     let lasting = may_last(&kind).then_some("for");
     let signed = |slot: &Slot<'_>| matches!(slot, Slot::Step(_) | Slot::Rate(_));
     let sign = kind.fields().iter().any(|(_, slot)| signed(slot)).then_some("sign");
-    kind.fields().into_iter().map(|(key, _)| key).chain(lasting).chain(sign).collect()
+    let either_way = has_direction(&kind).then_some("either_way");
+    kind.fields().into_iter().map(|(key, _)| key).chain(lasting).chain(sign).chain(either_way).collect()
+}
+
+/// Whether it makes a difference who is `from` and who is `to`. Connections are reset at both ends.
+fn has_direction(kind: &Effect) -> bool {
+    let is_of_way = matches!(kind.kind().nature, Nature::Link | Nature::Message);
+    is_of_way && !matches!(kind, Effect::ResetConnections { .. })
 }
 
 /// Reads `[weather]` of a scenario with these hosts.
@@ -122,12 +130,30 @@ fn section(weather: &Section<'_>, hosts: Option<&Hosts>) -> Result<Weather> {
     let window = weather.get("for").map_or(Ok(preset.window), |window| window.positive_duration())?;
     let own = weather.list("faults", FAULTS_MAX)?;
     let own = own.iter().map(|field| line(field, window, hosts)).collect::<Result<Vec<_>>>()?;
+    let kept = kept(preset.faults, weather)?;
+    if let Some(field) = weather.get("for") {
+        let too_often = kept.iter().find(|fault| is_too_often(fault.every, window));
+        if let Some(RandomFault { effect, every, .. }) = too_often {
+            let (word, every) = (effect.kind().word, exact_duration(*every));
+            let cause = format!(
+                "`{}` is {}, and the preset has a `{word}` every {every}: that is more than {MEAN_MAX} faults on one \
+                 host in a run",
+                field.path,
+                exact_duration(window)
+            );
+            return Err(field.problem(cause, format!("make it shorter, or leave `{word}` out by `without`")));
+        }
+    }
     Ok(Weather {
         window,
         swarm: weather.flag_or("swarm", preset.swarm)?,
         at_steps: weather.get("at_steps").map_or(Ok(preset.at_steps), |share| share.probability())?,
-        faults: kept(preset.faults, weather)?.into_iter().chain(own).collect(),
+        faults: kept.into_iter().chain(own).collect(),
     })
+}
+
+fn is_too_often(every: Duration, window: Duration) -> bool {
+    window.as_nanos() > every.as_nanos() * MEAN_MAX
 }
 
 /// A preset's lines but for the kinds that are left out.
@@ -188,24 +214,31 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
         None if !may_last(&effect) || nature == Nature::ClockOnce => None,
         None => Some(line.require("for", "\"100ms..5s\"")?.law()?),
     };
+    let either_way = line.flag_or("either_way", false)?;
+    let has_both_ways =
+        effect.fields().iter().any(|(key, slot)| *key == "both_ways" && matches!(slot, Slot::Flag(true)));
+    if let Some(field) = line.get("either_way").filter(|_| either_way && has_both_ways) {
+        let cause = format!("`{}`: a `{word}` that is always both ways has no other way round", field.path);
+        return Err(field.problem(cause, "leave out the one or the other"));
+    }
     Ok(RandomFault {
         every: every(&line, window)?,
         effect,
         lasting,
         by,
+        either_way,
         sign: line.choice_or("sign", SIGNS, Sign::Either)?,
         source: line.get("source").map_or(Ok(String::new()), |source| source.words())?,
     })
 }
 
-/// The mean time between two, long enough that the draw has room.
+/// The mean time between two, long enough that a run has not too many.
 fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
     let field = line.require("every", "\"10s\"")?;
     let every = field.positive_duration()?;
-    if window.as_nanos() > every.as_nanos() * MEAN_MAX {
+    if is_too_often(every, window) {
         let cause = format!(
-            "`{}` is {}, and the weather lasts {}: that is more than {MEAN_MAX} faults on one host in a run, and a run \
-             has no room for them",
+            "`{}` is {}, and the weather lasts {}: that is more than {MEAN_MAX} faults on one host in a run",
             field.path,
             exact_duration(every),
             exact_duration(window)
@@ -274,7 +307,7 @@ pub(super) fn write(weather: &Weather) -> Table {
 
 /// A line as the table of a file.
 pub(super) fn written(fault: &RandomFault) -> Table {
-    let RandomFault { effect, every, lasting, by, sign, source } = fault;
+    let RandomFault { effect, every, lasting, by, sign, either_way, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);
     put(&mut table, "every", units::text(*every));
@@ -302,6 +335,9 @@ pub(super) fn written(fault: &RandomFault) -> Table {
             Slot::Probability(chance) => chance.to_string().into(),
         };
         put(&mut table, key, value);
+    }
+    if has_direction(effect) {
+        put(&mut table, "either_way", *either_way);
     }
     if !source.is_empty() {
         put(&mut table, "source", source.as_str());

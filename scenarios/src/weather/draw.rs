@@ -1,7 +1,7 @@
 //! From a weather and a seed to concrete faults.
 //!
-//! The window is divided into [`SLOTS`] equal slots. In each, a line's fault strikes with the chance that makes its
-//! mean number right: a Poisson process, but for two in one slot. A fault strikes
+//! The window is divided into equal slots for each line. In each, the line's fault strikes with the chance that makes
+//! its mean number right: a Poisson process, but for two in one slot (`odds.rs`). A fault strikes
 //!
 //! - *at a time*, anywhere in its slot, or
 //! - *at a step*: the sort of step is drawn first, then the event, then which one of as many as a run without random
@@ -9,23 +9,26 @@
 //!   of the time (for pauses and suspensions always, which mean nothing elsewhere) the step is one of the struck host
 //!   itself.
 //!
-//! What lasts ends with the window if it struck at a time, and lasts no longer than the window if it struck at a step.
-//! Times are whole microseconds and lengths whole milliseconds: nanoseconds would say nothing, and fill plans.
+//! What strikes lasts as long as was drawn, also beyond the window. Times are whole microseconds and lengths whole
+//! milliseconds: nanoseconds would say nothing, and fill plans.
+//!
+//! Which slots of a line are struck comes from one stream, and each fault from a stream of its own, all by what the
+//! line is: its kind, whom it strikes, and its count among equal ones. So a line that is left out, or comes more often,
+//! or lasts longer, changes nothing about another; and a line that comes more often strikes wherever it struck before,
+//! as long as the number of slots stays.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
+use super::odds::{Odds, distinct};
 use super::{RandomFault, Sign, Weather};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::{Role, Scenario};
 use crate::steps::StepKind;
 use crate::study::convolved;
 use crate::when::{Event, Nth, When};
-
-/// How many faults of one line a run has at most.
-const SLOTS: u32 = 32;
 
 /// A weather over one scenario, ready to be drawn from.
 #[derive(Clone, Debug)]
@@ -45,10 +48,7 @@ struct Line {
     /// The label of its stream.
     label: String,
     fault: RandomFault,
-    /// Its chance in each slot.
-    chance: Probability,
-    /// The same as it is, in parts of the second number.
-    exact: (u128, u128),
+    odds: Odds,
     hosts: Vec<String>,
     /// The other side, for faults of links.
     others: Vec<String>,
@@ -65,8 +65,12 @@ impl Climate {
             idle: Vec::new(),
             steps: Steps::of(steps),
         };
-        for (number, fault) in weather.faults.iter().enumerate() {
-            match line(number, fault, weather.window, scenario) {
+        let mut known = BTreeMap::new();
+        for fault in &weather.faults {
+            let identity = identity(fault);
+            let equals = known.entry(identity.clone()).or_insert(0);
+            *equals += 1;
+            match line(format!("weather/{identity}/{equals}"), fault, weather.window, scenario) {
                 Some(line) => climate.lines.push(line),
                 None => climate.idle.push(fault.effect.kind().word),
             }
@@ -102,9 +106,9 @@ impl Climate {
             if self.swarm && stream.below(2) == 0 {
                 continue;
             }
-            for slot in 0..SLOTS {
-                if stream.chance(line.chance) {
-                    faults.push(self.fault(line, slot, &mut stream));
+            for slot in 0..line.odds.slots() {
+                if line.odds.is_hit(&mut stream) {
+                    faults.push(self.fault(line, slot, seed));
                 }
             }
         }
@@ -115,9 +119,7 @@ impl Climate {
     pub(crate) fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
         let mut chances = vec![1.0];
         for line in self.lines_of(kind) {
-            let (hits, of) = line.exact;
-            let chance = hits as f64 / of as f64;
-            chances = convolved(&chances, &binomial(SLOTS, chance, length), length);
+            chances = convolved(&chances, &line.odds.chances_of_hits(length), length);
         }
         chances.resize(length, 0.0);
         chances
@@ -125,7 +127,7 @@ impl Climate {
 
     /// How many faults a run has at most.
     pub(crate) fn most(&self) -> usize {
-        self.lines.len() * SLOTS as usize
+        self.lines.iter().map(|line| line.odds.slots() as usize).sum()
     }
 
     fn lines_of(&self, kind: &str) -> impl Iterator<Item = &Line> {
@@ -138,15 +140,17 @@ impl Climate {
         let mut faults = Vec::new();
         for (kind, count) in counts {
             let lines: Vec<&Line> = self.lines_of(kind).collect();
+            let odds: Vec<&Odds> = lines.iter().map(|line| &line.odds).collect();
             let mut stream = Stream::new(seed, &format!("weather/just/{kind}"));
-            for (line, slot) in distinct(&lines, *count, &mut stream) {
-                faults.push(self.fault(line, slot, &mut stream));
+            for (line, slot) in distinct(&odds, *count, &mut stream) {
+                faults.push(self.fault(lines[line], slot, seed));
             }
         }
         faults
     }
 
-    fn fault(&self, line: &Line, slot: u32, stream: &mut Stream) -> Fault {
+    fn fault(&self, line: &Line, slot: u32, seed: Seed) -> Fault {
+        let stream = &mut Stream::new(seed, &format!("{}/{slot}", line.label));
         let effect = line.effect(stream);
         let at = if stream.chance(self.at_steps) {
             let hosts = effect.hosts();
@@ -156,17 +160,28 @@ impl Climate {
             None
         };
         let at = at.unwrap_or_else(|| {
-            let width = micros(self.window) / u64::from(SLOTS);
-            let from = u64::from(slot) * width;
-            When::At(Duration::from_micros(from + stream.below(width.max(1))))
+            let (from, to) = line.odds.bounds_us(slot, self.window);
+            When::At(Duration::from_micros(from + stream.below((to - from).max(1))))
         });
-        let longest = match at {
-            When::At(at) => self.window.saturating_sub(at),
-            When::On { .. } => self.window,
-        };
-        let lasting = line.fault.lasting.as_ref().map(|law| round(law.draw(stream)).min(longest));
+        // Last, so that a law that takes another number of draws changes nothing else.
+        let lasting = line.fault.lasting.as_ref().map(|law| round(law.draw(stream)));
         Fault { lasting: lasting.map(|it| at_least(it, &effect)), effect, at, each: false, optional: true }
     }
+}
+
+/// What a line is, whatever its numbers are: its kind and whom it strikes.
+fn identity(fault: &RandomFault) -> String {
+    let hosts = |names: &Names| names.0.join(",");
+    let whom = match &fault.effect {
+        Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
+            format!("{}>{}", hosts(&way.from), hosts(&way.to))
+        }
+        Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
+            format!("{}>{}", hosts(from), hosts(to))
+        }
+        other => hosts(&other.hosts()),
+    };
+    format!("{}/{whom}", fault.effect.kind().word)
 }
 
 /// A stop, a cut or a drift of no length is refused in files; a death may restart at once.
@@ -176,7 +191,7 @@ fn at_least(lasting: Duration, effect: &Effect) -> Duration {
     lasting.max(shortest)
 }
 
-fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
+fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
     let hosts = |names: &Names| members(names, scenario);
     let (mut hosts, mut others) = match &fault.effect {
         Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
@@ -195,15 +210,13 @@ fn line(number: usize, fault: &RandomFault, window: Duration, scenario: &Scenari
     } else {
         hosts.len()
     };
-    let exact = exact_chance(ways, window, fault.every);
-    let chance = chance(exact);
-    let label = format!("weather/{}/{number}", fault.effect.kind().word);
+    let odds = Odds::of(ways, window, fault.every);
     let mut fault = fault.clone();
     if let Effect::Promote { tell: Some(told), .. } = &mut fault.effect {
         told.0 = members(told, scenario);
         told.0.retain(|name| is_node(name, scenario));
     }
-    (ways > 0).then_some(Line { label, fault, chance, exact, hosts, others })
+    (ways > 0).then_some(Line { label, fault, odds, hosts, others })
 }
 
 /// The hosts that these names and groups mean and that such a fault can strike: disks and roles are those of nodes, and
@@ -245,85 +258,23 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
     members
 }
 
-/// `targets × window / (SLOTS × every)`, as two numbers.
-fn exact_chance(targets: usize, window: Duration, every: Duration) -> (u128, u128) {
-    let of = u128::from(SLOTS) * every.as_nanos().max(1);
-    ((targets as u128 * window.as_nanos()).min(of), of)
-}
-
-/// The nearest ratio of two smaller numbers.
-fn chance((mut hits, mut of): (u128, u128)) -> Probability {
-    while of > u128::from(u32::MAX) {
-        (hits, of) = (hits >> 1, of >> 1);
-    }
-    Probability::new(hits as u32, of as u32).unwrap_or(Probability::NEVER)
-}
-
-/// How likely each number of hits is, up to a length.
-fn binomial(slots: u32, chance: f64, length: usize) -> Vec<f64> {
-    if chance >= 1.0 {
-        // Every slot is hit; there are no odds.
-        return (0..length).map(|hits| if hits == slots as usize { 1.0 } else { 0.0 }).collect();
-    }
-    // Not `powi`, which need not come to the same in every build: how many runs a stratum gets follows from it.
-    let mut term: f64 = std::iter::repeat_n(1.0 - chance, slots as usize).product();
-    let odds = chance / (1.0 - chance);
-    let mut chances = Vec::with_capacity(length);
-    for hits in 0..length.min(slots as usize + 1) {
-        chances.push(term);
-        term *= odds * f64::from(slots - hits as u32) / (hits as f64 + 1.0);
-    }
-    chances
-}
-
-/// So many different slots of these lines, as likely as where each slot is hit by itself: by their odds, drawn anew
-/// where one comes twice.
-fn distinct<'a>(lines: &[&'a Line], count: u32, stream: &mut Stream) -> Vec<(&'a Line, u32)> {
-    let odds = |line: &&Line| (line.exact.0 << 48) / (line.exact.1 - line.exact.0).max(1);
-    let mut weights: Vec<u128> = lines.iter().map(odds).collect();
-    while weights.iter().sum::<u128>() > u128::from(u64::MAX) {
-        weights.iter_mut().for_each(|weight| *weight >>= 1);
-    }
-    let total = weights.iter().sum::<u128>() as u64;
-    if total == 0 || u64::from(count) > lines.len() as u64 * u64::from(SLOTS) {
-        return Vec::new();
-    }
-    loop {
-        let mut drawn: Vec<(usize, u32)> = (0..count)
-            .map(|_| {
-                let mut place = u128::from(stream.below(total));
-                let mut line = 0;
-                while place >= weights[line] {
-                    place -= weights[line];
-                    line += 1;
-                }
-                (line, stream.below(SLOTS.into()) as u32)
-            })
-            .collect();
-        drawn.sort_unstable();
-        if drawn.windows(2).all(|pair| pair[0] != pair[1]) {
-            return drawn.into_iter().map(|(line, slot)| (lines[line], slot)).collect();
-        }
-    }
-}
-
 impl Line {
     /// The fault's kind with everything drawn that is left open.
     fn effect(&self, stream: &mut Stream) -> Effect {
         let mut effect = self.fault.effect.clone();
         match &mut effect {
             Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
-                let (from, to) = self.way(stream);
-                (way.from, way.to) = (from, to);
-                // Half of all partitions that were studied are partial or one way (Alquraan et al., OSDI 2018).
-                way.both_ways = way.both_ways || stream.below(2) == 0;
+                (way.from, way.to) = self.way(stream);
+                if self.fault.either_way {
+                    // Half of all partitions that were studied are partial or one way (Alquraan et al., OSDI 2018).
+                    way.both_ways = stream.below(2) == 0;
+                }
             }
             Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
                 let one = pick(&self.hosts, stream);
                 let others: Vec<String> =
                     self.others.iter().filter(|other| **other != one).cloned().collect();
-                let (one, other) = turned(one.into(), pick(&others, stream).into(), stream);
-                (*from, *to) = (one, other);
+                (*from, *to) = self.turned(one.into(), pick(&others, stream).into(), stream);
             }
             _ => {}
         }
@@ -367,7 +318,7 @@ impl Line {
         }
     }
 
-    /// One host and another, one and all others, or all and one; and which of the two sends.
+    /// One host and another, one and all others, or all and one.
     fn way(&self, stream: &mut Stream) -> (Names, Names) {
         let one = pick(&self.hosts, stream);
         let others: Vec<String> = self.others.iter().filter(|other| **other != one).cloned().collect();
@@ -380,20 +331,17 @@ impl Line {
                 (all.into(), other.into())
             }
         };
-        turned(from, to, stream)
+        self.turned(from, to, stream)
     }
-}
 
-fn turned(from: Names, to: Names, stream: &mut Stream) -> (Names, Names) {
-    if stream.below(2) == 0 { (from, to) } else { (to, from) }
+    /// As written, or one time in two the other way round where the line says so.
+    fn turned(&self, from: Names, to: Names, stream: &mut Stream) -> (Names, Names) {
+        if self.fault.either_way && stream.below(2) == 1 { (to, from) } else { (from, to) }
+    }
 }
 
 fn pick(names: &[String], stream: &mut Stream) -> String {
     names[stream.below(names.len() as u64) as usize].clone()
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// To whole milliseconds, or microseconds below ten of them.

@@ -5,10 +5,10 @@
 //! reported, and kept in plans, as the scenario with these faults written out. Weather comes from a scenario's
 //! `[weather]`, or from a [preset](presets()).
 //!
-//! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has a random
-//! stream of its own, by its kind and its place. So a line added at the end changes nothing about the others (one taken
-//! out before them does), and none of them touches what networks, schedules and hosts draw. Kernel faults count, so
-//! that a random fault which ends heals no other.
+//! Faults are drawn in time and at steps of the protocol (`draw.rs` says how). Each line of a weather has random
+//! streams of its own, by what it is. So a line that is added or taken out changes nothing about the others, and none
+//! of them touches what networks, schedules and hosts draw. Kernel faults count, so that a random fault which ends
+//! heals no other.
 //!
 //! Rates are a search's and no fleet's: with what monitoring counts in the field almost every run would be a quiet one.
 //! Magnitudes are published ones where there are any; `source` says which, or that it is a guess.
@@ -16,6 +16,7 @@
 //! Not modelled: faults that come in company (a rack that loses power), and a rate that changes with time.
 
 mod draw;
+mod odds;
 mod presets;
 
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(crate) use presets::{hint, read_from};
 /// Random faults within stated bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weather {
-    /// For how long from the beginning of a run it strikes. What was drawn by time is over by then.
+    /// For how long from the beginning of a run it strikes. What began in it lasts as long as was drawn, also beyond.
     pub window: Duration,
     /// Whether each run leaves out a random half of the lines. Faults hide each other: a search that always does
     /// everything misses what shows only where something else is left alone (swarm testing: Groce et al., 2012).
@@ -56,6 +57,9 @@ pub struct RandomFault {
     pub by: Option<DelayLaw>,
     /// To which side a clock goes wrong.
     pub sign: Sign,
+    /// Whether a fault of a way is drawn also the other way round than it is written, and a `cut`, `slow` or `loss`
+    /// also both ways: half of these both ways, the rest one way or the other alike.
+    pub either_way: bool,
     /// Where the numbers come from, or that they are guessed.
     pub source: String,
 }
@@ -83,7 +87,7 @@ impl RandomFault {
     }
 
     /// Whether it is a fault of a way between hosts.
-    fn is_of_links(&self) -> bool {
+    pub(crate) fn is_of_links(&self) -> bool {
         matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
     }
 }

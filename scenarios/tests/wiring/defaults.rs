@@ -145,6 +145,7 @@ const DEFAULTS: &[Absent] = &[
     ("weather.faults.sign", WEATHER, "weather.faults.0.sign", "either"),
     ("weather.faults.clock", WEATHER, "weather.faults.1.clock", "wall"),
     ("weather.faults.both_ways", WEATHER, "weather.faults.2.both_ways", "false"),
+    ("weather.faults.either_way", WEATHER, "weather.faults.2.either_way", "false"),
     ("weather.faults.torn_tail", WEATHER, "weather.faults.3.torn_tail", "false"),
     ("weather.faults.rewrite_config", WEATHER, "weather.faults.4.rewrite_config", "true"),
     ("faults.each", SINGLE, "faults.0.each", "false"),

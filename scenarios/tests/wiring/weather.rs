@@ -70,6 +70,15 @@ pub(crate) const WORDS: &[Word] = &[
         let both = |fault: &Fault| matches!(&fault.effect, Effect::Cut { way } if way.both_ways);
         line(&format!("{CUT}, both_ways = true")).iter().all(both) && !line(CUT).iter().all(both)
     }),
+    ("weather.faults.either_way", || {
+        let turned = |line_of: &str| {
+            line(line_of).iter().any(|fault| match &fault.effect {
+                Effect::Cut { way } => way.both_ways || way.to.0 == ["c1"],
+                other => panic!("{other:?}"),
+            })
+        };
+        turned(&format!("{CUT}, either_way = true")) && !turned(CUT)
+    }),
     ("weather.faults.kind=slow", || {
         strikes("kind = 'slow', from = 'c1', to = 'nodes', every = '2s', by = '9ms', for = '1s'", "slow")
     }),
