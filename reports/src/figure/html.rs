@@ -10,6 +10,7 @@ use crate::picture::view::View;
 
 const STYLE: &str = include_str!("page/page.css");
 const DRAWING: &str = include_str!("page/page.js");
+const LEGEND: &str = include_str!("page/legend.js");
 const HANDS: &str = include_str!("page/hands.js");
 
 /// What may be loaded: nothing.
@@ -23,15 +24,16 @@ const BODY: &str = r#"<main>
 <button type="button" data-act="left" title="key left">left</button>
 <button type="button" data-act="right" title="key right">right</button>
 <button type="button" data-act="whole" title="key 0">whole run</button>
-<button type="button" data-act="previous" title="key p">previous evidence</button>
-<button type="button" data-act="next" title="key n">next evidence</button>
+<button type="button" data-act="previous" title="key p" EVIDENCE-BUTTON>previous evidence</button>
+<button type="button" data-act="next" title="key n" EVIDENCE-BUTTON>next evidence</button>
 <span id="shown" class="faint" role="status"></span>
 </div>
 <div id="frame"><canvas id="canvas" tabindex="0" role="img" aria-label="lanes of hosts over true time; the lists beside it say the same"></canvas></div>
+<ul id="legend" aria-label="what the signs mean"></ul>
 <div id="own"><h2>every host's own clocks, <span class="faint" id="at"></span></h2><table id="clocks"></table></div>
 </section>
 <aside>
-<h2>evidence: click for the events that prove it</h2>
+<h2>evidence: EVIDENCE-WORDS</h2>
 <ol id="evidence"></ol>
 <h2>what happened</h2>
 <ol id="story"></ol>
@@ -54,12 +56,22 @@ pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{}\
-         <noscript>\n<style>main{{display:none}}</style>\n{}</noscript>\n{BODY}\
+         <noscript>\n<style>main{{display:none}}</style>\n{}</noscript>\n{}\
          <script type=\"application/json\" id=\"view\">{data}</script>\n\
-         <script>\n(() => {{\n{DRAWING}{HANDS}}})();\n</script>\n</body>\n</html>\n",
+         <script>\n(() => {{\n{DRAWING}{LEGEND}{HANDS}}})();\n</script>\n</body>\n</html>\n",
         header(view),
         svg(view, options),
+        body(view),
     ))
+}
+
+/// What is the same on every page but for this: where nothing is violated there is no evidence to click.
+fn body(view: &View) -> String {
+    let (words, button) = match view.evidence.is_empty() {
+        true => ("none, since no rule is violated", " disabled"),
+        false => ("click for the events that prove it", ""),
+    };
+    BODY.replace("EVIDENCE-WORDS", words).replace(" EVIDENCE-BUTTON", button)
 }
 
 fn header(view: &View) -> String {

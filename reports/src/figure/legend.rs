@@ -108,3 +108,26 @@ impl Sign {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use doublehold_scenarios::{Engine, SimEngine, catalog};
+
+    use super::*;
+
+    /// The page draws its legend by itself, in its own inks. What is said is the same.
+    #[test]
+    fn the_page_has_every_sign_under_the_same_words() {
+        let of_page = include_str!("page/legend.js");
+        let mut said = 0;
+        for name in ["lease-pause/redlock", "clock-jump", "failover-before-replication", "fencing-33-34"] {
+            let scenario = catalog::load(name, &[]).expect("a scenario of the catalogue");
+            let (report, _, detail) = SimEngine.prepare(&scenario).expect("it runs").run_with_detail(1);
+            for (_, words) in entries(&View::of_run(&report, Some(detail)), "figure") {
+                assert!(of_page.contains(&format!("{words:?}")), "{words}");
+                said += 1;
+            }
+        }
+        assert!(said > 30, "{said} signs");
+    }
+}

@@ -48,6 +48,36 @@
       }
     }
     check(said > 20, "only " + said + " places of the picture say something");
+    // Every number of the list is drawn whole: 16 pixels wide, and short of the edge. The clocks, shown since the first
+    // pointing, may have brought a scroll bar, so the picture is drawn anew first.
+    await frame();
+    await frame();
+    const columns = new Map();
+    for (let x = 125; x < canvas.clientWidth; x += 1) {
+      send("pointermove", x, 25);
+      const number = tip.style.display === "block" && /s: (\d+): /.exec(tip.textContent)?.[1];
+      if (number) columns.set(number, [...(columns.get(number) ?? []), x]);
+    }
+    for (let number = 1; number <= document.querySelectorAll("#story button").length; number += 1) {
+      const found = columns.get(String(number)) ?? [];
+      check(found.length >= 14 && found.at(-1) <= canvas.clientWidth - 11,
+        "number " + number + " is cut off: " + found.length + " pixels, up to " + found.at(-1) + " of " + canvas.clientWidth);
+    }
+    // The signs are explained where they are seen.
+    const legend = document.getElementById("legend"), box = legend?.getBoundingClientRect();
+    const signs = [...(legend?.querySelectorAll("li") ?? [])].map((sign) => sign.textContent);
+    check(signs.length > 4 && signs.includes("believes it holds the lock"), "the legend has " + signs.join(", "));
+    check(legend && box.height > 10 && box.bottom <= innerHeight && box.right <= innerWidth, "the legend is out of sight");
+    for (const sign of legend?.querySelectorAll("canvas") ?? []) {
+      const { data } = sign.getContext("2d").getImageData(0, 0, sign.width, sign.height);
+      check(data.some((value) => value > 0), "a sign of the legend is empty: " + sign.parentElement.textContent);
+    }
+    const isDouble = [...document.querySelectorAll(".verdict.violated")].some((it) => it.textContent.startsWith("P1"));
+    check(!isDouble || signs.includes("double hold"), "a double hold is not explained");
+    const heading = document.querySelector("aside h2").textContent;
+    check(heading.includes("click") === EVIDENCE > 0, EVIDENCE + " pieces of evidence under: " + heading);
+    const toEvidence = [...document.querySelectorAll("[data-act=next], [data-act=previous]")];
+    check(toEvidence.every((button) => button.disabled === (EVIDENCE === 0)), "a button leads to no evidence");
     const clocks = document.querySelectorAll("#clocks tr").length;
     check(clocks > 3, "the clocks of " + clocks + " hosts are shown");
     const evidence = [...document.querySelectorAll("#evidence > li > button")];

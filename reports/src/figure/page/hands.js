@@ -21,6 +21,7 @@ function colors() {
     : { paper: "#ffffff", ink: "#1a1a1a", faint: "#6b6b6b", rule: "#c8c8c8", grid: "#efefef", upright: "#c8c8c8", bad: "#b84a00",
         shade: "#e6e6e6", shadeLine: "#cfcfcf", deathLine: "#a8a8a8", clock: "#f7f3cf", clockLine: "#ddd48a", hint: "#dddddd", double: "#fdeee5", doubleLine: "#f0b08a" };
   hatches.clear();
+  drawLegend();
   redraw();
 }
 

@@ -4,7 +4,9 @@ const view = JSON.parse(document.getElementById("view").textContent);
 const LEAST = 200e3, MOST = Math.max(600e9, view.ended * 1.1), LEFT = 130, RIGHT = 12, TOP = 40, STRIP = 44;
 const CLIENTS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b5a800"];
 const BAD = "#d55e00";
-const canvas = document.getElementById("canvas"), pen = canvas.getContext("2d"), tip = document.getElementById("tip");
+const canvas = document.getElementById("canvas"), tip = document.getElementById("tip");
+// What is drawn with; the legend borrows it for its signs.
+let pen = canvas.getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let ink = {};
 const placeOf = new Map(), first = new Map();
@@ -313,13 +315,24 @@ function drawNode(row) {
   }
 }
 
+// Places for numbers that want to be at these: beside each other where they would collide, and none beyond the edges.
+function beside(wanted, least, most) {
+  const APART = 16, places = [...wanted];
+  let free = most;
+  for (let index = places.length - 1; index >= 0; index -= 1) {
+    places[index] = Math.min(places[index], free);
+    free = places[index] - APART;
+  }
+  free = least;
+  return places.map((place) => { const at = Math.max(place, free); free = at + APART; return at; });
+}
+
 function drawStory() {
-  let free = -Infinity;
   pen.font = "9px sans-serif"; pen.textAlign = "center";
-  view.story.forEach((event, index) => {
-    if (!shows(event.at, event.at)) return;
-    const place = x(event.at), at = Math.max(place, free), style = event.proves ? BAD : ink.ink, row = first.get(event.host);
-    free = at + 16;
+  const lines = [...view.story.entries()].filter(([, event]) => shows(event.at, event.at));
+  const places = beside(lines.map(([, event]) => x(event.at)), LEFT + 8, LEFT + width() - 8);
+  lines.forEach(([index, event], nth) => {
+    const place = x(event.at), at = places[nth], style = event.proves ? BAD : ink.ink, row = first.get(event.host);
     line(at, TOP - 8, place, TOP, style, 0.7);
     line(place, TOP, place, row ? row.middle - 9 : TOP, style, 0.7, [1, 2]);
     pen.fillStyle = ink.paper; pen.strokeStyle = style; pen.beginPath(); pen.arc(at, TOP - 15, 7, 0, 7); pen.fill(); pen.stroke();
