@@ -22,8 +22,9 @@ use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
 
 use crate::error::CliError;
 use crate::figure::{self, Options};
+use crate::findings::several;
 use crate::found::{Counterexample, counterexample};
-use crate::output::OutputFile;
+use crate::output::{self, OutputFile};
 use crate::picture::{self, Account, view::View};
 use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use crate::results::Results;
@@ -37,6 +38,15 @@ const SORTS: [&[Predicate]; 3] =
 const MOST: usize = 24;
 /// Where their files are, in the folder of the records.
 const FOLDER: &str = "examples";
+
+/// How many of a study's runs take as long as one example takes, to be made small, run again through redis-rs, and
+/// drawn: 320 to 690 in five of the ready studies, and more for designs that need many faults.
+pub(super) const RUNS_OF_AN_EXAMPLE: u64 = 600;
+
+/// How many examples a study of so many designs has at most.
+pub(super) fn at_most(designs: usize) -> u64 {
+    (designs * SORTS.len()).min(MOST) as u64
+}
 
 /// A run to make an example of.
 #[derive(Clone, Debug)]
@@ -60,6 +70,12 @@ pub(super) fn write(
 ) -> Result<(usize, Vec<String>), CliError> {
     let results = Results::read(&folder.join(file_name(Shard::WHOLE)))?;
     let chosen = chosen(&results);
+    if !chosen.is_empty() {
+        let examples = several(chosen.len() as u64, "example");
+        output::inform(&format!(
+            "making {examples}: each is made small, run again through redis-rs, and drawn"
+        ));
+    }
     let made: Mutex<BTreeMap<usize, Result<Example, CliError>>> = Mutex::default();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -68,7 +68,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         let interval = PartlyDecided::new(it.violated, it.undecided, it.runs).wilson(Confidence::P95);
         precise.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
     });
-    arguments.refuse_long(&study, &order)?;
+    arguments.refuse_long(&study, &order, shard)?;
     let header = StudyHeader::of(&study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
@@ -182,17 +182,19 @@ impl Arguments {
     }
 
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
-    fn refuse_long(&self, study: &Study, order: &Order) -> Result<(), CliError> {
+    fn refuse_long(&self, study: &Study, order: &Order, shard: Shard) -> Result<(), CliError> {
         let (cells, runs) = (study.cells(), order.runs());
         let rate = rate(study)? * self.jobs().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
-            "{} of at most {} each, {} in all: about {} at {} a second",
+            "{} of at most {} each, {} in all: about {} at {} a second{}",
             several(cells, "cell"),
             several(study.runs_of_a_cell(), "run"),
             grouped(runs),
             words(seconds),
             grouped(rate as u64),
+            // Examples are made of the whole study, not of its parts.
+            if shard == Shard::WHOLE { for_examples(study, rate) } else { String::new() },
         );
         if seconds > LONG.as_secs_f64() && study.budget.is_none() && !self.yes {
             return Err(CliError::Usage {
@@ -214,6 +216,13 @@ impl Arguments {
         line.extend(self.yes.then_some("--yes"));
         shell::line(line)
     }
+}
+
+/// `, and about 8 seconds for up to 24 examples`.
+fn for_examples(study: &Study, rate: f64) -> String {
+    let most = examples::at_most(study.designs.len());
+    let seconds = (most * examples::RUNS_OF_AN_EXAMPLE) as f64 / rate;
+    format!(", and about {} for up to {}", words(seconds), several(most, "example"))
 }
 
 /// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that
