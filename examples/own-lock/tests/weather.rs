@@ -22,6 +22,21 @@ fn the_repaired_lock_frees_its_own_only() {
     tried("script").seeds(1..=500).run().expect("the world makes sense").assert_holds(&[Predicate::WR]);
 }
 
+/// A lock that nobody overtakes before its deadline may still lose data: a holder can pause between its last look and
+/// its write. So both are asked, and here it is the data's version that keeps the second.
+#[test]
+fn the_repaired_lock_is_not_overtaken_and_a_version_check_loses_no_update() {
+    let world = World::new("two that write")
+        .nodes(["redis"])
+        .clients(2, ["acquire", "read", "work 50ms..1s", "check", "write", "release"])
+        .rounds(2)
+        .ttl(Duration::from_secs(2))
+        .weather("pauses-only")
+        .with(|scenario| scenario.resource.rules.version_check = true);
+    let checked = check(&world, own::lock()).seeds(1..=500).run().expect("the world makes sense");
+    checked.assert_holds(&[Predicate::P2, Predicate::P4]);
+}
+
 /// What a failing test prints: the least that is enough to break the lock.
 #[test]
 fn the_reviewed_lock_needs_one_pause_to_free_the_next_holders_lock() {
