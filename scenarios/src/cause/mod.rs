@@ -129,7 +129,7 @@ impl Shares {
 ///
 /// let jump = SimEngine.prepare(&catalog::load("clock-jump", &[])?)?;
 /// let Some(Found::Needed(causes)) = causes(&jump, &jump.run(1)).map(|it| it.found) else { panic!() };
-/// assert_eq!(causes[0].words, "C's wall clock was stepped by +10 s");
+/// assert!(causes.iter().any(|cause| cause.words == "C's wall clock was stepped by +10 s"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn causes(prepared: &PreparedSim, report: &Report) -> Option<Causes> {
