@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use doublehold::records::{Journal, Records, file_name, merge};
 use doublehold_scenarios::study::Study;
-use doublehold_scenarios::sweep::{Batch, HandOut, Order, Shard, StudyHeader};
+use doublehold_scenarios::sweep::{Batch, HandOut, Order, PartialHeader, Shard, StudyHeader};
 use proptest::prelude::*;
 
 fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32, u64)) -> Study {
@@ -33,9 +33,14 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
     let (mut journal, begun) = Journal::open(&path, &header, &mut order).expect("a new file");
     assert_eq!(begun.runs, 0);
     while let HandOut::Run(unit) = order.hand_out() {
-        let weight = study.strata.as_ref().map(|_| 0.1 + unit.cell.0 as f64 / 7.0);
+        // Of a cell that does not divide it, what cannot come has no runs.
+        let weight = if unit.of == 0 { 0.0 } else { 1.0 / study.parts() as f64 };
+        let (weight, planned) =
+            (study.strata.as_ref().map(|_| weight), study.strata.as_ref().map(|_| unit.of));
         let (cell, stratum, batch) = (unit.cell.0, unit.stratum, unit.batch);
-        let batch = Batch { cell, stratum, batch, runs: unit.runs, weight, ..Batch::default() };
+        let seed = header.first_seed(stratum, batch).expect("a seed");
+        let batch =
+            Batch { cell, stratum, batch, seed, runs: unit.runs, weight, planned, ..Batch::default() };
         journal.add(&batch).expect("it is ours");
         order.told(&batch);
     }
@@ -64,7 +69,7 @@ proptest! {
             .collect();
         shards.rotate_left(turn % of as usize);
         let mut merged = Vec::new();
-        merge(&shards, &mut merged).expect("these are all shards");
+        merge(&shards, false, &mut merged).expect("these are all shards");
         let text = std::fs::read(&whole).expect("it was written");
         prop_assert_eq!(&merged, &text);
 
@@ -95,7 +100,7 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
         let two = folder.path().join(file_name(shard(2)));
         std::fs::remove_file(&two).unwrap_or_default();
         let two = write(folder.path(), &study, &other, shard(2));
-        merge(&[one.clone(), two], &mut Vec::new()).expect_err("they differ").to_string()
+        merge(&[one.clone(), two], false, &mut Vec::new()).expect_err("they differ").to_string()
     };
     let first = one.display();
     let differences: [(Change, String, &str); 6] = [
@@ -105,8 +110,10 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
             "sweep with one version of doublehold",
         ),
         (
-            |it| it.text = it.text.replace("runs = 600", "runs = 601"),
-            format!("the study's text differs: line 3 is `runs = 601` in it and `runs = 600` in `{first}`"),
+            |it| it.text = it.text.replace("pauses-only", "calm"),
+            format!(
+                "the study's text differs: line 2 is `weather = \"calm\"` in it and `weather = \"pauses-only\"` in `{first}`"
+            ),
             "sweep one text of the study",
         ),
         (
@@ -142,35 +149,72 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
 }
 
 #[test]
-fn a_sweep_does_not_go_on_in_a_gap_and_says_where_what_is_missing_can_be_made() {
+fn what_is_missing_is_refused_or_said() {
     let study = study(1, &[2], 2_000, (0, 0));
     let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shards =
         [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
+    let merged = |files: &[PathBuf], is_partial| {
+        let mut text = Vec::new();
+        merge(files, is_partial, &mut text).map(|merged| (merged.header, text)).map_err(|it| it.to_string())
+    };
+    let (_, all) = merged(&shards, false).expect("these are all shards");
     // The first shard has one batch of its four: the second of the study is there, and the third is not.
     let text = std::fs::read_to_string(&shards[0]).expect("it was written");
     std::fs::write(&shards[0], text.split_inclusive('\n').take(2).collect::<String>()).expect("it is ours");
-    let mut merged = Vec::new();
-    merge(&shards, &mut merged).expect("these are all shards");
-    let whole = folder.path().join(file_name(Shard::WHOLE));
-    std::fs::write(&whole, merged).expect("the folder is ours");
-    let go_on = || {
-        let mut order = Order::of(&study, Shard::WHOLE, |_| false);
-        Journal::open(&whole, &header, &mut order).err().expect("it is refused").to_string()
-    };
-    let told = go_on();
+    let told = merged(&shards, false).expect_err("a batch is missing");
     assert!(
-        told.contains("batches are missing before batch 3 of cell 0, as where shards are merged"),
+        told.contains("runs.2-of-2.jsonl`: line 3: batches are missing before batch 3 of cell 0"),
         "{told}"
     );
     assert!(told.contains("hint: go on with each shard (`--shard I/N`) and merge them again"), "{told}");
-    // A batch that was there before is no gap.
-    let text = std::fs::read_to_string(&whole).expect("it was written");
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    std::fs::write(&whole, [lines[0], lines[1], lines[1]].concat()).expect("it is ours");
-    let told = go_on();
-    assert!(told.contains("the batch 0 of cell 0 is not where it belongs"), "{told}");
+    let whole = folder.path().join(file_name(Shard::WHOLE));
+    let go_on = |text: &[u8]| {
+        std::fs::write(&whole, text).expect("the folder is ours");
+        let mut order = Order::of(&study, Shard::WHOLE, |_| false);
+        Journal::open(&whole, &header, &mut order).err().map(|error| error.to_string())
+    };
+    // Taken as it is, it says so, and no sweep goes on with it.
+    for (files, has) in [(&shards[..], vec![1, 2]), (&shards[1..], vec![2])] {
+        let (header, text) = merged(files, true).expect("it may be partial");
+        assert_eq!(header.partial, Some(PartialHeader { shards: has, of: 2 }));
+        let told = go_on(&text).expect("it is refused");
+        assert!(told.contains("they are a part of a study, merged with `--partial`"), "{told}");
+        assert_eq!(
+            Records::open(&whole).expect("it can be read").expect("it has a header").header(),
+            &header
+        );
+    }
+    assert_eq!(go_on(&all), None);
+}
+
+#[test]
+fn shards_that_nobody_could_count_are_missing() {
+    let study = study(1, &[], 600, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let one = write(folder.path(), &study, &header, Shard::new(1, 100_000_000_000_000).expect("a shard"));
+    let told = merge(&[one], false, &mut Vec::new()).expect_err("it is alone").to_string();
+    assert!(
+        told.contains("of 100000000000000 shards, some are missing: 2, 3, 4, 5, 6, 7, 8 and 9, and"),
+        "{told}"
+    );
+}
+
+#[test]
+fn one_batch_is_not_counted_from_two_shards() {
+    let study = study(1, &[], 2_000, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let files =
+        [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
+    let [one, two] = files.each_ref().map(|file| std::fs::read_to_string(file).expect("it was written"));
+    let stolen = one.split_inclusive('\n').nth(1).expect("a batch");
+    let head = two.split_inclusive('\n').next().expect("a header");
+    std::fs::write(&files[1], head.to_owned() + stolen + &two[head.len()..]).expect("it is ours");
+    let told = merge(&files, false, &mut Vec::new()).expect_err("it is there twice").to_string();
+    assert!(told.contains("runs.2-of-2.jsonl`: the batch 0 of cell 0 is in it and in `"), "{told}");
 }
 
 #[test]
@@ -218,7 +262,7 @@ fn what_is_no_set_of_shards_is_refused_by_file() {
     ];
     for (files, named, cause, hint) in refusals {
         let files: Vec<PathBuf> = files.into_iter().cloned().collect();
-        let told = merge(&files, &mut Vec::new()).expect_err("it is refused").to_string();
+        let told = merge(&files, false, &mut Vec::new()).expect_err("it is refused").to_string();
         let said = format!("cannot use the records `{}`: {cause}\nhint: {hint}", named.display());
         assert!(told.starts_with(&said), "not {said}, but {told}");
     }

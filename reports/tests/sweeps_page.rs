@@ -45,8 +45,10 @@ fn header(more: &str) -> Value {
 fn every_field_of_the_header_is_explained() {
     let precise = header("[precision]\npredicate = \"P2\"\nwidth = \"1/100\"");
     let divided = header("[strata]\nfaults = 1\nquiet = \"holds\"\nby_weight = 10");
-    assert_eq!(precise["sweep"], 1, "the page says which format this is");
-    compare("The header", &[precise, divided]);
+    assert_eq!(precise["sweep"], 2, "the page says which format this is");
+    let mut partial = precise.clone();
+    partial["partial"] = serde_json::json!({ "shards": [1], "of": 2 });
+    compare("The header", &[precise, divided, partial]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output::{self, OutputFile};
-use crate::records::{file_name, files_in, merge};
+use crate::records::{Merged, file_name, files_in, merge, shards};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Where the whole goes, as `runs.jsonl` [default: the first folder]
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
+    /// Take what there is where shards are missing or not finished; the result says so
+    #[arg(long)]
+    partial: bool,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
@@ -36,14 +39,17 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let out = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.shards[0]));
     let folder = Folder::open("records", &out)?;
     let path = folder.file("runs.jsonl");
-    let mut merged = Ok(Vec::new());
+    let mut merged = None;
     let written = OutputFile::create("the records", &path)?.write(|output| {
-        merged = merge(&files, output).map(|(_, torn)| torn);
+        merged = Some(merge(&files, arguments.partial, output));
         Ok(())
     })?;
-    let torn = merged?;
+    let Some(Merged { header, torn }) = merged.transpose()? else { return Ok(Exit::AsExpected) };
     for file in torn {
         output::inform(&format!("`{file}` ended in the middle of a line, which was dropped"));
+    }
+    if let Some(partial) = header.partial {
+        output::inform(&format!("these records are partial: {}", shards(&partial)));
     }
     written.keep()?;
     output::print(&format!("{}\n", clean(&path)))?;

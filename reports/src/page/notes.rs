@@ -6,6 +6,7 @@ use doublehold_history::words::list;
 
 use super::Material;
 use crate::findings::{grouped, several};
+use crate::records::shards;
 use crate::results::Totals;
 
 pub(crate) fn notes(material: &Material) -> Vec<String> {
@@ -14,6 +15,12 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
         notes.push(format!(
             "The records in `{}` end in the middle of a line, which was left out. Sweep again to go on.",
             material.place
+        ));
+    }
+    if let Some(partial) = &material.results.header.partial {
+        notes.push(format!(
+            "These are partial records, merged from {}: what the other runs came to is not in here.",
+            shards(partial)
         ));
     }
     let (runs, planned) = (material.results.runs(), material.results.planned_runs());

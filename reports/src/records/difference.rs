@@ -19,6 +19,11 @@ pub(super) fn difference(header: &StudyHeader, (of, other): (&StudyHeader, &str)
     };
     let (cause, hint) = if header.program != of.program {
         (says("the program's version", &header.program, &of.program), "sweep with one version of doublehold")
+    } else if header.sweep != of.sweep {
+        (
+            says("the format", &header.sweep.to_string(), &of.sweep.to_string()),
+            "sweep all shards with one version of doublehold: others divide a study otherwise",
+        )
     } else if header.text != of.text {
         let (line, here, there) = line(&header.text, &of.text);
         (says(&format!("the study's text differs: line {line}"), here, there), "sweep one text of the study")
@@ -36,7 +41,7 @@ pub(super) fn difference(header: &StudyHeader, (of, other): (&StudyHeader, &str)
     } else if let Some(design) = header.designs.iter().zip(&of.designs).find(|(one, other)| one != other) {
         let cause = format!("the world of design `{}` is another than in {other}", design.0.name);
         (cause, "the study names a file that has changed: sweep with the same files")
-    } else if (StudyHeader { shard: of.shard, ..header.clone() }) == *of {
+    } else if (StudyHeader { shard: of.shard, partial: of.partial.clone(), ..header.clone() }) == *of {
         return None;
     } else {
         let cause = format!("its header says of the same text something else than {other}");

@@ -8,18 +8,21 @@ mod difference;
 mod examples;
 mod merge;
 mod read;
+mod sound;
+mod stated;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use doublehold_history::words::clean;
-use doublehold_scenarios::sweep::Shard;
+use doublehold_history::words::{clean, list};
+use doublehold_scenarios::sweep::{PartialHeader, Shard};
 use thiserror::Error;
 
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
-pub use merge::merge;
+pub use merge::{Merged, merge};
 pub use read::Records;
+pub(crate) use sound::is_precise;
 pub use write::{Begun, Journal};
 
 /// Why records cannot be used.
@@ -65,6 +68,19 @@ impl RecordsError {
 
 fn shown(file: &Path) -> String {
     clean(&file.to_string_lossy())
+}
+
+/// Of which shards records are, in words: `shards 1 and 3 of 4`.
+pub(crate) fn shards(partial: &PartialHeader) -> String {
+    /// More numbers than these nobody reads.
+    const NAMED: usize = 8;
+    let PartialHeader { shards, of } = partial;
+    let numbers: Vec<String> = shards.iter().take(NAMED).map(u64::to_string).collect();
+    match shards.len() {
+        1 => format!("shard {} of {of}", numbers[0]),
+        more if more > NAMED => format!("{more} of {of} shards"),
+        _ => format!("shards {} of {of}", list(&numbers)),
+    }
 }
 
 /// The name of a shard's records: `runs.jsonl`, or `runs.3-of-8.jsonl`.

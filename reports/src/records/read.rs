@@ -1,20 +1,23 @@
-//! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them.
+//! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. What no sweep
+//! writes is refused here, whoever reads (see `sound`).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use doublehold_history::words::shorten;
-use doublehold_scenarios::sweep::{Batch, FORMAT, StudyHeader};
+use doublehold_scenarios::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
 use serde::Deserialize;
 
 use super::RecordsError;
+use super::sound::{Checker, Unsound};
 
 /// A file of records, being read.
 pub struct Records {
     path: PathBuf,
     reader: BufReader<File>,
     header: StudyHeader,
+    checker: Checker,
     line: Vec<u8>,
     /// How many lines were read.
     lines: u64,
@@ -46,8 +49,11 @@ impl Records {
             return Ok(None);
         }
         let header = header(path, &line)?;
-        let whole = line.len() as u64;
-        Ok(Some(Records { path: path.to_owned(), reader, header, line, lines: 1, whole, torn: false }))
+        let checker = Checker::of(&header).map_err(|Unsound { cause, hint }| {
+            RecordsError::refused(path, format!("line 1: {cause}"), hint)
+        })?;
+        let (path, whole) = (path.to_owned(), line.len() as u64);
+        Ok(Some(Records { path, reader, header, checker, line, lines: 1, whole, torn: false }))
     }
 
     /// The study.
@@ -79,8 +85,25 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or a line that is not its last is no batch.
+    /// If the file cannot be read, a line that is not its last is no batch, or a batch is none that a sweep writes.
     pub fn next_batch(&mut self) -> Result<Option<Batch>, RecordsError> {
+        let batch = self.next_line()?;
+        let sound = match &batch {
+            Some(batch) => self.checker.next(batch),
+            None => self.checker.end(),
+        };
+        match sound {
+            Ok(()) => Ok(batch),
+            Err(unsound) => Err(self.refused(unsound)),
+        }
+    }
+
+    /// Why records that begin like these cannot be used.
+    pub(super) fn refused(&self, Unsound { cause, hint }: Unsound) -> RecordsError {
+        RecordsError::refused(&self.path, format!("line {}: {cause}", self.lines), hint)
+    }
+
+    fn next_line(&mut self) -> Result<Option<Batch>, RecordsError> {
         let failed = |source| RecordsError::io("read", &self.path, source);
         self.line.clear();
         read_line(&mut self.reader, &mut self.line).map_err(failed)?;
@@ -120,9 +143,9 @@ fn header(path: &Path, line: &[u8]) -> Result<StudyHeader, RecordsError> {
         let hint = "name a folder that `doublehold sweep` wrote to";
         RecordsError::refused(path, "its first line is not the header of a sweep", hint)
     })?;
-    if version.sweep != FORMAT {
+    if !(FIRST_FORMAT..=FORMAT).contains(&version.sweep) {
         let cause = format!(
-            "it was written by doublehold {} as format {} of records, and this program reads format {FORMAT}",
+            "it was written by doublehold {} as format {} of records, and this program reads formats {FIRST_FORMAT} to {FORMAT}",
             shorten(&version.program),
             version.sweep
         );

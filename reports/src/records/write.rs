@@ -63,34 +63,30 @@ impl Journal {
             let cause = format!("they are of another sweep: {}", difference.cause);
             return Err(RecordsError::refused(&self.path, cause, hint));
         }
+        if records.header().partial.is_some() {
+            let hint = "merge them again once all shards are finished, or sweep into another folder";
+            return Err(RecordsError::refused(
+                &self.path,
+                "they are a part of a study, merged with `--partial`",
+                hint,
+            ));
+        }
         let mut runs = 0;
         while let Some(batch) = records.next_batch()? {
             match order.hand_out() {
                 HandOut::Run(unit) if is_of(unit, &batch) => order.told(&batch),
-                next => return Err(self.misplaced(&records, &batch, next)),
+                _ => return Err(self.misplaced(&batch)),
             }
             runs += batch.runs;
         }
         Ok((records.whole(), Begun { runs, is_torn: records.is_torn() }))
     }
 
-    /// Why a sweep cannot go on after a batch that comes where another one is due.
-    fn misplaced(&self, records: &Records, batch: &Batch, next: HandOut) -> RecordsError {
-        let place = Order::place_of(records.header(), batch);
-        let is_gap = matches!(next, HandOut::Run(unit) if unit.place < place);
-        let (cause, hint) = if is_gap {
-            let cause = format!(
-                "batches are missing before batch {} of cell {}, as where shards are merged that are not finished",
-                batch.batch, batch.cell
-            );
-            let hint =
-                "go on with each shard (`--shard I/N`) and merge them again, or sweep into another folder";
-            (cause, hint)
-        } else {
-            let cause = format!("the batch {} of cell {} is not where it belongs", batch.batch, batch.cell);
-            (cause, "the file was changed: sweep into another folder")
-        };
-        RecordsError::refused(&self.path, cause, hint)
+    /// Why a sweep cannot go on after a batch that is another one's turn.
+    fn misplaced(&self, batch: &Batch) -> RecordsError {
+        let (number, cell) = (batch.batch, batch.cell);
+        let cause = format!("the batch {number} of cell {cell} is not where it belongs in this sweep");
+        RecordsError::refused(&self.path, cause, "sweep into another folder with `--out DIR`")
     }
 
     /// Adds a batch.

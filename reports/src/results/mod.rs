@@ -6,7 +6,6 @@
 mod apart;
 mod estimate;
 mod pairs;
-mod sound;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,21 +90,14 @@ impl Results {
         let Some(mut records) = Records::open(path)? else {
             return Err(RecordsError::refused(path, "it has no header", "sweep the study again"));
         };
-        let refused = |cause: Option<String>| {
-            let hint = "the file was changed: sweep again into another folder";
-            cause.map_or(Ok(()), |cause| Err(RecordsError::refused(path, cause, hint)))
-        };
         let header = records.header().clone();
-        refused(sound::of_header(&header))?;
         let mut cells: BTreeMap<u64, Cell> = BTreeMap::new();
         let mut pairs = Pairs::of(&header);
         while let Some(batch) = records.next_batch()? {
-            refused(sound::of_batch(&header, &batch))?;
             pairs.add(&batch);
             cells.entry(batch.cell).or_default().add(batch);
         }
         pairs.close();
-        refused(cells.iter().find_map(|(number, cell)| sound::of_cell(*number, cell)))?;
         Ok(Results { header, cells, pairs, is_torn: records.is_torn() })
     }
 
@@ -124,8 +116,7 @@ impl Results {
 
     /// How many runs there are to be, at most. What a cell gets just is known once all of its strata have begun.
     pub fn planned_runs(&self) -> u64 {
-        let values = self.header.axes.iter().map(|axis| axis.values.len() as u64);
-        let cells = values.fold(self.header.designs.len() as u64, u64::saturating_mul);
+        let cells = self.header.cells();
         let strata = self.header.strata.len().max(1) as u64;
         let most = strata.saturating_mul(self.header.runs).saturating_add(self.header.by_weight);
         let of_cell = |cell: &Cell| {
@@ -188,7 +179,7 @@ impl Totals {
         self.grants.merge(batch.grants);
         self.operated_ms.merge(batch.operated_ms);
         self.obtained.merge(&batch.obtained);
-        self.missed += batch.missed;
+        self.missed = self.missed.saturating_add(batch.missed);
         self.recovered.merge(&batch.recovered);
         for (predicate, durations) in &batch.overlaps {
             self.overlaps.entry(*predicate).or_default().merge(durations);

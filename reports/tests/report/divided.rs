@@ -7,7 +7,7 @@ use doublehold::statistics::{
     Confidence, Estimate, Part, PartlyDecided, Reason, Scale, Stratified, Stratum, Unsupported, rate_words,
 };
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{Batch, StudyHeader, Sums};
+use doublehold_scenarios::sweep::{Batch, PartialHeader, StudyHeader, Sums};
 use serde_json::Value;
 
 use crate::example;
@@ -97,6 +97,7 @@ fn what_rates_are_counted_by_weighs_as_its_stratum_does() {
     let of = |stratum, weight, each: u64| Batch {
         grants: Sums { sum: 500 * each, squares: 500 * each * each },
         operated_ms: Sums { sum: 500 * each * 1_000, squares: 500 * each * each * 1_000_000 },
+        obtained: durations((0..500 * each).map(|wait| 5 + wait % 40)),
         ..part(stratum, weight, (100, 0))
     };
     let cell = cell(&divided_into(2, &["a"]), &[of(0, 0.75, 2), of(1, 0.25, 6)]);
@@ -158,7 +159,9 @@ fn strata_that_support_no_number_say_why() {
 fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
     let folder = Folder::new();
     let of = |cell: u64| Batch { cell, recovered: durations(std::iter::empty()), ..part(1, 1e-3, (5, 0)) };
-    folder.records(&divided_into(2, &["a", "b"]), &[of(0), of(1)]);
+    let partial = Some(PartialHeader { shards: vec![2], of: 2 });
+    let header = StudyHeader { partial, ..divided_into(2, &["a", "b"]) };
+    folder.records(&header, &[of(0), of(1)]);
     let page = folder.page();
     assert!(page.contains("how much that is, was not seen in enough of the runs"));
     assert!(!page.contains("0 granted calls") && !page.contains(" 0 s"), "no zero that nobody measured");
@@ -228,7 +231,7 @@ fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
 #[test]
 fn what_is_planned_counts_what_is_shared_out() {
     let header = StudyHeader { by_weight: 1_000, ..divided_into(2, &["a", "b"]) };
-    let planned = |stratum: u64, planned: u64| Batch { planned: Some(planned), ..part(stratum, 0.1, (0, 0)) };
+    let planned = |stratum: u64, planned: u64| Batch { planned: Some(planned), ..part(stratum, 0.5, (0, 0)) };
     let folder = Folder::new();
     let page = folder.records(&header, &[planned(0, 500), planned(1, 1_499)]).page();
     assert!(page.contains("1,000 runs of the 3,999 that were planned"));
@@ -243,7 +246,7 @@ fn a_rate_that_cannot_be_stated_is_not_known_on_a_map() {
     let strata = divided_into(2, &["a"]).strata;
     let header = StudyHeader { strata, quiet_holds: true, ..header(&["a"], &axes, 500) };
     let of = |number: u64, violated: u64| {
-        let of = |batch| Batch { cell: number, beyond: Some(0.0), ..batch };
+        let of = |batch: Batch| Batch { cell: number, beyond: (batch.stratum == 0).then_some(0.0), ..batch };
         [of(part(0, 0.9, (0, 0))), of(part(1, 0.1, (violated, 0)))]
     };
     let folder = Folder::new();

@@ -31,11 +31,12 @@ impl Folder {
         fs::read_to_string(self.file(name)).expect("it was written")
     }
 
-    /// Writes records: the header's line, and one for each batch.
+    /// Writes records: the header's line, and one for each batch, with the seeds that its place has.
     pub(crate) fn records(&self, header: &StudyHeader, batches: &[Batch]) -> &Folder {
         let mut text = serde_json::to_string(header).expect("JSON") + "\n";
         for batch in batches {
-            text += &(serde_json::to_string(batch).expect("JSON") + "\n");
+            let seed = header.first_seed(batch.stratum, batch.batch).unwrap_or(batch.seed);
+            text += &(serde_json::to_string(&Batch { seed, ..batch.clone() }).expect("JSON") + "\n");
         }
         fs::write(self.file("runs.jsonl"), text).expect("the folder is ours");
         self
@@ -117,8 +118,9 @@ pub(crate) fn header(designs: &[&str], axes: &[(&str, &[&str])], runs: u64) -> S
         precision: None,
         seed: 1,
         shard: [1, 1],
+        partial: None,
         fingerprint: vec!["0123456789abcdef".to_owned()],
-        text: "question = \"?\"\n".to_owned(),
+        text: "# Nobody ran this study.\n".to_owned(),
     }
 }
 

@@ -58,7 +58,7 @@ fn what_is_no_record_is_refused() {
     for (text, told) in [
         (String::new(), "has no header"),
         ("{}\n".to_owned(), "is not the header of a sweep"),
-        (other.replace("{\"sweep\":1", "{\"sweep\":999") + "\n", "format 999"),
+        (other.replace("{\"sweep\":2", "{\"sweep\":999") + "\n", "format 999"),
         (other.clone() + "\nnonsense\n{}\n", "line 2 is no batch"),
     ] {
         fs::write(folder.file("runs.jsonl"), text).expect("the folder is ours");
@@ -75,7 +75,7 @@ fn a_sweep_that_has_just_begun_has_a_page() {
     folder.records(&header(&["a", "b"], &[("lock.ttl", &["1s", "2s"])], 500), &[]);
     let page = folder.page();
     assert!(page.contains("There are no runs yet.") && page.contains("these are 0 runs of the 2,000"));
-    folder.records(&header(&["a", "b"], &[("lock.ttl", &["1s", "2s"])], 500), &[batch(2, 500, |_| (1, 0))]);
+    folder.records(&header(&["a", "b"], &[("lock.ttl", &["1s", "2s"])], 500), &[batch(0, 500, |_| (1, 0))]);
     let page = folder.page();
     assert!(page.contains("not decided"), "design b has no runs");
 }

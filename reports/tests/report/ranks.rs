@@ -34,9 +34,9 @@ fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Run>>) -> Batch {
         PredicateCount {
             violated: are('v'),
             undecided: are('?'),
+            incidents: Sums { sum: are('v'), squares: are('v') },
             violations: digits(of, 'v'),
             doubts: digits(of, '?'),
-            ..PredicateCount::default()
         }
     };
     let predicates = runs.iter().map(|(predicate, of)| (*predicate, count(of))).collect();
@@ -173,7 +173,7 @@ fn rates_and_ranks_are_those_of_the_runs() {
         let all = random(seed);
         let folder = Folder::new();
         let batches: Vec<Batch> = (0..).zip(&all).map(|(cell, runs)| told(cell, runs)).collect();
-        folder.records(&header(&NAMES[..all.len()], &[], 500), &batches).page();
+        folder.records(&header(&NAMES[..all.len()], &[], batches[0].runs), &batches).page();
         let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
         let apart = apart(&all);
         told_apart += apart.len();
@@ -254,7 +254,7 @@ fn of_pages_on_which_all_designs_are_the_same_one_in_twenty_at_most_tells_any_ap
         }
         (0..).zip(&all).map(|(cell, runs)| told(cell, runs)).collect()
     };
-    let (corrected, uncorrected) = pages_that_tell(&header(&NAMES, &[], 500), 2_000, made);
+    let (corrected, uncorrected) = pages_that_tell(&header(&NAMES, &[], 200), 2_000, made);
     assert!(corrected <= 100, "{corrected} of 2,000 pages tell something apart");
     assert!(uncorrected > 1_800, "without a correction {uncorrected} of 2,000 do");
 }

@@ -40,6 +40,7 @@ use crate::scenario::Scenario;
 use crate::sweep::{BATCH, SweepError, Unit};
 use crate::weather::{self, Climate, Weather};
 
+pub(crate) use read::RUNS_MAX;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
 pub(crate) use strata::convolved;
@@ -169,7 +170,7 @@ impl Study {
 
     /// The first seed of a batch.
     pub(crate) fn first_seed(&self, unit: Unit) -> Seed {
-        Seed(self.seed.0 + unit.stratum * read::RUNS_MAX + unit.batch * BATCH)
+        Seed(self.seed.0 + unit.stratum * RUNS_MAX + unit.batch * BATCH)
     }
 
     /// Which design a cell is, and which value it has on each axis, by their numbers. Designs vary fastest, and then

@@ -39,7 +39,7 @@ const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
 const RUNS: u64 = 10_000;
 /// Seeds of one stratum stay below those of the next.
-pub(super) const RUNS_MAX: u64 = 1_000_000_000;
+pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
 
 pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
     let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {

@@ -93,7 +93,7 @@ impl Sums {
 
     /// Adds what other runs came to.
     pub fn merge(&mut self, other: Sums) {
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
     }
 

@@ -39,11 +39,12 @@ impl Durations {
 
     /// Adds all of another.
     pub fn merge(&mut self, other: &Durations) {
-        self.count += other.count;
-        self.sum_us += other.sum_us;
+        self.count = self.count.saturating_add(other.count);
+        self.sum_us = self.sum_us.saturating_add(other.sum_us);
         self.max_ns = self.max_ns.max(other.max_ns);
         for (bucket, count) in &other.buckets {
-            *self.buckets.entry(*bucket).or_default() += count;
+            let all = self.buckets.entry(*bucket).or_default();
+            *all = all.saturating_add(*count);
         }
     }
 
@@ -51,6 +52,29 @@ impl Durations {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
+
+    /// Whether there can be such durations: whether its numbers agree with each other.
+    pub fn can_be(&self) -> bool {
+        let all = |of: fn(u64) -> u64| {
+            let sums =
+                self.buckets.iter().map(|(bucket, count)| u128::from(of(*bucket)) * u128::from(*count));
+            sums.fold(0, u128::saturating_add)
+        };
+        let are_buckets =
+            self.buckets.iter().all(|(bucket, count)| first_digits(*bucket) == *bucket && *count > 0);
+        let sum = u128::from(self.sum_us);
+        let longest = self.buckets.keys().next_back().copied();
+        are_buckets
+            && all(|_| 1) == u128::from(self.count)
+            && (all(|bucket| bucket)..=all(last_of)).contains(&sum)
+            && longest.map_or(self.max_ns == 0, |longest| first_digits(self.max_ns / 1_000) == longest)
+    }
+}
+
+/// The longest of a bucket.
+fn last_of(bucket: u64) -> u64 {
+    let digits = u64::BITS - bucket.leading_zeros();
+    bucket | ((1 << digits.saturating_sub(5)) - 1)
 }
 
 /// The number with all but its first five binary digits zero.
@@ -58,4 +82,33 @@ fn first_digits(number: u64) -> u64 {
     let digits = u64::BITS - number.leading_zeros();
     let rest = digits.saturating_sub(5);
     number >> rest << rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_that_were_added_can_be_and_others_cannot() {
+        let mut durations = Durations::default();
+        assert!(durations.can_be());
+        for ns in [0, 999, 1_000, 31_999, 32_000, 1_000_000, 1_012_345, u64::MAX / 4] {
+            durations.add(ns);
+            assert!(durations.can_be(), "{ns}");
+        }
+        let spoilt: [fn(&mut Durations); 6] = [
+            |it| it.count += 1,
+            |it| it.sum_us *= 2,
+            |it| it.sum_us /= 2,
+            |it| it.max_ns *= 2,
+            |it| it.max_ns = 0,
+            |it| it.buckets.extend([(33_000_001, 1)]),
+        ];
+        for (number, spoil) in spoilt.into_iter().enumerate() {
+            let mut other = durations.clone();
+            spoil(&mut other);
+            assert!(!other.can_be(), "number {number}");
+        }
+        assert!(!Durations { sum_us: 1, ..Durations::default() }.can_be());
+    }
 }

@@ -8,14 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::SweepError;
 use super::batch::is_zero;
-use super::order::{BATCH, Shard};
+use super::order::BATCH;
+use super::shares::Shard;
 use crate::run::{Engine, LeanEngine, Prepared};
-use crate::study::{Axis, CellId, Strata, Study};
+use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
 use crate::weather::RandomFault;
 use crate::{Scenario, format};
 
-/// The version of the records' format.
-pub const FORMAT: u32 = 1;
+/// The version of the records' format. In the first, shards were dealt out in turn, and nothing else was different.
+pub const FORMAT: u32 = 2;
+/// The oldest version that is read.
+pub const FIRST_FORMAT: u32 = 1;
 
 /// The first line of a sweep's records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +56,9 @@ pub struct StudyHeader {
     pub seed: u64,
     /// Which part of the study this is, from 1, and of how many.
     pub shard: [u64; 2],
+    /// Of merged records: of which shards they are, where batches may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<PartialHeader>,
     /// Hashes of some runs: of other programs, or of files that the study names and that changed, they are others.
     pub fingerprint: Vec<String>,
     /// The study's file.
@@ -105,7 +111,34 @@ pub struct PrecisionHeader {
     pub width: String,
 }
 
+/// What a merge had of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialHeader {
+    /// The shards that there were; some of them may not have been finished.
+    pub shards: Vec<u64>,
+    /// Of how many.
+    pub of: u64,
+}
+
 impl StudyHeader {
+    /// How many cells there are: designs times points.
+    pub fn cells(&self) -> u64 {
+        let values = self.axes.iter().map(|axis| axis.values.len() as u64);
+        values.fold(self.designs.len() as u64, u64::saturating_mul)
+    }
+
+    /// The first seed of a batch of a stratum; `None` if there is no such seed.
+    pub fn first_seed(&self, stratum: u64, batch: u64) -> Option<u64> {
+        let before = stratum.checked_mul(RUNS_MAX)?.checked_add(batch.checked_mul(BATCH)?)?;
+        self.seed.checked_add(before)
+    }
+
+    /// The last seed that a run can have; `None` if there is no such seed.
+    pub fn last_seed(&self) -> Option<u64> {
+        let runs = self.runs.checked_add(self.by_weight)?;
+        self.first_seed((self.strata.len() as u64).saturating_sub(1), 0)?.checked_add(runs)
+    }
+
     /// The header of a study's records.
     ///
     /// # Errors
@@ -144,6 +177,7 @@ impl StudyHeader {
                 .map(|it| PrecisionHeader { predicate: it.predicate, width: it.width.to_string() }),
             seed: study.seed.0,
             shard: [shard.number(), shard.of()],
+            partial: None,
             fingerprint: fingerprint(study)?,
             text: study.text.clone(),
         })

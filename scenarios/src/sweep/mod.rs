@@ -14,6 +14,7 @@ mod batch;
 mod durations;
 mod header;
 mod order;
+mod shares;
 mod work;
 
 use std::num::NonZeroUsize;
@@ -28,8 +29,11 @@ use crate::study::Study;
 
 pub use batch::{Batch, PredicateCount, Sums};
 pub use durations::Durations;
-pub use header::{AxisHeader, DesignHeader, FORMAT, PrecisionHeader, StudyHeader, WeatherLine};
-pub use order::{BATCH, Counted, HandOut, Order, ROW, Shard, Unit};
+pub use header::{
+    AxisHeader, DesignHeader, FIRST_FORMAT, FORMAT, PartialHeader, PrecisionHeader, StudyHeader, WeatherLine,
+};
+pub use order::{BATCH, Counted, HandOut, Order, ROW, Unit};
+pub use shares::Shard;
 
 /// How batches are run.
 #[derive(Clone, Debug)]

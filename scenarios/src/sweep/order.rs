@@ -1,8 +1,9 @@
 //! Which batch comes next: one order of all batches of a study, and which of them are a shard's.
 //!
 //! Rounds come first, and in a round every cell has some batches, so that a sweep which ends early has about as many
-//! runs of each cell. Where cells may have enough before their last round, a round begins when all batches before it
-//! are told, and shards are of whole cells: nobody else knows what a cell's batches came to.
+//! runs of each cell. Each batch goes to the shard that has the fewest runs so far, so that shards differ by a batch at
+//! most. Where cells may have enough before their last round, a round begins when all batches before it are told, and
+//! shards are of whole cells: nobody else knows what a cell's batches came to.
 
 use std::collections::BTreeMap;
 
@@ -10,43 +11,15 @@ use doublehold_history::Predicate;
 
 use super::batch::Batch;
 use super::header::StudyHeader;
+use super::shares::{Shard, Shares};
 use crate::study::{CellId, Study};
 
 /// How many runs a batch has: some tenths of a second of work, and what is lost at most where a sweep is killed.
 pub const BATCH: u64 = 500;
 /// How many batches of a cell come in a row. A cell's world is made anew for each batch.
 pub const ROW: u64 = 4;
-
-/// A part of a sweep: the `number`-th of `of`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    number: u64,
-    of: u64,
-}
-
-impl Shard {
-    /// The only part there is.
-    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
-
-    /// `None` if there is no such part.
-    pub fn new(number: u64, of: u64) -> Option<Shard> {
-        (1..=of).contains(&number).then_some(Shard { number, of })
-    }
-
-    /// Its number, from 1.
-    pub fn number(self) -> u64 {
-        self.number
-    }
-
-    /// Of how many.
-    pub fn of(self) -> u64 {
-        self.of
-    }
-
-    fn has(self, number: u64) -> bool {
-        number % self.of == self.number - 1
-    }
-}
+/// How many batches are counted one by one to say how many runs a shard has. Of more, a batch is a small part.
+const COUNTED: u64 = 100_000;
 
 /// A batch to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,36 +40,95 @@ pub struct Unit {
 
 /// All batches of a study, or of a shard of it, one after another.
 pub struct Order {
+    units: Units,
+    shard: Shard,
+    shares: Shares,
+    /// How many runs a cell has at most.
+    runs_of_a_cell: u64,
+    enough: Option<Enough>,
+}
+
+/// All batches of a study, whoever runs them.
+#[derive(Clone)]
+struct Units {
     cells: u64,
     strata: u64,
     /// How many runs a stratum has at most.
     runs: u64,
-    /// How many a cell has at most.
-    runs_of_a_cell: u64,
-    /// Which strata have how many, where runs are divided.
-    divided: Option<Divided>,
-    shard: Shard,
+    division: Division,
     /// The place of the next batch to look at.
     next: u64,
-    enough: Option<Enough>,
 }
 
-/// How many runs each stratum of a cell has: it depends on the rates of faults, which a grid can vary.
-struct Divided {
-    study: Study,
-    /// Of the cell that was looked at last: its strata come one after another.
-    last: Option<(CellId, Vec<u64>)>,
+/// How many runs each stratum of a cell has.
+#[derive(Clone)]
+enum Division {
+    /// As many as the study says: they are not divided.
+    None,
+    /// By the rates of faults, which a grid can vary. Of the cell that was looked at last: its strata come one after
+    /// another.
+    Study { study: Box<Study>, last: Option<(CellId, Vec<u64>)> },
+    /// As the first batch of each says.
+    Recorded(BTreeMap<(CellId, u64), u64>),
 }
 
-impl Divided {
-    fn runs_of(&mut self, cell: CellId, stratum: u64) -> u64 {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != cell) {
-            // What is wrong with a cell is told of by who runs it, so it has to be run.
-            let runs =
-                self.study.runs_by_stratum(cell).unwrap_or_else(|_| vec![1; self.study.parts() as usize]);
-            self.last = Some((cell, runs));
+impl Division {
+    /// `None` where that is not known yet.
+    fn runs_of(&mut self, cell: CellId, stratum: u64, undivided: u64) -> Option<u64> {
+        match self {
+            Division::None => Some(undivided),
+            Division::Recorded(runs) => runs.get(&(cell, stratum)).copied(),
+            Division::Study { study, last } => {
+                if last.as_ref().is_none_or(|(last, _)| *last != cell) {
+                    // What is wrong with a cell is told of by who runs it, so it has to be run.
+                    let runs =
+                        study.runs_by_stratum(cell).unwrap_or_else(|_| vec![1; study.parts() as usize]);
+                    *last = Some((cell, runs));
+                }
+                last.as_ref().map(|(_, runs)| runs[stratum as usize])
+            }
         }
-        self.last.as_ref().map_or(0, |(_, runs)| runs[stratum as usize])
+    }
+}
+
+impl Units {
+    fn of(study: &Study) -> Units {
+        let more = study.strata.as_ref().map_or(0, |strata| strata.by_weight);
+        let divided = Division::Study { study: Box::new(study.clone()), last: None };
+        Units {
+            cells: study.cells(),
+            strata: study.parts(),
+            runs: study.runs + more,
+            division: if study.strata.is_some() { divided } else { Division::None },
+            next: 0,
+        }
+    }
+
+    /// How many places a round has.
+    fn in_round(&self) -> u64 {
+        self.cells.saturating_mul(self.strata).saturating_mul(ROW)
+    }
+
+    fn begins_round(&self) -> bool {
+        self.next.is_multiple_of(self.in_round())
+    }
+
+    fn are_over(&self) -> bool {
+        let batch = (self.next / self.in_round()).saturating_mul(ROW);
+        batch.saturating_mul(BATCH) >= self.runs
+    }
+
+    /// What is at the next place; most have no batch where runs are few.
+    fn step(&mut self) -> Option<Unit> {
+        let place = self.next;
+        self.next += 1;
+        let (round, in_round) = (place / self.in_round(), place % self.in_round());
+        let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
+        let (cell, stratum) = (CellId(part / self.strata), part % self.strata);
+        let of = self.division.runs_of(cell, stratum, self.runs).unwrap_or(0);
+        // What cannot come has one batch without a run, which says so.
+        let is_one = batch * BATCH < of || batch == 0;
+        is_one.then(|| Unit { place, cell, stratum, batch, runs: BATCH.min(of - batch * BATCH), of })
     }
 }
 
@@ -109,6 +141,12 @@ struct Enough {
     cells: BTreeMap<CellId, (Counted, bool)>,
     /// How many batches were handed out and not told of.
     under_way: u64,
+}
+
+impl Enough {
+    fn of(predicate: Predicate, is: impl Fn(Counted) -> bool + Send + 'static) -> Enough {
+        Enough { predicate, is: Box::new(is), cells: BTreeMap::new(), under_way: 0 }
+    }
 }
 
 /// What the runs of a cell came to, by the predicate whose rate is told.
@@ -137,71 +175,85 @@ impl Order {
     /// All batches of this shard. `is_enough` says whether what was counted tells the rate precisely enough; it is
     /// asked where the study wants a precision.
     pub fn of(study: &Study, shard: Shard, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
-        let enough = study.precision.map(|precision| Enough {
-            predicate: precision.predicate,
-            is: Box::new(is_enough),
-            cells: BTreeMap::new(),
-            under_way: 0,
-        });
-        let more = study.strata.as_ref().map_or(0, |strata| strata.by_weight);
         Order {
-            cells: study.cells(),
-            strata: study.parts(),
-            runs: study.runs + more,
-            runs_of_a_cell: study.runs_of_a_cell(),
-            divided: study.strata.is_some().then(|| Divided { study: study.clone(), last: None }),
+            units: Units::of(study),
             shard,
+            shares: Shares::of(shard.of()),
+            runs_of_a_cell: study.runs_of_a_cell(),
+            enough: study.precision.map(|precision| Enough::of(precision.predicate, is_enough)),
+        }
+    }
+
+    /// All batches that the records of a whole study have, as far as their header and the batches that were told of
+    /// say: of a stratum whose first batch was not told of, only that one is known, and not how many runs it has.
+    pub fn of_records(header: &StudyHeader, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
+        let is_divided = header.strata.len() > 1 || header.by_weight > 0;
+        let units = Units {
+            cells: header.cells(),
+            strata: header.strata.len() as u64,
+            runs: header.runs.saturating_add(header.by_weight),
+            division: if is_divided { Division::Recorded(BTreeMap::new()) } else { Division::None },
             next: 0,
-            enough,
+        };
+        Order {
+            units,
+            shard: Shard::WHOLE,
+            shares: Shares::of(1),
+            runs_of_a_cell: header.runs,
+            enough: header.precision.as_ref().map(|precision| Enough::of(precision.predicate, is_enough)),
         }
     }
 
     /// How many runs there are at most, in this shard; the largest number if there are more.
     pub fn runs(&self) -> u64 {
-        self.cells.saturating_mul(self.runs_of_a_cell) / self.shard.of
+        let Units { cells, strata, runs, .. } = self.units;
+        let all = cells.saturating_mul(self.runs_of_a_cell);
+        let batches = cells.saturating_mul(strata).saturating_mul(runs.div_ceil(BATCH));
+        if self.shard == Shard::WHOLE {
+            all
+        } else if self.enough.is_some() {
+            self.shard.cells(cells).saturating_mul(self.runs_of_a_cell)
+        } else if batches > COUNTED {
+            all / self.shard.of()
+        } else {
+            self.counted()
+        }
     }
 
-    /// Strata of all cells.
-    fn parts(&self) -> u64 {
-        self.cells.saturating_mul(self.strata)
+    /// How many runs this shard has, batch by batch.
+    fn counted(&self) -> u64 {
+        let (mut units, mut shares) = (self.units.clone(), Shares::of(self.shard.of()));
+        units.next = 0;
+        let mut runs = 0;
+        while !units.are_over() {
+            let Some(unit) = units.step() else { continue };
+            runs += if shares.next(unit.runs) == self.shard.number() { unit.runs } else { 0 };
+        }
+        runs
     }
 
     /// Where in the order of its study a batch is.
     pub fn place_of(header: &StudyHeader, batch: &Batch) -> u64 {
-        let values = header.axes.iter().map(|axis| axis.values.len() as u64);
-        let cells = values.fold(header.designs.len() as u64, u64::saturating_mul);
         let strata = header.strata.len() as u64;
-        let part = batch.cell * strata + batch.stratum;
-        let in_round = cells.saturating_mul(strata).saturating_mul(ROW);
-        batch.batch / ROW * in_round + part * ROW + batch.batch % ROW
-    }
-
-    /// How many runs a stratum of a cell has.
-    fn runs_of(&mut self, cell: CellId, stratum: u64) -> u64 {
-        self.divided.as_mut().map_or(self.runs, |divided| divided.runs_of(cell, stratum))
+        let part = batch.cell.saturating_mul(strata).saturating_add(batch.stratum);
+        let in_round = header.cells().saturating_mul(strata).saturating_mul(ROW);
+        let before = (batch.batch / ROW).saturating_mul(in_round);
+        before.saturating_add(part.saturating_mul(ROW)).saturating_add(batch.batch % ROW)
     }
 
     /// The batch to run next.
     pub fn hand_out(&mut self) -> HandOut {
         loop {
-            let in_round = self.parts().saturating_mul(ROW);
-            let (round, in_round) = (self.next / in_round, self.next % in_round);
-            let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
-            if round * ROW * BATCH >= self.runs {
+            if self.units.are_over() {
                 return HandOut::Done;
             }
-            if in_round == 0 && !self.may_begin_round() {
+            if self.units.begins_round() && !self.may_begin_round() {
                 return HandOut::Wait;
             }
-            let place = self.next;
-            self.next += 1;
-            let (cell, stratum) = (CellId(part / self.strata), part % self.strata);
-            let of = self.runs_of(cell, stratum);
-            // What cannot come has one batch without a run, which says so.
-            let is_one = batch * BATCH < of || batch == 0;
-            if is_one && self.wants(place, cell) {
-                let runs = BATCH.min(of - batch * BATCH);
-                return HandOut::Run(Unit { place, cell, stratum, batch, runs, of });
+            if let Some(unit) = self.units.step()
+                && self.wants(&unit)
+            {
+                return HandOut::Run(unit);
             }
         }
     }
@@ -218,11 +270,12 @@ impl Order {
         true
     }
 
-    fn wants(&mut self, place: u64, cell: CellId) -> bool {
+    fn wants(&mut self, unit: &Unit) -> bool {
         match &mut self.enough {
-            None => self.shard.has(place),
+            None => self.shares.next(unit.runs) == self.shard.number(),
             Some(enough) => {
-                let wants = self.shard.has(cell.0) && !enough.cells.get(&cell).is_some_and(|(_, over)| *over);
+                let is_over = enough.cells.get(&unit.cell).is_some_and(|(_, over)| *over);
+                let wants = self.shard.has_cell(unit.cell.0) && !is_over;
                 enough.under_way += u64::from(wants);
                 wants
             }
@@ -231,6 +284,9 @@ impl Order {
 
     /// Takes in what a batch told. Batches are told of in their order.
     pub fn told(&mut self, batch: &Batch) {
+        if let Division::Recorded(runs) = &mut self.units.division {
+            runs.insert((CellId(batch.cell), batch.stratum), batch.planned.unwrap_or(self.units.runs));
+        }
         let Some(enough) = &mut self.enough else { return };
         enough.under_way = enough.under_way.saturating_sub(1);
         let outcome = batch.predicates.get(&enough.predicate).cloned().unwrap_or_default();

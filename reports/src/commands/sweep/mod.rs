@@ -27,9 +27,8 @@ use crate::exit::Exit;
 use crate::findings::{grouped, several};
 use crate::folder::Folder;
 use crate::output;
-use crate::records::{Begun, Journal, file_name};
+use crate::records::{Begun, Journal, file_name, is_precise};
 use crate::shell;
-use crate::statistics::{Confidence, PartlyDecided};
 use crate::stopping::{self, Stopping};
 
 /// How long no run may end until it is said that the program does not come back.
@@ -64,11 +63,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let study = Arc::new(Study::load(&arguments.study).map_err(meant)?);
     let shard = shard::shard(arguments.shard)?;
     let precise = study.precision.map(|precision| precision.width.as_f64());
-    let mut order = Order::of(&study, shard, move |it| {
-        let interval = PartlyDecided::new(it.violated, it.undecided, it.runs).wilson(Confidence::P95);
-        precise.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
-    });
-    arguments.refuse_long(&study, &order, shard)?;
+    let mut order = Order::of(&study, shard, is_precise(precise));
+    arguments.refuse_long(&study, (&order, shard))?;
     let header = StudyHeader::of(&study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
@@ -182,15 +178,16 @@ impl Arguments {
     }
 
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
-    fn refuse_long(&self, study: &Study, order: &Order, shard: Shard) -> Result<(), CliError> {
+    fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
         let (cells, runs) = (study.cells(), order.runs());
         let rate = rate(study)? * self.jobs().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
-            "{} of at most {} each, {} in all: about {} at {} a second{}",
+            "{} of at most {} each, {} {}: about {} at {} a second{}",
             several(cells, "cell"),
             several(study.runs_of_a_cell(), "run"),
             grouped(runs),
+            if shard == Shard::WHOLE { "in all" } else { "in this part" },
             words(seconds),
             grouped(rate as u64),
             // Examples are made of the whole study, not of its parts.

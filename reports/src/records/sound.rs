@@ -1,0 +1,302 @@
+//! What no sweep writes: records that were changed, by hand or by another program, are refused where they are read, so
+//! that whoever adds up and divides can rely on them. A sweep that goes on, a merge and a report read alike.
+//!
+//! A batch is held against its header, its place in the one order that batches have, what the batches before it said,
+//! and its own numbers. Whoever changes all of them alike is not found out: nothing here is signed.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::sweep::{
+    BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit,
+};
+
+use super::stated;
+use crate::statistics::{Confidence, PartlyDecided};
+
+/// The way out of what is wrong with a batch.
+const CUT: &str =
+    "the file was changed: cut it off before that line and sweep again, or sweep into another folder";
+/// The way out of what is wrong with a header.
+const ANEW: &str = "the file was changed: sweep again into another folder";
+/// The way out of a gap.
+const GO_ON: &str = "go on with each shard (`--shard I/N`) and merge them again, take what there is with \
+                     `merge --partial`, or sweep into another folder";
+
+/// What is wrong, and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unsound {
+    pub(crate) cause: String,
+    pub(crate) hint: &'static str,
+}
+
+/// Reads along, batch by batch.
+pub(crate) struct Checker {
+    header: StudyHeader,
+    /// The batches that are to come, where all of them are; parts have some of them, in the same order.
+    whole: Option<Order>,
+    /// The place of the last batch.
+    last: Option<u64>,
+    strata: BTreeMap<(u64, u64), Said>,
+}
+
+/// What was said of a stratum of a cell: how likely it is, how likely none is, and how many runs it is to have.
+type Said = (Option<f64>, Option<f64>, Option<u64>);
+
+/// Tells whether what was counted tells a rate as precisely as a study wants it.
+pub(crate) fn is_precise(width: Option<f64>) -> impl Fn(Counted) -> bool + Send + 'static {
+    move |Counted { violated, undecided, runs }| {
+        let interval = PartlyDecided::new(violated, undecided, runs).wilson(Confidence::P95);
+        width.zip(interval).is_some_and(|(width, interval)| interval.width() <= width)
+    }
+}
+
+impl Checker {
+    pub(crate) fn of(header: &StudyHeader) -> Result<Checker, Unsound> {
+        if let Some(cause) = of_header(header) {
+            return Err(Unsound { cause, hint: ANEW });
+        }
+        // What was enough when format 1 was written is another question.
+        let is_other = header.sweep < FORMAT && header.precision.is_some();
+        let is_whole = header.shard == [1, 1] && header.partial.is_none() && !is_other;
+        let width = header.precision.as_ref().and_then(|precision| ratio(&precision.width));
+        let whole = is_whole.then(|| Order::of_records(header, is_precise(width)));
+        Ok(Checker { header: header.clone(), whole, last: None, strata: BTreeMap::new() })
+    }
+
+    /// Takes in the next batch.
+    pub(crate) fn next(&mut self, batch: &Batch) -> Result<(), Unsound> {
+        let named = |wrong: String| format!("the batch {} of cell {} {wrong}", batch.batch, batch.cell);
+        let own = of_place(&self.header, batch).or_else(|| of_runs(&self.header, batch));
+        if let Some(wrong) = own.or_else(|| of_counts(batch)).or_else(|| of_sums(batch)) {
+            return Err(Unsound { cause: named(wrong), hint: CUT });
+        }
+        let place = Order::place_of(&self.header, batch);
+        if self.last == Some(place) {
+            return Err(Unsound { cause: named("is there twice".to_owned()), hint: CUT });
+        }
+        match self.expected() {
+            _ if self.last.is_some_and(|last| place < last) => Err(misplaced(batch)),
+            Some(Some(due)) if due.place < place => Err(gap(batch)),
+            Some(due) if due.is_none_or(|due| due.place != place) => Err(misplaced(batch)),
+            _ => Ok(()),
+        }?;
+        let said = (batch.weight, batch.beyond, batch.planned);
+        if *self.strata.entry((batch.cell, batch.stratum)).or_insert(said) != said && batch.batch > 0 {
+            let wrong = "says otherwise than the batches before it how likely its stratum is";
+            return Err(Unsound { cause: named(wrong.to_owned()), hint: CUT });
+        }
+        self.last = Some(place);
+        if let Some(order) = &mut self.whole {
+            order.told(batch);
+        }
+        Ok(())
+    }
+
+    /// The batch that is due, if there is one; not known of parts.
+    fn expected(&mut self) -> Option<Option<Unit>> {
+        self.whole.as_mut().map(|order| match order.hand_out() {
+            HandOut::Run(unit) => Some(unit),
+            HandOut::Wait | HandOut::Done => None,
+        })
+    }
+
+    /// Takes in that there are no more.
+    pub(crate) fn end(&self) -> Result<(), Unsound> {
+        let mut cells: BTreeMap<u64, Vec<Said>> = BTreeMap::new();
+        for ((cell, _), said) in &self.strata {
+            cells.entry(*cell).or_default().push(*said);
+        }
+        let wrong = |strata: &[Said]| {
+            let weights: f64 = strata.iter().map(|(weight, ..)| weight.unwrap_or(1.0)).sum();
+            let whole = weights + strata.iter().find_map(|(_, beyond, _)| *beyond).unwrap_or(0.0);
+            let is_all = strata.len() == self.header.strata.len() && strata.iter().all(|it| it.2.is_some());
+            // Sums of floats are off by far less.
+            let is_less = is_all && whole < 0.999;
+            if is_probability(whole) { is_less.then_some("less") } else { Some("more") }
+        };
+        match cells.iter().find_map(|(cell, strata)| Some((cell, wrong(strata)?))) {
+            None => Ok(()),
+            Some((cell, than)) => {
+                let cause = format!("the strata of cell {cell} weigh {than} than all runs do");
+                Err(Unsound { cause, hint: ANEW })
+            }
+        }
+    }
+}
+
+fn misplaced(batch: &Batch) -> Unsound {
+    let (number, cell) = (batch.batch, batch.cell);
+    Unsound { cause: format!("the batch {number} of cell {cell} is not where it belongs"), hint: CUT }
+}
+
+fn gap(batch: &Batch) -> Unsound {
+    let cause = format!(
+        "batches are missing before batch {} of cell {}, as where shards are merged that are not finished",
+        batch.batch, batch.cell
+    );
+    Unsound { cause, hint: GO_ON }
+}
+
+/// What is wrong with a header.
+fn of_header(header: &StudyHeader) -> Option<String> {
+    let empty = header.axes.iter().find(|axis| axis.values.is_empty());
+    let [number, of] = header.shard;
+    if header.designs.is_empty() {
+        Some("the study has no designs".to_owned())
+    } else if let Some(axis) = empty {
+        Some(format!("the axis `{}` has no values", axis.key))
+    } else if header.strata.is_empty() {
+        Some("the study has no strata".to_owned())
+    } else if header.batch != BATCH {
+        Some(format!("its batches have {} runs, and those of every sweep have {BATCH}", header.batch))
+    } else if !(1..=of).contains(&number) {
+        Some(format!("it is shard {number} of {of}"))
+    } else if header.last_seed().is_none() {
+        Some(format!("its seeds begin with {} and go beyond the largest", header.seed))
+    } else {
+        stated::contradiction(header)
+    }
+}
+
+/// What is wrong with which runs a batch says it has.
+fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
+    let is_divided = header.strata.len() > 1;
+    let weight = if is_divided { batch.weight } else { batch.weight.or(Some(1.0)) };
+    let wrong = if batch.cell >= header.cells() {
+        "is of a cell that the study does not have"
+    } else if batch.stratum >= header.strata.len() as u64 {
+        "is of a stratum that the study does not have"
+    } else if !weight.is_some_and(is_probability) || !batch.beyond.is_none_or(is_probability) {
+        "does not say how likely its stratum is"
+    } else if batch.beyond.is_some() && batch.stratum > 0 {
+        "says how likely no stratum is, which is for the first to say"
+    } else {
+        return None;
+    };
+    Some(wrong.to_owned())
+}
+
+/// What is wrong with how many runs a batch has, and from which seeds.
+fn of_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
+    let most = header.runs.saturating_add(header.by_weight);
+    let planned = batch.planned.unwrap_or(if header.by_weight == 0 { header.runs } else { most });
+    if batch.runs > BATCH {
+        return Some("has more runs than batches have".to_owned());
+    }
+    if planned > most {
+        return Some(format!("is of {planned} runs, and no stratum of the study has more than {most}"));
+    }
+    let Some(first) = batch.batch.checked_mul(BATCH).filter(|first| *first < planned.max(1)) else {
+        return Some(format!("is beyond the {planned} runs that there are"));
+    };
+    // A stratum that cannot come has one batch without a run.
+    let due = BATCH.min(planned - first);
+    let is_known = header.strata.len() == 1 || batch.planned.is_some();
+    if is_known && batch.runs != due && batch.weight != Some(0.0) {
+        return Some(format!("has {} runs, and {due} are due", batch.runs));
+    }
+    match header.first_seed(batch.stratum, batch.batch) {
+        seed if seed == Some(batch.seed) => None,
+        Some(seed) => Some(format!("begins with seed {}, and {seed} is due", batch.seed)),
+        None => Some("is beyond the largest seed".to_owned()),
+    }
+}
+
+/// What is wrong with what a batch says of each predicate.
+fn of_counts(batch: &Batch) -> Option<String> {
+    if batch.panicked > batch.runs {
+        return Some("counts more runs than it has".to_owned());
+    }
+    let none = PredicateCount::default();
+    let of = |predicate: Predicate| batch.predicates.get(&predicate).unwrap_or(&none);
+    let wrong = Predicate::ALL.into_iter().find_map(|it| Some((it, of_count(of(it), batch.runs)?)));
+    if let Some((predicate, wrong)) = wrong {
+        return Some(format!("{wrong} ({predicate})"));
+    }
+    let is_odd = |(predicate, overlaps): (&Predicate, &doublehold_scenarios::sweep::Durations)| {
+        let has_overlaps = matches!(predicate, Predicate::P1 | Predicate::P2);
+        !has_overlaps || overlaps.count > of(*predicate).incidents.sum
+    };
+    let odd = batch.overlaps.iter().find(|(predicate, overlaps)| is_odd((predicate, overlaps)));
+    odd.map(|(predicate, _)| format!("has overlaps that no violation has ({predicate})"))
+}
+
+fn of_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
+    let is_hex = |digits: &str| digits.chars().all(|it| it.is_digit(16));
+    let (violating, doubtful): (Vec<u64>, Vec<u64>) =
+        (count.violating().collect(), count.doubtful().collect());
+    if count.violated.saturating_add(count.undecided) > runs {
+        Some("counts more runs than it has")
+    } else if !is_hex(&count.violations) || !is_hex(&count.doubts) {
+        Some("marks runs by what is no digit")
+    } else if violating.iter().chain(&doubtful).any(|run| *run >= runs) {
+        Some("marks runs that it does not have")
+    } else if violating.len() as u64 != count.violated || doubtful.len() as u64 != count.undecided {
+        Some("marks other runs than it counts")
+    } else if violating.iter().any(|run| doubtful.binary_search(run).is_ok()) {
+        Some("marks a run as violated and as undecided")
+    } else if count.incidents.sum < count.violated || !can_be(count.incidents, count.violated) {
+        Some("counts violations that so many runs cannot have")
+    } else {
+        None
+    }
+}
+
+/// What is wrong with a batch's sums.
+fn of_sums(batch: &Batch) -> Option<String> {
+    let of_runs = [("grants", batch.grants), ("operated_ms", batch.operated_ms)];
+    let lengths = [("obtained", &batch.obtained), ("recovered", &batch.recovered)];
+    let overlaps = batch.overlaps.values().map(|it| ("overlaps", it));
+    let sum = of_runs.into_iter().find(|(_, sums)| !can_be(*sums, batch.runs)).map(|(what, _)| what);
+    let length = || lengths.into_iter().chain(overlaps).find(|(_, it)| !it.can_be()).map(|(what, _)| what);
+    if let Some(what) = sum.or_else(length) {
+        return Some(format!("has `{what}` that do not add up"));
+    }
+    (batch.obtained.count > batch.grants.sum)
+        .then(|| "has more waits that ended with the lock than grants".to_owned())
+}
+
+/// Whether so many whole numbers can have this sum, and their squares that one. They can as long as the squares are
+/// between those of numbers that are all alike and of one number that is all there is.
+fn can_be(Sums { sum, squares }: Sums, numbers: u64) -> bool {
+    let (sum, squares) = (u128::from(sum), u128::from(squares));
+    // Squares that are too large to be added up stay at the largest number.
+    let is_full = squares == u128::from(u64::MAX);
+    let most = sum.saturating_mul(sum);
+    squares >= sum && squares <= most && (is_full || most <= squares.saturating_mul(numbers.into()))
+}
+
+/// But for what sums of floats are off.
+fn is_probability(weight: f64) -> bool {
+    (0.0..=1.0 + 1e-9).contains(&weight)
+}
+
+/// `1/50` as a number.
+fn ratio(text: &str) -> Option<f64> {
+    let (of, parts) = text.split_once('/')?;
+    Some(of.parse::<f64>().ok()? / parts.parse::<f64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_so_many_numbers() {
+        let sums = |numbers: &[u64]| {
+            let mut sums = Sums::default();
+            numbers.iter().for_each(|number| sums.add(*number));
+            sums
+        };
+        for numbers in [&[0, 0, 0][..], &[1, 0, 1], &[3, 3, 3], &[9, 0, 0], &[u64::MAX / 2, 1, 0]] {
+            assert!(can_be(sums(numbers), 3), "{numbers:?}");
+        }
+        let Sums { sum, squares } = sums(&[3, 4, 5]);
+        for (sum, squares) in [(sum * 10, squares), (sum, squares * 10), (sum, sum - 1), (0, 1), (1, 0)] {
+            assert!(!can_be(Sums { sum, squares }, 3), "{sum} and {squares}");
+        }
+        // So many alike have the least squares that there can be.
+        assert!(can_be(Sums { sum: 30, squares: 300 }, 3) && !can_be(Sums { sum: 30, squares: 299 }, 3));
+    }
+}

@@ -1,0 +1,77 @@
+//! Shards: parts of a sweep, and which of them runs what.
+//!
+//! Pure counting. Every shard goes through all batches of the study and takes its own, so that none has to know what
+//! another did.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A part of a sweep: the `number`-th of `of`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    /// The only part there is.
+    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
+
+    /// `None` if there is no such part.
+    pub fn new(number: u64, of: u64) -> Option<Shard> {
+        (1..=of).contains(&number).then_some(Shard { number, of })
+    }
+
+    /// Its number, from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// Of how many.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
+    /// Whether a cell is its, where shards are of whole cells.
+    pub(super) fn has_cell(self, cell: u64) -> bool {
+        cell % self.of == self.number - 1
+    }
+
+    /// How many of so many cells are its, where shards are of whole cells.
+    pub(super) fn cells(self, cells: u64) -> u64 {
+        cells / self.of + u64::from(cells % self.of >= self.number)
+    }
+}
+
+/// Who gets the next batch: who has the fewest runs, the first of equals. So no two ever differ by more than one batch,
+/// whatever sizes batches have. Dealing them out in turn gave all of a study to one shard, or all long batches, where
+/// a multiple of the number of shards came between two of a kind.
+pub(super) struct Shares {
+    of: u64,
+    /// How many have had a batch: those after them have no runs. There may be far more shards than batches.
+    begun: u64,
+    /// How many runs each of these has, and its number.
+    runs: BinaryHeap<Reverse<(u64, u64)>>,
+}
+
+impl Shares {
+    pub(super) fn of(of: u64) -> Shares {
+        Shares { of, begun: 0, runs: BinaryHeap::new() }
+    }
+
+    /// The number of the shard that gets a batch of so many runs.
+    pub(super) fn next(&mut self, runs: u64) -> u64 {
+        if self.begun < self.of {
+            // A batch without a run leaves its shard where it was.
+            let number = self.begun + 1;
+            if runs > 0 {
+                self.begun = number;
+                self.runs.push(Reverse((runs, number)));
+            }
+            return number;
+        }
+        let Some(mut least) = self.runs.peek_mut() else { return 1 };
+        least.0.0 += runs;
+        least.0.1
+    }
+}
