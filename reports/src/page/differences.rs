@@ -40,9 +40,9 @@ fn lead(sheet: &Sheet<'_>, best: &Figures) -> Line {
         return line.text(
             ", the first row of the ranking. Runs are divided by their faults, and a run counts for as much as its \
              part weighs: designs are not compared seed by seed, which would tell more apart. They are told apart \
-             where zero is not in the interval of their difference, after these were widened so much that all of the tables \
-             hold at once 19 times in 20: of pages on which all designs are the same, one in twenty at most tells any \
-             apart.",
+             where zero is not in the interval of their difference, after these were widened so much that all of the \
+             tables hold at once 19 times in 20: of pages on which all designs are the same, one in twenty at most \
+             tells any apart.",
         );
     }
     line.text(

@@ -17,10 +17,10 @@ use crate::statistics::{
 
 /// What is stated is chosen by what was seen. The figures are from a test, which draws worlds whose rate is known.
 const SELECTED: &str = "Which numbers are stated is decided by the runs that they are made of, from about five \
-                        violations on: lucky draws are stated, and others are not. Where three violations are expected, what \
-                        is stated is on average 1.9 times too high, and 82 of 100 of its intervals hold the truth; where \
-                        five are, 1.3 times and 93; where ten are, 1.0 times and 97. Of all numbers and bounds \
-                        together 95 of 100 are right.";
+                        violations on: lucky draws are stated, and others are not. Where three violations are \
+                        expected, what is stated is on average 1.9 times too high, and 82 of 100 of its intervals hold \
+                        the truth; where five are, 1.3 times and 93; where ten are, 1.0 times and 97. Of all numbers \
+                        and bounds together 95 of 100 are right.";
 
 /// Nothing where runs are not divided.
 pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
