@@ -271,7 +271,8 @@ fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
     assert_eq!(why.status.code(), Some(0), "{}", stderr(&why));
     let of =
         |change: &str| text.lines().find(|line| line.ends_with(change)).unwrap_or_else(|| panic!("{text}"));
-    assert!(of("without: C has its wall clock stepped by +10 s, at c1's grant").contains("GONE"));
+    let gone = of("without: C has its wall clock stepped by +10 s, at c1's grant");
+    assert!(gone.contains("GONE") && gone.contains("0 of 200, at most 1.5 %"), "{text}");
     assert!(of("with lock.jitter = false").contains("still"));
     assert!(of("with lock.node_timeout = none").contains("no lock"));
     assert!(text.lines().any(|line| line.contains("<==") && line.contains("stepped by +10 s")), "{text}");

@@ -322,3 +322,42 @@ fn a_scenario_that_was_changed_in_rust_and_not_checked_is_refused_before_it_runs
     let refused = SimEngine.prepare(&scenario).err().expect("there is no fourth lock").to_string();
     assert!(refused.starts_with("`clients.0.program.0`"), "{refused}");
 }
+
+/// One lock for two objects, and a reader of both between c1's two writes.
+const TORN: &str = r#"
+claim = "half of a pair is written"
+lock = { algorithm = "single", ttl = "10s", fencing = true }
+nodes = { names = ["A"] }
+resource = { fencing = "FENCING", object = { x = "stock", y = "stock" } }
+[[clients]]
+name = "c1"
+program = ["acquire", "write x", "work 1s", "write y", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "read x", "read y", "write y", "release"]
+start = "c1's grant"
+retry = "10ms"
+[[faults]]
+kind = "pause"
+host = "c1"
+for = "14s"
+at = "500ms after c1's write"
+"#;
+
+/// c1 is paused between its writes for longer than its lease, and the second is refused: as if it had died there.
+#[test]
+fn half_of_what_a_grant_meant_to_write_is_no_anomaly_and_reading_around_another_is() {
+    let of = |fencing: &str| {
+        let text = TORN.replace("FENCING", fencing);
+        let source = Source { name: "torn".into(), text, ..Source::default() };
+        SimEngine.run(&source.read().unwrap_or_else(|error| panic!("{error}")), 1)
+    };
+    let applied = |report: &Report| count(report, |what| matches!(what, EventKind::WriteApplied { .. }));
+    let fenced = of("reject-lower");
+    assert_eq!(applied(&fenced), 2, "c2's own, and half of c1's pair");
+    assert_eq!(fenced.verdicts.get(Predicate::P4).as_str(), "holds");
+    // Unfenced, c1 completes the pair around the other's reads, which no order of the two explains.
+    let whole = of("off");
+    assert_eq!(applied(&whole), 3);
+    assert_eq!(whole.verdicts.get(Predicate::P4).as_str(), "violated");
+}

@@ -10,6 +10,7 @@
 //! - [`PartlyDecided`]: the same where some runs were never decided, counted both ways
 //! - [`Paired`], [`PartlyPaired`]: two designs that ran from the same seeds
 //! - [`holm`], [`simultaneous`]: which of many comparisons are told apart
+//! - [`chance_of_difference`]: two shares of runs that have nothing in common
 //! - [`Stratified`], [`Between`]: rare violations, from runs that were forced to have faults, weighted by how likely
 //!   those are
 //! - [`MeanPerRun`], [`Exposure`]: from a rate per run to one per grant or per hour
@@ -37,6 +38,7 @@ mod proportion;
 mod rates;
 mod score;
 mod stratified;
+mod two_samples;
 mod undecided;
 
 pub use self::exposure::{Exposure, MeanPerRun};
@@ -49,6 +51,7 @@ pub(crate) use self::rates::{range_parts, rate_parts, superscript};
 #[cfg(feature = "cli")]
 pub(crate) use self::stratified::undecided_matter;
 pub use self::stratified::{Between, Estimate, Part, Reason, Stratified, Stratum, Unsupported};
+pub use self::two_samples::chance_of_difference;
 pub use self::undecided::PartlyDecided;
 
 /// How often an interval that is computed this way holds the truth.

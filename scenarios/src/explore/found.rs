@@ -1,6 +1,7 @@
 //! What a search has found so far: counts, and the smallest placements that break something.
 //!
-//! Runs are told apart by their traces' hashes, eight bytes each, so two in about 2⁶⁴ could be taken for one. Kept
+//! Runs are told apart by their traces' hashes, eight bytes each, so two in about 2⁶⁴ could be taken for one. A fault is
+//! an event of its trace, so that two runs told apart need not differ in what clients did. Kept
 //! besides are, of each finding, one example for each group of minimal placements, and those sets that are smaller than
 //! the largest that is tried, because larger ones are compared with them.
 
@@ -98,12 +99,12 @@ impl Explored {
         self.tried.iter().sum()
     }
 
-    /// How many different runs those were, the one without faults among them.
+    /// How many different traces those had, that of the run without faults among them.
     pub fn distinct(&self) -> u64 {
         self.seen.len() as u64
     }
 
-    /// In how many different runs it happened.
+    /// In how many runs of different traces it happened.
     pub fn runs_with(&self, finding: Target) -> u64 {
         self.findings.get(&finding).map_or(0, |violations| violations.runs)
     }

@@ -1,10 +1,19 @@
-//! Every single change to a scenario that might have made its run come out otherwise.
+//! Every single change to a scenario that might have made its run come out otherwise, and what people would try first.
+//!
+//! Not proposed: lengths of programs, delays and rates, which have too many other values, and a lock of another kind.
 
-use doublehold_history::FencingCheck;
-use doublehold_lockimpl::{Descriptor, Kind, Switches, Value};
+use std::time::Duration;
 
-use crate::scenario::{Persistence, Scenario};
+use doublehold_history::{FencingCheck, Predicate};
+use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
+
+use crate::format::units;
+use crate::scenario::{Persistence, Role, Scenario};
+use crate::shrink::Target;
 use crate::shrink::cast::without_client;
+
+/// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
+const NUMBERS_MAX: u64 = 9;
 
 /// A scenario with one thing changed.
 #[derive(Clone, Debug)]
@@ -13,22 +22,69 @@ pub struct Change {
     pub what: String,
     /// The scenario as it is then.
     pub scenario: Scenario,
+    /// Why the answer may mean something else than it seems to.
+    pub caveat: Option<Caveat>,
+}
+
+/// Why the answer to a change may mean something else than it seems to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caveat {
+    /// The lock computes no deadline any more, so that P2 asks what P1 asks.
+    NoDeadline,
+    /// The lock computes a deadline and did not before, when P2 asked what P1 asks.
+    NewDeadline,
+    /// The lock hands out numbers that the resource does not look at: requests take longer, and nothing else changes.
+    UncheckedNumbers,
+    /// It is about who holds the lock, and what was changed about which writes the resource takes.
+    GuardsData,
 }
 
 /// All of them: first what happened, then who was there, then how things were set up.
-pub(super) fn all(scenario: &Scenario, locks: &[Descriptor]) -> Vec<Change> {
+pub(super) fn all(scenario: &Scenario, target: Target, locks: &[Descriptor]) -> Vec<Change> {
     let lock = locks.iter().find(|lock| lock.name == scenario.lock.algorithm);
     let switches = lock.map_or(Vec::new(), |lock| switches(scenario, lock));
-    [faults(scenario), clients(scenario), switches, setups(scenario)].concat()
+    let fenced = lock.and_then(|lock| fenced(scenario, lock)).into_iter().collect();
+    let mut all = [
+        faults(scenario),
+        clients(scenario),
+        ttls(scenario),
+        switches,
+        nodes(scenario),
+        resource(scenario),
+        fenced,
+    ]
+    .concat();
+    for change in &mut all {
+        change.caveat = lock.and_then(|lock| caveat(scenario, &change.scenario, target, lock));
+    }
+    all
+}
+
+fn caveat(before: &Scenario, after: &Scenario, target: Target, lock: &Descriptor) -> Option<Caveat> {
+    let [was, is] = [before, after].map(|scenario| lock.facts(&scenario.lock.switches));
+    let is_of_data = matches!(target, Target::Violates(Predicate::P3 | Predicate::P4));
+    let has_numbers_only = is.fencing != was.fencing && after.resource.rules.fencing == FencingCheck::Off;
+    let is_p2 = target == Target::Violates(Predicate::P2);
+    match (was.deadline, is.deadline) {
+        (true, false) if is_p2 => Some(Caveat::NoDeadline),
+        (false, true) if is_p2 => Some(Caveat::NewDeadline),
+        _ if has_numbers_only => Some(Caveat::UncheckedNumbers),
+        _ => (after.resource.rules != before.resource.rules && !is_of_data).then_some(Caveat::GuardsData),
+    }
+}
+
+/// The scenario with a change made to it.
+fn changed(scenario: &Scenario, what: String, change: impl FnOnce(&mut Scenario)) -> Change {
+    let mut changed = scenario.clone();
+    change(&mut changed);
+    Change { what, scenario: changed, caveat: None }
 }
 
 fn faults(scenario: &Scenario) -> Vec<Change> {
-    let without = |number: usize| {
-        let mut left = scenario.clone();
-        let fault = left.faults.remove(number);
-        Change { what: format!("without: {fault}"), scenario: left }
+    let without = |(number, fault)| {
+        changed(scenario, format!("without: {fault}"), |left| drop(left.faults.remove(number)))
     };
-    (0..scenario.faults.len()).map(without).collect()
+    scenario.faults.iter().enumerate().map(without).collect()
 }
 
 fn clients(scenario: &Scenario) -> Vec<Change> {
@@ -38,54 +94,172 @@ fn clients(scenario: &Scenario) -> Vec<Change> {
     let without = |client: &crate::scenario::ClientSetup| Change {
         what: format!("without the client {}", scenario.hosts[client.host.0].name),
         scenario: without_client(scenario, client.host),
+        caveat: None,
     };
     scenario.clients.iter().map(without).collect()
 }
 
-/// Each flag the other way, and each word another. Numbers and lengths have too many others.
+/// Leases half as long, twice and ten times as long, those of clients with their own among them.
+fn ttls(scenario: &Scenario) -> Vec<Change> {
+    let with = |(times, parts): (u32, u32)| {
+        let scaled = |ttl: Duration| ttl.saturating_mul(times) / parts;
+        let ttl = scaled(scenario.lock.ttl);
+        changed(scenario, format!("with lock.ttl = {}", units::text(ttl)), |left| {
+            left.lock.ttl = ttl;
+            for own in left.clients.iter_mut().filter_map(|client| client.ttl.as_mut()) {
+                *own = scaled(*own);
+            }
+        })
+    };
+    [(1, 2), (2, 1), (10, 1)].map(with).into()
+}
+
+/// Each flag the other way, each word another, and each other number of nodes. Lengths have too many others.
 fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
     let chosen = &scenario.lock.switches;
-    let mut changes = Vec::new();
-    for switch in &lock.switches {
-        let now = chosen.get(switch.name).or(switch.default.as_ref());
-        let flag = match (switch.kind, now) {
+    let others = |switch: &Switch| {
+        let now = chosen.get(switch.name).or(switch.default.as_ref()).cloned();
+        let flag = match (switch.kind, &now) {
             (Some(Kind::Flag), Some(Value::Flag(on))) => vec![Value::Flag(!on)],
             _ => Vec::new(),
         };
         let words = switch.words.iter().map(|word| Value::Word((*word).to_owned()));
-        for value in words.chain(flag).filter(|value| Some(value) != now) {
-            let mut changed = scenario.clone();
-            let others = chosen.iter().filter(|(name, _)| *name != switch.name);
-            let mut switches =
-                others.fold(Switches::new(), |all, (name, value)| all.with(name, value.clone()));
-            switches.set(switch.name, value.clone());
-            changed.lock.switches = switches;
-            changes.push(Change { what: format!("with lock.{} = {value}", switch.name), scenario: changed });
-        }
-    }
-    changes
+        let all: Vec<Value> = words.chain(flag).chain(numbers(scenario, switch)).collect();
+        all.into_iter().filter(|value| Some(value) != now.as_ref()).collect::<Vec<_>>()
+    };
+    let with = |switch: &Switch| {
+        let change = |value: Value| {
+            let what = format!("with lock.{} = {value}", switch.name);
+            changed(scenario, what, |left| left.lock.switches.set(switch.name, value))
+        };
+        others(switch).into_iter().map(change).collect::<Vec<_>>()
+    };
+    lock.switches.iter().flat_map(with).chain(left_out(scenario, lock)).collect()
 }
 
-fn setups(scenario: &Scenario) -> Vec<Change> {
-    let mut changes = Vec::new();
+/// What was chosen and need not be, left out, with what does nothing without it.
+fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
+    let chosen = &scenario.lock.switches;
+    let has_no_default = |switch: &&Switch| switch.default.is_none() && chosen.get(switch.name).is_some();
+    let without = |switch: &Switch| {
+        let needs_it = |name: &str| {
+            let other = lock.switches.iter().find(|other| other.name == name);
+            other.is_some_and(|other| other.needs == Some(switch.name))
+        };
+        let left = chosen.iter().filter(|(name, _)| *name != switch.name && !needs_it(name));
+        let left = left.fold(Switches::new(), |all, (name, value)| all.with(name, value.clone()));
+        changed(scenario, format!("without lock.{}", switch.name), |it| it.lock.switches = left)
+    };
+    lock.switches.iter().filter(has_no_default).map(without).collect()
+}
+
+/// Every number that a switch about nodes may be: how many are to say yes, how many are to have heard.
+fn numbers(scenario: &Scenario, switch: &Switch) -> Vec<Value> {
+    let Some(Kind::Number { least, most }) = switch.kind else { return Vec::new() };
+    let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node).count() as u64;
+    let most = match most {
+        Most::Nodes => nodes,
+        Most::Replicas => nodes.saturating_sub(1),
+        // A limit or a count that has nothing to do with who is there.
+        Most::Fixed(_) => return Vec::new(),
+    };
+    (least..=most.min(least + NUMBERS_MAX)).map(Value::Number).collect()
+}
+
+fn nodes(scenario: &Scenario) -> Vec<Change> {
     let persistence =
         [(Persistence::None, "none"), (Persistence::Everysec, "everysec"), (Persistence::Always, "always")];
-    for (persistence, word) in persistence {
-        if persistence != scenario.nodes.persistence {
-            let mut changed = scenario.clone();
-            changed.nodes.persistence = persistence;
-            changes.push(Change { what: format!("with nodes.persistence = {word}"), scenario: changed });
+    let others = persistence.into_iter().filter(|(other, _)| *other != scenario.nodes.persistence);
+    let with = |(other, word): (Persistence, &str)| {
+        changed(scenario, format!("with nodes.persistence = {word}"), |left| left.nodes.persistence = other)
+    };
+    let own = scenario.clients.iter().filter_map(|client| client.ttl);
+    // Redlock's page: longer than any lease, so that no node comes back while one is left.
+    let longest = own.fold(scenario.lock.ttl, Duration::max).saturating_add(Duration::from_secs(1));
+    let what = format!("with nodes.restart_after = {}", units::text(longest));
+    let delayed = (scenario.nodes.restart_after < longest)
+        .then(|| changed(scenario, what, |left| left.nodes.restart_after = longest));
+    others.map(with).chain(delayed).collect()
+}
+
+fn resource(scenario: &Scenario) -> Vec<Change> {
+    let rules = &scenario.resource.rules;
+    let checks = [
+        (FencingCheck::Off, "off"),
+        (FencingCheck::RejectLower, "reject-lower"),
+        (FencingCheck::RejectLowerOrEqual, "reject-lower-or-equal"),
+    ];
+    let others = checks.into_iter().filter(|(check, _)| *check != rules.fencing);
+    let with = |(check, word): (FencingCheck, &str)| {
+        changed(scenario, format!("with resource.fencing = {word}"), |left| {
+            left.resource.rules.fencing = check;
+            left.resource.rules.fence_reads &= check != FencingCheck::Off;
+        })
+    };
+    let (reads, versions) = (!rules.fence_reads, !rules.version_check);
+    let fence_reads = changed(scenario, format!("with resource.fence_reads = {reads}"), |left| {
+        left.resource.rules.fence_reads = reads;
+    });
+    let version_check = changed(scenario, format!("with resource.version_check = {versions}"), |left| {
+        left.resource.rules.version_check = versions;
+    });
+    others.map(with).chain([fence_reads, version_check]).collect()
+}
+
+/// What is meant by fencing: numbers, and a resource that looks at them. Neither does anything without the other.
+fn fenced(scenario: &Scenario, lock: &Descriptor) -> Option<Change> {
+    let has_numbers = lock.facts(&scenario.lock.switches).fencing;
+    let switches: Switches = scenario.lock.switches.clone().with("fencing", true);
+    let can_have = lock.switches.iter().any(|switch| switch.name == "fencing");
+    let what = "with lock.fencing = true, resource.fencing = reject-lower and resource.fence_reads = true";
+    (!has_numbers && can_have).then(|| {
+        changed(scenario, what.to_owned(), |left| {
+            left.lock.switches = switches;
+            left.resource.rules.fencing = FencingCheck::RejectLower;
+            left.resource.rules.fence_reads = true;
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn names(name: &str, sets: &[(&str, &str)]) -> Vec<String> {
+        let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let scenario = catalog::load(name, &sets).unwrap();
+        let locks = doublehold_lockimpl::descriptors();
+        let changes = all(&scenario, Target::Violates(Predicate::P2), &locks).into_iter();
+        // What is refused as a file is no change.
+        changes.filter(|change| change.scenario.checked().is_ok()).map(|change| change.what).collect()
+    }
+
+    #[test]
+    fn what_people_would_try_is_tried() {
+        let replicated =
+            names("failover-before-replication", &[("lock.wait_replicas", "1"), ("lock.ttl", "30s")]);
+        let (redlock, fenced) = (names("clock-jump", &[]), names("fencing-33-34", &[]));
+        for (tried, wanted) in [
+            (&replicated, "with lock.wait_replicas = 2"),
+            (&replicated, "without lock.wait_replicas"),
+            (&replicated, "with lock.ttl = 15s"),
+            (&replicated, "with lock.ttl = 60s"),
+            (&replicated, "with lock.fencing = true"),
+            (
+                &replicated,
+                "with lock.fencing = true, resource.fencing = reject-lower and resource.fence_reads = true",
+            ),
+            (&replicated, "with nodes.persistence = always"),
+            (&replicated, "with nodes.restart_after = 31s"),
+            (&replicated, "with resource.version_check = true"),
+            (&redlock, "with lock.quorum = 4"),
+            (&redlock, "with lock.quorum = 5"),
+            (&fenced, "with resource.fencing = reject-lower-or-equal"),
+            (&fenced, "with resource.fencing = off"),
+            (&fenced, "with resource.fence_reads = true"),
+        ] {
+            assert!(tried.iter().any(|what| what == wanted), "no `{wanted}` in {tried:#?}");
         }
     }
-    if scenario.resource.rules.fencing == FencingCheck::Off {
-        let mut changed = scenario.clone();
-        changed.resource.rules.fencing = FencingCheck::RejectLower;
-        changes.push(Change { what: "with resource.fencing = reject-lower".to_owned(), scenario: changed });
-    }
-    if !scenario.resource.rules.version_check {
-        let mut changed = scenario.clone();
-        changed.resource.rules.version_check = true;
-        changes.push(Change { what: "with resource.version_check = true".to_owned(), scenario: changed });
-    }
-    changes
 }

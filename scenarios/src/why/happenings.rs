@@ -115,3 +115,22 @@ fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
     };
     report.keys.iter().filter_map(told).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(at: u64, faults_included: bool) -> Moment {
+        Moment { at: TrueNs(at), faults_included, happened: vec![at.to_string()] }
+    }
+
+    #[test]
+    fn of_a_long_run_every_fault_is_a_moment_and_nothing_that_happened_is_left_out() {
+        let moments: Vec<Moment> = (0..1_000).map(|at| moment(at, at % 100 == 7)).collect();
+        let kept = thinned(moments);
+        assert!(kept.len() <= MOMENTS_MAX + 1, "{}", kept.len());
+        assert_eq!(kept.iter().filter(|moment| moment.faults_included).count(), 10);
+        let told: Vec<String> = kept.into_iter().flat_map(|moment| moment.happened).collect();
+        assert_eq!(told, (0..1_000).map(|at| at.to_string()).collect::<Vec<_>>());
+    }
+}

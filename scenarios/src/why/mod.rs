@@ -5,14 +5,20 @@
 //! what had been decided by that point. Where it jumps, what happened in between is the cause.
 //!
 //! **What would have changed it.** The whole run is made again without one fault, without one client, or with one
-//! switch of the lock, one kind of persistence or of fencing changed: at its own seed, and from many others.
+//! thing about the lock, the nodes or the resource changed. Where its own seed violates no more, that proves little: a
+//! change that only makes a request take longer moves everything, and the fault misses its moment. So such a change is
+//! tried again in [`TRIALS`] runs with faults moved by a little and from other seeds (`moves.rs` says how), and so is
+//! the scenario as it is.
 //!
-//! Both are questions to runs, not to a model: an answer is a count of runs. A cause that two things share (either
-//! would have done) is no single change's; then nothing listed removes it, and that is said.
+//! All are questions to runs, not to a model: an answer is a count of runs, and what it is worth is arithmetic that
+//! whoever prints it does. What is told of the run's own seed goes through one engine, and the many through another. A
+//! cause that two things share (either would have done) is no single change's; then nothing listed removes it.
 
 mod changes;
 mod happenings;
+mod moves;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
@@ -20,17 +26,20 @@ use doublehold_history::TrueNs;
 
 use crate::Seed;
 use crate::fault::Fault;
-use crate::report::Report;
+use crate::report::{Report, Summary};
 use crate::run::{Engine, PrepareError, Prepared, PreparedSim};
 use crate::scenario::Scenario;
 use crate::shrink::Target;
 
-pub use changes::Change;
+use moves::Trial;
+
+pub use changes::{Caveat, Change};
 
 /// How many futures each point has.
 pub const FUTURES: u64 = 100;
-/// From how many other seeds each change is tried.
-pub const OTHERS: u64 = 40;
+/// In how many runs a change is tried that the run's own seed does not survive. No violation in so many is a bound of
+/// 1.5 % at 95 %, and a dozen such changes take about a second.
+pub const TRIALS: u64 = 200;
 
 /// What was found out about one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +48,8 @@ pub struct Why {
     pub target: Target,
     /// From the beginning to the end of the run.
     pub points: Vec<Point>,
-    /// From how many of [`OTHERS`] other seeds the whole scenario does the same.
-    pub others: u64,
+    /// What the scenario as it is does in the runs that changes are tried in.
+    pub as_it_is: Tried,
     /// What was changed, and what came of it.
     pub changes: Vec<Changed>,
 }
@@ -61,12 +70,34 @@ pub struct Point {
 pub struct Changed {
     /// What was changed.
     pub what: String,
-    /// Whether anybody is still granted the lock in that run. If not, the change prevents everything.
-    pub is_granted: bool,
-    /// Whether the run from its own seed still does it.
-    pub still_at_seed: bool,
-    /// From how many of [`OTHERS`] other seeds it does.
-    pub others: u64,
+    /// Why the answer may mean something else than it seems to.
+    pub caveat: Option<Caveat>,
+    /// What came of it.
+    pub came: Came,
+}
+
+/// What came of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// The run from its own seed still does it.
+    Still,
+    /// It does not, and nobody is granted the lock in it any more, which prevents everything.
+    NoLock,
+    /// It does not, and this is what the runs came to in which the change was tried again.
+    Gone(Tried),
+}
+
+/// Of [`TRIALS`] runs, with faults moved by a little and from other seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// How many do it.
+    pub violated: u64,
+    /// Of how many nobody can say.
+    pub undecided: u64,
+    /// In how many nobody is granted the lock.
+    pub without_grant: u64,
+    /// In how many of the same trials the scenario as it is does it, and this one as well.
+    pub both: u64,
 }
 
 /// Why there is nothing to tell.
@@ -86,22 +117,25 @@ pub enum WhyError {
     Prepare(#[from] PrepareError),
 }
 
-/// Asks why the run of a scenario from a seed does what it does: `target`, or the gravest thing it violates.
+/// Asks why the run of a scenario from a seed does what it does: `target`, or the gravest thing it violates. The run
+/// itself goes through `engine`, the many runs that a change is tried in through `many`.
 ///
 /// # Errors
 ///
 /// If the run does not do it, or cannot be made.
 ///
 /// ```
-/// use doublehold_scenarios::{SimEngine, Seed, catalog, why::why};
+/// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog, why::why};
 ///
-/// let why = why(&SimEngine, &catalog::load("clock-jump", &[])?, Seed(1), None, std::num::NonZeroUsize::MIN)?;
-/// let jump = why.jumps().next().expect("something decided it");
-/// assert!(why.points[jump].happened.iter().any(|what| what.contains("wall clock stepped by +10 s")));
+/// let scenario = catalog::load("clock-jump", &[])?;
+/// let why = why((&SimEngine, &LeanEngine), &scenario, Seed(1), None, std::num::NonZeroUsize::MIN)?;
+/// let step = why.points.iter().position(|point| point.happened.join("").contains("wall clock stepped by +10 s"));
+/// let step = step.expect("it struck");
+/// assert_eq!((why.points[step - 1].same, why.points[step].same), (0, 100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn why<E>(
-    engine: &E,
+pub fn why<E, M>(
+    (engine, many): (&E, &M),
     scenario: &Scenario,
     seed: Seed,
     target: Option<Target>,
@@ -109,6 +143,7 @@ pub fn why<E>(
 ) -> Result<Why, WhyError>
 where
     E: Engine<Prepared = PreparedSim> + Sync,
+    M: Engine<Prepared = PreparedSim> + Sync,
 {
     let report = engine.prepare(scenario)?.run(seed);
     let prepared = engine.prepare(&report.scenario)?;
@@ -116,42 +151,114 @@ where
     let shown = target.map_or_else(|| Target::of(&run), |target| target.is_in(&run).then_some(target));
     let nothing = || WhyError::NothingViolated { name: scenario.name.clone(), seed };
     let target = shown.ok_or_else(nothing)?;
-    let moments = happenings::moments(&report);
-    let same = in_parallel(&moments, jobs, |moment| {
-        let struck = faults_by(&report, moment);
-        let past = prepared.with_faults(struck).expect("the faults are the scenario's");
-        seeds(FUTURES).filter(|future| target.is_in(&past.judge_future(seed, moment.from(), *future))).count()
-            as u64
-    });
-    let points = moments.into_iter().zip(same);
-    let points =
-        points.map(|(moment, same)| Point { at: moment.at, happened: moment.happened, same }).collect();
-    let changes = changes::all(&report.scenario, &engine.locks());
-    let changed = in_parallel(&changes, jobs, |change| tried(engine, change, seed, target));
-    let others = seeds(OTHERS).filter(|seed| target.is_in(&prepared.judge(*seed))).count() as u64;
-    Ok(Why { target, points, others, changes: changed.into_iter().flatten().collect() })
+    let points = points(&prepared, &report, target, jobs);
+    let asked = Asked::new(many, &report, target)?;
+    let all = changes::all(&asked.scenario, target, &engine.locks());
+    // What makes no sense here, as one could not write it in a file, is no change.
+    let all: Vec<Change> = all.into_iter().filter_map(|change| checked(change, engine)).collect();
+    let own = in_parallel(&all, jobs, |change| Some(engine.prepare(&change.scenario).ok()?.judge(seed)));
+    let as_it_is = asked.outcomes(&asked.scenario, jobs)?;
+    let changed = |(change, run): (Change, Option<Summary>)| {
+        let came = asked.came(&change, &run?, &as_it_is, jobs)?;
+        Some(Changed { what: change.what, caveat: change.caveat, came })
+    };
+    let changes = all.into_iter().zip(own).filter_map(changed).collect();
+    Ok(Why { target, points, as_it_is: Tried::of(&as_it_is, &as_it_is), changes })
 }
 
-impl Why {
-    /// The points before which something was decided: between them and the point before, the shares differ by more than
-    /// chance would have it (their 99 % intervals do not meet).
-    pub fn jumps(&self) -> impl Iterator<Item = usize> {
-        (1..self.points.len()).filter(|&point| {
-            let [(low, high), (next_low, next_high)] =
-                [point - 1, point].map(|it| interval(self.points[it].same));
-            high < next_low || next_high < low
-        })
+fn checked<E: Engine>(change: Change, engine: &E) -> Option<Change> {
+    let scenario = change.scenario.checked_with(engine.locks()).ok()?;
+    Some(Change { scenario, ..change })
+}
+
+/// The points of a run, and how many of their futures come out the same.
+fn points(prepared: &PreparedSim, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
+    let moments = happenings::moments(report);
+    let same = in_parallel(&moments, jobs, |moment| {
+        let struck = faults_by(report, moment);
+        let past = prepared.with_faults(struck).expect("the faults are the scenario's");
+        let future = |future: Seed| past.judge_future(report.seed, moment.from(), future);
+        seeds(FUTURES).filter(|seed| target.is_in(&future(*seed))).count() as u64
+    });
+    let point =
+        |(moment, same): (happenings::Moment, u64)| Point { at: moment.at, happened: moment.happened, same };
+    moments.into_iter().zip(same).map(point).collect()
+}
+
+/// What changes are tried in.
+struct Asked<'a, M> {
+    many: &'a M,
+    target: Target,
+    /// What was run, without expectations, and with a fault that may miss its moment: a change or a move makes some
+    /// miss it, and a run would then be undecided for that alone.
+    scenario: Scenario,
+    trials: Vec<Trial>,
+}
+
+/// What one trial came to.
+struct Outcome {
+    violated: bool,
+    undecided: bool,
+    granted: bool,
+}
+
+impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
+    fn new(many: &'a M, report: &Report, target: Target) -> Result<Self, WhyError> {
+        let faults: Vec<Fault> = report.scenario.faults.iter().cloned().map(Fault::optional).collect();
+        let trials = moves::trials(report, &faults, seeds(TRIALS));
+        let scenario = Scenario { faults, expect: BTreeMap::new(), ..Scenario::clone(&report.scenario) };
+        Ok(Asked { many, target, scenario, trials })
+    }
+
+    /// What came of a change whose own run is `own`; `None` if it cannot be run.
+    fn came(&self, change: &Change, own: &Summary, as_it_is: &[Outcome], jobs: NonZeroUsize) -> Option<Came> {
+        if self.target.is_in(own) {
+            return Some(Came::Still);
+        }
+        if own.grants.count == 0 {
+            return Some(Came::NoLock);
+        }
+        let outcomes = self.outcomes(&change.scenario, jobs).ok()?;
+        Some(Came::Gone(Tried::of(&outcomes, as_it_is)))
+    }
+
+    fn outcomes(&self, scenario: &Scenario, jobs: NonZeroUsize) -> Result<Vec<Outcome>, PrepareError> {
+        let prepared = self.many.prepare(scenario)?;
+        let undecided = |run: &Summary| match self.target {
+            Target::Violates(predicate) => run.verdicts.get(predicate).as_str() == "inconclusive",
+            Target::Panics => false,
+        };
+        let outcome = |trial: &Trial| {
+            // Of the scenario and not of its preparation, in which deaths last as long as `restart_after` says.
+            let tried = trial.of(scenario);
+            let run = match tried.links == scenario.links {
+                true => prepared
+                    .with_faults(tried.faults)
+                    .expect("a move leaves hosts as they are")
+                    .judge(trial.seed),
+                false => self.many.prepare(&tried)?.judge(trial.seed),
+            };
+            Ok(Outcome {
+                violated: self.target.is_in(&run),
+                undecided: undecided(&run),
+                granted: run.grants.count > 0,
+            })
+        };
+        in_parallel(&self.trials, jobs, outcome).into_iter().collect()
     }
 }
 
-/// Wilson's interval for a share of [`FUTURES`], at 99 %.
-fn interval(same: u64) -> (f64, f64) {
-    const Z: f64 = 2.576;
-    let (n, share) = (FUTURES as f64, same as f64 / FUTURES as f64);
-    let middle = share + Z * Z / (2.0 * n);
-    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
-    ((middle - spread) / scale, (middle + spread) / scale)
+impl Tried {
+    fn of(outcomes: &[Outcome], as_it_is: &[Outcome]) -> Tried {
+        let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count() as u64;
+        let pairs = outcomes.iter().zip(as_it_is);
+        Tried {
+            violated: count(|it| it.violated),
+            undecided: count(|it| it.undecided),
+            without_grant: count(|it| !it.granted),
+            both: pairs.filter(|(it, was)| it.violated && was.violated).count() as u64,
+        }
+    }
 }
 
 /// Seeds far from those that people begin with, whose past they would repeat.
@@ -162,28 +269,10 @@ fn seeds(count: u64) -> impl Iterator<Item = Seed> {
 /// The faults that had struck by a moment.
 fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
     let had_struck = |fault: &&Fault| {
-        let times = report.faults.iter().filter(|it| it.fault == **fault).filter_map(|it| it.from);
-        times
-            .min()
-            .is_some_and(|from| if moment.faults_included { from <= moment.at } else { from < moment.at })
+        let from = moves::struck(report, fault);
+        from.is_some_and(|from| if moment.faults_included { from <= moment.at } else { from < moment.at })
     };
     report.scenario.faults.iter().filter(had_struck).cloned().collect()
-}
-
-/// Runs a change; `None` if it makes no sense here.
-fn tried<E>(engine: &E, change: &Change, seed: Seed, target: Target) -> Option<Changed>
-where
-    E: Engine<Prepared = PreparedSim>,
-{
-    let scenario = change.scenario.checked_with(engine.locks()).ok()?;
-    let prepared = engine.prepare(&scenario).ok()?;
-    let run = prepared.judge(seed);
-    Some(Changed {
-        what: change.what.clone(),
-        is_granted: run.grants.count > 0,
-        still_at_seed: target.is_in(&run),
-        others: seeds(OTHERS).filter(|seed| target.is_in(&prepared.judge(*seed))).count() as u64,
-    })
 }
 
 /// Each item's result, in the items' order.

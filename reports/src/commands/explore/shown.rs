@@ -183,7 +183,8 @@ impl Shown {
         let sizes = if sizes.len() > 1 { format!(" ({})", sizes.join(", ")) } else { String::new() };
         let runs = grouped(self.runs);
         format!(
-            "placements tried: {}{sizes}; different runs, with the one without faults: {runs}",
+            "placements tried: {}{sizes}; different traces (a fault is in its own, so that not each does anything), with \
+             the one without faults: {runs}",
             grouped(all)
         )
     }
@@ -265,7 +266,7 @@ impl LookedFor {
         let runs = if self.violated == 1 { "run" } else { "runs" };
         let minimal: u64 = self.minimal.iter().map(|sort| sort.count).sum();
         let what = style.paint(&self.what, Paint::Bad);
-        let mut text = format!("{what}  in {} different {runs}, ", grouped(self.violated));
+        let mut text = format!("{what}  in {} {runs} of different traces, ", grouped(self.violated));
         text += &match &self.minimal[..] {
             [only] if only.faults.is_empty() => "without any fault\n".to_owned(),
             _ => format!("minimal placements: {}\n", grouped(minimal)),

@@ -1,0 +1,307 @@
+//! What `why` found, in words: where the share of futures jumps, and what each change came to with how sure that is.
+//!
+//! Counts come from the library of scenarios; what they are worth is decided here. A moment is marked where Fisher's
+//! test would let as large a difference pass once in a hundred tables of this length (Bonferroni: each comparison has
+//! its share of that hundredth). The futures of neighbours have their seeds in common, which makes chance differences
+//! smaller, and the test the more careful.
+
+use doublehold_history::words::{clean, duration};
+use doublehold_scenarios::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
+use doublehold_scenarios::{Scenario, Seed};
+
+use crate::statistics::{
+    Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
+    rate_words,
+};
+use crate::style::Style;
+use crate::words::wrap;
+
+/// How often a table may mark a moment at which nothing was decided.
+const FALSE_MARKS: f64 = 0.01;
+/// A change that leaves more than this part of the violations has moved them rather than removed them.
+const RARER: u64 = 4;
+
+/// The whole answer.
+pub(super) fn text(why: &Why, scenario: &Scenario, seed: Seed) -> String {
+    let name = clean(&scenario.name);
+    let mut text = format!("why {} in the run of {name} from seed {seed}\n\n", why.target);
+    let title = format!(
+        "When it was decided: of {FUTURES} futures with the same past up to a moment, fresh randomness after it and \
+         none of the faults that had not struck, so many come out the same."
+    );
+    text += &wrap(&title, "", "", Style::DEFAULT_WIDTH);
+    text += "\n        time   the same\n";
+    let jumps = jumps(&why.points);
+    for (place, point) in why.points.iter().enumerate() {
+        let mark = if jumps.contains(&place) { "<==" } else { "" };
+        let head = format!("{:>12}  {:>4} of {FUTURES}  {mark:<3}  ", duration(point.at.0), point.same);
+        let what = point.happened.join("; ");
+        text += &wrap(&what, &head, &" ".repeat(head.len()), Style::DEFAULT_WIDTH);
+    }
+    text += match jumps.is_empty() {
+        true => "\nno moment decided it: it is as likely from the beginning as at the end\n",
+        false => "\n  <==  more or fewer than before, beyond chance: something was decided here\n",
+    };
+    text + &changes(why)
+}
+
+/// The points before which something was decided: between them and the point before, the share rises or falls by more
+/// than chance would have it.
+fn jumps(points: &[Point]) -> Vec<usize> {
+    let allowed = FALSE_MARKS / points.len().saturating_sub(1).max(1) as f64;
+    let share = |point: usize| Proportion::new(points[point].same, FUTURES);
+    let is_jump = |point: &usize| chance_of_difference(share(point - 1), share(*point)) < allowed;
+    (1..points.len()).filter(is_jump).collect()
+}
+
+/// What was changed, and what came of it.
+fn changes(why: &Why) -> String {
+    let base = why.as_it_is;
+    let title = format!(
+        "What would have changed it. Where this run does it no more, {TRIALS} others were made, with faults moved by a \
+         little and from other seeds; as it is, {} of them do it.",
+        share(base)
+    );
+    let mut text = format!("\n{}\n", wrap(&title, "", "", Style::DEFAULT_WIDTH));
+    text += &format!("  {:<8}  {:<COUNTS$}\n", "this run", "others");
+    let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::of(changed, base)).collect();
+    for (changed, verdict) in why.changes.iter().zip(&verdicts) {
+        let counts = match changed.came {
+            Came::Gone(tried) => share(tried),
+            Came::Still | Came::NoLock => String::new(),
+        };
+        let head = format!("  {:<8}  {counts:<COUNTS$}  ", verdict.word());
+        let caveat = changed.caveat.map_or(String::new(), |it| format!(" ({})", caveat(it)));
+        let what = format!("{}{caveat}", changed.what);
+        text += &wrap(&what, &head, &" ".repeat(4 + 8 + COUNTS + 2), Style::DEFAULT_WIDTH);
+    }
+    text.push('\n');
+    for verdict in Verdict::ALL.into_iter().filter(|verdict| verdicts.contains(verdict)) {
+        let head = format!("  {}: ", verdict.word());
+        text += &wrap(verdict.meaning(), &head, "    ", Style::DEFAULT_WIDTH);
+    }
+    if !verdicts.contains(&Verdict::Gone) {
+        text += "\nno single change removes it: two things would each have been enough, or nothing tried prevents it\n";
+    }
+    text
+}
+
+/// How wide the column of counts is: `200 of 200 (100 %, 98 to 100 %)`.
+const COUNTS: usize = 32;
+
+/// `0 of 200, at most 1.5 %`.
+fn share(tried: Tried) -> String {
+    let counted = PartlyDecided::new(tried.violated, tried.undecided, TRIALS);
+    let some = format!("{} of {TRIALS}", tried.violated);
+    if tried.violated == 0 {
+        let bound = counted
+            .at_most(Confidence::P95)
+            .map_or(String::new(), |at_most| format!(", {}", bound_words(at_most, Scale::Share)));
+        let undecided = match tried.undecided {
+            0 => String::new(),
+            undecided => format!(", {undecided} undecided"),
+        };
+        return format!("{some}{undecided}{bound}");
+    }
+    let (Some(range), Some(interval)) = (counted.range(), counted.exact(Confidence::P95)) else {
+        return some;
+    };
+    match tried.undecided {
+        0 => format!("{some}: {}", rate_words(range.low, interval, Scale::Share)),
+        _ => format!("{some}: {}", range_words(range, interval, Scale::Share)),
+    }
+}
+
+/// What came of a change, beside what the scenario does as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Gone,
+    Rarer,
+    Moves,
+    Luck,
+    Moot,
+    NoLock,
+    Still,
+}
+
+impl Verdict {
+    const ALL: [Verdict; 7] = [
+        Verdict::Gone,
+        Verdict::Rarer,
+        Verdict::Moves,
+        Verdict::Luck,
+        Verdict::Moot,
+        Verdict::NoLock,
+        Verdict::Still,
+    ];
+
+    fn of(changed: &Changed, base: Tried) -> Verdict {
+        let tried = match changed.came {
+            Came::Still => return Verdict::Still,
+            Came::NoLock => return Verdict::NoLock,
+            Came::Gone(tried) => tried,
+        };
+        // What nobody can say counts as what would speak against the change.
+        let most = tried.violated + tried.undecided;
+        let is_rarer = is_fewer(tried, base) && most.saturating_mul(RARER) <= base.violated;
+        if changed.caveat.is_some() {
+            return Verdict::Moot;
+        }
+        match (tried.without_grant * 2 > TRIALS, tried.violated, is_rarer) {
+            (true, ..) => Verdict::NoLock,
+            (false, 0, true) => Verdict::Gone,
+            (false, 0, false) => Verdict::Luck,
+            (false, _, true) => Verdict::Rarer,
+            (false, _, false) => Verdict::Moves,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Gone => "GONE",
+            Verdict::Rarer => "rarer",
+            Verdict::Moves => "moves",
+            Verdict::Luck => "luck",
+            Verdict::Moot => "moot",
+            Verdict::NoLock => "no lock",
+            Verdict::Still => "still",
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Gone => {
+                "this run does it no more, and no other did; the bound is what is not excluded, at 95 %"
+            }
+            Verdict::Rarer => {
+                "this run does it no more, and others do it less than a quarter as often as without the change, which \
+                 narrows or moves the moment at which a fault has to strike"
+            }
+            Verdict::Moves => {
+                "this run does it no more, and others do: the change only moves the moment at which a fault has to strike"
+            }
+            Verdict::Luck => {
+                "this run does it no more, and too few others do it as it is, or decide it with the change, to tell more"
+            }
+            Verdict::Moot => {
+                "this run does it no more, and that is no remedy, for the reason beside it: the change says nothing \
+                 about the cause, and moved the moment, or the predicate asks something else then"
+            }
+            Verdict::NoLock => "nobody is granted the lock any more, which prevents everything",
+            Verdict::Still => "this run does it all the same",
+        }
+    }
+}
+
+/// Whether fewer trials do it than as it is, beyond chance. Each trial is a pair: the same seed, and the same moves.
+fn is_fewer(tried: Tried, base: Tried) -> bool {
+    let (only_first, only_second) = (base.violated - tried.both, tried.violated - tried.both);
+    let neither = TRIALS - tried.both - only_first - only_second;
+    let pairs = Paired { both: tried.both, only_first, only_second, neither };
+    pairs.interval(Confidence::P99).is_some_and(|interval| interval.low > 0.0)
+}
+
+fn caveat(caveat: Caveat) -> &'static str {
+    match caveat {
+        Caveat::NoDeadline => "no deadline then: P2 asks what P1 asks",
+        Caveat::NewDeadline => "a deadline then, and none as it is: P2 asks what P1 asked before",
+        Caveat::UncheckedNumbers => {
+            "numbers that the resource does not look at: requests take longer, and that is all"
+        }
+        Caveat::GuardsData => "which writes are taken, and not who holds the lock",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doublehold_history::{Predicate, TrueNs};
+    use doublehold_scenarios::shrink::Target;
+
+    use super::*;
+
+    fn points(shares: &[u64]) -> Vec<Point> {
+        let point = |&same: &u64| Point { at: TrueNs(same), happened: vec!["it".to_owned()], same };
+        shares.iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_jump_is_a_rise_or_a_fall_beyond_chance() {
+        assert_eq!(jumps(&points(&[50, 52, 100, 100])), [2]);
+        assert_eq!(jumps(&points(&[92, 20, 20, 100])), [1, 3]);
+        assert_eq!(jumps(&points(&[50])), [0_usize; 0]);
+        // Alone it is beyond chance (0.0034), and among so many others it is not.
+        assert_eq!(jumps(&points(&[0, 8])), [1]);
+        let many = [vec![0; 20], vec![8; 20]].concat();
+        assert_eq!(jumps(&points(&many)), [0_usize; 0]);
+    }
+
+    fn tried(violated: u64, both: u64) -> Tried {
+        Tried { violated, both, ..Tried::default() }
+    }
+
+    fn verdict(came: Came, caveat: Option<Caveat>) -> Verdict {
+        let changed = Changed { what: "with a change".to_owned(), caveat, came };
+        Verdict::of(&changed, tried(120, 120))
+    }
+
+    #[test]
+    fn what_is_gone_in_this_run_alone_is_not_called_gone() {
+        assert_eq!(verdict(Came::Gone(tried(0, 0)), None), Verdict::Gone);
+        assert_eq!(verdict(Came::Gone(tried(110, 60)), None), Verdict::Moves);
+        assert_eq!(verdict(Came::Gone(tried(12, 10)), None), Verdict::Rarer);
+        assert_eq!(verdict(Came::Still, None), Verdict::Still);
+        assert_eq!(verdict(Came::NoLock, None), Verdict::NoLock);
+        let nobody = Tried { without_grant: 150, ..Tried::default() };
+        assert_eq!(verdict(Came::Gone(nobody), None), Verdict::NoLock);
+        let undecided = Tried { undecided: 100, ..Tried::default() };
+        assert_eq!(verdict(Came::Gone(undecided), None), Verdict::Luck);
+        for caveat in [Caveat::NoDeadline, Caveat::NewDeadline, Caveat::UncheckedNumbers, Caveat::GuardsData]
+        {
+            assert_eq!(verdict(Came::Gone(tried(0, 0)), Some(caveat)), Verdict::Moot);
+        }
+        let changed = Changed { what: String::new(), caveat: None, came: Came::Gone(tried(0, 0)) };
+        assert_eq!(Verdict::of(&changed, tried(4, 4)), Verdict::Luck, "four are soon none by chance");
+    }
+
+    #[test]
+    fn every_count_has_its_bound_or_its_interval() {
+        assert_eq!(share(tried(0, 0)), "0 of 200, at most 1.5 %");
+        assert_eq!(
+            share(Tried { undecided: 10, ..Tried::default() }),
+            "0 of 200, 10 undecided, at most 8.4 %"
+        );
+        assert_eq!(share(tried(120, 0)), "120 of 200: 60 % (53 to 67 %)");
+        assert_eq!(share(Tried { undecided: 20, ..tried(80, 0) }), "80 of 200: 40 to 50 % (33 to 57 %)");
+    }
+
+    #[test]
+    fn the_table_tells_counts_caveats_and_what_its_words_mean() {
+        let changed = |what: &str, caveat, came| Changed { what: what.to_owned(), caveat, came };
+        let why = Why {
+            target: Target::Violates(Predicate::P2),
+            points: points(&[0, 100]),
+            as_it_is: tried(120, 120),
+            changes: vec![
+                changed("without: r2 is promoted", None, Came::Gone(tried(0, 0))),
+                changed(
+                    "with lock.fencing = true",
+                    Some(Caveat::UncheckedNumbers),
+                    Came::Gone(tried(110, 60)),
+                ),
+                changed("with lock.clock = wall", None, Came::Still),
+            ],
+        };
+        let text = changes(&why);
+        for line in [
+            "as it is, 120 of 200: 60 % (53 to 67 %) of them do it.",
+            "  GONE      0 of 200, at most 1.5 %           without: r2 is promoted\n",
+            "  moves     110 of 200: 55 % (48 to 62 %)     with lock.clock = boot\n",
+            "  moot      0 of 200, at most 1.5 %           with lock.fencing = true (numbers that",
+            "  still                                       with lock.clock = wall\n",
+            "  moves: this run does it no more, and others do: the change only moves the moment",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        assert!(!text.contains("luck:") && !text.contains("no single change"), "{text}");
+    }
+}
