@@ -20,9 +20,11 @@ use doublehold_scenarios::shrink::Target;
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
+#[cfg(feature = "cli")]
+pub(crate) use self::example::causes;
 #[cfg(any(feature = "cli", feature = "proptest"))]
 pub(crate) use self::example::name_of;
-pub(crate) use self::example::{causes, words_of};
+pub(crate) use self::example::words_of;
 pub(crate) use self::rates::counted;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
