@@ -18,6 +18,7 @@
 //! where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_long;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -160,13 +161,13 @@ fn waits<T>(work: impl FnOnce() -> T) -> (T, bool) {
 
 /// How often this thread has given up its processor of its own accord, where the system says so.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_os = "openbsd"))]
-fn waits_so_far() -> Option<i64> {
+fn waits_so_far() -> Option<c_long> {
     use nix::sys::resource::{UsageWho, getrusage};
-    getrusage(UsageWho::RUSAGE_THREAD).ok().map(|usage| i64::from(usage.voluntary_context_switches()))
+    getrusage(UsageWho::RUSAGE_THREAD).ok().map(|usage| usage.voluntary_context_switches())
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_os = "openbsd")))]
-fn waits_so_far() -> Option<i64> {
+fn waits_so_far() -> Option<c_long> {
     None
 }
 

@@ -223,7 +223,7 @@ fn of_counts(batch: &Batch) -> Option<String> {
 }
 
 fn of_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
-    let is_hex = |digits: &str| digits.chars().all(|it| it.is_digit(16));
+    let is_hex = |digits: &str| digits.chars().all(|it| it.is_ascii_hexdigit());
     let (violating, doubtful): (Vec<u64>, Vec<u64>) =
         (count.violating().collect(), count.doubtful().collect());
     if count.violated.saturating_add(count.undecided) > runs {
