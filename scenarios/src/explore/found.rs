@@ -1,9 +1,9 @@
 //! What a search has found so far: counts, and the smallest placements that break something.
 //!
-//! Runs are told apart by their traces' hashes, eight bytes each, so two in about 2⁶⁴ could be taken for one. A fault is
-//! an event of its trace, so that two runs told apart need not differ in what clients did. Kept
-//! besides are, of each finding, one example for each group of minimal placements, and those sets that are smaller than
-//! the largest that is tried, because larger ones are compared with them.
+//! Runs are told apart by their traces' hashes, eight bytes each, so two in about 2⁶⁴ could be taken for one. A fault
+//! is an event of its trace, so that two runs told apart need not differ in what clients did. Kept besides are, of each
+//! finding, one example for each group of minimal placements, and those sets that are smaller than the largest that is
+//! tried, because larger ones are compared with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

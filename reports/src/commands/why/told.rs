@@ -63,7 +63,7 @@ fn changes(why: &Why) -> String {
         share(base)
     );
     let mut text = format!("\n{}\n", wrap(&title, "", "", Style::DEFAULT_WIDTH));
-    text += &format!("  {:<8}  {:<COUNTS$}\n", "this run", "others");
+    text += "  this run  others\n";
     let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::of(changed, base)).collect();
     for (changed, verdict) in why.changes.iter().zip(&verdicts) {
         let counts = match changed.came {
@@ -71,7 +71,8 @@ fn changes(why: &Why) -> String {
             Came::Still | Came::NoLock => String::new(),
         };
         let head = format!("  {:<8}  {counts:<COUNTS$}  ", verdict.word());
-        let caveat = changed.caveat.map_or(String::new(), |it| format!(" ({})", caveat(it)));
+        let doubted = changed.caveat.filter(|_| *verdict == Verdict::Moot);
+        let caveat = doubted.map_or(String::new(), |it| format!(" ({})", caveat(it)));
         let what = format!("{}{caveat}", changed.what);
         text += &wrap(&what, &head, &" ".repeat(4 + 8 + COUNTS + 2), Style::DEFAULT_WIDTH);
     }
@@ -86,8 +87,8 @@ fn changes(why: &Why) -> String {
     text
 }
 
-/// How wide the column of counts is: `200 of 200 (100 %, 98 to 100 %)`.
-const COUNTS: usize = 32;
+/// How wide the column of counts is: `0 of 200, 20 undecided, at most 15 %`.
+const COUNTS: usize = 37;
 
 /// `0 of 200, at most 1.5 %`.
 fn share(tried: Tried) -> String {
@@ -283,21 +284,18 @@ mod tests {
             as_it_is: tried(120, 120),
             changes: vec![
                 changed("without: r2 is promoted", None, Came::Gone(tried(0, 0))),
-                changed(
-                    "with lock.fencing = true",
-                    Some(Caveat::UncheckedNumbers),
-                    Came::Gone(tried(110, 60)),
-                ),
+                changed("with lock.clock = boot", None, Came::Gone(tried(110, 60))),
+                changed("with lock.fencing = true", Some(Caveat::UncheckedNumbers), Came::Gone(tried(0, 0))),
                 changed("with lock.clock = wall", None, Came::Still),
             ],
         };
         let text = changes(&why);
         for line in [
             "as it is, 120 of 200: 60 % (53 to 67 %) of them do it.",
-            "  GONE      0 of 200, at most 1.5 %           without: r2 is promoted\n",
-            "  moves     110 of 200: 55 % (48 to 62 %)     with lock.clock = boot\n",
-            "  moot      0 of 200, at most 1.5 %           with lock.fencing = true (numbers that",
-            "  still                                       with lock.clock = wall\n",
+            "  GONE      0 of 200, at most 1.5 %                without: r2 is promoted\n",
+            "  moves     110 of 200: 55 % (48 to 62 %)          with lock.clock = boot\n",
+            "  moot      0 of 200, at most 1.5 %                with lock.fencing = true (numbers that",
+            "  still                                            with lock.clock = wall\n",
             "  moves: this run does it no more, and others do: the change only moves the moment",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
