@@ -31,7 +31,8 @@ impl Kind {
 
     fn is_under(self, name: &str) -> bool {
         match self {
-            Kind::Scenario => catalog::variants(name).is_ok(),
+            // All of it is read: the names of its variants are found in any file of TOML.
+            Kind::Scenario => catalog::load(name, &[]).is_ok(),
             Kind::Plan => Plan::read(name).is_ok(),
             Kind::History => begins_as_history(name),
             Kind::Study => Study::load(name).is_ok(),

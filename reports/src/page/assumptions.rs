@@ -54,7 +54,7 @@ fn weather(header: &StudyHeader, design: &DesignHeader, names: &[&str]) -> Vec<B
     let line = of(Line::of(format!("Random faults, in {kinds},"))).text(format!(
         " strike for the first {} of each run. Each line strikes each of its hosts by itself, with this mean time \
          between two; one of links does so with each host of the side that has fewer. When, is drawn from the \
-         seed.{grid}",
+         seed. What begins in that time lasts as long as was drawn, also beyond it, unless the run ends first.{grid}",
         design.strikes_for
     ));
     let row = |line: &WeatherLine| {
