@@ -118,11 +118,13 @@ fn what_a_shrink_leaves_of_a_run_under_weather_is_a_plan_that_is_read_again() {
     let mut stream = Stream::new(Seed(2), "shrunk");
     let mut shrunk = 0;
     for name in ["failover-before-replication", "quiet/replicated", "lease-pause", "quiet/redlock"] {
-        let report = SimEngine.run(&under_random_weather(name, &mut stream), 1);
-        let verdicts = LeanEngine.prepare(&report.scenario).unwrap().judge(1);
-        let Some(target) = Target::of(&verdicts) else { continue };
+        // Not every run under weather violates something.
+        let prepared = LeanEngine.prepare(&under_random_weather(name, &mut stream)).unwrap();
+        let violating = |seed: u64| Some((Target::of(&prepared.judge(seed))?, seed));
+        let Some((target, seed)) = (1..=8).find_map(violating) else { continue };
+        let report = prepared.run(seed);
         let effort = Effort { replays_max: 1_000, ..Effort::default() };
-        let case = Case { scenario: &report.scenario, seed: Seed(1), target };
+        let case = Case { scenario: &report.scenario, seed: Seed(seed), target };
         let least = shrink(&LeanEngine, &case, &effort).unwrap();
         assert_eq!(wrong(&SimEngine.run(&least.scenario, least.seed)), None, "{name}");
         shrunk += 1;
