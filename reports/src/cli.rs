@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
+use doublehold_history::words::marked;
 
 use crate::commands;
 use crate::error::CliError;
@@ -106,7 +107,8 @@ pub fn main() -> ExitCode {
     match execute(cli.command) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            output::inform(&format!("error: {error}"));
+            // Errors quote what is in files, and a terminal would obey it.
+            output::inform(&marked(&format!("error: {error}")));
             ExitCode::from(BAD_USAGE)
         }
     }

@@ -27,6 +27,10 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes the folder if it is not there, and writes to it. `what` is to be put in it.
     pub(crate) fn open(what: &'static str, path: &str) -> Result<Folder, CliError> {
+        if path.is_empty() {
+            let source = io::Error::other("a folder has a name");
+            return Err(CliError::Output { what, path: String::new(), source, hint: HINT });
+        }
         let path = PathBuf::from(path);
         let is_new = |it: &&Path| !it.as_os_str().is_empty() && !it.exists();
         let fresh = path.ancestors().take_while(is_new).map(Path::to_owned).collect();

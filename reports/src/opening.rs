@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,15 @@ pub(crate) const ELSEWHERE: &str = "name a file in a directory that exists and t
 pub(crate) struct Refusal {
     pub(crate) source: io::Error,
     pub(crate) hint: &'static str,
+}
+
+/// Opens a file for reading. Whatever is none is refused: opening a pipe waits for somebody who writes to it.
+pub(crate) fn for_reading(path: &Path) -> io::Result<File> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_file() {
+        return File::open(path);
+    }
+    Err(io::Error::other(if metadata.is_dir() { "it is a directory" } else { "it is no file" }))
 }
 
 /// Opens for writing, and leaves what is there alone.

@@ -138,9 +138,13 @@ fn run_in_blocks<P: Prepared + 'static>(
     let workers: Vec<_> = (0..many.jobs.get())
         .map(|worker| {
             let (prepared, blocks, tell) = (prepared.clone(), blocks.clone(), tell.clone());
-            thread::spawn(move || work(worker, &*prepared, &blocks, &tell))
+            // Fewer are slower and come to the same.
+            thread::Builder::new().spawn(move || work(worker, &*prepared, &blocks, &tell)).ok()
         })
         .collect();
+    let workers: Vec<thread::JoinHandle<()>> = workers.into_iter().flatten().collect();
+    // Where there are no threads to be had, blocks are run here, one between two questions.
+    let here = workers.is_empty().then(|| tell.clone());
     drop(tell);
     let mut merged = Merged::default();
     let mut quiet = blocks.progress.watch(many.patience);
@@ -148,6 +152,9 @@ fn run_in_blocks<P: Prepared + 'static>(
     while until(&merged.tally).is_continue() {
         if merged.take_next() {
             continue;
+        }
+        if here.as_ref().is_some_and(|tell| !work_on(0, &**prepared, &blocks, tell)) {
+            break;
         }
         match told.recv_timeout(TICK) {
             Ok((block, tally)) => {
@@ -272,21 +279,27 @@ impl Watch {
 
 /// Runs blocks until there are no more, or nobody listens.
 fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<(u64, Box<Tally>)>) {
-    let progress = &blocks.progress;
-    while let Some((block, seeds)) = blocks.next() {
-        let mut tally = Tally::default();
-        for seed in seeds.map(Seed) {
-            if blocks.over.load(Ordering::Relaxed) {
-                return;
-            }
-            progress.begins(number, seed);
-            tally.add(&prepared.judge(seed));
+    while work_on(number, prepared, blocks, tell) {}
+}
+
+/// Runs the next block; whether there may be another.
+fn work_on<P: Prepared>(
+    number: usize,
+    prepared: &P,
+    blocks: &Blocks,
+    tell: &mpsc::Sender<(u64, Box<Tally>)>,
+) -> bool {
+    let Some((block, seeds)) = blocks.next() else { return false };
+    let mut tally = Tally::default();
+    for seed in seeds.map(Seed) {
+        if blocks.over.load(Ordering::Relaxed) {
+            return false;
         }
-        progress.rests(number);
-        if tell.send((block, Box::new(tally))).is_err() {
-            return;
-        }
+        blocks.progress.begins(number, seed);
+        tally.add(&prepared.judge(seed));
     }
+    blocks.progress.rests(number);
+    tell.send((block, Box::new(tally))).is_ok()
 }
 
 /// All blocks up to one, and those that came before their turn.

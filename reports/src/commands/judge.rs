@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::path::Path;
 
 use clap::Args;
 use doublehold_history::words::shorten;
@@ -10,6 +11,7 @@ use doublehold_history::{History, Overall, judge};
 use super::meant::{self, Kind};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::opening;
 use crate::show::{Format, Show};
 use crate::{json, output, text};
 
@@ -43,10 +45,10 @@ fn read(name: &str) -> Result<History, CliError> {
     let history = if name == "-" {
         History::read_jsonl(io::stdin().lock())
     } else {
-        let file = File::open(name).map_err(|error| refused(error.to_string()))?;
-        if file.metadata().is_ok_and(|it| it.is_dir()) {
-            return Err(refused("it is a directory".to_owned()));
-        }
+        // What a shell puts in the place of a command's output is a pipe, and has somebody who writes to it.
+        let is_shells = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|it| name.starts_with(it));
+        let file = if is_shells { File::open(name) } else { opening::for_reading(Path::new(name)) };
+        let file = file.map_err(|error| refused(error.to_string()))?;
         History::read_jsonl(BufReader::new(file))
     };
     history.map_err(|error| refused(error.to_string()))

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use clap::Args;
-use doublehold_history::words::clean;
+use doublehold_history::words::{clean, marked};
 use doublehold_scenarios::sweep::Shard;
 
 use crate::commands::merge::folder_of;
@@ -54,6 +54,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     // All are written before any takes its place.
     let write = |(name, content): &(String, Vec<u8>)| {
         let path = folder.file(name);
+        // Whoever sent the records chose where a link in their folder leads.
+        if Path::new(&path).is_symlink() {
+            std::fs::remove_file(&path).map_err(|source| not_replaced(&path, source))?;
+        }
         let file = OutputFile::create("the report", &path)?.write(|output| output.write_all(content))?;
         Ok((path, file))
     };
@@ -63,8 +67,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         file.keep()?;
         paths += &format!("{}\n", clean(&path));
     }
-    pages.notes.iter().for_each(|note| output::inform(note));
-    output::print(&(paths + "\n" + &pages.summary))?;
+    pages.notes.iter().for_each(|note| output::inform(&marked(note)));
+    output::print(&(paths + "\n" + &marked(&pages.summary)))?;
     Ok(Exit::AsExpected)
 }
 
@@ -88,6 +92,11 @@ fn material(place: &str) -> Result<Material, CliError> {
         results.refute_quiet(design);
     }
     Ok(Material { place: clean(place), results, examples })
+}
+
+fn not_replaced(path: &str, source: std::io::Error) -> CliError {
+    let hint = "remove the link, or name another folder with `--out DIR`";
+    CliError::Output { what: "the report", path: clean(path), source, hint }
 }
 
 fn unmerged(place: &str) -> CliError {

@@ -153,14 +153,20 @@ pub(crate) fn csv(sheets: &[Sheet<'_>]) -> Result<String, csv::Error> {
         }
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(heading(&axes))?;
+    writer.write_record(heading(&axes).iter().map(String::as_str).map(inert))?;
     for sheet in sheets {
         for figures in sheet.cells.values() {
-            writer.write_record(record(sheet, figures, &axes))?;
+            writer.write_record(record(sheet, figures, &axes).iter().map(String::as_str).map(inert))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A text that no spreadsheet takes for a formula: an apostrophe before it makes it a text. Numbers stay as they are.
+fn inert(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
 fn heading(axes: &[&str]) -> Vec<String> {
@@ -219,4 +225,19 @@ fn record(sheet: &Sheet<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
         );
     }
     record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inert;
+
+    #[test]
+    fn a_spreadsheet_takes_no_text_for_a_formula() {
+        for formula in ["=HYPERLINK(\"http://x/\")", "+1+1", "-1ms", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(inert(formula), format!("'{formula}"));
+        }
+        for plain in ["", "-5", "+0.5", "1e-9", "-2.5e-7", "plain", "a=b", "2s"] {
+            assert_eq!(inert(plain), plain);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Which plots a sweep gets, and what stands below them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use doublehold_history::Predicate;
+use doublehold_scenarios::sweep::AxisHeader;
 
 use super::document::{Block, Figure, Line};
 use super::drift;
@@ -183,41 +186,65 @@ fn curves(sheet: &Sheet<'_>, free: usize) -> Option<Block> {
     Some(figure(sheet, "curves", plots::curves(&plot), caption))
 }
 
-fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
+/// An axis of a map: which of its values are drawn, and where.
+struct Drawn {
+    number: usize,
+    header: AxisHeader,
+    places: BTreeMap<usize, usize>,
+}
+
+/// All values of an axis; of a map that is larger than is drawn, those that have runs: a study may have a hundred million
+/// points, and its records a few.
+fn drawn(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Drawn {
     let axes = &sheet.results.header.axes;
-    let (columns, rows) = (axes[across].values.len(), axes[up].values.len());
+    let count = |axis: usize| axes[axis].values.len();
+    let of_runs = || slice(sheet, &[across, up]).map(|cell| cell.place[number]).collect::<BTreeSet<_>>();
+    let is_small = count(across).saturating_mul(count(up)) <= SHADED;
+    let shown = if is_small { (0..count(number)).collect() } else { of_runs() };
+    let values = shown.iter().map(|value| axes[number].values[*value].clone()).collect();
+    let header = AxisHeader { key: axes[number].key.clone(), values };
+    Drawn { number, header, places: shown.into_iter().zip(0..).collect() }
+}
+
+fn heat(sheet: &Sheet<'_>, across: usize, up: usize) -> Option<Block> {
+    let [across, up] = [across, up].map(|axis| drawn(sheet, (across, up), axis));
+    let axes = [&across.header, &up.header];
+    let (columns, rows) = (axes[0].values.len(), axes[1].values.len());
     let designs = lined(sheet);
     let most = (SHADED / (columns * rows)).max(1);
     let all: Vec<(Predicate, usize)> =
         seen(sheet).into_iter().flat_map(|it| designs.iter().map(move |design| (it, *design))).collect();
     let field = |(predicate, design): &(Predicate, usize)| {
         let mut rates = vec![None; columns * rows];
-        for cell in slice(sheet, &[across, up]).filter(|cell| cell.design == *design) {
-            rates[cell.place[up] * columns + cell.place[across]] = cell.rate(*predicate).stated();
+        for cell in slice(sheet, &[across.number, up.number]).filter(|cell| cell.design == *design) {
+            let places =
+                across.places.get(&cell.place[across.number]).zip(up.places.get(&cell.place[up.number]));
+            let Some((column, row)) = places else { continue };
+            rates[row * columns + column] = cell.rate(*predicate).stated();
         }
         plots::Shaded {
             title: format!("{}: {}", predicate.as_str(), sheet.name(*design)),
             rates,
-            line: drift::line(&sheet.results.header.designs[*design], &axes[across], &axes[up]),
+            line: drift::line(&sheet.results.header.designs[*design], axes[0], axes[1]),
         }
     };
     let plot = plots::Heat {
-        across: (axes[across].key.clone(), axes[across].values.clone()),
-        up: (axes[up].key.clone(), axes[up].values.clone()),
+        across: (axes[0].key.clone(), axes[0].values.clone()),
+        up: (axes[1].key.clone(), axes[1].values.clone()),
         fields: all.iter().take(most).map(field).collect(),
     };
     if plot.fields.is_empty() {
         return None;
     }
     let mut caption = Line::of("Rates by run over ")
-        .codes(&[&axes[across].key, &axes[up].key])
+        .codes(&[&axes[0].key, &axes[1].key])
         .text(
             ", in per cent where there is room. The thick line is where the rate leaves zero. The number of runs of a cell \
              bounds what zero means; intervals are in cells.csv.",
         )
         .text(unseen(sheet))
         .text(but(sheet, &designs))
-        .then(held(sheet, &[across, up]));
+        .then(held(sheet, &[across.number, up.number]));
     if plot.fields.iter().any(|field| field.line.is_some()) {
         caption = caption.text(
             " The dashed line is where the lock's allowance for drift is used up, by the formula: below it no lease is \

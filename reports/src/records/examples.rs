@@ -5,7 +5,7 @@
 //! and pictures ready to be shown: nothing in them is computed with.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use doublehold_history::Predicate;
@@ -13,6 +13,7 @@ use doublehold_history::words::shorten;
 use serde::{Deserialize, Serialize};
 
 use super::RecordsError;
+use crate::opening;
 
 /// The file's name.
 pub const EXAMPLES: &str = "examples.jsonl";
@@ -80,11 +81,12 @@ pub struct TimedSentence {
 /// If the file cannot be read, or a line that is not its last is no example.
 pub fn examples_in(folder: &Path) -> Result<Vec<Example>, RecordsError> {
     let path = folder.join(EXAMPLES);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
+    let mut text = String::new();
+    match opening::for_reading(&path).and_then(|mut file| file.read_to_string(&mut text)) {
+        Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(RecordsError::io("read", &path, source)),
-    };
+    }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut examples = Vec::new();
     for (number, line) in (1..).zip(&lines) {

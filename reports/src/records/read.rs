@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::RecordsError;
 use super::sound::{Checker, Unsound};
+use crate::opening;
 
 /// A file of records, being read.
 pub struct Records {
@@ -41,7 +42,7 @@ impl Records {
     ///
     /// If the file cannot be read, is no such file, or is of another version.
     pub fn open(path: &Path) -> Result<Option<Records>, RecordsError> {
-        let file = File::open(path).map_err(|source| RecordsError::io("read", path, source))?;
+        let file = opening::for_reading(path).map_err(|source| RecordsError::io("read", path, source))?;
         let mut reader = BufReader::new(file);
         let mut line = Vec::new();
         read_line(&mut reader, &mut line).map_err(|source| RecordsError::io("read", path, source))?;

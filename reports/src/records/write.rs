@@ -36,6 +36,9 @@ impl Journal {
         order: &mut Order,
     ) -> Result<(Journal, Begun), RecordsError> {
         let failed = |source| RecordsError::io("write", path, source);
+        if path.exists() && !path.is_file() {
+            return Err(failed(io::Error::other("it is no file")));
+        }
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         lock(path, &file)?;

@@ -1,6 +1,8 @@
 //! Records that somebody has spoilt, line by line, and those of older versions: whoever reads them refuses what no sweep
 //! writes, with the line, and reads what an older one wrote.
 
+mod hostile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -95,6 +95,12 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
+/// For a message of several lines that quotes what is in files: a mark for each character that a terminal would obey, but
+/// for the ends of lines.
+pub fn marked(text: &str) -> String {
+    text.chars().map(|c| if c != '\n' && acts_on_a_terminal(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// Whether a terminal obeys a character instead of showing it: control characters, those that turn the direction of
 /// writing, and those without a width, which make two different names look alike.
 fn acts_on_a_terminal(letter: char) -> bool {

@@ -32,20 +32,26 @@ impl Exploration {
         }
         let batches = Mutex::new(batches);
         let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |tell: mpsc::Sender<(Batch, Vec<Tried>)>| {
+            while !stop()
+                && let Some(batch) = next()
+            {
+                let tried = self.try_batch(&batch);
+                if tell.send((batch, tried)).is_err() {
+                    return;
+                }
+            }
+        };
+        let work = &work;
         thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
-            for _ in 0..jobs.get() {
-                let (tell, stop, next) = (tell.clone(), &stop, &next);
-                scope.spawn(move || {
-                    while !stop()
-                        && let Some(batch) = next()
-                    {
-                        let tried = self.try_batch(&batch);
-                        if tell.send((batch, tried)).is_err() {
-                            return;
-                        }
-                    }
-                });
+            let begun = (0..jobs.get()).filter(|_| {
+                let tell = tell.clone();
+                thread::Builder::new().spawn_scoped(scope, move || work(tell)).is_ok()
+            });
+            // Where there are no threads to be had, all is tried here, and told of when it is over.
+            if begun.count() == 0 {
+                work(tell.clone());
             }
             drop(tell);
             let mut early: BTreeMap<u64, (Batch, Vec<Tried>)> = BTreeMap::new();

@@ -37,14 +37,19 @@ pub(super) fn run(
     let (give, given) = mpsc::channel::<Unit>();
     let (give_back, given_back) = mpsc::channel::<Done>();
     let given = Arc::new(Mutex::new(given));
-    let workers: Vec<_> = (0..effort.jobs.get())
-        .map(|worker| {
-            let (study, progress, over) = (study.clone(), progress.clone(), over.clone());
-            let (given, give_back) = (given.clone(), give_back.clone());
-            thread::spawn(move || work(&study, (worker, &progress), &over, &given, &give_back))
-        })
-        .collect();
+    let worker = |worker| {
+        let (study, progress, over) = (study.clone(), progress.clone(), over.clone());
+        let (given, give_back) = (given.clone(), give_back.clone());
+        let work = move || work(&study, (worker, &progress), &over, &given, &give_back);
+        thread::Builder::new().spawn(work)
+    };
+    let (workers, refused): (Vec<_>, Vec<_>) = (0..effort.jobs.get()).map(worker).partition(Result::is_ok);
     drop(give_back);
+    // Fewer are slower and come to the same.
+    let workers: Vec<thread::JoinHandle<()>> = workers.into_iter().flatten().collect();
+    if let (true, Some(Err(error))) = (workers.is_empty(), refused.into_iter().next()) {
+        return Err(SweepError::Threads(error));
+    }
     let result = merge(&mut order, effort, (&progress, &workers), (&give, &given_back), &mut tell);
     over.store(true, Ordering::Relaxed);
     drop(give);

@@ -278,17 +278,20 @@ fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
 /// Each item's result, in the items' order.
 fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let jobs = jobs.get().min(items.len().max(1));
-    let make = &make;
+    let share = |first: usize| {
+        let mine = items.iter().enumerate().skip(first).step_by(jobs);
+        mine.map(|(place, item)| (place, make(item))).collect::<Vec<_>>()
+    };
+    let share = &share;
     let mut results: Vec<(usize, R)> = thread::scope(|scope| {
-        let worker = |first: usize| {
-            scope.spawn(move || {
-                let mine = items.iter().enumerate().skip(first).step_by(jobs);
-                mine.map(|(place, item)| (place, make(item))).collect::<Vec<_>>()
-            })
-        };
+        let worker = |first| (first, thread::Builder::new().spawn_scoped(scope, move || share(first)));
         let workers: Vec<_> = (0..jobs).map(worker).collect();
-        let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        joined.flat_map(|results| results.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let joined = workers.into_iter().map(|(first, worker)| match worker {
+            Ok(worker) => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Where there are no more threads to be had, this one does it.
+            Err(_) => share(first),
+        });
+        joined.flatten().collect()
     });
     results.sort_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()

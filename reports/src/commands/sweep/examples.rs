@@ -78,17 +78,20 @@ pub(super) fn write(
     }
     let made: Mutex<BTreeMap<usize, Result<Example, CliError>>> = Mutex::default();
     let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while stopping.asked().is_none() {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(chosen) = chosen.get(place) else { break };
-                    let example = make(folder, study, &results, chosen);
-                    made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, example);
-                }
-            });
+    let work = || {
+        while stopping.asked().is_none() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chosen) = chosen.get(place) else { break };
+            let example = make(folder, study, &results, chosen);
+            made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, example);
         }
+    };
+    std::thread::scope(|scope| {
+        // This thread is one of them; where there are no others to be had, the only one.
+        for _ in 1..jobs {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (mut lines, mut failed) = (String::new(), Vec::new());
