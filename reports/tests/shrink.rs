@@ -97,7 +97,8 @@ fn the_nodes_of_a_quorum_stay_unless_they_are_let_go() {
     assert_eq!(size(&[redlock, "--drop-nodes"]), ("5 -> 1".to_owned(), false));
     assert_eq!(size(&["lease-pause/replicated"]), ("3 -> 1".to_owned(), false));
     let (out, said) = (folder.path("found"), "--drop-nodes");
-    let check = ["check", "redlock", "--runs", "40", "--predicate", "P1", "--out", &out];
+    // From a seed whose violation needs no more than one node: some that are found hang on the time that several take.
+    let check = ["check", "redlock", "--seed", "41", "--runs", "40", "--predicate", "P1", "--out", &out];
     for (more, nodes) in [(&[][..], 5), (&[said][..], 1)] {
         assert_eq!(run(&[&check[..], more].concat()).0, Some(1));
         let found = std::fs::read_to_string(folder.path("found/redlock-P1.toml")).expect("a scenario");

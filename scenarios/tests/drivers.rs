@@ -1,9 +1,9 @@
-//! Two drivers, one opinion: runs through lean connections come to verdicts as often as runs through redis-rs, and where
-//! nothing is left to chance but delays, to the same.
+//! Two drivers, one opinion: runs through lean connections come to verdicts as often as runs through redis-rs, and
+//! where nothing is left to chance but delays, to the same.
 //!
 //! Their traces differ: redis-rs' driver is a task, which takes its turn in the schedule, so from some point on they
-//! are runs of two seeds. In the catalogue, whose faults strike where a scenario says, a verdict that differs would rest
-//! on such luck, or the lean connection does what redis-rs does not. Under weather single runs do differ.
+//! are runs of two seeds. In the catalogue, whose faults strike where a scenario says, a verdict that differs would
+//! rest on such luck, or the lean connection does what redis-rs does not. Under weather single runs do differ.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -51,9 +51,9 @@ fn every_entry_has_the_same_verdicts_through_either_driver_from_two_hundred_seed
     assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
 }
 
-/// Under weather the two draw other delays from one seed, and single runs come out differently. What they must agree in is
-/// how often. Of runs that differ, each driver has the violation in half of the cases, if both draw from one distribution:
-/// a difference beyond four deviations has one chance in 16,000 for each predicate.
+/// Under weather the two draw other delays from one seed, and single runs come out differently. What they must agree
+/// in is how often. Of runs that differ, each driver has the violation in half of the cases, if both draw from one
+/// distribution: a difference beyond four deviations has one chance in 16,000 for each predicate.
 ///
 /// In 900 runs of which 4 in 100 differ by chance, that finds a driver that violates in 7 more of 100, 98 times in 100:
 /// 63 more of 99, where four deviations are 40 and two more are 60.

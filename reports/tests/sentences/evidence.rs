@@ -122,11 +122,13 @@ fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     let (first, second) = (CallId(number("grant")?), CallId(number("between")?));
     let (read, wrote, over) = (number("read")?, number("wrote")?, number("over")?);
     let saw = seen.all().any(|(_, what)| {
-        matches!(what, EventKind::ReadDone { client, grant, version, .. } if (*client, *grant, *version) == (one, first, read))
+        let EventKind::ReadDone { client, grant, version, .. } = what else { return false };
+        (*client, *grant, *version) == (one, first, read)
     });
     let applied = |who: ClientId, by: CallId, made: u64| {
         seen.all().any(|(_, what)| {
-            matches!(what, EventKind::WriteApplied { client, grant, version, .. } if (*client, *grant, *version) == (who, by, made))
+            let EventKind::WriteApplied { client, grant, version, .. } = what else { return false };
+            (*client, *grant, *version) == (who, by, made)
         })
     };
     let blind = read < wrote && wrote < over && it["again"] == it["one"];

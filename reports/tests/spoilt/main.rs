@@ -1,5 +1,5 @@
-//! Records that somebody has spoilt, line by line, and those of older versions: whoever reads them refuses what no sweep
-//! writes, with the line, and reads what an older one wrote.
+//! Records that somebody has spoilt, line by line, and those of older versions: whoever reads them refuses what no
+//! sweep writes, with the line, and reads what an older one wrote.
 
 mod hostile;
 

@@ -1,8 +1,8 @@
 //! What a violation came from: the run made again without each thing that may have caused it.
 //!
 //! Asked about is the first piece of evidence of the first predicate that is violated ([`Violation`]). Candidates are
-//! every fault that had struck by then, clocks that are wrong from the beginning, and that a client went on past its lease
-//! (`candidates.rs`). Something is called a cause if, without it,
+//! every fault that had struck by then, clocks that are wrong from the beginning, and that a client went on past its
+//! lease (`candidates.rs`). Something is called a cause if, without it,
 //!
 //! - **the same run** (same seed, rest unchanged) does it no more: nothing like it happens to the same clients from
 //!   100 ms before it began until 100 ms after it was over, that time is reached, and whoever came second is granted

@@ -107,7 +107,8 @@ fn moments() -> Vec<Row> {
             &[("faults.0.at", "c1's clock read after c1's write")],
             |_, seen| {
                 let c1 = seen.host("c1");
-                let is = |event: &doublehold_sim::Event| matches!(event, doublehold_sim::Event::ClockRead { host, .. } if *host == c1);
+                use doublehold_sim::Event;
+                let is = |event: &Event| matches!(event, Event::ClockRead { host, .. } if *host == c1);
                 let reads: Vec<u64> = seen.trace().filter(|(_, event)| is(event)).map(|(at, _)| at).collect();
                 Some(seen.struck(0)) == first_after(&reads, seen.marks("c1", "write")[0])
             },
