@@ -8,6 +8,9 @@ use doublehold_sim::{Seed, Stream};
 
 use crate::assert_near;
 
+/// One of a table's counts.
+type Field = fn(&mut Paired) -> &mut u64;
+
 fn pairs(only_first: u64, only_second: u64) -> Paired {
     Paired { both: 3, only_first, only_second, neither: 400 }
 }
@@ -80,10 +83,8 @@ fn outcomes(counted: &PartlyPaired) -> Vec<Paired> {
             all.dedup();
         }
     };
-    let (both, first): (fn(&mut Paired) -> &mut u64, fn(&mut Paired) -> &mut u64) =
-        (|it| &mut it.both, |it| &mut it.only_first);
-    let (second, neither): (fn(&mut Paired) -> &mut u64, fn(&mut Paired) -> &mut u64) =
-        (|it| &mut it.only_second, |it| &mut it.neither);
+    let (both, first): (Field, Field) = (|it| &mut it.both, |it| &mut it.only_first);
+    let (second, neither): (Field, Field) = (|it| &mut it.only_second, |it| &mut it.neither);
     each(counted.violated_undecided, &[both, first]);
     each(counted.held_undecided, &[second, neither]);
     each(counted.undecided_violated, &[both, second]);
