@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use doublehold_history::words::clean;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::shrink::{Size, Target};
+use doublehold_scenarios::shrink::Size;
+#[cfg(feature = "cli")]
+use doublehold_scenarios::shrink::Target;
 
 use super::{Shown, WRITES, several};
 use crate::found::Counterexample;
