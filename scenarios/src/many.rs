@@ -126,6 +126,7 @@ pub fn run_many<P: Prepared + 'static>(
 }
 
 /// The same in blocks of so many seeds.
+#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 fn run_in_blocks<P: Prepared + 'static>(
     prepared: &Arc<P>,
     many: &Many,

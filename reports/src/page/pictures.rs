@@ -193,8 +193,8 @@ struct Drawn {
     places: BTreeMap<usize, usize>,
 }
 
-/// All values of an axis; of a map that is larger than is drawn, those that have runs: a study may have a hundred million
-/// points, and its records a few.
+/// All values of an axis; of a map that is larger than is drawn, those that have runs: a study may have a hundred
+/// million points, and its records a few.
 fn drawn(sheet: &Sheet<'_>, (across, up): (usize, usize), number: usize) -> Drawn {
     let axes = &sheet.results.header.axes;
     let count = |axis: usize| axes[axis].values.len();

@@ -95,8 +95,8 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
-/// For a message of several lines that quotes what is in files: a mark for each character that a terminal would obey, but
-/// for the ends of lines.
+/// For a message of several lines that quotes what is in files: a mark for each character that a terminal would obey,
+/// but for the ends of lines.
 pub fn marked(text: &str) -> String {
     text.chars().map(|c| if c != '\n' && acts_on_a_terminal(c) { '\u{fffd}' } else { c }).collect()
 }

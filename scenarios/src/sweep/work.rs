@@ -25,6 +25,7 @@ const AHEAD: usize = 8;
 type Done = (Unit, Result<Batch, SweepError>);
 
 /// See [`super::sweep`].
+#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub(super) fn run(
     study: &Arc<Study>,
     mut order: Order,

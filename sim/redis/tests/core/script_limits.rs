@@ -17,6 +17,7 @@ fn ask(node: &mut Node, script: &str) -> String {
 }
 
 /// Runs `job` on a thread that has not run a script yet.
+#[expect(clippy::disallowed_methods, reason = "no world runs here")]
 fn on_a_fresh_thread<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().spawn(job).expect("a thread").join().expect("no panic")
 }
