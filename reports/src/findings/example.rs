@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use doublehold_history::words::clean;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::Size;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "proptest"))]
 use doublehold_scenarios::shrink::Target;
 
 use super::{Shown, WRITES, several};
