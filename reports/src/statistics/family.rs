@@ -37,8 +37,8 @@ impl Tested {
 /// use doublehold::statistics::{Confidence, Tested, holm};
 ///
 /// let of = |p_value| Tested { p_value, discordant: 20 };
-/// assert_eq!(holm(&[of(0.02), of(0.001), of(0.03)], Confidence::P95), [false, true, false]);
-/// assert_eq!(holm(&[of(0.02), of(0.001)], Confidence::P95), [true, true]);
+/// assert_eq!(holm(&[of(0.03), of(0.001), of(0.04)], Confidence::P95), [false, true, false]);
+/// assert_eq!(holm(&[of(0.03), of(0.001)], Confidence::P95), [true, true]);
 /// ```
 pub fn holm(comparisons: &[Tested], confidence: Confidence) -> Vec<bool> {
     let miss = confidence.miss();
