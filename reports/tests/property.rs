@@ -192,7 +192,9 @@ fn what_is_found_is_shrunk_and_kept_and_replayed_first_until_it_is_mended() {
     assert!(!found.holds());
     let broken = found.broken.as_ref().expect("256 cases are enough");
     let shrunk = broken.shrunk.as_ref().expect("it is shrunk");
-    assert!(shrunk.is_minimal && shrunk.after.faults == 1 && shrunk.after.clients == 2, "{found}");
+    // Minimal by leaving out, which need not be the fewest: one fault may need another that makes room for it.
+    assert!(shrunk.is_minimal && shrunk.after.clients == 2, "{found}");
+    assert!((1..shrunk.before.faults).contains(&shrunk.after.faults), "{found}");
     let plan = broken.plan.clone().expect("it is kept");
     assert_eq!(plans_in(&folder), std::slice::from_ref(&plan));
     let text = found.to_string();
