@@ -1,4 +1,4 @@
-//! The answer in words: which design is violated least often, and which are not told apart from it.
+//! The answer in words: which designs are violated less often than others, and which are not told apart.
 //!
 //! Only what the numbers say, about these runs; no word of which design to take.
 
@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use doublehold_history::Predicate;
 
 use super::document::{Block, Line};
-use super::numbers::share;
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{RANKED, Sheet};
 use crate::findings::{grouped, several};
@@ -83,28 +82,23 @@ fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], (predicate, scale): (Predicat
         let worst = known.iter().filter_map(|cell| cell.rate(predicate).high()).fold(0.0, f64::max);
         return start.text(format!("seen with no design; {} of runs.", bound_words(worst, Scale::Share)));
     }
-    let first = rank(known[0]);
-    let (lowest, higher): (Vec<&Figures>, Vec<&Figures>) = known.iter().partition(|cell| rank(cell) == first);
-    if higher.is_empty() {
+    let ranks: Vec<&[&Figures]> = known.chunk_by(|a, b| rank(a) == rank(b)).collect();
+    if let [alike] = ranks[..] {
         let what = if all(|rate| rate.per_run.is_err()) { "no rate can be stated, and no" } else { "no" };
         return start
             .text(format!("{what} two designs are told apart: "))
-            .then(names(&lowest, &name))
+            .then(names(alike, &name))
             .text(".");
     }
-    if let [one] = lowest[..] {
-        return start
-            .text("lowest with ")
-            .then(name(one))
-            .text("; higher with ")
-            .then(names(&higher, &name))
-            .text(".");
-    }
-    start
-        .text("none is told apart below ")
-        .then(names(&lowest, &name))
-        .text(", which share rank 1; higher than with one of these at least: ")
-        .then(names(&higher, &name))
+    ranks
+        .iter()
+        .enumerate()
+        .fold(start, |line, (place, cells)| {
+            let not_apart = if cells.len() > 1 { ", not told apart" } else { "" };
+            let so = if place == 0 { "rank" } else { "; rank" };
+            line.text(format!("{so} {}{not_apart}: ", rank(cells[0]).unwrap_or_default()))
+                .then(names(cells, &name))
+        })
         .text(".")
 }
 
@@ -153,10 +147,10 @@ fn words(rate: &Rate, scale: Scale) -> String {
     }
 }
 
-/// How each design does over a large grid: from which rate to which it goes, and at how many points no other is told
-/// apart below it.
+/// How each design does over a large grid: from which rate to which it goes, and at how many points it has rank 1.
 fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
     let designs = sheet.results.header.designs.len();
+    let points = sheet.points.len();
     let apart = sheet.results.apart(&sheet.points, &RANKED, SURE);
     let of = |predicate: Predicate| {
         let firsts = |design: usize| {
@@ -170,8 +164,7 @@ fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
             line = line.text(if place == 0 { "" } else { "; " }).code(sheet.name(*design));
             line = line.text(format!(" {}", range(sheet, *design, predicate)));
             if designs > 1 {
-                line =
-                    line.text(format!(", none told apart below it at {}", several(*firsts as u64, "point")));
+                line = line.text(format!(", rank 1 at {firsts} of {}", several(points as u64, "point")));
             }
         }
         line.text(match designs.saturating_sub(NAMED) {
@@ -187,17 +180,21 @@ fn range(sheet: &Sheet<'_>, design: usize, predicate: Predicate) -> String {
     let of_design = || sheet.cells.values().filter(|cell| cell.design == design);
     let rates: Vec<Rate> =
         of_design().map(|cell| cell.rate(predicate)).filter(|rate| rate.high().is_some()).collect();
-    let values: Vec<f64> = rates.iter().filter_map(Rate::stated).collect();
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(0.0, f64::max);
-    let stated = match values.len() {
-        0 if rates.is_empty() => return "decided nowhere".to_owned(),
-        0 => String::new(),
-        _ if high == 0.0 && values.len() == rates.len() => return "seen nowhere".to_owned(),
-        _ if high == 0.0 => format!("not seen at {}, ", several(values.len() as u64, "point")),
-        _ if low == 0.0 => format!("from not seen to {} of runs, ", share(high)),
-        _ if low < high => format!("from {} to {} of runs, ", share(low), share(high)),
-        _ => format!("{} of runs, ", share(high)),
+    let values: Vec<(f64, &Rate)> =
+        rates.iter().filter_map(|rate| rate.stated().map(|it| (it, rate))).collect();
+    let of_value = |(_, rate): &(f64, &Rate)| words(rate, Scale::Share);
+    let low = values.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    let high = values.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let stated = match low.zip(high) {
+        None if rates.is_empty() => return "decided nowhere".to_owned(),
+        None => String::new(),
+        Some((_, (0.0, _))) if values.len() == rates.len() => return "seen nowhere".to_owned(),
+        Some((_, (0.0, _))) => format!("not seen at {}, ", several(values.len() as u64, "point")),
+        Some(((0.0, _), high)) => format!("from not seen to {}, ", of_value(high)),
+        Some((low, high)) if low.0 < high.0 => {
+            format!("from {} to {}, ", of_value(low).trim_end_matches(" of runs"), of_value(high))
+        }
+        Some((_, high)) => format!("{}, ", of_value(high)),
     };
     let unstated = rates.iter().filter(|rate| rate.stated().is_none());
     let highest = unstated.clone().filter_map(Rate::high).fold(0.0, f64::max);

@@ -72,6 +72,9 @@ pub(crate) fn rate_parts(value: f64, interval: Interval, scale: Scale) -> (Strin
 /// let counted = PartlyDecided::new(80, 30, 1_000);
 /// let (range, interval) = counted.range().zip(counted.exact(Confidence::P95)).expect("there were runs");
 /// assert_eq!(range_words(range, interval, Scale::Share), "8 to 11 % (6 to 13 %)");
+/// let counted = PartlyDecided::new(4, 1, 400);
+/// let (range, interval) = counted.range().zip(counted.exact(Confidence::P95)).expect("there were runs");
+/// assert_eq!(range_words(range, interval, Scale::Share), "1.0 to 1.2 % (0.3 to 2.9 %)");
 /// ```
 pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String {
     let (range, interval) = range_parts(range, interval, scale);
@@ -84,12 +87,17 @@ pub(crate) fn range_parts(range: Interval, interval: Interval, scale: Scale) -> 
     // What is not known of the ends is what the interval has beyond them.
     let beyond = (interval.width() - range.width()) / 2.0;
     let known = magnitude(beyond * unit.factor);
-    let number = |value: f64| {
-        let value = value * unit.factor;
-        let first = if value == 0.0 { known } else { magnitude(value) };
-        decimal(value, first.clamp(known - 2, known))
+    let numbers = |known: i32| {
+        [range.low, range.high, interval.low, interval.high].map(|value| {
+            let value = value * unit.factor;
+            let first = if value == 0.0 { known } else { magnitude(value) };
+            decimal(value, first.clamp(known - 2, known))
+        })
     };
-    let [from, to, low, high] = [range.low, range.high, interval.low, interval.high].map(number);
+    // A digit or two more where both ends would else be the same number, which says that nothing is open.
+    let is_open = |[from, to, ..]: &[String; 4]| from != to;
+    let digits = [known, known - 1, known - 2].map(numbers);
+    let [from, to, low, high] = digits.iter().find(|it| is_open(it)).unwrap_or(&digits[0]);
     (format!("{from} to {to}{}", unit.words), format!("{low} to {high}{}", unit.words))
 }
 

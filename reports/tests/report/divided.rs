@@ -184,7 +184,7 @@ fn a_bound_is_not_ranked_as_a_rate() {
     let page = divided([4, 120]);
     page.page();
     let answer = page.read("report.md");
-    let told = "lowest with `a` (at most 2.1 × 10⁻⁵ of runs); higher with `b` (2.4 × 10⁻⁴ of runs)";
+    let told = "rank 1: `a` (at most 2.1 × 10⁻⁵ of runs); rank 2: `b` (2.4 × 10⁻⁴ of runs).";
     assert!(answer.contains(told), "{answer}");
     let rows = answer.lines().filter(|line| line.starts_with("| P2: "));
     let cells: Vec<&str> = rows.filter_map(|row| row.split(" | ").nth(2)).collect();
