@@ -13,7 +13,7 @@ mod points;
 
 use points::POINTS;
 
-/// Where the tails end, in units of 2^-32 standard deviations.
+/// The end of the tails, in units of 2^-32 standard deviations.
 const CUT_Q32: i64 = 8 << 32;
 /// The octave of the first point: tail probabilities from 2^14 in 2^65 on.
 const FIRST_OCTAVE: u32 = 14;
