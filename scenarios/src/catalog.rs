@@ -194,7 +194,7 @@ pub(crate) fn file_beside(name: &str) -> Option<String> {
     Some(format!("did you mean the file `{}`?", shorten(&file)))
 }
 
-/// Which variant was meant, where the scenario before the `/` is one of the catalogue.
+/// A hint at the variant that was meant, if the scenario before the `/` is one of the catalogue.
 fn variant_meant(name: &str) -> Option<String> {
     let (stem, typed) = name.split_once('/')?;
     let (_, text) = FILES.iter().find(|(known, _)| *known == stem)?;

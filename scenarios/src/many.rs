@@ -143,7 +143,7 @@ fn run_in_blocks<P: Prepared + 'static>(
         })
         .collect();
     let workers: Vec<thread::JoinHandle<()>> = workers.into_iter().flatten().collect();
-    // Where there are no threads to be had, blocks are run here, one between two questions.
+    // If the system gives no threads, blocks are run here, one between two questions.
     let here = workers.is_empty().then(|| tell.clone());
     drop(tell);
     let mut merged = Merged::default();

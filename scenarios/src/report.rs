@@ -55,7 +55,7 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
-    /// What its first violation came from, where that was asked: [`crate::cause::explained`].
+    /// The causes of its first violation, if they were asked for: [`crate::cause::explained`].
     pub causes: Option<Causes>,
 }
 

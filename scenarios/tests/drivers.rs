@@ -51,8 +51,8 @@ fn every_entry_has_the_same_verdicts_through_either_driver_from_two_hundred_seed
     assert!(found.is_empty(), "{} runs differ:\n{}", found.len(), found.join("\n"));
 }
 
-/// Under weather the two draw other delays from one seed, and single runs come out differently. What they must agree
-/// in is how often. Of runs that differ, each driver has the violation in half of the cases, if both draw from one
+/// Under weather the two draw other delays from one seed, and single runs come out differently. They must agree in the
+/// rate of violations. Of runs that differ, each driver has the violation in half of the cases, if both draw from one
 /// distribution: a difference beyond four deviations has one chance in 16,000 for each predicate.
 ///
 /// In 900 runs of which 4 in 100 differ by chance, that finds a driver that violates in 7 more of 100, 98 times in 100:

@@ -1,8 +1,8 @@
-//! What a weather draws, in any scenario, is a plan that is read again and comes to the same run; and a fault can be
-//! written at any step of it.
+//! Faults that a weather draws, in any scenario, are a plan that is read again and comes to the same run; and a fault
+//! can be written at any step of it.
 //!
 //! Weathers are written as a user would write them, every kind in them and far more often, longer and shorter than any
-//! preset has it. Left out is what the reader of weathers refuses.
+//! preset has it. Left out are those that the reader of weathers refuses.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use doublehold_sim::Stream;
 
 const SEEDS: u64 = 2;
 
-/// What lines take besides whom they strike: one of these each time.
+/// The fields of lines besides whom they strike: one of these each time.
 const KINDS: [&str; 14] = [
     "kind = 'pause', host = HOST, for = LAW",
     "kind = 'suspend', host = HOST, for = LAW",
@@ -76,7 +76,7 @@ fn under_random_weather(name: &str, stream: &mut Stream) -> Scenario {
     catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is wrong with the plan of a run, if anything is.
+/// The mistake in the plan of a run, if there is one.
 fn wrong(report: &Report) -> Option<String> {
     let plan = Plan::of(report);
     let text = plan.to_toml().expect("TOML");

@@ -1,4 +1,4 @@
-//! Shards of a study: each batch is one's, and none has more than a batch more than another.
+//! Shards of a study: each batch belongs to one of them, and no two differ by more than a batch.
 
 use doublehold_scenarios::study::{Study, ready};
 use doublehold_scenarios::sweep::{BATCH, Batch, HandOut, Order, Shard, Unit};
@@ -29,7 +29,7 @@ fn assert_divided(study: &Study, of: u64) -> Result<(), TestCaseError> {
     for (units, said) in shards {
         let runs: u64 = units.iter().map(|unit| unit.runs).sum();
         prop_assert!(said >= runs, "{}: a shard of {of} says {said} and has {runs}", study.name);
-        // What is shared out among strata is rounded down in each, which all that one says does not look at.
+        // Runs that are shared out among strata are rounded down in each; the number that a whole sweep says is not.
         if study.precision.is_none() && (of > 1 || study.strata.is_none()) {
             prop_assert_eq!(said, runs, "{}: a shard of {}", study.name, of);
         }
@@ -48,7 +48,7 @@ fn assert_divided(study: &Study, of: u64) -> Result<(), TestCaseError> {
 fn any_number_of_shards_divides_a_ready_study_to_a_batch() {
     for ready in ready() {
         let study = Study::load(ready.name).expect("it comes with the program");
-        // How many runs a stratum has is worked out for each cell and each shard, which takes a while.
+        // The runs of a stratum are worked out for each cell and each shard, which takes a while.
         let of_all: Vec<u64> = if study.strata.is_some() { vec![1, 3, 8] } else { (1..=64).collect() };
         for of in of_all {
             assert_divided(&study, of).expect("it is divided");

@@ -8,9 +8,9 @@
 //! The graph has at most one edge per read and two per write, cycles are found in linear time (Tarjan).
 //! Evidence: every lost update, and one short cycle for each component of grants that has none.
 //!
-//! What was applied of a grant is its transaction, also if it was fenced off or died halfway: another may read what it
-//! wrote to one object beside what was there before in another, and an order explains that. All or nothing is what a
-//! transaction of the store gives; no lock can.
+//! The part of a grant that was applied is its transaction, also if it was fenced off or died halfway: another may read
+//! what it wrote to one object beside what was there before in another, and an order explains that. All or nothing is a
+//! promise of the store's transactions; no lock can give it.
 //!
 //! Stricter than replacing values needs: a grant that writes an object twice with another's write in between
 //! is an anomaly even if nobody read the first of them. Not modelled: a resource that loses or repeats versions.

@@ -1,4 +1,4 @@
-//! What may have caused a violation: each thing that can be taken away, with when it began and its words.
+//! Candidates for the cause of a violation: each thing that can be taken away, with when it began and its words.
 
 use std::collections::BTreeSet;
 
@@ -23,16 +23,16 @@ pub(super) struct Candidate {
     pub(super) words: String,
     /// When it began to matter.
     pub(super) began: TrueNs,
-    /// What others of its kind have in common with it.
+    /// A label that candidates of the same kind on the same hosts share.
     pub(super) kind: String,
-    /// Whether it is on a host concerned, and could do something while the grants concerned were asked for or held.
+    /// True if it is on a host concerned, and could do something while the grants concerned were asked for or held.
     pub(super) is_near: bool,
-    /// Whether it is made of several others.
+    /// True if it is made of several others.
     pub(super) is_whole: bool,
 }
 
 impl Candidate {
-    /// Whether another is part of it.
+    /// True if another is part of it.
     pub(super) fn includes(&self, other: &Candidate) -> bool {
         match (&self.what, &other.what) {
             (What::Faults(whole), What::Faults(part)) => part.iter().all(|fault| whole.contains(fault)),
@@ -80,12 +80,12 @@ fn faults(report: &Report, told: &Violation) -> Vec<Candidate> {
     (0..faults.len()).filter(first_of_its_kind).filter_map(candidate).collect()
 }
 
-/// What happens after this did not cause it: a double hold begins at once, a wait is too long at its end.
+/// The moment after which nothing can have caused it: a double hold begins at once, a wait is too long at its end.
 fn moment(told: &Violation) -> TrueNs {
     if told.second.is_some() { told.from } else { told.to }
 }
 
-/// What a violation is near to.
+/// The hosts and the time that a violation is near to.
 struct Near {
     /// The clients concerned and whoever touched their keys, and the nodes that had or were to have those.
     hosts: BTreeSet<HostIndex>,
@@ -107,8 +107,8 @@ impl Near {
         Near { hosts: clients.chain(nodes).collect(), asked: asked.unwrap_or(told.from) }
     }
 
-    /// Whether a strike was on one of its hosts. One that was over before anything was asked for has only shifted what
-    /// came after it in time, unless it left something behind: a clock, a role, a disk, a message on its way.
+    /// True if a strike was on one of its hosts. One that was over before anything was asked for has only shifted later
+    /// events in time, unless it left something behind: a clock, a role, a disk, a message on its way.
     fn concerns(&self, strike: &FaultReport) -> bool {
         let passes = matches!(strike.fault.effect.kind().nature, Nature::Stop | Nature::Death | Nature::Link);
         let is_past = passes && strike.until.is_some_and(|until| until < self.asked);
@@ -219,7 +219,7 @@ fn overrun(report: &Report, told: &Violation, client: ClientId, grant: CallId) -
     })
 }
 
-/// Whether the client's n-th grant of the lock outlasts its lease in this run: by its claim, or by what it sent.
+/// True if the client's n-th grant of the lock outlasts its lease in this run: by its claim, or by what it sent.
 pub(super) fn outlasts(report: &Report, told: &Violation, client: ClientId, nth: usize) -> bool {
     let grants = grants(&report.history, client, told.lock);
     let Some(grant) = nth.checked_sub(1).and_then(|place| grants.get(place)) else { return false };

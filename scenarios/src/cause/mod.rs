@@ -1,32 +1,33 @@
-//! What a violation came from: the run made again without each thing that may have caused it.
+//! The causes of a violation: the run is made again without each thing that may have caused it.
 //!
-//! Asked about is the first piece of evidence of the first predicate that is violated ([`Violation`]). Candidates are
-//! every fault that had struck by then, clocks that are wrong from the beginning, and that a client went on past its
-//! lease (`candidates.rs`). Something is called a cause if, without it,
+//! The question is about the first piece of evidence of the first predicate that is violated ([`Violation`]).
+//! Candidates are every fault that had struck by then, clocks that are wrong from the beginning, and a client that went
+//! on past its lease (`candidates.rs`). A candidate is called a cause if, without it,
 //!
-//! - **the same run** (same seed, rest unchanged) does it no more: nothing like it happens to the same clients from
-//!   100 ms before it began until 100 ms after it was over, that time is reached, and whoever came second is granted
-//!   the lock as often as before. Without the last condition whatever keeps a lock out of use would prevent all that
+//! - **the same run** (same seed, rest unchanged) is free of it: nothing like it happens to the same clients between
+//!   100 ms before it began and 100 ms after it was over, that time is reached, and whoever came second is granted the
+//!   lock as often as before. Without the last condition, anything that keeps a lock out of use would prevent all that
 //!   is done with it: taking away a promotion would "mend" a lock by leaving it without a master;
 //! - **other futures** of the run seldom do it: of 20, which have its past up to the moment at which the cause began
 //!   and draw everything random anew from then on, at least 6 do it with the cause, and at most a sixth as many
-//!   without. A run that differs in one thing also draws other delays, so that a violation which hangs on a coincidence
-//!   is gone without whatever is taken away; those are told from causes here. Six of 20 beside one of 20 is the first
-//!   that chance shows less than once in twenty (Fisher's exact test), and so are the multiples of it;
-//! - **other runs** seldom do it, the same client first: of those from 20 other seeds none does, or at most a sixth as
-//!   many as with it. Who comes first there is luck, and the other may hold on too long for reasons of its own.
+//!   without. A run that differs in one thing also draws other delays. So a violation that depends on a coincidence is
+//!   gone whatever is taken away; this condition tells it from one with a cause. Six of 20 beside one of 20 is the
+//!   first difference that chance shows less than once in twenty (Fisher's exact test), and so are the multiples of it;
+//! - **other runs** seldom do it with the same client first: of those from 20 other seeds none does, or at most a sixth
+//!   as many as with it. The order of the clients is luck there, and the other one may hold on too long for reasons of
+//!   its own.
 //!
-//! Several that are each needed are causes together. Where none is, all candidates are taken away at once, and of
-//! those as many put back as can be: what is left, if it is no more than [`EITHER_MAX`], is a set any one of which
-//! would have been enough ([`Found::Either`]).
+//! Several candidates that are each needed are causes together. If none is needed, all are taken away at once, and as
+//! many of them put back as can be. The rest, if it is no more than [`EITHER_MAX`], is a set any one of which would
+//! have been enough ([`Found::Either`]).
 //!
-//! Of a client that went on past its lease the counterfactual is that its leases last until the run is over. It is no
-//! cause beside one without which that same grant would not have outlasted its lease: a pause that makes a holder late
-//! is told, and not the pause and the lateness.
+//! For a client that went on past its lease, the counterfactual is that its leases last until the run is over. It is
+//! not a cause beside another without which that same grant would not have outlasted its lease: a pause that makes a
+//! holder late is told, and not the pause and the lateness.
 //!
-//! Not looked at: sets of things that are needed only together in other ways than these; who was there and how the
-//! lock is set up (`why` asks that); P4, whose evidence has no moment. What takes more than [`EVENTS_MAX`] events in
-//! all is not asked ([`Found::NotAsked`]). Assumes that the lock's code comes back.
+//! Not looked at: sets of things that are needed only together in other ways than these; the clients that were there
+//! and the setup of the lock (`why` asks that); P4, whose evidence has no moment. A question that would take more than
+//! [`EVENTS_MAX`] events in all is not asked ([`Found::NotAsked`]). Assumes that the lock's code comes back.
 
 mod candidates;
 mod trial;
@@ -42,27 +43,27 @@ use candidates::Candidate;
 use trial::{Came, Trials};
 pub use violation::Violation;
 
-/// How many events all runs that are made for one answer may have, together: some seconds' worth.
+/// The most events that all runs for one answer may have, together: some seconds' worth.
 pub const EVENTS_MAX: u64 = 4_000_000;
-/// Of how many things at most it is said that any one of them would have been enough.
+/// The most things of which it is said that any one of them would have been enough.
 pub const EITHER_MAX: usize = 4;
-/// How many other futures, and how many other seeds, a cause is tried in.
+/// The number of other futures, and of other seeds, in which a cause is tried.
 pub const OTHERS: u64 = 20;
 
-/// What was found out about a run's first violation.
+/// The answer about a run's first violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Causes {
-    /// What it is about.
+    /// The violation that is asked about.
     pub told: Violation,
-    /// What it came from.
+    /// The outcome of the search for its causes.
     pub found: Found,
-    /// How many things were tried.
+    /// The number of candidates that were tried.
     pub tried: usize,
-    /// How many runs were made for it.
+    /// The number of runs that were made for the answer.
     pub runs: u64,
 }
 
-/// What a violation came from.
+/// An outcome of the search for causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Each of these: it is gone without any one of them.
@@ -82,7 +83,7 @@ pub struct Cause {
     pub what: What,
     /// The same as a clause in the past tense: `c1 was paused for 20 s`.
     pub words: String,
-    /// How often it comes about with and without it (of [`Found::Either`]: without all of them).
+    /// The counts of runs in which it comes about with and without it (of [`Found::Either`]: without all of them).
     pub shares: Shares,
 }
 
@@ -97,7 +98,7 @@ pub enum What {
     Clocks(HostIndex),
 }
 
-/// How many of [`OTHERS`] do it.
+/// The futures and other seeds, of [`OTHERS`] each, in which it comes about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// Futures with the cause.
@@ -111,9 +112,9 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Whether it is seldom without the cause.
+    /// True if it is seldom without the cause.
     fn are_causal(self) -> bool {
-        /// How many times as often with as without.
+        /// The least ratio of counts with the cause to counts without it.
         const TIMES: u64 = 6;
         let futures = self.futures_with >= TIMES * self.futures_without.max(1);
         futures && self.seeds_with.unwrap_or(u64::MAX) >= TIMES * self.seeds_without
@@ -219,8 +220,7 @@ impl<'a> Search<'a> {
         tried.flatten().collect()
     }
 
-    /// Whether it is on the client's own way: nothing that happened to another client alone, which only shifts it in
-    /// time.
+    /// True if it is on the client's own way: one that happened to another client alone only shifts it in time.
     fn could_delay(&self, place: usize, client: ClientId) -> bool {
         let scenario = &self.trials.report().scenario;
         let own = candidates::host_of(scenario, client);

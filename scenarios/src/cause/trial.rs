@@ -1,4 +1,4 @@
-//! Runs without something, and what came of them.
+//! Runs without a candidate, and what became of the violation.
 
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
 use doublehold_sim::Seed;
@@ -14,7 +14,7 @@ use crate::scenario::{RatePpb, Scenario};
 /// Seeds far from those that people begin with, whose past they would repeat.
 const FAR: u64 = 1_000_000;
 
-/// What came of the violation in the same run without something.
+/// The fate of the violation in the same run without something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     /// It is gone.
@@ -67,18 +67,18 @@ impl<'a> Trials<'a> {
         self.report
     }
 
-    /// How many runs were made.
+    /// The number of runs that were made.
     pub(super) fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// Whether the run made again is the same, and short enough to be made often.
+    /// True if the run made again is the same, and short enough to be made often.
     pub(super) fn can_be_asked(&mut self) -> bool {
         let enough_for_one = self.report.events.saturating_mul(4 * OTHERS) <= EVENTS_MAX;
         enough_for_one && self.without(&[]).came == Came::Stays
     }
 
-    /// Whether more was needed than may be.
+    /// True if all runs together have more events than they may.
     pub(super) fn is_spent(&self) -> bool {
         self.events > EVENTS_MAX
     }
@@ -102,7 +102,7 @@ impl<'a> Trials<'a> {
         Tried { came, in_time }
     }
 
-    /// Whether the run got past that time, and whoever came second is granted the lock as often as before.
+    /// True if the run got past that time without a panic, and the second client gets the lock as often as before.
     fn is_usable(&self, run: &Report) -> bool {
         let completed = run.history.outcome() == Some(RunOutcome::Completed);
         let granted = self
@@ -112,13 +112,13 @@ impl<'a> Trials<'a> {
         granted && run.panicked.is_none() && (completed || run.ended >= self.told.over())
     }
 
-    /// How often it comes about elsewhere, with these and without.
+    /// Counts how often it comes about elsewhere, with these and without.
     pub(super) fn shares(&mut self, what: &[What], began: TrueNs) -> Shares {
         let told = self.told;
         let since = |verdicts: &Verdicts| told.is_in_since(verdicts, began);
         let near = |verdicts: &Verdicts| told.is_in_with_roles(verdicts);
         let futures_without = self.futures(what, began, since);
-        // What cannot be confirmed any more is not counted to its end.
+        // A candidate that can no longer be confirmed is not counted to its end.
         if futures_without * 6 > OTHERS {
             return Shares { futures_without, ..Shares::default() };
         }
@@ -131,14 +131,14 @@ impl<'a> Trials<'a> {
         Shares { futures_with, futures_without, seeds_with, seeds_without }
     }
 
-    /// How many futures do it that have the run's past up to an instant.
+    /// Counts the futures with the run's past up to an instant that do it.
     fn futures(&mut self, what: &[What], from: TrueNs, does: impl Fn(&Verdicts) -> bool) -> u64 {
         let Some(prepared) = self.changed(what) else { return 0 };
         let seed = self.report.seed;
         self.count_of(does, |future| prepared.judge_future(seed, from, future))
     }
 
-    /// How many other seeds do it.
+    /// Counts the other seeds that do it.
     fn seeds(&mut self, what: &[What], does: impl Fn(&Verdicts) -> bool) -> u64 {
         let Some(prepared) = self.changed(what) else { return 0 };
         self.count_of(does, |seed| prepared.judge(seed))

@@ -1,4 +1,4 @@
-//! The piece of evidence that causes are asked of: the one that a picture tells.
+//! The violation whose causes are asked for: the piece of evidence that a picture tells.
 
 use doublehold_history::{
     CallId, ClientId, EventKind, Evidence, History, LockId, Predicate, TrueNs, Verdict, Verdicts,
@@ -6,17 +6,18 @@ use doublehold_history::{
 
 use crate::report::Report;
 
-/// How far before and after it the same would still be the same.
+/// The time before and after it within which the same counts as the same violation.
 const NEAR_NS: u64 = 100_000_000;
 
 /// The first violation of a run: the first piece of evidence of the first predicate that is violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What is violated.
+    /// The predicate that is violated.
     pub predicate: Predicate,
-    /// Which lock it is about.
+    /// The lock that it is about.
     pub lock: LockId,
-    /// Who has part in it, in order of their numbers: both holders, whose write or whose command, or who waited.
+    /// The clients that have part in it, in order of their numbers: both holders, the one whose write or command it
+    /// was, or those who waited.
     pub clients: Vec<ClientId>,
     /// When it began.
     pub from: TrueNs,
@@ -24,7 +25,7 @@ pub struct Violation {
     pub to: TrueNs,
     /// The grants whose leases have to do with it, and whose they are.
     pub(super) grants: Vec<(ClientId, CallId)>,
-    /// Who came second, and had been granted the lock how often by then.
+    /// The client that came second, and the number of its grants of the lock by then.
     pub(super) second: Option<(ClientId, usize)>,
 }
 
@@ -51,7 +52,7 @@ impl Violation {
         Some(Violation { predicate, lock, clients, from, to, grants, second })
     }
 
-    /// Whether this piece of evidence is the one that is told.
+    /// True if this piece of evidence is the one that is told.
     pub fn is_of(&self, predicate: Predicate, evidence: &Evidence) -> bool {
         let same = |it: Instance| {
             it.lock == self.lock && it.clients == self.clients && it.from == self.from && it.to == self.to
@@ -59,7 +60,8 @@ impl Violation {
         predicate == self.predicate && Instance::of(evidence).is_some_and(same)
     }
 
-    /// Whether the same happens to the same clients around that time, whoever of them is first.
+    /// True if the same happens around that time: to the same clients in any order (P1, P2), or to one of them
+    /// (others).
     pub(super) fn is_in(&self, verdicts: &Verdicts) -> bool {
         self.any(verdicts, self.from.0.saturating_sub(NEAR_NS), |it| self.is_of_the_same(it))
     }
@@ -72,7 +74,7 @@ impl Violation {
         })
     }
 
-    /// Whether the same happens to one of those clients, with whomever, from an instant on until it was over.
+    /// True if the same happens to one of those clients, with whomever, from an instant on until it was over.
     pub(super) fn is_in_since(&self, verdicts: &Verdicts, since: TrueNs) -> bool {
         self.any(verdicts, since.0.min(self.from.0.saturating_sub(NEAR_NS)), |it| self.shares(it))
     }
@@ -90,7 +92,7 @@ impl Violation {
         let Verdict::Violated(evidence) = verdicts.get(self.predicate) else { return false };
         evidence.iter().any(|it| match Instance::of(it) {
             Some(it) => it.lock == self.lock && is_it(&it) && since <= it.to.0 && it.from.0 <= self.over().0,
-            // What was left out may be it.
+            // The evidence that was left out may be it.
             None => matches!(it, Evidence::Omitted { .. }),
         })
     }
@@ -147,7 +149,7 @@ impl Instance {
     }
 }
 
-/// How often a client had been granted a lock with this grant; as often as it ever was, if it never had this one.
+/// The place of a grant among a client's grants of a lock, from 1; the number of these if it is not among them.
 pub(super) fn nth(history: &History, client: ClientId, lock: LockId, grant: CallId) -> usize {
     let grants = grants(history, client, lock);
     grants.iter().position(|it| *it == grant).map_or(grants.len(), |place| place + 1)

@@ -99,7 +99,7 @@ impl Explored {
         self.tried.iter().sum()
     }
 
-    /// How many different traces those had, that of the run without faults among them.
+    /// The number of different traces that those had, that of the run without faults among them.
     pub fn distinct(&self) -> u64 {
         self.seen.len() as u64
     }

@@ -210,7 +210,7 @@ fn clock_freezes(setting: &Setting, at: &Event) -> Vec<Fault> {
     each(at, [ClockKind::Wall, ClockKind::Monotonic], frozen)
 }
 
-/// The two ends of the message that the event is about, or of the command's connection. What a node says to itself
+/// The two ends of the message that the event is about, or of the command's connection. A message from a node to itself
 /// crosses no network.
 fn link(at: &Event) -> Option<(&str, &str)> {
     let ends = match at {

@@ -49,7 +49,7 @@ impl Exploration {
                 let tell = tell.clone();
                 thread::Builder::new().spawn_scoped(scope, move || work(tell)).is_ok()
             });
-            // Where there are no threads to be had, all is tried here, and told of when it is over.
+            // If the system gives no threads, all is tried here, and told of when it is over.
             if begun.count() == 0 {
                 work(tell.clone());
             }

@@ -286,7 +286,7 @@ impl Effect {
         }
     }
 
-    /// What it did, without for how long.
+    /// The effect as a clause in the past tense, without its length.
     pub(super) fn did(&self) -> String {
         let of = |hosts: &Names, one: &str, several: &str| {
             format!("{hosts}'s {}", if hosts.several() { several } else { one })

@@ -170,7 +170,7 @@ impl Fault {
         }
     }
 
-    /// What happened, as a clause in the past tense: `c1 was paused for 12 s`.
+    /// The fault as a clause in the past tense: `c1 was paused for 12 s`.
     pub fn did(&self) -> String {
         let did = self.effect.did();
         match (self.lasting, self.effect.kind().nature) {

@@ -111,7 +111,7 @@ impl Setting<'_> {
         commands(self.clients, &self.lock.facts)
     }
 
-    /// Whether the two ever have a connection. A node has one with itself once its operator is told of a failover, who
+    /// True if the two ever have a connection. A node has one with itself once its operator is told of a failover, who
     /// types into it over its own network. Such an order need not be in the file: weather may draw it.
     fn talk(&self, one: HostIndex, other: HostIndex) -> bool {
         match (self.hosts.role(one), self.hosts.role(other)) {

@@ -1,11 +1,11 @@
-//! What people call a fault or a verdict for which files have another word.
+//! Words that people use for a fault or a verdict if files have another word.
 //!
 //! For hints only, and not as further spellings: a file keeps one word for one thing, so that two files that mean the
 //! same read the same, and a plan is found by its words.
 
 use super::suggest;
 
-/// Kinds of faults, and what else they are called. Where one word may mean two kinds, both are named.
+/// Kinds of faults, and other words for them. A word that may mean two kinds has both.
 const KINDS: [(&[&str], &[&str]); 15] = [
     (
         &["pause"],
@@ -75,7 +75,7 @@ const KINDS: [(&[&str], &[&str]); 15] = [
     (&["follow"], &["demote", "replicaof", "slaveof", "replicate"]),
 ];
 
-/// What a verdict that is stated is called otherwise.
+/// The verdicts that a file may state, and other words for them.
 const VERDICTS: [(&str, &[&str]); 2] = [
     ("holds", &["hold", "ok", "pass", "passes", "safe", "true", "yes", "kept", "satisfied", "valid"]),
     (
@@ -100,7 +100,7 @@ pub(crate) fn kind_hint(unknown: &str, known: &[&str]) -> String {
     }
 }
 
-/// The way out after a word that is no verdict.
+/// The way out after a word that is not a verdict.
 pub(crate) fn verdict_hint(unknown: &str, known: &[&str]) -> String {
     let typed = unknown.trim().to_lowercase();
     match VERDICTS.iter().find(|(_, others)| others.contains(&typed.as_str())) {

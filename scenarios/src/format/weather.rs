@@ -68,7 +68,7 @@ fn keys_of(kind: &Effect) -> Vec<&'static str> {
     kind.fields().into_iter().map(|(key, _)| key).chain(lasting).chain(sign).chain(either_way).collect()
 }
 
-/// Whether it makes a difference who is `from` and who is `to`. Connections are reset at both ends.
+/// True if it makes a difference who is `from` and who is `to`. Connections are reset at both ends.
 fn has_direction(kind: &Effect) -> bool {
     let is_of_way = matches!(kind.kind().nature, Nature::Link | Nature::Message);
     is_of_way && !matches!(kind, Effect::ResetConnections { .. })

@@ -1,5 +1,5 @@
-//! What many runs add up to, against a plain loop over the same seeds: in blocks of any size, on any number of threads,
-//! where violations, panics, refusals and undecided runs are sown at random, and wherever the search stops.
+//! The tally of many runs, against a plain loop over the same seeds: in blocks of any size, on any number of threads,
+//! with violations, panics, refusals and undecided runs sown at random, and wherever the search stops.
 
 use std::hint::spin_loop;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use super::*;
 use crate::report::Report;
 use crate::{Engine, SimEngine, catalog};
 
-/// What a seed may come to: real runs, each of another kind.
+/// The runs that a seed may come to: real ones, each of another kind.
 static RUNS: LazyLock<Vec<Summary>> = LazyLock::new(|| {
     let of = |name: &str, sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -101,7 +101,7 @@ fn plain(sown: &Sown, seeds: impl Iterator<Item = u64>) -> Tally {
     }
 }
 
-/// What ends a search: that so many of something were counted.
+/// True if a search may end: so many of something were counted.
 fn is_enough(tally: &Tally, violated: u64, panicked: u64) -> bool {
     let panics = tally.panicked.map_or(0, |(_, count)| count);
     tally.of(Predicate::P1).violated >= violated || panics >= panicked

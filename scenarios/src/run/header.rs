@@ -1,4 +1,4 @@
-//! What a history says of its scenario before anything happens: names, bounds, who watches.
+//! The header of a history, about the scenario before anything happens: names, bounds, who watches.
 
 use std::time::Duration;
 

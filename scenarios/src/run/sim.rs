@@ -112,7 +112,7 @@ pub struct PreparedSim {
     engine: &'static str,
     scenario: Arc<Scenario>,
     cast: Arc<Cast>,
-    /// What builds the lock, and what carries its requests.
+    /// The builder of the lock, and the carrier of its requests.
     kind: Arc<dyn LockKind<SimEnv>>,
     driver: Driver,
     /// Complete but for the seed.

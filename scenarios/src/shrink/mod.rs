@@ -128,15 +128,15 @@ pub struct Effort {
     /// How many runs may be made; what is left then is the result. Half a thousand are usual, and what takes
     /// [`Effort::REPLAYS_MIN`] is made in any case.
     pub replays_max: u64,
-    /// Which nodes may go.
+    /// The nodes that stay.
     pub nodes: KeepNodes,
 }
 
-/// Which nodes stay in a scenario that is made small.
+/// The nodes that stay in a scenario that is made small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepNodes {
     /// Those of a lock that takes a quorum of them, as its descriptor says ([`Nodes::Independent`]): a Redlock of one
-    /// node is no Redlock. Replicas go, and show what they are needed for by staying.
+    /// node is not a Redlock. Replicas may go, so one that stays is needed.
     #[default]
     OfQuorums,
     /// Every node of every lock.
@@ -170,7 +170,7 @@ pub struct Shrunk {
     pub replays: u64,
     /// Whether every single change was tried and lost the violation. If not, there were not enough replays.
     pub is_minimal: bool,
-    /// Whether nodes were not among what could go.
+    /// True if nodes were not among the things that could go.
     pub keeps_nodes: bool,
     /// What there was to begin with.
     pub before: Size,

@@ -101,7 +101,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.current.scenario()
     }
 
-    /// Whether every node stays.
+    /// True if every node stays.
     pub(super) fn keeps_nodes(&self) -> bool {
         let algorithm = &self.scenario().lock.algorithm;
         let is_quorum = |lock: &Descriptor| lock.name == *algorithm && lock.nodes == Nodes::Independent;

@@ -76,8 +76,8 @@ impl Strata {
         None
     }
 
-    /// How many runs each stratum of a cell gets, where each gets at least so many. What cannot come is not run. Of
-    /// what is shared out, runs without a fault get nothing if it is taken for granted that they hold.
+    /// The number of runs of each stratum of a cell, at least so many each. A stratum that cannot come is not run. Of
+    /// the runs that are shared out, the stratum without a fault gets none if it is taken to hold.
     pub(super) fn runs(&self, climate: Option<&Climate>, least: u64) -> Vec<u64> {
         let strata = self.all();
         let shared = |stratum: &BTreeMap<String, u32>| match self.weight(climate, stratum) {

@@ -53,7 +53,7 @@ impl Durations {
         self.count == 0
     }
 
-    /// Whether there can be such durations: whether its numbers agree with each other.
+    /// True if there can be such durations: the numbers agree with each other.
     pub fn can_be(&self) -> bool {
         let all = |of: fn(u64) -> u64| {
             let sums =

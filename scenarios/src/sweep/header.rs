@@ -111,7 +111,7 @@ pub struct PrecisionHeader {
     pub width: String,
 }
 
-/// What a merge had of a study.
+/// The shards of a study that a merge had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialHeader {
     /// The shards that there were; some of them may not have been finished.
@@ -121,7 +121,7 @@ pub struct PartialHeader {
 }
 
 impl StudyHeader {
-    /// How many cells there are: designs times points.
+    /// The number of cells: designs times points.
     pub fn cells(&self) -> u64 {
         let values = self.axes.iter().map(|axis| axis.values.len() as u64);
         values.fold(self.designs.len() as u64, u64::saturating_mul)

@@ -1,9 +1,9 @@
-//! Which batch comes next: one order of all batches of a study, and which of them are a shard's.
+//! The order of all batches of a study, and which of them are a shard's.
 //!
 //! Rounds come first, and in a round every cell has some batches, so that a sweep which ends early has about as many
 //! runs of each cell. Each batch goes to the shard that has the fewest runs so far, so that shards differ by a batch at
-//! most. Where cells may have enough before their last round, a round begins when all batches before it are told, and
-//! shards are of whole cells: nobody else knows what a cell's batches came to.
+//! most. If cells may have enough before their last round, a round begins when all batches before it are told, and
+//! shards are of whole cells: no other shard knows the results of a cell's batches.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::study::{CellId, Study};
 pub const BATCH: u64 = 500;
 /// How many batches of a cell come in a row. A cell's world is made anew for each batch.
 pub const ROW: u64 = 4;
-/// How many batches are counted one by one to say how many runs a shard has. Of more, a batch is a small part.
+/// The most batches that are counted one by one to say how many runs a shard has. Of more, a batch is a small part.
 const COUNTED: u64 = 100_000;
 
 /// A batch to be run.
@@ -43,7 +43,7 @@ pub struct Order {
     units: Units,
     shard: Shard,
     shares: Shares,
-    /// How many runs a cell has at most.
+    /// The most runs that a cell has.
     runs_of_a_cell: u64,
     enough: Option<Enough>,
 }
@@ -60,7 +60,7 @@ struct Units {
     next: u64,
 }
 
-/// How many runs each stratum of a cell has.
+/// The number of runs of each stratum of a cell.
 #[derive(Clone)]
 enum Division {
     /// As many as the study says: they are not divided.
@@ -80,7 +80,7 @@ impl Division {
             Division::Recorded(runs) => runs.get(&(cell, stratum)).copied(),
             Division::Study { study, last } => {
                 if last.as_ref().is_none_or(|(last, _)| *last != cell) {
-                    // What is wrong with a cell is told of by who runs it, so it has to be run.
+                    // The mistake in a cell is told by whoever runs it, so the cell has to be run.
                     let runs =
                         study.runs_by_stratum(cell).unwrap_or_else(|_| vec![1; study.parts() as usize]);
                     *last = Some((cell, runs));
@@ -104,7 +104,7 @@ impl Units {
         }
     }
 
-    /// How many places a round has.
+    /// The number of places in a round.
     fn in_round(&self) -> u64 {
         self.cells.saturating_mul(self.strata).saturating_mul(ROW)
     }
@@ -118,7 +118,7 @@ impl Units {
         batch.saturating_mul(BATCH) >= self.runs
     }
 
-    /// What is at the next place; most have no batch where runs are few.
+    /// The batch at the next place, if it has one; most have none if runs are few.
     fn step(&mut self) -> Option<Unit> {
         let place = self.next;
         self.next += 1;
@@ -126,7 +126,7 @@ impl Units {
         let (part, batch) = (in_round / ROW, round * ROW + in_round % ROW);
         let (cell, stratum) = (CellId(part / self.strata), part % self.strata);
         let of = self.division.runs_of(cell, stratum, self.runs).unwrap_or(0);
-        // What cannot come has one batch without a run, which says so.
+        // A stratum that cannot come has one batch without a run, which says so.
         let is_one = batch * BATCH < of || batch == 0;
         is_one.then(|| Unit { place, cell, stratum, batch, runs: BATCH.min(of - batch * BATCH), of })
     }
@@ -135,7 +135,7 @@ impl Units {
 /// When a cell has had enough.
 struct Enough {
     predicate: Predicate,
-    /// Whether that is enough.
+    /// Tells whether the counts are enough.
     is: Box<dyn Fn(Counted) -> bool + Send>,
     /// Of each cell of the shard: what its runs came to, and whether that was enough when its last round began.
     cells: BTreeMap<CellId, (Counted, bool)>,
@@ -149,7 +149,7 @@ impl Enough {
     }
 }
 
-/// What the runs of a cell came to, by the predicate whose rate is told.
+/// The counts of a cell's runs, by the predicate whose rate is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// In how many it is violated.
@@ -220,7 +220,7 @@ impl Order {
         }
     }
 
-    /// How many runs this shard has, batch by batch.
+    /// Counts the runs of this shard, batch by batch.
     fn counted(&self) -> u64 {
         let (mut units, mut shares) = (self.units.clone(), Shares::of(self.shard.of()));
         units.next = 0;

@@ -1,4 +1,4 @@
-//! Shards: parts of a sweep, and which of them runs what.
+//! Shards: parts of a sweep, and the rule that gives each batch to one of them.
 //!
 //! Pure counting. Every shard goes through all batches of the study and takes its own, so that none has to know what
 //! another did.
@@ -17,7 +17,7 @@ impl Shard {
     /// The only part there is.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    /// `None` if there is no such part.
+    /// A part of so many; `None` unless its number is from 1 to that.
     pub fn new(number: u64, of: u64) -> Option<Shard> {
         (1..=of).contains(&number).then_some(Shard { number, of })
     }
@@ -32,25 +32,25 @@ impl Shard {
         self.of
     }
 
-    /// Whether a cell is its, where shards are of whole cells.
+    /// True if a cell is this shard's, where shards are of whole cells.
     pub(super) fn has_cell(self, cell: u64) -> bool {
         cell % self.of == self.number - 1
     }
 
-    /// How many of so many cells are its, where shards are of whole cells.
+    /// The number of this shard's cells, out of so many, where shards are of whole cells.
     pub(super) fn cells(self, cells: u64) -> u64 {
         cells / self.of + u64::from(cells % self.of >= self.number)
     }
 }
 
-/// Who gets the next batch: who has the fewest runs, the first of equals. So no two ever differ by more than one batch,
-/// whatever sizes batches have. Dealing them out in turn gave all of a study to one shard, or all long batches, where
-/// a multiple of the number of shards came between two of a kind.
+/// The rule that gives the next batch to the shard with the fewest runs, the first of equals. So no two ever differ by
+/// more than one batch, whatever sizes batches have. Dealing them out in turn gave all of a study to one shard, or all
+/// long batches, if a multiple of the number of shards came between two of a kind.
 pub(super) struct Shares {
     of: u64,
-    /// How many have had a batch: those after them have no runs. There may be far more shards than batches.
+    /// The number of shards that have had a batch: those after them have no runs. Shards may far outnumber batches.
     begun: u64,
-    /// How many runs each of these has, and its number.
+    /// The number of runs of each of these, and its own number.
     runs: BinaryHeap<Reverse<(u64, u64)>>,
 }
 

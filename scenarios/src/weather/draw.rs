@@ -9,13 +9,13 @@
 //!   of the time (for pauses and suspensions always, which mean nothing elsewhere) the step is one of the struck host
 //!   itself.
 //!
-//! What strikes lasts as long as was drawn, also beyond the window. Times are whole microseconds and lengths whole
+//! A fault lasts as long as was drawn, also beyond the window. Times are whole microseconds and lengths whole
 //! milliseconds: nanoseconds would say nothing, and fill plans.
 //!
-//! Which slots of a line are struck comes from one stream, and each fault from a stream of its own, all by what the
-//! line is: its kind, whom it strikes, and its count among equal ones. So a line that is left out, or comes more often,
-//! or lasts longer, changes nothing about another; and a line that comes more often strikes wherever it struck before,
-//! as long as the number of slots stays.
+//! One stream draws which slots of a line are struck, and each fault has a stream of its own. All of them depend only
+//! on what the line is: its kind, whom it strikes, and its count among equal ones. So a line that is left out, or comes
+//! more often, or lasts longer, changes nothing about another; and a line that comes more often strikes wherever it
+//! struck before, as long as the number of slots stays.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -169,7 +169,7 @@ impl Climate {
     }
 }
 
-/// What a line is, whatever its numbers are: its kind and whom it strikes.
+/// The identity of a line, whatever its numbers are: its kind and whom it strikes.
 fn identity(fault: &RandomFault) -> String {
     let hosts = |names: &Names| names.0.join(",");
     let whom = match &fault.effect {

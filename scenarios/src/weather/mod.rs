@@ -32,7 +32,7 @@ pub(crate) use presets::{hint, read_from};
 /// Random faults within stated bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weather {
-    /// For how long from the beginning of a run it strikes. What began in it lasts as long as was drawn, also beyond.
+    /// The time from the beginning of a run in which faults begin. They last as long as was drawn, also beyond.
     pub window: Duration,
     /// Whether each run leaves out a random half of the lines. Faults hide each other: a search that always does
     /// everything misses what shows only where something else is left alone (swarm testing: Groce et al., 2012).
@@ -57,7 +57,7 @@ pub struct RandomFault {
     pub by: Option<DelayLaw>,
     /// To which side a clock goes wrong.
     pub sign: Sign,
-    /// Whether a fault of a way is drawn also the other way round than it is written, and a `cut`, `slow` or `loss`
+    /// True if a fault of a way is drawn also the other way round than it is written, and a `cut`, `slow` or `loss`
     /// also both ways: half of these both ways, the rest one way or the other alike.
     pub either_way: bool,
     /// Where the numbers come from, or that they are guessed.
@@ -86,7 +86,7 @@ impl RandomFault {
         !matches!(effect, Effect::DiskSnapshot { .. } | Effect::DiskRollback { .. } | Effect::Follow { .. })
     }
 
-    /// Whether it is a fault of a way between hosts.
+    /// True if it is a fault of a way between hosts.
     pub(crate) fn is_of_links(&self) -> bool {
         matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
     }

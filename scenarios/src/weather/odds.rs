@@ -1,11 +1,12 @@
-//! How often a line of a weather strikes: slots of equal length, each hit by itself with the same chance.
+//! The odds that a line of a weather strikes: slots of equal length, each hit by itself with the same chance.
 //!
-//! The number of hits is binomial, and its weights are known exactly: that is what strata stand on. A slot is hit once
-//! at most, so there are as many slots as make two in one unlikely: 32, or the power of two at which a slot's chance is
-//! a sixteenth or less. A run has no more faults of a line than there are slots, which is sixteen times the mean.
+//! The number of hits is binomial, and its weights are known exactly: strata rely on that. A slot is hit once at most,
+//! so there are as many slots as make two in one unlikely: 32, or the power of two at which a slot's chance is a
+//! sixteenth or less. A run has no more faults of a line than there are slots, which is at least sixteen times the
+//! mean.
 //!
-//! A hit costs one draw, larger than a threshold or not: so the same draws hit wherever they would at a lower rate. The
-//! threshold is the chance to one part in 2^64, which of one fault in a hundred years is a millionth of it.
+//! A hit costs one draw, below a threshold or not: so the same draws hit at a higher rate wherever they hit at a lower
+//! one. The threshold is the chance to one part in 2^64; for one fault in a hundred years that is a millionth of it.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use doublehold_sim::Stream;
 
 /// Of lines that strike seldom. More would cost draws and change nothing that anybody could count.
 const SLOTS_LEAST: u32 = 32;
-/// How many slots there are for each fault that is expected.
+/// The number of slots for each fault that is expected.
 const SLOTS_FOR_ONE: u128 = 16;
 /// A limit on time and memory: files refuse rates by which a run could come near it.
 const SLOTS_MOST: u32 = 1 << 24;
@@ -43,17 +44,17 @@ impl Odds {
         Odds { slots, chance: (mean, of), threshold: ratio_q64(mean, of) }
     }
 
-    /// How many there are.
+    /// The number of slots.
     pub(super) fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Whether the next slot is hit.
+    /// Draws for the next slot; true if it is hit.
     pub(super) fn is_hit(&self, stream: &mut Stream) -> bool {
         stream.next_u64() < self.threshold
     }
 
-    /// Where a slot begins and the next one does, in microseconds.
+    /// The beginnings of a slot and of the next one, in microseconds.
     pub(super) fn bounds_us(&self, slot: u32, window: Duration) -> (u64, u64) {
         let whole = window.as_micros();
         let begin =
@@ -61,11 +62,11 @@ impl Odds {
         (begin(slot), begin(slot + 1))
     }
 
-    /// How likely each number of hits is, up to a length.
+    /// The probability of each number of hits, from none on, as many numbers as `length`.
     ///
-    /// From the likeliest number outwards, then divided by the sum: from none on, all would be zero where none is less
-    /// likely than the smallest number there is. Not by `powi`, which need not come to the same in every build: how
-    /// many runs a stratum gets follows from it.
+    /// Computed from the likeliest number outwards, then divided by the sum: from none on, all would be zero if the
+    /// probability of none is below the smallest number there is. Not by `powi`, which need not come to the same in
+    /// every build: the runs that a stratum gets follow from it.
     pub(super) fn chances_of_hits(&self, length: usize) -> Vec<f64> {
         let slots = self.slots as usize;
         let (hits, of) = self.chance;
@@ -86,7 +87,7 @@ impl Odds {
         chances
     }
 
-    /// How likely one slot of this line is to be hit beside how likely not, added up over its slots, times 2^64.
+    /// The odds of a hit of one slot, added up over this line's slots, times 2^64.
     fn weight(&self) -> u128 {
         let (hits, of) = self.chance;
         u128::from(ratio_q64(hits, of - hits)) * u128::from(self.slots)

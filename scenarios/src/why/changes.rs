@@ -22,11 +22,11 @@ pub struct Change {
     pub what: String,
     /// The scenario as it is then.
     pub scenario: Scenario,
-    /// Why the answer may mean something else than it seems to.
+    /// The reason why the answer may mean something else than it seems to, if there is one.
     pub caveat: Option<Caveat>,
 }
 
-/// Why the answer to a change may mean something else than it seems to.
+/// A reason why the answer to a change may mean something else than it seems to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caveat {
     /// The lock computes no deadline any more, so that P2 asks what P1 asks.
@@ -137,7 +137,7 @@ fn switches(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
     lock.switches.iter().flat_map(with).chain(left_out(scenario, lock)).collect()
 }
 
-/// What was chosen and need not be, left out, with what does nothing without it.
+/// The changes that each leave out a switch that was chosen and need not be, with those that do nothing without it.
 fn left_out(scenario: &Scenario, lock: &Descriptor) -> Vec<Change> {
     let chosen = &scenario.lock.switches;
     let has_no_default = |switch: &&Switch| switch.default.is_none() && chosen.get(switch.name).is_some();
@@ -206,7 +206,8 @@ fn resource(scenario: &Scenario) -> Vec<Change> {
     others.map(with).chain([fence_reads, version_check]).collect()
 }
 
-/// What is meant by fencing: numbers, and a resource that looks at them. Neither does anything without the other.
+/// The change that people mean by fencing: numbers, and a resource that looks at them. Neither does anything without
+/// the other.
 fn fenced(scenario: &Scenario, lock: &Descriptor) -> Option<Change> {
     let has_numbers = lock.facts(&scenario.lock.switches).fencing;
     let switches: Switches = scenario.lock.switches.clone().with("fencing", true);
@@ -231,7 +232,7 @@ mod tests {
         let scenario = catalog::load(name, &sets).unwrap();
         let locks = doublehold_lockimpl::descriptors();
         let changes = all(&scenario, Target::Violates(Predicate::P2), &locks).into_iter();
-        // What is refused as a file is no change.
+        // A scenario that would be refused as a file is not tried.
         changes.filter(|change| change.scenario.checked().is_ok()).map(|change| change.what).collect()
     }
 

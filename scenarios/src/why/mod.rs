@@ -2,17 +2,17 @@
 //!
 //! **As it went along.** From points of the run many futures are made: the same past, everything random drawn anew
 //! after it, and none of the faults that had not struck by then. The share of futures that still come out the same is
-//! what had been decided by that point. Where it jumps, what happened in between is the cause.
+//! what had been decided by that point. If it jumps, the events in between are the cause.
 //!
-//! **What would have changed it.** The whole run is made again without one fault, without one client, or with one
-//! thing about the lock, the nodes or the resource changed. Where its own seed violates no more, that proves little: a
-//! change that only makes a request take longer moves everything, and the fault misses its moment. So such a change is
-//! tried again in [`TRIALS`] runs with faults moved by a little and from other seeds (`moves.rs` says how), and so is
-//! the scenario as it is.
+//! **What would have changed it.** The whole run is made again without one fault, without one client, or with one thing
+//! about the lock, the nodes or the resource changed. If the run from its own seed violates no more, that proves
+//! little: a change that only makes a request take longer moves everything, and the fault misses its moment. So such a
+//! change is tried again in [`TRIALS`] runs with faults moved by a little and from other seeds (`moves.rs` says how),
+//! and so is the scenario as it is.
 //!
-//! All are questions to runs, not to a model: an answer is a count of runs, and what it is worth is arithmetic that
-//! whoever prints it does. What is told of the run's own seed goes through one engine, and the many through another. A
-//! cause that two things share (either would have done) is no single change's; then nothing listed removes it.
+//! All are questions to runs, not to a model: an answer is a count of runs, and whoever prints it does the arithmetic
+//! on what it is worth. Results from the run's own seed go through one engine, and the many through another. A cause
+//! that two things share (either would have done) is not removed by any single change; then nothing listed removes it.
 
 mod changes;
 mod happenings;
@@ -48,7 +48,7 @@ pub struct Why {
     pub target: Target,
     /// From the beginning to the end of the run.
     pub points: Vec<Point>,
-    /// What the scenario as it is does in the runs that changes are tried in.
+    /// The counts of the scenario as it is, in the runs that changes are tried in.
     pub as_it_is: Tried,
     /// What was changed, and what came of it.
     pub changes: Vec<Changed>,
@@ -70,13 +70,13 @@ pub struct Point {
 pub struct Changed {
     /// What was changed.
     pub what: String,
-    /// Why the answer may mean something else than it seems to.
+    /// The reason why the answer may mean something else than it seems to, if there is one.
     pub caveat: Option<Caveat>,
-    /// What came of it.
+    /// The result of the change.
     pub came: Came,
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Came {
     /// The run from its own seed still does it.
@@ -90,7 +90,7 @@ pub enum Came {
 /// Of [`TRIALS`] runs, with faults moved by a little and from other seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// How many do it.
+    /// The number of runs that do it.
     pub violated: u64,
     /// Of how many nobody can say.
     pub undecided: u64,
@@ -154,7 +154,7 @@ where
     let points = points(&prepared, &report, target, jobs);
     let asked = Asked::new(many, &report, target)?;
     let all = changes::all(&asked.scenario, target, &engine.locks());
-    // What makes no sense here, as one could not write it in a file, is no change.
+    // A change that could not be written in a file makes no sense here, and is left out.
     let all: Vec<Change> = all.into_iter().filter_map(|change| checked(change, engine)).collect();
     let own = in_parallel(&all, jobs, |change| Some(engine.prepare(&change.scenario).ok()?.judge(seed)));
     let as_it_is = asked.outcomes(&asked.scenario, jobs)?;
@@ -185,17 +185,17 @@ fn points(prepared: &PreparedSim, report: &Report, target: Target, jobs: NonZero
     moments.into_iter().zip(same).map(point).collect()
 }
 
-/// What changes are tried in.
+/// The question and the trials in which changes are tried.
 struct Asked<'a, M> {
     many: &'a M,
     target: Target,
-    /// What was run, without expectations, and with a fault that may miss its moment: a change or a move makes some
-    /// miss it, and a run would then be undecided for that alone.
+    /// The scenario that was run, without expectations, and with faults that may miss their moment: a change or a move
+    /// makes some miss it, and a run would then be undecided for that alone.
     scenario: Scenario,
     trials: Vec<Trial>,
 }
 
-/// What one trial came to.
+/// The result of one trial.
 struct Outcome {
     violated: bool,
     undecided: bool,
@@ -210,7 +210,7 @@ impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
         Ok(Asked { many, target, scenario, trials })
     }
 
-    /// What came of a change whose own run is `own`; `None` if it cannot be run.
+    /// The result of a change whose own run is `own`; `None` if it cannot be run.
     fn came(&self, change: &Change, own: &Summary, as_it_is: &[Outcome], jobs: NonZeroUsize) -> Option<Came> {
         if self.target.is_in(own) {
             return Some(Came::Still);
@@ -288,7 +288,7 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(
         let workers: Vec<_> = (0..jobs).map(worker).collect();
         let joined = workers.into_iter().map(|(first, worker)| match worker {
             Ok(worker) => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // Where there are no more threads to be had, this one does it.
+            // If the system gives no more threads, this one does it.
             Err(_) => share(first),
         });
         joined.flatten().collect()

@@ -1,18 +1,18 @@
 //! The runs that a change is tried in: the scenario's faults moved by a little, and other seeds.
 //!
-//! What violates in one run often needs a fault within a millisecond of one event. Almost any change moves that event,
-//! and the violation is gone with the run that showed it and back with the next. So a change is tried where the moment
-//! is another one too. Of the trials a quarter each is of another seed alone, of the own seed with moved faults, of
-//! both, and of both with other delays: a scenario whose delays are fixed is much the same from every seed.
+//! A violation often needs a fault within a millisecond of one event. Almost any change moves that event, and the
+//! violation is gone with the run that showed it and back with the next. So a change is tried at other moments, too. A
+//! quarter of the trials has another seed alone, a quarter the run's own seed with moved faults, a quarter both, and a
+//! quarter both with other delays: a scenario whose delays are fixed is much the same from every seed.
 //!
-//! Either one fault is moved or each by its own amount. Its moment comes earlier or later, and what has a length or a
-//! size has another. How much is as likely in each octave from a millisecond, which is the order of a message's delay,
-//! to the lease: what a violation depends on is of one of these orders, and nobody knows beforehand of which. A fault
-//! that waits for an event is moved after that event, or to a time around the one at which it struck, since a change
-//! may number the events differently.
+//! Either one fault is moved or each by its own amount. Its moment comes earlier or later, and its length or size, if
+//! it has one, is another. The amount is equally likely in each octave from a millisecond, which is the order of a
+//! message's delay, to the lease: a violation depends on one of these orders, and nobody knows beforehand on which. A
+//! fault that waits for an event is moved after that event, or to a time around the one at which it struck, since a
+//! change may number the events differently.
 //!
-//! Each way between two hosts is up to sixteen times as long, or half. Not moved: whom a fault strikes, drifts, and
-//! chances of loss.
+//! With other delays, each way between two hosts is from half to sixteen times as long. Not moved: whom a fault
+//! strikes, drifts, and chances of loss.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(super) struct Trial {
     pub(super) seed: Seed,
     /// The scenario's faults, as they are and moved.
     moved: Vec<(Fault, Fault)>,
-    /// What other delays are drawn from, by the names of hosts.
+    /// The label of the streams for other delays, which have the names of hosts besides; none if delays stay.
     delays: Option<String>,
 }
 
@@ -137,7 +137,7 @@ fn moved(fault: &Fault, struck: Option<TrueNs>, lease: Duration, stream: &mut St
     moved
 }
 
-/// What of an effect is a length of time.
+/// The length of time in an effect, if there is one.
 fn size_of(effect: &mut Effect) -> Option<Slot<'_>> {
     let mut fields = effect.fields().into_iter().map(|(_, slot)| slot);
     fields.find(|slot| matches!(slot, Slot::Delay(..) | Slot::Step(_)))
