@@ -167,8 +167,8 @@ impl Check {
         Check { patience, ..self }
     }
 
-    /// How far what is found in weather is made small, and whether nodes go: those of a lock that takes a quorum of
-    /// them stay unless this says otherwise.
+    /// Sets the effort of shrinking what is found in weather: its limit of runs, and the nodes that may go. Nodes of a
+    /// lock that takes a quorum of them stay unless this says otherwise.
     pub fn effort(self, effort: Effort) -> Check {
         Check { effort, ..self }
     }
@@ -181,9 +181,9 @@ impl Check {
     /// # Errors
     ///
     /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. If something from
-    /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice
-    /// for that, and no run may wait. Not seen is a real clock that changes nothing in a run, as where it is only
-    /// compared with the lease. What the lock does wrong is no error: it is in the result.
+    /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice for
+    /// that, and no run may wait. Not seen is a real clock that changes nothing in a run, as where it is only compared
+    /// with the lease. A mistake of the lock is not an error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
@@ -333,9 +333,9 @@ impl Checked {
         self.tally.of(predicate)
     }
 
-    /// Whether the lock was granted at least once and never panicked, none of these was ever violated, and each was
-    /// decided in 99 of 100 runs: a check that could seldom say anything is no pass, since what keeps a run from being
-    /// decided may be what would violate it.
+    /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
+    /// decided in 99 of 100 runs. A check that could seldom say anything does not pass, since the thing that keeps a
+    /// run from being decided may be what would violate it.
     pub fn holds(&self, predicates: &[Predicate]) -> bool {
         let held = |predicate| {
             let count = self.count(predicate);

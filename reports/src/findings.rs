@@ -52,7 +52,7 @@ pub struct Findings {
     pub idle: Vec<&'static str>,
     /// What was found, the gravest first.
     pub found: Vec<(Counterexample, Shown)>,
-    /// What was seen to reach into runs from outside the simulation.
+    /// The sign that something from outside the simulation reached into runs, if one was seen.
     pub outside: Option<Outside>,
     /// The command of the search without its seeds: with `--seed N --runs 1` it makes one of its runs again.
     pub command: String,
@@ -69,7 +69,7 @@ pub struct Shown {
     pub replay: String,
 }
 
-/// Why nothing found would not mean that nothing is there.
+/// A reason why finding nothing would not mean that nothing is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// In words.
@@ -115,7 +115,7 @@ impl Findings {
         }
     }
 
-    /// Why nothing found would not mean that nothing is there.
+    /// The reasons why finding nothing would not mean that nothing is there.
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = self.common_gaps();
         gaps.extend(self.asked.iter().filter_map(|predicate| self.undecided(*predicate)));
@@ -131,7 +131,7 @@ impl Findings {
         gaps
     }
 
-    /// What says nothing about any predicate.
+    /// Gaps that are the same for every predicate.
     fn common_gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.tally.runs == 0 {
@@ -240,13 +240,13 @@ impl Findings {
         format!("{}, {seeds}, {}", several(runs, "run"), several(grants, "grant"))
     }
 
-    /// What the table of verdicts leaves open.
+    /// Remarks on the table of verdicts: the bound on waits, and the meaning of a missing rate.
     fn remarks(&self) -> Vec<String> {
         let bound = self.bound.as_ref().map_or(UNBOUNDED.to_owned(), WaitBound::words);
         [bound].into_iter().chain(self.about_rates().map(str::to_owned)).collect()
     }
 
-    /// Why runs said nothing about what was asked, each reason once, with the first seed.
+    /// The reasons why runs said nothing about what was asked, each once, with the first seed.
     fn unsaid(&self) -> Vec<String> {
         let unsaid = self.asked.iter().filter_map(|predicate| self.tally.of(*predicate).unsaid);
         let reasons: BTreeSet<(Seed, String)> = unsaid.collect();
@@ -266,11 +266,11 @@ impl Findings {
         text + &self.not_asked().map_or(String::new(), |line| wrap(&line, "", "  ", width))
     }
 
-    /// What casts doubt on how it came out.
+    /// The reasons to doubt the outcome.
     fn gaps_of_outcome(&self) -> Vec<Gap> {
         match self.outcome() {
             Conclusion::Inconclusive => self.gaps(),
-            // What was found may come from there.
+            // The violation may come from outside.
             Conclusion::Violated => self.outside.iter().map(|outside| Gap::of(outside.to_string())).collect(),
             Conclusion::Nothing => Vec::new(),
         }
@@ -280,7 +280,7 @@ impl Findings {
         self.gaps_of_outcome().iter().map(|gap| format!("- {gap}")).collect()
     }
 
-    /// What is violated and was not asked about, and how often: a pass says nothing about it.
+    /// The predicates that are violated and were not asked about, with their counts: a pass says nothing about them.
     pub fn not_asked(&self) -> Option<String> {
         let others =
             |predicate: &Predicate| !self.asked.contains(predicate) && self.tally.of(*predicate).violated > 0;

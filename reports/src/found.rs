@@ -16,7 +16,7 @@ use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
 
 use crate::check::hushed;
 
-/// How long runs without something may take in all, until it is taken that code under test does not come back.
+/// The time that the runs for the causes of a violation may take in all. Then code under test is taken to hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// From how many seeds the shrunk scenario is tried where the first run shows nothing through redis-rs.
 const OTHER_SEEDS: u64 = 200;

@@ -47,11 +47,11 @@ struct Run<'a> {
     evidence: BTreeMap<&'static str, Because>,
     overlaps: Vec<Overlap>,
     faults: Vec<Fault<'a>>,
-    /// Why the first violation came about, where runs without it have shown that.
+    /// The cause of the first violation in one sentence, if runs without it have shown that.
     why: Option<String>,
-    /// What happened, where they have not.
+    /// The events of the first violation in one sentence, if its cause is not known.
     what_happened: Option<String>,
-    /// What runs without it have shown, if they were made.
+    /// The results of runs without each possible cause, if such runs were made.
     causes: Option<causes::Causes<'a>>,
     notes: &'a [String],
     trace_hash: String,

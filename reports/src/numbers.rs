@@ -1,6 +1,6 @@
-//! Numbers as people type them, `1e6`, `10k`, `-1`, where a whole number in digits is wanted: what they meant.
+//! Hints on the meaning of numbers as people type them (`1e6`, `10k`, `-1`) where a whole number in digits is wanted.
 //!
-//! For hints only. A number that is read in one way only can be compared with what a report says.
+//! For hints only: a number that is read in one way only can be compared with what a report says.
 
 use std::num::ParseIntError;
 
@@ -9,7 +9,7 @@ use doublehold_history::words::shorten;
 
 use crate::error::CliError;
 
-/// Why an option's number is refused, if that can be said better than clap does; `typed` is the whole command.
+/// A better refusal of an option's number than clap's, if there is one; `typed` is the whole command.
 pub(crate) fn refused(refusal: &clap::Error, typed: &[String]) -> Option<CliError> {
     let context = |kind| match refusal.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

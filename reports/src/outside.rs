@@ -1,19 +1,18 @@
-//! What reaches into runs from outside the simulation: real time, other threads, real randomness, and what code keeps
-//! from one run to the next. Where something does, nothing that was found or not found means anything.
+//! Detection of anything that reaches into runs from outside the simulation: real time, other threads, real randomness,
+//! and state that code keeps from one run to the next. If something does, the results of a search mean nothing.
 //!
-//! Two signs are looked for, on runs that a search makes anyway and a dozen that are made again at its end:
+//! A search looks for two signs, in the runs that it makes anyway and in a dozen that it makes again at its end:
 //!
 //! - **The same seed gives another run.** The first run, the last, and those at powers of two between them are made
-//!   again, and their digests compared: the first uses of a static are the ones that differ most, and a search of any
-//!   length ends with few runs made twice.
-//! - **A run waits.** A world computes, and never waits for anything. Where the thread that runs it gives up its
-//!   processor of its own accord (`ru_nvcsw` of getrusage), it has slept, joined a thread, waited for a lock that
-//!   another thread holds, or blocked on a file or a socket. Elapsed time says nothing of that on a machine under load;
-//!   a processor that is taken away is counted apart (`ru_nivcsw`). A search's own threads meet in the allocator
-//!   and in the kernel, so one wait is not yet a sign: such a run is made again alone, and waits each time if its code
-//!   does.
+//!   again, and their digests compared. The first uses of a static differ the most, and a search of any length makes
+//!   only a few runs twice.
+//! - **A run waits.** A world computes, and never waits for anything. If the thread that runs it gives up its processor
+//!   of its own accord (`ru_nvcsw` of getrusage), it has slept, joined a thread, waited for a lock that another thread
+//!   holds, or blocked on a file or a socket. Elapsed time says nothing of that on a machine under load; a processor
+//!   that is taken away is counted apart (`ru_nivcsw`). A search's own threads meet in the allocator and in the kernel,
+//!   so one wait is not yet a sign: such a run is made again alone, and waits each time if its code does.
 //!
-//! Not seen: what is read and changes nothing, such as a lease that is compared with `Instant::elapsed` (within a run
+//! Not seen: a reading that changes nothing, such as a lease that is compared with `Instant::elapsed` (within a run
 //! hardly any real time passes, so that it never ends); a loop that spins until another thread is done. Waits are seen
 //! where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
 
@@ -25,13 +24,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Seed};
 
-/// How often a run that waited is made again. Of 720 runs of the locks that come with the program, on two threads of a
+/// The number of repeats of a run that waited. Of 720 runs of the locks that come with the program, on two threads of a
 /// busy machine, none waited by chance: at most 1 in 200 does (95 %), and five in a row once in 10^11 times.
 const REPEATS: usize = 5;
-/// How many runs that waited are looked at again, the first ones: code that waits does it in most of them.
+/// The most runs that waited and are looked at again, the first ones: code that waits does it in most of them.
 const WAITING_MAX: usize = 8;
 
-/// What was seen to reach into a run.
+/// A sign that something reached into a run from outside the simulation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outside {
     /// The same seed gave two runs.
@@ -80,7 +79,7 @@ impl<P> Watched<P> {
         Watched { prepared, first, noted: Mutex::default() }
     }
 
-    /// What is watched.
+    /// The prepared scenario that is watched.
     pub(crate) fn inner(&self) -> &P {
         &self.prepared
     }
@@ -91,7 +90,7 @@ impl<P> Watched<P> {
 }
 
 impl<P: Prepared> Watched<P> {
-    /// What reaches into these runs, all of which were made. The order of their threads does not matter.
+    /// Looks for a sign in these first runs, all of which were made. The order of their threads does not matter.
     pub(crate) fn reached(&self, runs: u64) -> Option<Outside> {
         let last = Seed(self.first.0.saturating_add(runs.checked_sub(1)?));
         let noted = self.noted().clone();
@@ -159,7 +158,7 @@ fn waits<T>(work: impl FnOnce() -> T) -> (T, bool) {
     (done, waited)
 }
 
-/// How often this thread has given up its processor of its own accord, where the system says so.
+/// The number of times that this thread has given up its processor of its own accord, if the system counts them.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_os = "openbsd"))]
 fn waits_so_far() -> Option<c_long> {
     use nix::sys::resource::{UsageWho, getrusage};

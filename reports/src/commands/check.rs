@@ -154,7 +154,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     })
 }
 
-/// What is printed: all of it as JSON, or a picture of the gravest and the rest as text.
+/// The text to print: all findings as JSON, or a picture of the gravest one and the rest as text.
 fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
     if show.format == Format::Json {
         return Ok(findings.json()?);
@@ -164,11 +164,11 @@ fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<Str
     Ok(if style.unicode { text } else { to_ascii(&text) })
 }
 
-/// What is run.
+/// The subject of a check: a scenario, and the bound on its waits.
 struct Subject {
     /// A lock's usual world or a file, with the weather that was asked for.
     scenario: Scenario,
-    /// What the weather is called where nobody named one.
+    /// The weather's name in the title if `--weather` names none.
     weather: &'static str,
     /// By what waits are judged, and who says so.
     bound: Option<WaitBound>,
@@ -236,7 +236,7 @@ pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Resul
     Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
 }
 
-/// What is looked for: what was typed, what the scenario says should hold, or everything that there is a verdict on.
+/// The predicates to look for: those typed, or those that the scenario says should hold, or all that have a verdict.
 fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
     let typed = &arguments.predicate;
     if !is_bounded && typed.contains(&Predicate::LV) {

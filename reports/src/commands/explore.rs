@@ -33,7 +33,7 @@ use crate::{json, output, shell};
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;
-/// What takes longer is not begun at all: it is a slip, and `--yes` would not make it end.
+/// The longest exploration that is begun at all: a longer one is a slip, and `--yes` would not make it end.
 const ENDLESS: Duration = Duration::from_secs(366 * 24 * 3600);
 /// How many runs tell how long all of them will take.
 const TO_MEASURE: u32 = 20;

@@ -45,7 +45,7 @@ fn read(name: &str) -> Result<History, CliError> {
     let history = if name == "-" {
         History::read_jsonl(io::stdin().lock())
     } else {
-        // What a shell puts in the place of a command's output is a pipe, and has somebody who writes to it.
+        // A shell's process substitution names a pipe, and there is a command that writes to it.
         let is_shells = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].iter().any(|it| name.starts_with(it));
         let file = if is_shells { File::open(name) } else { opening::for_reading(Path::new(name)) };
         let file = file.map_err(|error| refused(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Which nodes stay in a scenario that is made small, as typed.
+//! The options that say which nodes stay in a scenario that is made small.
 
 use clap::Args;
 use doublehold_scenarios::shrink::KeepNodes;
@@ -15,7 +15,7 @@ pub(crate) struct KeptNodes {
 }
 
 impl KeptNodes {
-    /// What was asked for.
+    /// The choice that was typed, or the default.
     pub(crate) fn asked(self) -> KeepNodes {
         match (self.keep_nodes, self.drop_nodes) {
             (true, _) => KeepNodes::All,

@@ -1,4 +1,4 @@
-//! What a user meant who gave a name to the wrong command: scenarios are run, plans replayed, histories judged, studies
+//! Hints for a user who gave a name to the wrong command: scenarios are run, plans replayed, histories judged, studies
 //! swept; locks are checked, in a weather.
 
 use std::fs::File;

@@ -75,7 +75,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     Ok(Exit::AsExpected)
 }
 
-/// Why there is nothing to shrink, and where there would be.
+/// The message that there is nothing to shrink, with a hint at where there would be.
 fn nothing_to_shrink(arguments: &Arguments, run: &str, asked: Option<Target>, shown: &[Target]) -> String {
     let shown: Vec<String> = shown.iter().copied().map(name_of).collect();
     match asked {
@@ -91,7 +91,7 @@ fn nothing_to_shrink(arguments: &Arguments, run: &str, asked: Option<Target>, sh
     }
 }
 
-/// How to find a run that violates something.
+/// A hint at the command that finds a run with a violation.
 fn search(name: &str) -> String {
     let searches = "looks for seeds and faults that do, and shrinks what it finds";
     match Plan::read(name) {

@@ -65,7 +65,7 @@ pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
     ))
 }
 
-/// What is the same on every page but for this: where nothing is violated there is no evidence to click.
+/// The body of a page, the same on every page except that nothing can be clicked if nothing is violated.
 fn body(view: &View) -> String {
     let (words, button) = match view.evidence.is_empty() {
         true => ("none, since no rule is violated", " disabled"),

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// The page draws its legend by itself, in its own inks. What is said is the same.
+    /// The page draws its legend by itself, in its own inks. The words are the same.
     #[test]
     fn the_page_has_every_sign_under_the_same_words() {
         let of_page = include_str!("page/legend.js");

@@ -1,4 +1,4 @@
-//! The bound by which LV judges waits, and who stated it. Without one a search has no verdict on LV, as a run has none.
+//! The bound by which LV judges waits, and its source. Without one a search has no verdict on LV, as a run has none.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ pub struct WaitBound {
     pub obtain_within: Option<Duration>,
     /// By whoever asks while nobody claims it.
     pub obtain_free_within: Option<Duration>,
-    /// Whether waits count from the last fault on.
+    /// True if waits count from the last fault on.
     pub after_faults: bool,
-    /// Who says so.
+    /// The source of the bound.
     pub stated_by: StatedBy,
 }
 
-/// Who states a bound.
+/// A source of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatedBy {
-    /// Who asks, by `--obtain-within`.
+    /// The user, by `--obtain-within`.
     Command,
     /// The world that a lock is tried in where nobody says another.
     UsualWorld,
@@ -42,7 +42,7 @@ impl StatedBy {
 }
 
 impl WaitBound {
-    /// What a scenario says, if it says anything.
+    /// The bound that a scenario states, if it states one.
     pub fn of(scenario: &Scenario, stated_by: StatedBy) -> Option<WaitBound> {
         let Limits { obtain_within, obtain_free_within, after_faults, .. } = scenario.limits;
         let is_stated = obtain_within.is_some() || obtain_free_within.is_some();
@@ -66,6 +66,6 @@ impl WaitBound {
     }
 }
 
-/// What a search without a bound says.
+/// The remark about a search without a bound.
 pub(super) const UNBOUNDED: &str =
     "LV: no bound stated, so that no wait is too long; `--obtain-within 60s` states one";

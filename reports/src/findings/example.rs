@@ -1,4 +1,4 @@
-//! A counterexample in words: from which seed, how small it became, and where it is.
+//! A counterexample in words: its first seed, its size before and after shrinking, and its files.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use doublehold_scenarios::shrink::Target;
 use super::{Shown, WRITES, several};
 use crate::found::Counterexample;
 
-/// What was found, from which seed, how small it became, and where it is.
+/// The text about a counterexample: its first seed, its size before and after shrinking, and where it is.
 pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
     let Counterexample { target, first, shrunk, is_real, .. } = example;
     let mut text = format!("{target}, first from seed {first}\n");
@@ -55,7 +55,7 @@ fn size(size: Size) -> String {
     parts.map(|(count, what)| several(count as u64, what)).join(", ")
 }
 
-/// What it takes: each fault in words, or that it takes none.
+/// The faults that it takes, each in words, or that it takes none.
 pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
     match faults {
         [] => vec!["no fault at all: delays and interleavings are enough".to_owned()],

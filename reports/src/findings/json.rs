@@ -1,4 +1,4 @@
-//! A search as one JSON object. `reports/JSON.md` explains each field; they may be added to, and are not changed.
+//! A search as one JSON object. `reports/JSON.md` explains each field. New fields may come; those that are there stay.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,7 +36,7 @@ struct Search<'a> {
     idle: &'a [&'static str],
 }
 
-/// Why nothing found would not mean that nothing is there.
+/// A reason why finding nothing would not mean that nothing is there.
 #[derive(Serialize)]
 struct ShownGap<'a> {
     why: &'a str,

@@ -1,11 +1,11 @@
-//! How often a predicate was violated, in words: exact bounds where it never was, and otherwise a rate with its
+//! The rate of violations of a predicate, in words: an exact bound if there was none, and otherwise a rate with its
 //! interval. Runs that were never decided count both ways.
 
 use doublehold_scenarios::many::Count;
 
 use crate::statistics::{Confidence, PartlyDecided, Scale, bound_words, range_words, rate_words};
 
-/// What stands for a rate that nobody can tell.
+/// The sign for a rate that cannot be told.
 pub(super) const NO_RATE: &str = "-";
 /// A share says nothing where the search stopped at the first violation, so there is none for fewer.
 const VIOLATED_MIN: u64 = 10;
@@ -16,7 +16,7 @@ pub(crate) fn counted(count: &Count) -> PartlyDecided {
     PartlyDecided::new(*violated, *inconclusive, holds + violated + inconclusive)
 }
 
-/// How often it is violated.
+/// The rate of violations in words; [`NO_RATE`] if no run was decided, or too few were violated.
 pub(super) fn rate(count: &Count) -> String {
     let is_never_decided = count.holds + count.violated == 0;
     if is_never_decided || (1..VIOLATED_MIN).contains(&count.violated) {
@@ -45,7 +45,7 @@ mod tests {
         rate(&Count { holds: runs - violated - inconclusive, violated, inconclusive, ..Count::default() })
     }
 
-    /// 1.49 % of 200 and 2.47 % of 120 are no "at most 1 %" and no "at most 2 %".
+    /// A bound of 1.49 % (0 of 200) is not "at most 1 %", and one of 2.47 % (0 of 120) is not "at most 2 %".
     #[test]
     fn bounds_are_rounded_up_and_rates_have_their_interval() {
         assert_eq!(shown(0, 0, 200), "at most 1.5 %");

@@ -6,10 +6,10 @@ pub(super) trait Table {
     fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
 }
 
-/// Columns of characters. What is wider than a line goes on below, with the first column again: cells that a terminal
-/// breaks can no longer be told apart.
+/// Columns of characters. Columns for which a line has no room go on below, with the first column again: cells that a
+/// terminal breaks can no longer be told apart.
 pub(super) struct Plain {
-    /// How many columns a line may take.
+    /// The most characters that a line may have.
     pub(super) width: usize,
 }
 

@@ -1,14 +1,14 @@
-//! What a violation came from, as JSON.
+//! The causes of a violation, as JSON.
 
 use doublehold_scenarios::cause::{self, Cause, Found, OTHERS};
 use serde::Serialize;
 
-/// What runs without each thing have shown.
+/// The results of the runs that were made without each thing.
 #[derive(Serialize)]
 pub(super) struct Causes<'a> {
     found: &'static str,
     causes: Vec<One<'a>>,
-    /// How many other futures, and how many other seeds, each was tried in.
+    /// The number of other futures, and of other seeds, in which each was tried.
     of: u64,
     tried: usize,
     runs: u64,

@@ -65,7 +65,7 @@ fn sentence(sheet: &Sheet<'_>, cells: &[&Figures], (predicate, scale): (Predicat
     let start = begin(predicate);
     let rank = |cell: &Figures| sheet.rank(cell, predicate);
     let mut known: Vec<&Figures> = cells.iter().copied().filter(|cell| rank(cell).is_some()).collect();
-    // What comes first in each rank is what the study lists first.
+    // Designs of one rank are in the order of the study.
     known.sort_by_key(|cell| (rank(cell), cell.design));
     let name = |cell: &Figures| {
         Line::default()
@@ -147,7 +147,7 @@ fn words(rate: &Rate, scale: Scale) -> String {
     }
 }
 
-/// How each design does over a large grid: from which rate to which it goes, and at how many points it has rank 1.
+/// The results of each design over a large grid: its lowest and highest rate, and at how many points it has rank 1.
 fn over_grid(sheet: &Sheet<'_>) -> Vec<Line> {
     let designs = sheet.results.header.designs.len();
     let points = sheet.points.len();

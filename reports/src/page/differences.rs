@@ -1,6 +1,6 @@
-//! Which designs are told apart: differences on the same seeds, each with its interval.
+//! The designs that are told apart: differences on the same seeds, each with its interval.
 //!
-//! What is told apart is corrected for how many comparisons the page makes; the intervals are not.
+//! The tests are corrected for the number of comparisons on the page; the intervals are not.
 
 use std::cmp::Ordering;
 

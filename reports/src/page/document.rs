@@ -60,7 +60,7 @@ pub(crate) struct Figure {
     pub(crate) name: String,
     /// The text of one `<svg>`.
     pub(crate) svg: String,
-    /// Whether somebody else may have drawn it: then it is shown as an image only.
+    /// True if somebody else may have drawn it: then it is shown as an image only.
     pub(crate) is_foreign: bool,
     /// What it shows and how to read it.
     pub(crate) caption: Line,

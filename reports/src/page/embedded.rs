@@ -5,8 +5,9 @@
 //! nowhere and paints in its own box only, whatever it says: that is the browser's promise, and not ours to keep. In
 //! exchange nobody is told more by pointing at it, as in pictures that stand in the page themselves.
 //!
-//! An image that is opened by itself is a page. So it holds shapes and words only; scripts, links, whatever reacts to a
-//! reader or is elsewhere is left out. What is not well formed is refused, since a browser would show nothing of it.
+//! An image that is opened by itself is a page. So it holds shapes and words only. Scripts, links, and anything else
+//! that reacts to a reader or is elsewhere are left out. A text that is not well formed is refused, since a browser
+//! would show nothing of it.
 
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesEnd, BytesRef, BytesStart, BytesText, Event};
@@ -57,7 +58,7 @@ pub(crate) fn drawing(svg: &str) -> Result<String, String> {
             Event::End(end) => sieve.end(end)?.map(Event::End),
             Event::Text(text) => sieve.text(&text)?.map(Event::Text),
             Event::GeneralRef(letter) => sieve.letter(letter)?.map(Event::GeneralRef),
-            // Comments, declarations, sections that are no markup.
+            // Comments, declarations, and sections that are not markup.
             _ => None,
         };
         if let Some(kept) = kept {
@@ -80,10 +81,10 @@ fn is_xml(letter: char) -> bool {
     is_space || (letter >= ' ' && !matches!(letter, '\u{fffe}' | '\u{ffff}'))
 }
 
-/// What passes, element by element.
+/// The filter that lets shapes and words pass, element by element.
 #[derive(Default)]
 struct Sieve {
-    /// How deep we are, and how deep in what is left out.
+    /// The depth of the current element in the image, and in an element that is left out.
     depth: usize,
     hidden: usize,
     is_begun: bool,
@@ -144,8 +145,8 @@ impl Sieve {
     }
 }
 
-/// The element without what is no drawing. Values are read and written again: as they stand, a quotation mark between
-/// apostrophes would end them.
+/// The element with those attributes only that belong to a drawing. Values are read and written again: as they stand, a
+/// quotation mark between apostrophes would end them.
 fn plain(start: &BytesStart<'_>, name: &str, is_root: bool) -> Result<BytesStart<'static>, String> {
     let mut kept = BytesStart::new(name.to_owned());
     if is_root {
@@ -165,8 +166,8 @@ fn plain(start: &BytesStart<'_>, name: &str, is_root: bool) -> Result<BytesStart
     Ok(kept)
 }
 
-/// Whether a value or a style sheet speaks of nothing that is elsewhere. Whatever style sheets can spell otherwise
-/// begins with a stroke, and their rules that load something with an at sign.
+/// True if a value or a style sheet refers to nothing outside the image. In a style sheet, any other spelling of a word
+/// begins with a backslash, and a rule that loads something begins with an at sign.
 fn is_at_home(value: &str) -> bool {
     let targets = value.split("url(").skip(1);
     let mut targets = targets.map(|target| target.trim_start().trim_start_matches(['\'', '"']));

@@ -1,6 +1,6 @@
 //! A page as one HTML file: everything in it, nothing from elsewhere, no script.
 //!
-//! What comes from files is escaped by the templates. Pictures that we draw are put in as they are; what others may
+//! Text from files is escaped by the templates. Pictures that we draw are put in as they are. A picture that others may
 //! have drawn is an image (see [`super::embedded`]), which can do nothing to the page.
 
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
 
 const STYLE: &str = include_str!("style.css");
-/// What the page may do: show its own styles and images that are in it.
+/// The permissions of the page: to show its own styles, and images that are in it.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'";
 

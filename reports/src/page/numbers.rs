@@ -13,7 +13,7 @@ pub(crate) fn share(value: f64) -> String {
     if is_small(value) { power(value) } else { format!("{} %", digits(value * 100.0)) }
 }
 
-/// Whether a share, and so all beside it, is written with a power of ten.
+/// True if a share, and so all beside it, is written with a power of ten.
 pub(crate) fn is_small(value: f64) -> bool {
     value != 0.0 && value.abs() < SMALLEST_PER_CENT
 }

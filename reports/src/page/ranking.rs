@@ -20,7 +20,7 @@ enum Unit {
     ThousandHours,
 }
 
-/// How ranks come about.
+/// The explanation of ranks that stands on the page.
 const RULE: &str = "A rank is 1 where no design is told apart as violated less often, and else one more than the \
                     highest rank of those that are. Designs of one rank are not told apart, whatever their numbers \
                     seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \

@@ -30,7 +30,7 @@ pub(crate) struct Sheet<'a> {
     pub(crate) cells: BTreeMap<u64, Figures>,
     /// The points of the grid that have runs, in order.
     pub(crate) points: Vec<u64>,
-    /// Which designs are told apart at the points that have tables.
+    /// The designs that are told apart at the points that have tables.
     apart: Apart,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Difference {
     /// The one's rate less the other's, on the same seeds; none where undecided runs leave it open.
     pub(crate) value: Option<f64>,
     pub(crate) interval: Interval,
-    /// How many seeds both ran from.
+    /// The number of seeds that both ran from.
     pub(crate) pairs: u64,
     /// In how many of them one is undecided, or both.
     pub(crate) undecided: u64,
@@ -139,7 +139,7 @@ impl<'a> Sheet<'a> {
         Some(Difference { value, interval, pairs: pairs.pairs(), undecided })
     }
 
-    /// How a design compares with another at a point that has tables; none where there is nothing to compare.
+    /// Compares a design with another at a point that has tables; `None` if there is nothing to compare.
     pub(crate) fn compare(
         &self,
         point: u64,

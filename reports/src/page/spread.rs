@@ -42,13 +42,15 @@ impl Spread {
         }
     }
 
-    /// How many durations that count alike would say as much (L. Kish, "Survey Sampling", 1965).
+    /// The effective sample size: the number of equally weighted durations that would say as much (L. Kish, "Survey
+    /// Sampling", 1965).
     pub(crate) fn effective(&self) -> f64 {
         if self.squares > 0.0 { self.mass * self.mass / self.squares } else { 0.0 }
     }
 
-    /// What that share of them is not longer than, in seconds; none from a handful: fewer than [`FEWEST`], or fewer
-    /// than have one beyond it on average (100 for 99 %), where it would be the longest by another name.
+    /// The quantile, in seconds: this share of the durations is not longer. None from a handful: fewer than [`FEWEST`],
+    /// or fewer than it takes for one to lie beyond it on average (100 for 99 %), where it would be the longest by
+    /// another name.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let fewest = FEWEST.max(1.0 / (1.0 - share));
         (self.effective() >= fewest * (1.0 - 1e-9)).then(|| self.reached(share)).flatten()
@@ -71,8 +73,8 @@ impl Spread {
         (self.mass > 0.0).then(|| self.sum / self.mass)
     }
 
-    /// How far the mean of so many may be off: 1.96 standard errors, where each counts for what it weighs. None where
-    /// they say no more than one would.
+    /// The margin of error of the mean: 1.96 standard errors, where each duration counts by its weight. None if all of
+    /// them say no more than one would.
     pub(crate) fn mean_error(&self) -> Option<f64> {
         let (mean, effective) = (self.mean()?, self.effective());
         if effective <= 1.0 + 1e-9 {

@@ -15,7 +15,8 @@ use crate::statistics::{
     Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
 
-/// What is stated is chosen by what was seen. The figures are from a test, which draws worlds whose rate is known.
+/// A warning that the runs themselves decide which numbers are stated. Its figures are from a test, which draws worlds
+/// whose rate is known.
 const SELECTED: &str = "Which numbers are stated is decided by the runs that they are made of, from about five \
                         violations on: lucky draws are stated, and others are not. Where three violations are \
                         expected, what is stated is on average 1.9 times too high, and 82 of 100 of its intervals hold \

@@ -115,8 +115,8 @@ pub(crate) fn of_fault(rest: &[(String, String)]) -> String {
     parts.join("; ")
 }
 
-/// Which way round a fault of links strikes. Records that do not say are of versions that drew every such fault either
-/// way round.
+/// The directions in which a fault of links strikes, in words. Records that do not say are of versions that drew every
+/// such fault either way round.
 fn ways(both_ways: Option<&str>, either_way: Option<&str>) -> &'static str {
     match (both_ways, either_way) {
         (Some("true"), _) => "both ways",

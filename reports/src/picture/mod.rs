@@ -126,9 +126,9 @@ pub fn sentences(report: &Report) -> Vec<Sentence> {
     events.map(|event| Sentence { at: event.at, words: event.words }).collect()
 }
 
-/// What happened that the first violation came of, in one sentence, and what it came from where that was asked
-/// ([`Report::causes`]); where nothing is violated, that a client refused a grant that came too late. `None` where the
-/// run shows neither.
+/// The account of the first violation, in one sentence: what happened, and what it came from if that was asked
+/// ([`Report::causes`]). If nothing is violated, the account of a client that refused a grant that came too late.
+/// `None` if the run shows neither.
 pub fn account(report: &Report) -> Option<Account> {
     cause::account(&Facts::new(Timeline::of_run(report)))
 }

@@ -27,7 +27,7 @@ pub(super) struct Timeline<'a> {
     pub(super) votes: Option<&'a BTreeMap<CallId, Vec<HostIndex>>>,
     /// When each grant's extensions began, where that is known.
     pub(super) extends: Option<&'a BTreeMap<CallId, Vec<TrueNs>>>,
-    /// What the first violation came from, where that was asked.
+    /// The causes of the first violation, if they were asked for.
     pub(super) causes: Option<&'a Causes>,
     pub(super) ended: TrueNs,
     /// What a release is: a plain DEL, where the lock is told to send one.

@@ -1,7 +1,7 @@
 //! Rates of designs with their intervals, a panel for each predicate, on axes of powers of ten.
 //!
-//! Zero has no place on such an axis: where nothing was seen, an arrow comes from the left edge and ends at the bound.
-//! Where only the ends are known, nothing stands between them.
+//! Zero has no place on such an axis: if nothing was seen, an arrow comes from the left edge and ends at the bound. If
+//! only the ends are known, nothing stands between them.
 
 use super::Bar;
 use super::canvas::{Canvas, FAINT, GREY, Look, Side, TEXT, WIDTH, draw};

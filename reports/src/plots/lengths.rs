@@ -23,7 +23,7 @@ pub(crate) struct Lengths {
 /// One design's lengths.
 pub(crate) struct Distribution {
     pub(crate) design: usize,
-    /// How many there are; of those that count differently, how many alike would say as much.
+    /// The number of lengths; if they have weights, the number of equally weighted ones that would say as much.
     pub(crate) effective: f64,
     /// Lengths in seconds, and the share that is no longer.
     pub(crate) steps: Vec<(f64, f64)>,

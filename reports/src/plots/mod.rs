@@ -36,8 +36,8 @@ pub(crate) use tradeoff::{Tradeoff, tradeoff};
 /// A number and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// What is likeliest, which is zero where nothing was seen; none where only the ends are known. Then no sign is
-    /// drawn, and no line goes through.
+    /// The likeliest value, which is zero if nothing was seen; none if only the ends are known. Then no sign is drawn,
+    /// and no line goes through.
     pub(crate) value: Option<f64>,
     /// What it is at least.
     pub(crate) low: f64,

@@ -93,8 +93,8 @@ impl Broken {
 }
 
 impl Tested {
-    /// Whether nothing broke it, the lock was granted at least once, and each predicate was decided in 99 of 100 cases:
-    /// a property that could seldom say anything is no pass.
+    /// True if nothing broke it, the lock was granted at least once, and each predicate was decided in 99 of 100 cases:
+    /// a property that could seldom say anything does not pass.
     pub fn holds(&self) -> bool {
         self.broken.is_none() && self.gaps().is_empty()
     }

@@ -12,7 +12,7 @@ use doublehold_scenarios::weather::{RandomFault, Weather, preset};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// How many faults of one line a host has in a run at most. The format allows more, which takes longer.
+/// The largest mean number of faults of one line on a host in a run. The format allows more, which takes longer.
 const MEAN_MAX: u32 = 16;
 /// How many lines one weather may have: what the format allows.
 const LINES_MAX: usize = 40;

@@ -31,10 +31,10 @@ pub struct Example {
     pub design: String,
     /// What happens, in one line.
     pub headline: String,
-    /// Why it comes about, in one sentence, where runs without it have shown that.
+    /// The cause in one sentence, if runs without it have shown that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What happened, in one sentence, where they have not.
+    /// The events in one sentence, if the cause is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_happened: Option<String>,
     /// Whether it was seen through redis-rs, and not only through a sweep's lean connections.

@@ -18,12 +18,12 @@ struct Head {
     next: Option<Batch>,
 }
 
-/// What a merge came to.
+/// The result of a merge.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The header of the result.
     pub header: StudyHeader,
-    /// Which of the files ended in a torn line.
+    /// The files that ended in a torn line.
     pub torn: Vec<String>,
 }
 

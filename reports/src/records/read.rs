@@ -1,5 +1,5 @@
-//! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. What no sweep
-//! writes is refused here, whoever reads (see `sound`).
+//! Reading records, a line at a time: a sweep of ten million runs has some hundred megabytes of them. Records that no
+//! sweep writes are refused here, whoever reads (see `sound`).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -86,7 +86,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, a line that is not its last is no batch, or a batch is none that a sweep writes.
+    /// If the file cannot be read, a line before the last is not a batch, or a batch is not one that a sweep writes.
     pub fn next_batch(&mut self) -> Result<Option<Batch>, RecordsError> {
         let batch = self.next_line()?;
         let sound = match &batch {
@@ -99,7 +99,7 @@ impl Records {
         }
     }
 
-    /// Why records that begin like these cannot be used.
+    /// The error for unsound records, with the number of the line that was read last.
     pub(super) fn refused(&self, Unsound { cause, hint }: Unsound) -> RecordsError {
         RecordsError::refused(&self.path, format!("line {}: {cause}", self.lines), hint)
     }

@@ -1,8 +1,9 @@
-//! What no sweep writes: records that were changed, by hand or by another program, are refused where they are read, so
-//! that whoever adds up and divides can rely on them. A sweep that goes on, a merge and a report read alike.
+//! The check of records as they are read. Records that no sweep writes were changed, by hand or by another program.
+//! They are refused, so that the code that adds up and divides can rely on them. A sweep that goes on, a merge and a
+//! report read alike.
 //!
-//! A batch is held against its header, its place in the one order that batches have, what the batches before it said,
-//! and its own numbers. Whoever changes all of them alike is not found out: nothing here is signed.
+//! A batch is checked against its header, its place in the one order that batches have, the batches before it, and its
+//! own numbers. A change that keeps all of these in agreement is not found out: nothing here is signed.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ const ANEW: &str = "the file was changed: sweep again into another folder";
 const GO_ON: &str = "go on with each shard (`--shard I/N`) and merge them again, take what there is with \
                      `merge --partial`, or sweep into another folder";
 
-/// What is wrong, and the way out.
+/// The mistake, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unsound {
     pub(crate) cause: String,
@@ -40,7 +41,7 @@ pub(crate) struct Checker {
     strata: BTreeMap<(u64, u64), Said>,
 }
 
-/// What was said of a stratum of a cell: how likely it is, how likely none is, and how many runs it is to have.
+/// The facts that a batch states of its stratum: how likely it is, how likely no stratum is, and its planned runs.
 type Said = (Option<f64>, Option<f64>, Option<u64>);
 
 /// Tells whether what was counted tells a rate as precisely as a study wants it.
@@ -56,7 +57,7 @@ impl Checker {
         if let Some(cause) = of_header(header) {
             return Err(Unsound { cause, hint: ANEW });
         }
-        // What was enough when format 1 was written is another question.
+        // A sweep of format 1 may have had enough by another rule.
         let is_other = header.sweep < FORMAT && header.precision.is_some();
         let is_whole = header.shard == [1, 1] && header.partial.is_none() && !is_other;
         let width = header.precision.as_ref().and_then(|precision| ratio(&precision.width));
@@ -101,7 +102,7 @@ impl Checker {
         })
     }
 
-    /// Takes in that there are no more.
+    /// Checks, after the last batch, that the weights of each cell's strata add up.
     pub(crate) fn end(&self) -> Result<(), Unsound> {
         let mut cells: BTreeMap<u64, Vec<Said>> = BTreeMap::new();
         for ((cell, _), said) in &self.strata {
@@ -138,7 +139,7 @@ fn gap(batch: &Batch) -> Unsound {
     Unsound { cause, hint: GO_ON }
 }
 
-/// What is wrong with a header.
+/// The mistake in a header, if there is one.
 fn of_header(header: &StudyHeader) -> Option<String> {
     let empty = header.axes.iter().find(|axis| axis.values.is_empty());
     let [number, of] = header.shard;
@@ -159,7 +160,7 @@ fn of_header(header: &StudyHeader) -> Option<String> {
     }
 }
 
-/// What is wrong with which runs a batch says it has.
+/// The mistake in a batch's cell, stratum or weights, if there is one.
 fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
     let is_divided = header.strata.len() > 1;
     let weight = if is_divided { batch.weight } else { batch.weight.or(Some(1.0)) };
@@ -177,7 +178,7 @@ fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
     Some(wrong.to_owned())
 }
 
-/// What is wrong with how many runs a batch has, and from which seeds.
+/// The mistake in a batch's number of runs or first seed, if there is one.
 fn of_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
     let most = header.runs.saturating_add(header.by_weight);
     let planned = batch.planned.unwrap_or(if header.by_weight == 0 { header.runs } else { most });
@@ -203,7 +204,7 @@ fn of_runs(header: &StudyHeader, batch: &Batch) -> Option<String> {
     }
 }
 
-/// What is wrong with what a batch says of each predicate.
+/// The mistake in a batch's counts of a predicate, if there is one.
 fn of_counts(batch: &Batch) -> Option<String> {
     if batch.panicked > batch.runs {
         return Some("counts more runs than it has".to_owned());
@@ -243,7 +244,7 @@ fn of_count(count: &PredicateCount, runs: u64) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with a batch's sums.
+/// The mistake in a batch's sums, if there is one.
 fn of_sums(batch: &Batch) -> Option<String> {
     let of_runs = [("grants", batch.grants), ("operated_ms", batch.operated_ms)];
     let lengths = [("obtained", &batch.obtained), ("recovered", &batch.recovered)];
@@ -257,7 +258,7 @@ fn of_sums(batch: &Batch) -> Option<String> {
         .then(|| "has more waits that ended with the lock than grants".to_owned())
 }
 
-/// Whether so many whole numbers can have this sum, and their squares that one. They can as long as the squares are
+/// True if so many whole numbers can have this sum, and their squares the other. They can as long as the squares are
 /// between those of numbers that are all alike and of one number that is all there is.
 fn can_be(Sums { sum, squares }: Sums, numbers: u64) -> bool {
     let (sum, squares) = (u128::from(sum), u128::from(squares));

@@ -1,5 +1,5 @@
-//! What a study's own text says of it, as far as it says it in so many words: a header that says otherwise was changed,
-//! and its numbers would be told of other designs, or as those of more runs.
+//! The facts that a study's own text states in so many words. A header that says otherwise was changed, and its numbers
+//! would be told of other designs, or as those of more runs.
 //!
 //! The text is not read as a study: a study may name files, and reading records opens no others.
 
@@ -7,7 +7,7 @@ use doublehold_history::words::shorten;
 use doublehold_scenarios::sweep::StudyHeader;
 use toml::{Table, Value};
 
-/// How the header says something else than the text of its study; nothing where the text is not to be read.
+/// The contradiction between a header and the text of its study, if there is one; none if the text cannot be read.
 pub(super) fn contradiction(header: &StudyHeader) -> Option<String> {
     let text: Table = header.text.parse().ok()?;
     let named = |key: &str| text.get(key).and_then(Value::as_str);

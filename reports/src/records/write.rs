@@ -85,7 +85,7 @@ impl Journal {
         Ok((records.whole(), Begun { runs, is_torn: records.is_torn() }))
     }
 
-    /// Why a sweep cannot go on after a batch that is another one's turn.
+    /// The error for a batch that is out of its turn.
     fn misplaced(&self, batch: &Batch) -> RecordsError {
         let (number, cell) = (batch.batch, batch.cell);
         let cause = format!("the batch {number} of cell {cell} is not where it belongs in this sweep");

@@ -1,14 +1,14 @@
-//! Which designs are told apart at which points, and their ranks.
+//! The designs that are told apart at each point, and their ranks.
 //!
 //! All comparisons of a page are one family: of pages on which all designs are the same, one in twenty at most tells
-//! any apart. Where runs are not divided, designs are compared on the same seeds, by an exact test. Where they are,
-//! or where there are too many points for pairs, each difference of two rates has an interval, so wide that all of
-//! them hold at once; that tells fewer apart. Undecided runs count against either side: designs are told
-//! apart where they are whatever those would have come to.
+//! any apart. If runs are not divided, designs are compared on the same seeds, by an exact test. If they are, or if
+//! there are too many points for pairs, each difference of two rates has an interval, so wide that all of them hold at
+//! once; that tells fewer apart. Undecided runs count against either side: two designs are told apart only if they
+//! would be whatever these runs had come to.
 //!
-//! A rank is 1 where no design is told apart as violated less often, and else one more than the highest rank of those
-//! that are. So designs of one rank are not told apart. Those of two ranks may not be either: being told apart does
-//! not pass on through what lies between.
+//! A rank is 1 if no design is told apart as violated less often, and else one more than the highest rank of those that
+//! are. So designs of one rank are not told apart. Designs of two ranks need not be told apart either: a design has
+//! rank 2 if it is told apart from a single one of rank 1.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,17 +18,17 @@ use doublehold_history::Predicate;
 use super::{Pairs, Results};
 use crate::statistics::{Between, Confidence, Tested, holm, simultaneous};
 
-/// Which designs are told apart.
+/// The designs that are told apart, and their ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Apart {
-    /// Which of two designs is violated less often, by point and predicate: only what is told apart.
+    /// The pairs that are told apart, by point and predicate: first the design that is violated less often.
     lower: BTreeMap<(u64, Predicate), Vec<(usize, usize)>>,
     /// The ranks of designs, by their numbers; none where nothing is known of one.
     ranks: BTreeMap<(u64, Predicate), Vec<Option<usize>>>,
 }
 
 impl Apart {
-    /// How one design compares with another; equal where they are not told apart.
+    /// Compares two designs: the one that is violated less often is less. Equal if they are not told apart.
     pub fn compare(&self, point: u64, (one, other): (usize, usize), predicate: Predicate) -> Ordering {
         let pairs = self.lower.get(&(point, predicate)).map_or(&[][..], Vec::as_slice);
         if pairs.contains(&(one, other)) {
@@ -45,7 +45,7 @@ impl Apart {
         *self.ranks.get(&(point, predicate))?.get(design)?
     }
 
-    /// How many comparisons told designs apart.
+    /// The number of comparisons that told designs apart.
     pub fn count(&self) -> usize {
         self.lower.values().map(Vec::len).sum()
     }
@@ -72,7 +72,7 @@ impl Results {
         apart
     }
 
-    /// Whether any run of a design decided.
+    /// True if any run of a design decided.
     fn is_known(&self, point: u64, design: usize, predicate: Predicate) -> bool {
         let cell = self.cells.get(&(point * self.header.designs.len() as u64 + design as u64));
         let strata = cell.into_iter().flat_map(|cell| cell.strata.values());
@@ -123,7 +123,7 @@ impl Results {
     }
 }
 
-/// Which of two designs is violated less often, where they are told apart.
+/// The pairs of designs that are told apart: first the one that is violated less often.
 type Lower = BTreeMap<(u64, Predicate), Vec<(usize, usize)>>;
 
 /// The ranks that follow from pairs of which the first is lower.

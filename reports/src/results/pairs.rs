@@ -34,12 +34,12 @@ pub struct Pairs {
 struct Marks {
     violated: [u64; Predicate::ALL.len()],
     undecided: [u64; Predicate::ALL.len()],
-    /// Which of the 64 there are.
+    /// The runs that were made, of 64, as bits.
     made: u64,
 }
 
 impl Marks {
-    /// Which runs are violated, held, and undecided.
+    /// The runs that are violated, held, and undecided, as bits.
     fn of(&self, number: usize) -> [u64; 3] {
         let (undecided, violated) = (self.undecided[number], self.violated[number]);
         [violated & !undecided, self.made & !violated & !undecided, undecided]

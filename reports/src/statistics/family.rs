@@ -1,14 +1,14 @@
-//! Many comparisons at once: which of them are told apart, so that a page on which all are the same says of
-//! none that it differs, nineteen times in twenty.
+//! Many comparisons at once, and which of them are told apart. If all designs of a page are the same, it says of none
+//! that it differs, nineteen times in twenty.
 //!
 //! Eleven designs are 55 pairs, and six predicates make 330 comparisons: each on its own at 95 %, a page of designs
-//! that are the same tells up to sixteen apart. So the bar is raised, by two ways that both keep the chance of even one
-//! false difference on a page below the confidence's miss, however comparisons depend on each other:
+//! that are the same tells up to sixteen apart. So the bar is raised, in two ways. Both keep the chance of even one
+//! false difference on a page below one minus the confidence, however comparisons depend on each other:
 //!
 //! - [`holm`] for comparisons that have a p-value (S. Holm, Scandinavian Journal of Statistics 6, 1979);
 //! - [`simultaneous`] for intervals, of which all hold at once, by Bonferroni.
 //!
-//! Benjamini and Hochberg's procedure tells more apart, and was rejected: it keeps the share of false ones among those
+//! Rejected: Benjamini and Hochberg's procedure, which tells more apart. It limits the share of false ones among those
 //! that are told apart, over many pages. A reader takes one sentence of one page, and has no share.
 
 use super::Confidence;
@@ -16,22 +16,22 @@ use super::Confidence;
 /// A comparison that is tested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// How often what is the same looks so different.
+    /// The chance that two that are the same look at least so different.
     pub p_value: f64,
     /// In how many seeds the two may differ.
     pub discordant: u64,
 }
 
 impl Tested {
-    /// Whether it could be told apart on its own, if all seeds that differ were on one side. What could not is no
-    /// attempt that has to be paid for: how many seeds differ says nothing of the side they are on.
+    /// True if it could be told apart on its own, if all seeds that differ were on one side. A comparison that could
+    /// not is not an attempt that has to be paid for: how many seeds differ says nothing of the side they are on.
     fn could_be_apart(&self, miss: f64) -> bool {
         // 2 × (1/2)^n
         2.0 * 0.5_f64.powf(self.discordant as f64) <= miss
     }
 }
 
-/// Which of all comparisons are told apart, in their order.
+/// Tells of each comparison, in their order, whether it is told apart among all of them: Holm's procedure.
 ///
 /// ```
 /// use doublehold::statistics::{Confidence, Tested, holm};
@@ -52,8 +52,8 @@ pub fn holm(comparisons: &[Tested], confidence: Confidence) -> Vec<bool> {
     apart
 }
 
-/// How many standard deviations so many intervals need on each side for all of them to hold at once, as often as the
-/// confidence says.
+/// The number of standard deviations that so many intervals need on each side for all of them to hold at once, as often
+/// as the confidence says.
 pub fn simultaneous(intervals: usize, confidence: Confidence) -> f64 {
     let tail = confidence.miss() / 2.0 / intervals.max(1) as f64;
     let (mut low, mut high) = (0.0, 40.0);

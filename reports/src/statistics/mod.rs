@@ -19,9 +19,9 @@
 //! # What is not modelled
 //!
 //! Runs are independent and alike: each has its own seed. Grants within a run are neither, which is why all rates are
-//! counted by run and made rates per grant afterwards. Which designs are told apart is corrected for how many
-//! are compared. Intervals are not: of a hundred 95 % intervals, five miss. Neither is ending a sweep once its interval
-//! is narrow enough, which makes lucky draws end first.
+//! counted by run and made rates per grant afterwards. The decision which designs are told apart is corrected for the
+//! number of comparisons. Intervals are not: of a hundred 95 % intervals, five miss. Neither is ending a sweep once its
+//! interval is narrow enough, which makes lucky draws end first.
 //!
 //! ```
 //! use doublehold::statistics::{Confidence, Proportion};

@@ -60,8 +60,8 @@ impl Paired {
         (self.pairs() > 0).then(|| difference / self.pairs() as f64)
     }
 
-    /// How often designs that are the same differ in one direction or the other as much as these do: McNemar's exact
-    /// test, two-sided. One without seeds that tell them apart.
+    /// The p-value: how often designs that are the same differ in one direction or the other at least as much as these
+    /// do. McNemar's exact test, two-sided; 1 if no seed tells them apart.
     pub fn p_value(&self) -> f64 {
         let fewer = self.only_first.min(self.only_second);
         (2.0 * binomial::at_most(fewer, self.only_first + self.only_second)).min(1.0)
@@ -153,8 +153,8 @@ impl PartlyPaired {
         self.pairs() - pairs.both - pairs.neither
     }
 
-    /// Whether the first design is violated more often or less often, and how often designs that are the same would
-    /// look so different; whatever the undecided runs would have come to.
+    /// The evidence for a difference: greater if the first design is violated more often, and the p-value, whatever the
+    /// undecided runs would have come to.
     pub fn evidence(&self) -> (Ordering, f64) {
         let (lower, higher) = (self.as_if_lower(), self.as_if_higher());
         if lower.only_first > lower.only_second {

@@ -27,7 +27,7 @@ impl Scale {
     }
 }
 
-/// What is smaller has a power of ten.
+/// The smallest share and the smallest number that are written without a power of ten.
 const SMALLEST_SHARE: f64 = 1e-4;
 const SMALLEST_NUMBER: f64 = 1e-3;
 
@@ -84,7 +84,7 @@ pub fn range_words(range: Interval, interval: Interval, scale: Scale) -> String 
 /// The same in two: `8 to 11 %` and `6 to 14 %`.
 pub(crate) fn range_parts(range: Interval, interval: Interval, scale: Scale) -> (String, String) {
     let unit = Unit::of(range.high.abs().max(interval.width() / 10.0), scale);
-    // What is not known of the ends is what the interval has beyond them.
+    // The digits that are known follow from how far the interval reaches beyond the ends.
     let beyond = (interval.width() - range.width()) / 2.0;
     let known = magnitude(beyond * unit.factor);
     let numbers = |known: i32| {

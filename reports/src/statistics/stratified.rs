@@ -112,14 +112,14 @@ pub struct Estimate {
 pub struct Between {
     /// The rate at both ends.
     pub range: Interval,
-    /// What chance leaves open below the one and above the other.
+    /// The interval around both ends: what chance leaves open below the one and above the other.
     pub interval: Interval,
 }
 
 impl Between {
-    /// Whether this rate is below another for certain, whatever undecided runs come to: the interval of the difference,
-    /// by MOVER for differences (G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008), is below zero. As if both
-    /// were independent, which tells fewer apart where the same seeds make both higher or lower.
+    /// True if this rate is below another for certain, whatever undecided runs come to: the interval of the difference,
+    /// by MOVER for differences (G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008), is below zero. Both are
+    /// taken as independent, which tells fewer apart where the same seeds make both higher or lower.
     pub fn is_below(&self, other: &Between) -> bool {
         let difference = other.range.low - self.range.high;
         let errors = (self.interval.high - self.range.high).hypot(other.range.low - other.interval.low);
@@ -132,8 +132,8 @@ impl Between {
 pub struct Unsupported {
     /// What is missing.
     pub reason: Reason,
-    /// What the rate is at most, if anything was decided. Where no violation was seen and nothing is undecided it is an
-    /// exact one-sided bound; else it is the high end of the interval.
+    /// The upper bound of the rate, if anything was decided. If no violation was seen and nothing is undecided, it is
+    /// an exact one-sided bound; else it is the high end of the interval.
     pub at_most: Option<f64>,
 }
 
@@ -144,9 +144,9 @@ pub enum Reason {
     NothingDecided,
     /// No stratum shows a violation.
     NoneSeen {
-        /// How many runs decided.
+        /// The number of runs that decided.
         runs: u64,
-        /// How many did not, which count towards the bound.
+        /// The number of runs that did not, which count towards the bound.
         undecided: u64,
     },
     /// So many runs are undecided that the rate depends on what they would have come to.
@@ -267,7 +267,7 @@ impl Stratified {
         Ok(Estimate { value, interval, plain_runs })
     }
 
-    /// Where the rate lies, whether or not a number can be stated: as if all undecided runs held, and as if they were
+    /// The ends of the rate, also if no number can be stated: as if all undecided runs held, and as if they were
     /// violated and all that was not run too. None without a run that decided.
     pub fn between(&self, deviations: f64) -> Option<Between> {
         self.parts().any(|(_, part)| part.decided().of() > 0).then(|| {
@@ -320,7 +320,7 @@ impl Stratified {
     }
 }
 
-/// Whether the undecided runs are too many for a number that leaves them out; given the rate as if all of them held,
+/// True if the undecided runs are too many for a number that leaves them out; given the rate as if all of them held,
 /// and as if all were violated.
 pub(crate) fn undecided_matter(range: Interval) -> bool {
     // A tenth is a tenth, also where the last bit of a float is off.

@@ -1,15 +1,15 @@
-//! Whether two shares of independent runs differ beyond chance, exactly. Pure arithmetic.
+//! An exact test for the difference of two shares of independent runs. Pure arithmetic.
 //!
-//! Fisher's test: given how many hits there are in both together, how likely they are to fall to the two as unevenly
-//! as they did, or more so. Intervals of both that do not meet, which is easier, ask for far more than they say.
+//! Fisher's test: given the hits in both together, the chance that they fall to the two as unevenly as they did, or
+//! more so. To ask that the intervals of both do not meet is easier, and demands far more than they say.
 
 use super::{Proportion, binomial};
 
 /// Shares whose tables are as likely as the one seen count as less likely: they differ by rounding alone.
 const TIE: f64 = 1.0 + 1e-9;
 
-/// How likely it is that two shares of one truth lie as far apart as these, or farther (R. A. Fisher, 1935): 1 where
-/// either was never tried.
+/// The p-value of Fisher's exact test (R. A. Fisher, 1935): how likely it is that two shares of one truth lie as far
+/// apart as these, or farther. It is 1 if either was never tried.
 ///
 /// ```
 /// use doublehold::statistics::{Proportion, chance_of_difference};

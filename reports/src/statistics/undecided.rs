@@ -1,9 +1,9 @@
 //! Hits among runs of which some were never decided. Pure arithmetic.
 //!
-//! What keeps a run from being decided (a limit that is met, a wait that goes on) is often what a hit comes from, so
-//! that undecided runs are not missing at random: leaving them out makes a rate too low or too high by as many as they
-//! are. Here they count both ways: as if none was a hit, and as if all were. Rejected: an estimate between the two,
-//! which would need to know why they are missing.
+//! Undecided runs are not missing at random: whatever keeps a run from being decided (a limit that is met, a wait that
+//! goes on) is often what a hit comes from. Leaving them out makes a rate too low or too high by as many as they are.
+//! Here they count both ways: as if none was a hit, and as if all were. Rejected: an estimate between the two, which
+//! would need to know why they are missing.
 
 use super::{Confidence, Interval, Proportion};
 
@@ -49,7 +49,7 @@ impl PartlyDecided {
         self.undecided
     }
 
-    /// Whether so few runs are undecided that the others speak for all.
+    /// True if so few runs are undecided that the others speak for all.
     pub fn is_nearly_all(self) -> bool {
         self.undecided <= self.of / PartlyDecided::RUNS_PER_UNDECIDED
     }

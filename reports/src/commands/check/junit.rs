@@ -133,7 +133,7 @@ mod tests {
         );
     }
 
-    /// A search of a lock that reaches out of the simulation is no pass, whatever it counted.
+    /// A search of a lock that reaches out of the simulation does not pass, whatever it counted.
     #[test]
     fn what_reaches_in_from_outside_is_no_pass() {
         let holds = Count { holds: 32, ..Count::default() };

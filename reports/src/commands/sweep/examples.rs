@@ -39,11 +39,11 @@ const MOST: usize = 24;
 /// Where their files are, in the folder of the records.
 const FOLDER: &str = "examples";
 
-/// How many of a study's runs take as long as one example takes, to be made small, run again through redis-rs, and
-/// drawn: 320 to 690 in five of the ready studies, and more for designs that need many faults.
+/// The runs of a study that take as long as one example takes to be made small, run again through redis-rs, and drawn:
+/// 320 to 690 in five of the ready studies, and more for designs that need many faults.
 pub(super) const RUNS_OF_AN_EXAMPLE: u64 = 600;
 
-/// How many examples a study of so many designs has at most.
+/// The most examples that a study of so many designs has.
 pub(super) fn at_most(designs: usize) -> u64 {
     (designs * SORTS.len()).min(MOST) as u64
 }
@@ -87,7 +87,7 @@ pub(super) fn write(
         }
     };
     std::thread::scope(|scope| {
-        // This thread is one of them; where there are no others to be had, the only one.
+        // This thread is one of the workers, and the only one if the system gives no others.
         for _ in 1..jobs {
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }

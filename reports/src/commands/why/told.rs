@@ -1,9 +1,10 @@
-//! What `why` found, in words: where the share of futures jumps, and what each change came to with how sure that is.
+//! The answer of `why` in words: the moments at which the share of futures jumps, and the result of each change with
+//! how sure that is.
 //!
-//! Counts come from the library of scenarios; what they are worth is decided here. A moment is marked where Fisher's
-//! test would let as large a difference pass once in a hundred tables of this length (Bonferroni: each comparison has
-//! its share of that hundredth). The futures of neighbours have their seeds in common, which makes chance differences
-//! smaller, and the test the more careful.
+//! Counts come from the library of scenarios; this file decides what they are worth. A moment is marked if the share
+//! differs from the one before by more than chance would have it (Fisher's exact test). Of a hundred tables of a run in
+//! which nothing was decided, one at most has a mark (Bonferroni: each comparison has its part of that hundredth). The
+//! futures of neighbouring moments share their seeds, which makes chance differences smaller and the test more careful.
 
 use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
@@ -16,7 +17,7 @@ use crate::statistics::{
 use crate::style::Style;
 use crate::words::wrap;
 
-/// How often a table may mark a moment at which nothing was decided.
+/// The share of tables that may mark a moment at which nothing was decided.
 const FALSE_MARKS: f64 = 0.01;
 /// A change that leaves more than this part of the violations has moved them rather than removed them.
 const RARER: u64 = 4;
@@ -54,7 +55,7 @@ fn jumps(points: &[Point]) -> Vec<usize> {
     (1..points.len()).filter(is_jump).collect()
 }
 
-/// What was changed, and what came of it.
+/// The table of changes with a verdict on each, and the meanings of these verdicts.
 fn changes(why: &Why) -> String {
     let base = why.as_it_is;
     let title = format!(
@@ -87,7 +88,7 @@ fn changes(why: &Why) -> String {
     text
 }
 
-/// How wide the column of counts is: `0 of 200, 20 undecided, at most 15 %`.
+/// The width of the column of counts: `0 of 200, 20 undecided, at most 15 %`.
 const COUNTS: usize = 37;
 
 /// `0 of 200, at most 1.5 %`.
@@ -113,7 +114,7 @@ fn share(tried: Tried) -> String {
     }
 }
 
-/// What came of a change, beside what the scenario does as it is.
+/// The verdict on a change, by comparison with the scenario as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Gone,
@@ -142,7 +143,7 @@ impl Verdict {
             Came::NoLock => return Verdict::NoLock,
             Came::Gone(tried) => tried,
         };
-        // What nobody can say counts as what would speak against the change.
+        // An undecided trial counts as a violation, which speaks against the change.
         let most = tried.violated + tried.undecided;
         let is_rarer = is_fewer(tried, base) && most.saturating_mul(RARER) <= base.violated;
         if changed.caveat.is_some() {
@@ -194,7 +195,8 @@ impl Verdict {
     }
 }
 
-/// Whether fewer trials do it than as it is, beyond chance. Each trial is a pair: the same seed, and the same moves.
+/// True if the change has fewer violating trials than the scenario as it is, beyond chance. Each trial is a pair: the
+/// same seed, and the same moves.
 fn is_fewer(tried: Tried, base: Tried) -> bool {
     let (only_first, only_second) = (base.violated - tried.both, tried.violated - tried.both);
     let neither = TRIALS - tried.both - only_first - only_second;

@@ -1,4 +1,4 @@
-//! What a violation came from, as a clause: only from runs that were made without it.
+//! The causes of a violation as a clause: only those that runs without them have shown.
 
 use doublehold_history::words::{clean, joined, list};
 use doublehold_history::{Evidence, Predicate};
@@ -6,7 +6,7 @@ use doublehold_scenarios::cause::{Cause, Found};
 
 use crate::picture::facts::Facts;
 
-/// What follows `because`; `None` where nothing is known to have caused it, or nobody asked.
+/// The clause after `because`; `None` if no cause is known, or nobody asked.
 pub(super) fn clause(facts: &Facts<'_>, predicate: Predicate, evidence: &Evidence) -> Option<String> {
     let causes = facts.run.causes.filter(|causes| causes.told.is_of(predicate, evidence))?;
     let words = |causes: &[Cause]| -> Vec<String> { causes.iter().map(|it| clean(&it.words)).collect() };

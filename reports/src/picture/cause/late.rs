@@ -26,8 +26,8 @@ pub(super) fn expired_before_the_grant(facts: &Facts<'_>, claim: &Claim) -> Opti
     Some(format!("{name} was granted the lock when its key had expired on {nodes}{meanwhile}{went_by}"))
 }
 
-/// What a client went by that believes in a lease which was over before it knew of it: by what it looked at, it was
-/// not, or it looked at nothing.
+/// A clause about the client's own view of a lease that was over before the client learnt of its grant: it looked at
+/// nothing, at a deadline that had passed, or at a clock that misled it.
 fn went_by(facts: &Facts<'_>, claim: &Claim, host: HostIndex, stop: Option<&str>) -> Option<String> {
     let events = facts.run.history.events();
     let granted = events.iter().find_map(|event| match &event.what {

@@ -1,6 +1,6 @@
 //! A holder's key that was gone from nodes which then granted the lock to another: what became of it, in order.
 //!
-//! Only what happened, to whose key, and where. What it came from is for runs without it to say.
+//! It tells only what happened, to whose key, and where. The cause is for runs made without it to show.
 
 use doublehold_history::words::{clean, duration};
 use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, LockId, Overlap, Predicate, TrueNs};
@@ -80,7 +80,7 @@ fn by_itself(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<Strin
         .or_else(|| did(Sent::Holding, ""))
 }
 
-/// What a holder was about when it sent a command that deleted its own key.
+/// The call that a holder was in when it sent a command that deleted its own key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     /// It asked for the lock: nothing else had sent anything yet.
@@ -108,7 +108,7 @@ impl Sent {
     }
 }
 
-/// Whether a grant's holder had called release by an instant.
+/// True if a grant's holder had called release by an instant.
 fn is_released(facts: &Facts<'_>, grant: CallId, at: TrueNs) -> bool {
     let of_grant =
         |what: &EventKind| matches!(what, EventKind::ReleaseCalled { grant: it, .. } if *it == grant);

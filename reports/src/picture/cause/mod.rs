@@ -1,10 +1,10 @@
-//! The account of the first violation, in one sentence; or, where nothing is violated, of what a lock saw by itself.
+//! The account of the first violation, in one sentence; or, if nothing is violated, of what a lock saw by itself.
 //!
 //! Each rule names a way in which a lock is lost and the facts that prove it, and gives **what happened, in order**:
-//! when a key ended on a node, and what its holder did meanwhile. **What it came from** is never read off one run: it
-//! is said, with a `because`, only where the run was made again without it and the violation was gone
-//! ([`doublehold_scenarios::cause`]). Where no rule finds its facts and nothing is known to have caused it there is no
-//! sentence: a guess would be worse than none.
+//! when a key ended on a node, and what its holder did meanwhile. **The cause** is never read off one run: it is told,
+//! with a `because`, only if the run was made again without it and the violation was gone
+//! ([`doublehold_scenarios::cause`]). If no rule finds its facts and no cause is known, there is no sentence: a guess
+//! would be worse than none.
 
 mod because;
 mod late;
@@ -20,17 +20,17 @@ use serde::Serialize;
 
 use super::facts::Facts;
 
-/// What there is to say of a run before all else.
+/// The sentence that is told of a run before all else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// Whether it says what the violation came from. If not, it only says what happened.
+    /// True if it says what the violation came from. If not, it only says what happened.
     pub is_cause: bool,
     /// The sentence, without a full stop.
     pub words: String,
 }
 
 impl Account {
-    /// What stands before it.
+    /// The word or two that stand before it.
     pub fn label(&self) -> &'static str {
         if self.is_cause { "why" } else { "what happened" }
     }
@@ -46,7 +46,7 @@ impl Account {
     }
 }
 
-/// What happened, and what followed from that.
+/// The first thing that happened, and what followed from it.
 struct Happened {
     first: String,
     then: String,
@@ -77,7 +77,7 @@ fn of_lock(facts: &Facts<'_>, lock: LockId, words: String) -> String {
     if facts.has_several_locks() { format!("{}: {words}", facts.the_lock(lock)) } else { words }
 }
 
-/// Which lock a piece of evidence is about, and how it came to that, as far as the run shows it.
+/// The lock that a piece of evidence is about, and how the violation came about, as far as the run shows it.
 fn happened(facts: &Facts<'_>, evidence: &Evidence) -> Option<(LockId, Option<Happened>)> {
     let alone = |first: Option<String>| first.map(|first| Happened { first, then: String::new() });
     Some(match evidence {

@@ -55,7 +55,7 @@ pub struct View {
     /// What has a beginning and an end.
     #[serde(flatten)]
     pub lanes: Lanes,
-    /// What happened that the first violation came of, and what it came from if that is known.
+    /// The account of the first violation: what happened, and what it came from if that is known.
     pub account: Option<Account>,
     /// The numbered sentences, as under the text picture, and in the same order.
     pub story: Vec<StoryLine>,
