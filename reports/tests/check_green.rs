@@ -1,5 +1,4 @@
-//! What a green `check` means: enough was decided, by bounds that somebody stated, and what is violated beside it is
-//! told.
+//! The promises of a green `check`: enough was decided, by bounds that somebody stated, and other violations are told.
 
 mod explained;
 

@@ -1,4 +1,4 @@
-//! What a sweep says beforehand of how long it will take: its runs, and the examples that are made of what they show.
+//! A sweep's estimate of its own time: of its runs, and of the examples that are made of what they show.
 
 use std::process::Command;
 
@@ -25,7 +25,7 @@ set = { "lock.elapsed_check" = true }
 "lock.ttl" = ["1s", "4s"]
 "#;
 
-/// What is told on standard error.
+/// The standard error of a command that succeeds.
 fn told(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_doublehold")).args(arguments).output();
     let output = output.expect("the binary starts");

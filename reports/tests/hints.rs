@@ -1,4 +1,4 @@
-//! What newcomers type, word for word, and what they are told: the thing, the cause, and something to type instead.
+//! Commands of newcomers, word for word, and their answers: the thing, the cause, and something to type instead.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn told_in(folder: &PathBuf, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
 }
 
-/// What is said to each command, which is refused.
+/// Asserts that each command is refused, and with which message.
 fn refused(commands: &[(&[&str], &str)]) {
     let folder = std::env::temp_dir();
     for (arguments, expected) in commands {

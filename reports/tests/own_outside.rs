@@ -1,5 +1,5 @@
-//! Locks that cheat the simulation are no pass: they sleep in real time, wait for real threads, read a real clock, or
-//! keep a static. Honest ones are, also while other threads take the processors away.
+//! Locks that cheat the simulation do not pass: they sleep in real time, wait for real threads, read a real clock, or
+//! keep a static. Honest ones pass, also while other threads take the processors away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -66,7 +66,7 @@ fn checked(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Result<Che
     check(&world, Existing::on_one_node("mine", lock)).seeds(1..=100).no_files().run()
 }
 
-/// What a check says that is no pass, which `own` is the cause of.
+/// The reason why a check does not pass, of which `own` is the cause.
 #[track_caller]
 fn refused(own: impl Fn(Duration) -> u128 + Send + Sync + 'static) -> Outside {
     match checked(own) {

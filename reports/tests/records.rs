@@ -78,7 +78,7 @@ proptest! {
         while let Some(batch) = records.next_batch().expect("batches") {
             runs_read += batch.runs;
         }
-        // What is shared out is rounded down in each stratum.
+        // Runs that are shared out are rounded down in each stratum.
         let most = Order::of(&study, Shard::WHOLE, |_| false).runs();
         let rounded = if strata > 0 { study.cells() * study.parts() } else { 0 };
         prop_assert!((most - rounded..=most).contains(&runs_read), "{} of {}", runs_read, most);

@@ -77,7 +77,7 @@ fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
     assert!(said.contains("cannot be written over"), "{said}");
 }
 
-/// A Redlock of one node is no Redlock, and whoever asks about one is not answered with one.
+/// A Redlock of one node is not a Redlock: a question about one of several nodes is not answered with it.
 #[test]
 fn the_nodes_of_a_quorum_stay_unless_they_are_let_go() {
     let folder = Folder::new("quorum");

@@ -1,5 +1,5 @@
-//! Whether a sentence's causes are causes, found out without any of the code that found them: the sentence is read,
-//! what it names is taken out of the scenario, and the run is made again.
+//! A check of the causes in a sentence, without any of the code that found them: the sentence is read, the things that
+//! it names are taken out of the scenario, and the run is made again.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use doublehold_scenarios::{Engine, Prepared, PreparedSim, Seed};
 
 const NEAR_NS: u64 = 100_000_000;
 
-/// What a sentence claims.
+/// The claim of a sentence.
 #[derive(Debug)]
 pub(crate) enum Claim {
     /// Without any one of these it is gone.
@@ -113,7 +113,7 @@ fn known(report: &Report) -> Vec<(String, Named)> {
     known
 }
 
-/// Why a claim is untrue of the run it was made of; `None` if it is true.
+/// The reason why a claim is untrue of the run it was made of; `None` if it is true.
 pub(crate) fn untrue<E>(engine: &E, report: &Report, claim: &Claim) -> Option<String>
 where
     E: Engine<Prepared = PreparedSim>,
@@ -141,7 +141,7 @@ where
     }
 }
 
-/// How many of 20 seeds, which nobody else tries, do it with all of a claim and without (any one, or all).
+/// Counts how many of 20 seeds, which nobody else tries, do it with all of a claim and without (any one, or all).
 pub(crate) fn elsewhere<E>(engine: &E, report: &Report, claim: &Claim) -> (u64, u64)
 where
     E: Engine<Prepared = PreparedSim>,
@@ -192,7 +192,7 @@ fn without_these(scenario: &Scenario, these: &[&Named]) -> Scenario {
     left
 }
 
-/// What the first evidence says: who, and from when to when.
+/// The first piece of evidence: its predicate, its clients, and its beginning.
 struct Violation {
     predicate: Predicate,
     who: Vec<ClientId>,
@@ -208,7 +208,7 @@ impl Violation {
         Some(Violation { predicate, who, from })
     }
 
-    /// Whether the same clients do it within 100 ms of it, whoever is first.
+    /// True if the same clients do it within 100 ms of it, whoever is first.
     fn is_in(&self, verdicts: &Verdicts) -> bool {
         let sorted = |who: &[ClientId]| {
             let mut who = who.to_vec();

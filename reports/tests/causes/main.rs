@@ -18,10 +18,10 @@ use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine};
 
-/// How many random scenarios are run where nobody says another number: what takes some seconds in a debug build.
+/// The number of random scenarios if nobody says another: they take some seconds in a debug build.
 const WORLDS: u64 = 40;
 
-/// What the sentences of many runs came to.
+/// A tally of the sentences of many runs.
 #[derive(Debug, Default)]
 struct Count {
     runs: u64,
@@ -111,7 +111,7 @@ fn asked(scenario: &Scenario, seed: u64) -> Report {
     explained(&prepared, prepared.run(seed))
 }
 
-/// What stands before `because`, and after it.
+/// The words before `because`, and those after it.
 fn halves(report: &Report) -> (String, String) {
     let words = account(report).expect("a sentence").words;
     let (happened, because) = words.split_once(", because ").unwrap_or((&words, ""));

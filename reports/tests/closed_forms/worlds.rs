@@ -5,7 +5,7 @@
 //!
 //! Every way takes 100 µs and no step takes time, so a run depends on its random faults and on nothing else. A fault
 //! strikes at a whole microsecond of the weather's window, each slot of the window (there are 32) as likely as any
-//! other and independent of them, and each microsecond of a slot alike. What lasts is as long as was drawn.
+//! other and independent of them, and each microsecond of a slot alike. It lasts as long as was drawn.
 //!
 //! A client's first SET takes three round trips: the connection is asked for at 0.2 ms (after that to the resource),
 //! is there at 0.4 ms, when the SET leaves, which is executed at 0.5 ms and answered at 0.6 ms. So c1's key is set in
@@ -124,8 +124,9 @@ fn pause_log_normal() -> f64 {
     one(mean) * SHORT.violated(|ms| above((ms as f64 / 100.0).ln()))
 }
 
-/// How likely a normal number is `z` or more: near the middle a series, `1/2 - φ(z) (z + z³/3 + z⁵/(3·5) + …)`, and
-/// beyond it Laplace's continued fraction, `φ(z) / (z + 1/(z + 2/(z + 3/(z + …))))`.
+/// The probability that a normal number is `z` or more: near the middle a series,
+/// `1/2 - φ(z) (z + z³/3 + z⁵/(3·5) + …)`, and beyond it Laplace's continued fraction,
+/// `φ(z) / (z + 1/(z + 2/(z + 3/(z + …))))`.
 ///
 /// Nothing of it is the program's, which draws by interpolating in a table (`sim/src/normal.rs`).
 pub(crate) fn above(z: f64) -> f64 {

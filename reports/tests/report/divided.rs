@@ -75,7 +75,7 @@ fn a_rate_is_made_of_what_each_stratum_decided_and_of_what_was_not_run() {
     assert_rate(&cell(&header, &all(1e-4)), &[none, some, most], 1e-4);
     // The sweep is not there yet.
     assert_rate(&cell(&header, &all(1e-4)[..2]), &[none, some], 0.01 - 9e-3);
-    // What nobody could say is either.
+    // An undecided run may be either.
     for undecided in [15, 100] {
         let doubted = part(1, 9e-3, (200, undecided));
         let part = Part::Counted(PartlyDecided::new(200, undecided, 500));
@@ -169,8 +169,8 @@ fn what_was_not_seen_in_enough_runs_is_not_said_to_be_zero() {
     assert!(page.contains("designs are not compared seed by seed"));
 }
 
-/// `a` has fewer violations, too few for a rate, and `b` a few more: nobody can say which is lower, and a bound is no
-/// rate that could be the lower one or the higher one.
+/// `a` has fewer violations, too few for a rate, and `b` a few more: nobody can say which is lower, and a bound is not
+/// a rate that could be the lower one or the higher one.
 #[test]
 fn a_bound_is_not_ranked_as_a_rate() {
     let page = divided([4, 6]);

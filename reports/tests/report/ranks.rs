@@ -1,5 +1,5 @@
-//! Ranks and what is told apart, worked out again from random records by code that has nothing in common with the
-//! program's; and how often a page tells designs apart that are the same.
+//! Ranks, and the designs that are told apart, worked out again from random records by code that has nothing in common
+//! with the program's. Also a count of pages that tell designs apart although all are the same.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::made::{Folder, batch, header};
 
 const NAMES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
 
-/// What a run came to: violated, held, or in doubt.
+/// The result of a run: violated (`v`), held (`.`), or in doubt (`?`).
 type Run = char;
 
-/// Which runs of so many are so, four to a hexadecimal digit.
+/// The runs with this result, as bits, four to a hexadecimal digit.
 fn digits(runs: &[Run], wanted: Run) -> String {
     let of_four = |four: &[Run]| {
         let bits: u32 = (0..4).filter(|bit| four.get(*bit) == Some(&wanted)).map(|bit| 8 >> bit).sum();
@@ -46,7 +46,7 @@ fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Run>>) -> Batch {
     Batch { runs: many, predicates, grants, operated_ms, ..batch(cell, 0, |_| (0, 0)) }
 }
 
-/// Whether something with this chance happens.
+/// True with this chance.
 fn happens(stream: &mut Stream, chance: f64) -> bool {
     ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
 }
@@ -103,7 +103,7 @@ fn lower(one: &[Run], other: &[Run]) -> (f64, usize) {
     (strict, may_differ)
 }
 
-/// Who is told apart as lower than whom, of all designs and predicates: Holm's procedure, step by step.
+/// The designs that are told apart, the lower one first, for each predicate: Holm's procedure, step by step.
 fn apart(all: &[BTreeMap<Predicate, Vec<Run>>]) -> Vec<(Predicate, usize, usize)> {
     let mut left = Vec::new();
     for predicate in Predicate::ALL {
@@ -148,7 +148,7 @@ fn near(value: &Value, expected: f64) -> bool {
     value.as_f64().is_some_and(|it| (it - expected).abs() <= 1e-7 * expected.abs().max(1e-3))
 }
 
-/// What a cell's file says of a predicate is what its runs say.
+/// Asserts that a cell's file says of a predicate what its runs say.
 fn assert_rate(rate: &Value, runs: &[Run]) {
     let many = |wanted: Run| runs.iter().filter(|run| **run == wanted).count() as f64;
     let (violated, undecided, of) = (many('v'), many('?'), runs.len() as f64);
@@ -211,7 +211,7 @@ fn name_of<'a>((_, name): &([u64; 3], &'a str)) -> &'a str {
     name
 }
 
-/// How many of so many pages tell any designs apart that all are the same, and how many would without a correction.
+/// Counts the pages that tell any designs apart although all are the same, and those that would without a correction.
 fn pages_that_tell(header: &StudyHeader, pages: u64, made: impl Fn(u64) -> Vec<Batch>) -> (u32, u32) {
     let (mut corrected, mut uncorrected) = (0, 0);
     let folder = Folder::new();

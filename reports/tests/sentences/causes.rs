@@ -1,4 +1,4 @@
-//! Which facts the one sentence before the list may be made from: what happened that the first violation came of.
+//! The facts that the one sentence before the list may be made from: the events that led to the first violation.
 
 use std::time::Duration;
 

@@ -276,7 +276,7 @@ impl Checker {
         let plain = plain(seen.report, &words);
         let report = plain.lock.map(|lock| of_one(seen.report, lock, plain.object));
         let seen = &Seen::new(report.as_ref().unwrap_or(seen.report), seen.trace);
-        // What followed from it is a sentence of its own.
+        // A consequence is a sentence of its own.
         let parts: Vec<String> = plain.words.split("; ").flat_map(|part| self.ways(part)).collect();
         for part in &parts {
             let part = part.as_str();
@@ -295,7 +295,7 @@ impl Checker {
         }
     }
 
-    /// What became of a key on different nodes is told as one list: each way with what came of all.
+    /// Takes apart the list that tells what became of a key on different nodes: each way, with what came of all.
     fn ways(&self, part: &str) -> Vec<String> {
         let known = |words: &str| self.causes.iter().any(|it| it.is_match(words));
         let Some((ways, granted)) = part.rsplit_once(", and ") else { return vec![part.to_owned()] };

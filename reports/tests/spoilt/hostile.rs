@@ -1,5 +1,4 @@
-//! Files that want more of whoever reads them than to be read: to write on the terminal, to be waited for, to lead
-//! elsewhere, to take all memory.
+//! Hostile files: they try to write on the terminal, keep their reader waiting, lead it elsewhere, or take all memory.
 
 #![cfg(unix)]
 

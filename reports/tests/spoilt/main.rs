@@ -1,5 +1,5 @@
-//! Records that somebody has spoilt, line by line, and those of older versions: whoever reads them refuses what no
-//! sweep writes, with the line, and reads what an older one wrote.
+//! Records that somebody has spoilt, line by line, and those of older versions. Every command that reads records
+//! refuses what no sweep writes, with the line, and reads what an older version wrote.
 
 mod hostile;
 
@@ -60,7 +60,8 @@ fn swept(study: &str) -> (tempfile::TempDir, Vec<Value>) {
     (folder, lines)
 }
 
-/// That all who read records refuse these, and say why. What a sweep has to say of its study comes first with some.
+/// Asserts that all commands that read records refuse these and say why. A sweep may say instead that they are of
+/// another sweep.
 fn assert_refused(folder: &Path, lines: &[Value], why: &str) {
     let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     let place = folder.join("spoilt");

@@ -133,8 +133,8 @@ fn where_violations_suffice_the_interval_holds_the_truth_in_93_to_97_of_100() {
     }
 }
 
-/// What a page says of numbers that are stated from few violations: of draws of which only the lucky ones are stated.
-/// Drawn often, since of three expected violations few make a number.
+/// The page says of numbers that are stated from few violations that only lucky draws are stated. Drawn often, since of
+/// three expected violations few make a number.
 #[test]
 fn what_is_stated_from_few_violations_is_too_high_as_the_page_says() {
     for (expected, ratio, held) in [(3, 1.9, 0.82), (5, 1.3, 0.93), (10, 1.0, 0.97)] {

@@ -1,4 +1,4 @@
-//! Which designs are told apart: the exact test against its definition, what undecided runs take away, and how often
+//! Designs that are told apart: the exact test against its definition, what undecided runs take away, and how often
 //! anything is told apart where there is nothing to tell.
 
 use std::cmp::Ordering;
