@@ -118,6 +118,45 @@ mod tests {
         }
     }
 
+    /// The share of a normal distribution beyond so many deviations above the middle, to about 14 digits: near the
+    /// middle by its power series, further out by Laplace's continued fraction.
+    fn share_beyond(deviations: f64) -> f64 {
+        let square = deviations * deviations;
+        if deviations < 2.5 {
+            let terms = (1..80).scan(deviations, |term, number| {
+                *term *= square / f64::from(2 * number + 1);
+                Some(*term)
+            });
+            0.5 - density(deviations) * (deviations + terms.sum::<f64>())
+        } else {
+            let rest = (1..200).rev().fold(deviations, |rest, number| deviations + f64::from(number) / rest);
+            density(deviations) / rest
+        }
+    }
+
+    fn density(deviations: f64) -> f64 {
+        (-deviations * deviations / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+    }
+
+    /// A table's wrong line is wrong in two eighths of four hundred, where chosen values need not lie.
+    #[test]
+    fn each_eighth_is_that_of_the_normal_distribution() {
+        for octave in FIRST_OCTAVE..64 {
+            for part in 0..32_u64 {
+                // Draws from all over each eighth, its first one among them.
+                let tail = ((1_u64 << 63) | (part << 58)) >> (64 - octave);
+                let deviations = upper_q32(tail) as f64 / 2f64.powi(32);
+                let wanted = (tail as f64 + 0.5) / 2f64.powi(64);
+                let error = (share_beyond(deviations) - wanted) / density(deviations);
+                let is_cut = deviations == 8.0 && error > 0.0;
+                assert!(
+                    error.abs() < 2f64.powi(-19) || is_cut,
+                    "{tail:#018x}: {deviations} is off by {error:e}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn a_larger_draw_never_gives_a_smaller_number() {
         let is_monotone = |first: u64, second: u64| {
