@@ -184,14 +184,16 @@ fn ran_out(facts: &Facts<'_>, lost: &[Lost<'_>], first: &Claim) -> Option<String
     Some(format!("{holder}'s key expired on {nodes} while {}", meanwhile(facts, first, last)?))
 }
 
-/// Of a failover: the node that grants was promoted, and never had the first holder's key.
+/// Of a failover: the node that grants was promoted while another had the first holder's key, and never had it. Where
+/// there were two masters before that key was set, the promotion left nothing behind.
 pub(super) fn with_its_node(facts: &Facts<'_>, first: &Claim, second: &Claim) -> Option<String> {
     let granting = facts.nodes_of(second.grant);
     let [node] = granting.as_slice() else { return None };
     let had = facts.keys_of(first.grant).iter().any(|key| key.node == *node);
     let promotions = facts.run.faults.iter().filter(|it| matches!(it.fault.effect, Effect::Promote { .. }));
-    let promoted = promotions.filter(|it| it.hosts.contains(node)).find_map(|it| it.from);
-    let promoted = promoted.filter(|at| !had && *at <= second.span.from)?;
+    let promoted = promotions.filter(|it| it.hosts.contains(node)).filter_map(|it| it.from);
+    let set = facts.keys_of(first.grant).iter().map(|key| key.from).min()?;
+    let promoted = promoted.filter(|at| !had && set <= *at && *at <= second.span.from).max()?;
     let (name, holder, later) = (facts.host(*node), facts.client(first.client), facts.client(second.client));
     let died = facts.keys_of(first.grant).iter().find_map(|key| {
         let how = death(facts, key.node, |at| key.from <= at && at <= promoted)?;

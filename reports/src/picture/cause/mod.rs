@@ -14,7 +14,7 @@ use doublehold_history::words::{clean, duration, list};
 use doublehold_history::{
     EventKind, Evidence, KeyOp, LockId, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
 };
-use doublehold_scenarios::report::{KeyEnd, KeySpan};
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use serde::Serialize;
 
@@ -197,8 +197,16 @@ fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Opt
 
 /// Whether a key was there for about as long as it was to be: clocks that drift may be a tenth off.
 fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
-    let lived = u128::from(until.since(key.from));
+    let lived = u128::from(until.since(set_at(facts, key)));
     facts.run.leases.get(&key.client).is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
+}
+
+/// When a key was set. A node that has it from its file, or from its master, has the end with it, which says nothing of
+/// when the node came by it.
+fn set_at(facts: &Facts<'_>, key: &KeySpan) -> TrueNs {
+    let of_grant = facts.keys_of(key.grant).iter().filter(|it| it.origin == KeyOrigin::Executed);
+    let set = of_grant.map(|it| it.from).filter(|from| *from <= key.from).max();
+    if key.origin == KeyOrigin::Executed { key.from } else { set.unwrap_or(key.from) }
 }
 
 fn expired(key: &KeySpan) -> Option<TrueNs> {
