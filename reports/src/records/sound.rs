@@ -300,4 +300,57 @@ mod tests {
         // So many alike have the least squares that there can be.
         assert!(can_be(Sums { sum: 30, squares: 300 }, 3) && !can_be(Sums { sum: 30, squares: 299 }, 3));
     }
+
+    fn header(changes: &[(&str, serde_json::Value)]) -> StudyHeader {
+        let designs = ["one", "two"].map(|name| {
+            serde_json::json!({ "name": name, "about": "", "weather": [], "strikes_for": "", "world": "" })
+        });
+        let mut header = serde_json::json!({
+            "sweep": FORMAT, "program": "0.0.0", "study": "made-up", "question": "?", "assumptions": [],
+            "designs": designs, "axes": [], "strata": [{}], "runs": 4_000, "batch": BATCH, "seed": 1,
+            "shard": [1, 1], "fingerprint": [], "text": "",
+        });
+        changes.iter().for_each(|(key, value)| header[key] = value.clone());
+        serde_json::from_value(header).expect("a header")
+    }
+
+    /// What is said of batches of these cells and numbers, one after another, up to the first that is refused.
+    fn said(header: &StudyHeader, batches: &[(u64, u64)]) -> Option<String> {
+        let mut checker = Checker::of(header).expect("a header of a sweep");
+        let batch = |&(cell, batch): &(u64, u64)| Batch {
+            cell,
+            batch,
+            seed: 1 + batch * BATCH,
+            runs: BATCH,
+            ..Batch::default()
+        };
+        batches.iter().map(batch).find_map(|batch| checker.next(&batch).err()).map(|it| it.cause)
+    }
+
+    #[test]
+    fn batches_of_parts_come_in_the_order_of_the_study() {
+        let part = header(&[("shard", serde_json::json!([1, 2]))]);
+        assert_eq!(said(&part, &[(0, 0), (0, 3), (1, 1), (0, 4), (1, 4)]), None);
+        for (batches, cause) in [
+            (&[(0, 0), (1, 0), (0, 2)][..], "the batch 2 of cell 0 is not where it belongs"),
+            (&[(0, 4), (1, 3)], "the batch 3 of cell 1 is not where it belongs"),
+            (&[(0, 0), (1, 0), (0, 0)], "the batch 0 of cell 0 is not where it belongs"),
+            (&[(0, 0), (1, 0), (1, 0)], "the batch 0 of cell 1 is there twice"),
+        ] {
+            assert_eq!(said(&part, batches).as_deref(), Some(cause), "{batches:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_that_had_enough_has_no_more_batches() {
+        let first_round = [0, 1].map(|cell| [0, 1, 2, 3].map(|batch| (cell, batch))).concat();
+        let also = |more: (u64, u64)| [&first_round[..], &[more]].concat();
+        let precise =
+            |width: &str| header(&[("precision", serde_json::json!({ "predicate": "P2", "width": width }))]);
+        let (soon, never) = (precise("1/2"), precise("1/1000000"));
+        assert_eq!(said(&soon, &first_round), None);
+        let cause = "the batch 4 of cell 0 is not where it belongs";
+        assert_eq!(said(&soon, &also((0, 4))).as_deref(), Some(cause));
+        assert_eq!(said(&never, &also((0, 4))), None);
+    }
 }
