@@ -56,6 +56,24 @@ fn any_number_of_shards_divides_a_ready_study_to_a_batch() {
     }
 }
 
+/// One cell of many batches, and three of few: strata have a batch that is short, and runs by their weights besides.
+#[test]
+fn any_number_of_shards_divides_a_divided_study_to_a_batch() {
+    for (runs, designs) in [(12_000, &["one"][..]), (1_300, &["one", "two", "three"])] {
+        let mut text = format!(
+            "question = \"?\"\nweather = \"pauses-only\"\nruns = {runs}\n\
+             strata = {{ faults = 2, by_weight = 700 }}\n"
+        );
+        for design in designs {
+            text += &format!("[[designs]]\nname = \"{design}\"\nlock = \"single\"\n");
+        }
+        let study = Study::parse("divided", "divided.toml", &text).expect("a study");
+        for of in 1..=64 {
+            assert_divided(&study, of).expect("it is divided");
+        }
+    }
+}
+
 #[test]
 fn the_second_of_four_shards_has_a_quarter_of_what_has_a_batch_a_cell() {
     // Batches came at every fourth place, all of which were the first shard's.
