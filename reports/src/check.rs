@@ -239,7 +239,7 @@ impl Check {
             ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
             other => CheckError::Shrink(other),
         })?;
-        let words = findings::words_of(&example, &Shown::default());
+        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
         let BadRun { report, text, files, .. } = self.bad_run(example.report)?;
         Ok(BadRun { report, text: format!("{words}\n{text}"), files, shrunk: Some(example.shrunk) })
     }

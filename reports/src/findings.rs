@@ -31,6 +31,7 @@ use self::table::{Markdown, Plain, Table};
 use crate::found::Counterexample;
 use crate::outside::Outside;
 use crate::statistics::PartlyDecided;
+use crate::style::Style;
 use crate::words::wrap;
 
 /// A search that is over.
@@ -198,7 +199,7 @@ impl Findings {
         self.unsaid().iter().for_each(|unsaid| text += &format!("\n{}", line(unsaid)));
         for (example, shown) in &self.found {
             text.push('\n');
-            text += &words_of(example, shown);
+            text += &words_of(example, shown, width);
         }
         match self.coverage(&plain) {
             Some(coverage) => {
@@ -219,7 +220,7 @@ impl Findings {
         text += &self.verdicts(&Markdown);
         self.remarks().iter().for_each(|remark| text += &format!("\n{remark}\n"));
         for (example, shown) in &self.found {
-            write!(text, "\n```\n{}```\n", words_of(example, shown)).expect(WRITES);
+            write!(text, "\n```\n{}```\n", words_of(example, shown, Style::DEFAULT_WIDTH)).expect(WRITES);
         }
         if let Some(coverage) = self.coverage(&Markdown) {
             write!(text, "\nWhere faults struck, and how often (-: never):\n\n{coverage}").expect(WRITES);

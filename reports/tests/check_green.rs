@@ -186,26 +186,6 @@ fn what_is_violated_and_was_not_asked_about_is_in_the_last_line_and_in_both_file
     );
 }
 
-#[test]
-fn no_line_is_wider_than_the_terminal_but_commands_and_files() {
-    let folder = Folder::new();
-    let is_pasted =
-        |line: &str| ["run it: ", "replay: ", "file: ", "again: "].iter().any(|it| line.contains(it));
-    let commands: [&[&str]; 4] = [
-        &["check", "redlock", "--runs", "64", "--predicate", "WR"],
-        &["check", "undecided.toml", "--runs", "64"],
-        &["weather"],
-        &["studies"],
-    ];
-    for arguments in commands {
-        let output = folder.doublehold(arguments);
-        let text = String::from_utf8(output.stdout).expect("UTF-8");
-        let wide = text.lines().find(|line| line.chars().count() > 80 && !is_pasted(line));
-        assert_eq!(wide, None, "{arguments:?}: {text}");
-        assert!(text.lines().any(|line| line.chars().count() > 60), "{arguments:?} uses the room: {text}");
-    }
-}
-
 /// The names of fields: without those of predicates and of steps, which are data.
 fn named(mut search: Value) -> BTreeSet<String> {
     let predicates = search["predicates"].as_object().map(|all| all.values().cloned().collect());

@@ -92,7 +92,8 @@ fn row(name: &str, width: usize, paragraphs: &[&str], style: &Style) -> String {
 }
 
 fn switch_table(switches: &[Switch], style: &Style) -> String {
-    let mut text = String::from("\nSwitches, as keys of `[lock]` or with `--set lock.NAME=VALUE`:\n\n");
+    let title = "Switches, as keys of `[lock]` or with `--set lock.NAME=VALUE`:";
+    let mut text = format!("\n{}\n", wrap(title, "", "", style.width));
     let width = switches.iter().map(|switch| columns(switch.name)).max().unwrap_or(0);
     for switch in switches {
         let default = switch.default.as_ref().map_or("none".to_owned(), Value::to_string);

@@ -16,7 +16,7 @@ use doublehold_scenarios::{LeanEngine, Scenario, Seed, SimEngine};
 use super::meant::{self, Kind};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::{output, show};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let jobs = arguments.jobs.unwrap_or_else(cores);
     match why((&SimEngine, &LeanEngine), &scenario, seed, target, jobs) {
         Ok(found) => {
-            output::print(&told::text(&found, &scenario, seed))?;
+            output::print(&told::text(&found, &scenario, seed, show::columns()))?;
             Ok(Exit::AsExpected)
         }
         Err(WhyError::Prepare(error)) => Err(error.into()),

@@ -10,34 +10,40 @@ use doublehold_scenarios::shrink::Target;
 
 use super::{Shown, WRITES, several};
 use crate::found::Counterexample;
+use crate::words::wrap;
 
-/// The text about a counterexample: its first seed, its size before and after shrinking, and where it is.
-pub(crate) fn words_of(example: &Counterexample, shown: &Shown) -> String {
+/// The text about a counterexample: its first seed, its size before and after shrinking, and where it is. All lines
+/// have this width but those to be pasted.
+pub(crate) fn words_of(example: &Counterexample, shown: &Shown, width: usize) -> String {
+    let line = |text: &str, first: &str| wrap(text, first, "    ", width);
     let Counterexample { target, first, shrunk, is_real, .. } = example;
-    let mut text = format!("{target}, first from seed {first}\n");
-    let (before, after) = (size(shrunk.before), size(shrunk.after));
-    writeln!(text, "  shrunk from {before}\n      to     {after}, in {}", several(shrunk.replays, "run"))
-        .expect(WRITES);
+    let mut text = wrap(&format!("{target}, first from seed {first}"), "", "    ", width);
+    let after = format!("{}, in {}", size(shrunk.after), several(shrunk.replays, "run"));
+    let beside = " ".repeat("  shrunk from ".len());
+    text += &wrap(&size(shrunk.before), "  shrunk from ", &beside, width);
+    text += &wrap(&after, "      to     ", &beside, width);
     if !shrunk.is_minimal {
-        text += "  not minimal: there were not enough runs to try every change\n";
+        text += &line("not minimal: there were not enough runs to try every change", "  ");
     }
     for cause in causes(&shrunk.scenario.faults) {
-        writeln!(text, "  - {cause}").expect(WRITES);
+        text += &line(&cause, "  - ");
     }
     for window in &shrunk.windows {
-        writeln!(text, "  the same happens with {window}").expect(WRITES);
+        text += &line(&format!("the same happens with {window}"), "  ");
     }
     let (same, of) = shrunk.others;
-    writeln!(text, "  the same happens from {same} of {of} other seeds").expect(WRITES);
+    text += &line(&format!("the same happens from {same} of {of} other seeds"), "  ");
     if !is_real {
-        text += "  seen through lean connections only, and not through redis-rs: the difference is worth a look\n";
+        let lean =
+            "seen through lean connections only, and not through redis-rs: the difference is worth a look";
+        text += &line(lean, "  ");
     }
     for file in &shown.files {
         writeln!(text, "  file: {}", clean(file)).expect(WRITES);
     }
     if same < of / 2 {
-        writeln!(text, "  mostly luck of seed {}: from another its scenario may show nothing", shrunk.seed)
-            .expect(WRITES);
+        let luck = format!("mostly luck of seed {}: from another its scenario may show nothing", shrunk.seed);
+        text += &line(&luck, "  ");
     }
     if !shown.run.is_empty() {
         writeln!(text, "  run it: {}", clean(&shown.run)).expect(WRITES);

@@ -66,7 +66,7 @@ impl Broken {
 
     /// By a case that was drawn.
     pub(super) fn found(case: u64, example: Counterexample, plan: Option<Written>) -> Broken {
-        let words = findings::words_of(&example, &Shown::default());
+        let words = findings::words_of(&example, &Shown::default(), Style::DEFAULT_WIDTH);
         let (kept, replay) = match &plan {
             None => (String::new(), "run this test again: the same cases are drawn"),
             Some(Ok(path)) => (

@@ -7,6 +7,7 @@ use doublehold_scenarios::Seed;
 use doublehold_scenarios::shrink::Target;
 
 use crate::findings::{Findings, Gap, causes, name_of, words_of};
+use crate::style::Style;
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());
@@ -47,7 +48,7 @@ fn failure(findings: &Findings, target: Target, first: Seed) -> TestCaseStatus {
             let causes = causes(&example.shrunk.scenario.faults).join("; ");
             let replay = &shown.replay;
             status.set_message(format!("{target}, first from seed {first}: {causes}; replay: {replay}"));
-            status.set_description(words_of(example, shown));
+            status.set_description(words_of(example, shown, Style::DEFAULT_WIDTH));
         }
         None => {
             let again = findings.one_run(first);

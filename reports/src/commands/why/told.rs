@@ -14,36 +14,54 @@ use crate::statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,
 };
-use crate::style::Style;
-use crate::words::wrap;
+use crate::words::{columns, wrap};
 
 /// The share of tables that may mark a moment at which nothing was decided.
 const FALSE_MARKS: f64 = 0.01;
 /// A change that leaves more than this part of the violations has moved them rather than removed them.
 const RARER: u64 = 4;
 
-/// The whole answer.
-pub(super) fn text(why: &Why, scenario: &Scenario, seed: Seed) -> String {
+/// The whole answer, in lines of this width.
+pub(super) fn text(why: &Why, scenario: &Scenario, seed: Seed, width: usize) -> String {
     let name = clean(&scenario.name);
-    let mut text = format!("why {} in the run of {name} from seed {seed}\n\n", why.target);
+    let title = format!("why {} in the run of {name} from seed {seed}", why.target);
+    format!("{}\n{}{}", wrap(&title, "", "  ", width), moments(&why.points, width), changes(why, width))
+}
+
+/// How many futures came out the same from each moment on.
+fn moments(points: &[Point], width: usize) -> String {
     let title = format!(
         "When it was decided: of {FUTURES} futures with the same past up to a moment, fresh randomness after it and \
          none of the faults that had not struck, so many come out the same."
     );
-    text += &wrap(&title, "", "", Style::DEFAULT_WIDTH);
+    let mut text = wrap(&title, "", "", width);
     text += "\n        time   the same\n";
-    let jumps = jumps(&why.points);
-    for (place, point) in why.points.iter().enumerate() {
+    let jumps = jumps(points);
+    for (place, point) in points.iter().enumerate() {
         let mark = if jumps.contains(&place) { "<==" } else { "" };
         let head = format!("{:>12}  {:>4} of {FUTURES}  {mark:<3}  ", duration(point.at.0), point.same);
-        let what = point.happened.join("; ");
-        text += &wrap(&what, &head, &" ".repeat(head.len()), Style::DEFAULT_WIDTH);
+        text += &row(&head, &point.happened.join("; "), width);
     }
-    text += match jumps.is_empty() {
-        true => "\nno moment decided it: it is as likely from the beginning as at the end\n",
-        false => "\n  <==  more or fewer than before, beyond chance: something was decided here\n",
+    let (head, what) = match jumps.is_empty() {
+        true => ("", "no moment decided it: it is as likely from the beginning as at the end"),
+        false => ("  <==  ", "more or fewer than before, beyond chance: something was decided here"),
     };
-    text + &changes(why)
+    format!("{text}\n{}", wrap(what, head, &" ".repeat(head.len()), width))
+}
+
+/// Where fewer columns are left beside numbers, their words stand below: a sentence of less takes a dozen lines.
+const BESIDE_MIN: usize = 24;
+/// How far in words stand that are below: past the words of the first column, so that those can still be run through.
+const BELOW: usize = 12;
+
+/// Numbers, and words beside them or below.
+fn row(head: &str, words: &str, width: usize) -> String {
+    let indent = columns(head);
+    if indent + BESIDE_MIN <= width {
+        return wrap(words, head, &" ".repeat(indent), width);
+    }
+    let below = " ".repeat(BELOW);
+    format!("{}\n{}", head.trim_end(), wrap(words, &below, &below, width))
 }
 
 /// The points before which something was decided: between them and the point before, the share rises or falls by more
@@ -56,14 +74,14 @@ fn jumps(points: &[Point]) -> Vec<usize> {
 }
 
 /// The table of changes with a verdict on each, and the meanings of these verdicts.
-fn changes(why: &Why) -> String {
+fn changes(why: &Why, width: usize) -> String {
     let base = why.as_it_is;
     let title = format!(
         "What would have changed it. Where this run does it no more, {TRIALS} others were made, with faults moved by a \
          little and from other seeds; as it is, {} of them do it.",
         share(base)
     );
-    let mut text = format!("\n{}\n", wrap(&title, "", "", Style::DEFAULT_WIDTH));
+    let mut text = format!("\n{}\n", wrap(&title, "", "", width));
     text += "  this run  others\n";
     let verdicts: Vec<Verdict> = why.changes.iter().map(|changed| Verdict::of(changed, base)).collect();
     for (changed, verdict) in why.changes.iter().zip(&verdicts) {
@@ -75,15 +93,16 @@ fn changes(why: &Why) -> String {
         let doubted = changed.caveat.filter(|_| *verdict == Verdict::Moot);
         let caveat = doubted.map_or(String::new(), |it| format!(" ({})", caveat(it)));
         let what = format!("{}{caveat}", changed.what);
-        text += &wrap(&what, &head, &" ".repeat(4 + 8 + COUNTS + 2), Style::DEFAULT_WIDTH);
+        text += &row(&head, &what, width);
     }
     text.push('\n');
     for verdict in Verdict::ALL.into_iter().filter(|verdict| verdicts.contains(verdict)) {
         let head = format!("  {}: ", verdict.word());
-        text += &wrap(verdict.meaning(), &head, "    ", Style::DEFAULT_WIDTH);
+        text += &wrap(verdict.meaning(), &head, "    ", width);
     }
     if !verdicts.contains(&Verdict::Gone) {
-        text += "\nno single change removes it: two things would each have been enough, or nothing tried prevents it\n";
+        let none = "no single change removes it: two things would each have been enough, or nothing tried prevents it";
+        text += &format!("\n{}", wrap(none, "", "  ", width));
     }
     text
 }
@@ -277,10 +296,9 @@ mod tests {
         assert_eq!(share(Tried { undecided: 20, ..tried(80, 0) }), "80 of 200: 40 to 50 % (33 to 57 %)");
     }
 
-    #[test]
-    fn the_table_tells_counts_caveats_and_what_its_words_mean() {
+    fn changed_in_four_ways() -> Why {
         let changed = |what: &str, caveat, came| Changed { what: what.to_owned(), caveat, came };
-        let why = Why {
+        Why {
             target: Target::Violates(Predicate::P2),
             points: points(&[0, 100]),
             as_it_is: tried(120, 120),
@@ -290,8 +308,12 @@ mod tests {
                 changed("with lock.fencing = true", Some(Caveat::UncheckedNumbers), Came::Gone(tried(0, 0))),
                 changed("with lock.clock = wall", None, Came::Still),
             ],
-        };
-        let text = changes(&why);
+        }
+    }
+
+    #[test]
+    fn the_table_tells_counts_caveats_and_what_its_words_mean() {
+        let text = changes(&changed_in_four_ways(), 100);
         for line in [
             "as it is, 120 of 200: 60 % (53 to 67 %) of them do it.",
             "  GONE      0 of 200, at most 1.5 %                without: r2 is promoted\n",
@@ -303,5 +325,20 @@ mod tests {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert!(!text.contains("luck:") && !text.contains("no single change"), "{text}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_the_room_is_used() {
+        let mut why = changed_in_four_ways();
+        let step = "C has its wall clock stepped by +10 s, at c1's grant".to_owned();
+        why.points[1].happened = vec![step, "c1's key expires on C".to_owned()];
+        for width in [60, 80, 120] {
+            let without_remedy = Why { changes: why.changes.split_off(3), ..why.clone() };
+            let text =
+                [moments(&why.points, width), changes(&why, width), changes(&without_remedy, width)].concat();
+            why.changes.extend(without_remedy.changes);
+            let widest = text.lines().map(columns).max().expect("lines");
+            assert!((width - 20..=width).contains(&widest), "{widest} columns of {width}:\n{text}");
+        }
     }
 }
