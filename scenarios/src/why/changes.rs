@@ -15,6 +15,9 @@ use crate::shrink::cast::without_client;
 /// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
 const NUMBERS_MAX: u64 = 9;
 
+/// Switches that say when a lock asks again, and nothing else.
+const WAITS: [&str; 1] = ["jitter"];
+
 /// A scenario with one thing changed.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -37,6 +40,9 @@ pub enum Caveat {
     UncheckedNumbers,
     /// It is about who holds the lock, and what was changed about which writes the resource takes.
     GuardsData,
+    /// It is not about how long anybody waits, and what was changed about when the lock asks again. In a scenario that
+    /// was made small clients come in the one order that shows it, and any other wait ends that order.
+    OtherWaits,
 }
 
 /// All of them: first what happened, then who was there, then how things were set up.
@@ -69,8 +75,22 @@ fn caveat(before: &Scenario, after: &Scenario, target: Target, lock: &Descriptor
         (true, false) if is_p2 => Some(Caveat::NoDeadline),
         (false, true) if is_p2 => Some(Caveat::NewDeadline),
         _ if has_numbers_only => Some(Caveat::UncheckedNumbers),
+        _ if target != Target::Violates(Predicate::LV) && has_other_waits_only(before, after) => {
+            Some(Caveat::OtherWaits)
+        }
         _ => (after.resource.rules != before.resource.rules && !is_of_data).then_some(Caveat::GuardsData),
     }
+}
+
+/// True if the lock asks again at other moments, and all else is as it was.
+fn has_other_waits_only(before: &Scenario, after: &Scenario) -> bool {
+    let mut as_before = after.lock.clone();
+    for name in WAITS {
+        if let Some(value) = before.lock.switches.get(name) {
+            as_before.switches.set(name, value.clone());
+        }
+    }
+    after.lock != before.lock && as_before == before.lock
 }
 
 /// The scenario with a change made to it.
@@ -234,6 +254,19 @@ mod tests {
         let changes = all(&scenario, Target::Violates(Predicate::P2), &locks).into_iter();
         // A scenario that would be refused as a file is not tried.
         changes.filter(|change| change.scenario.checked().is_ok()).map(|change| change.what).collect()
+    }
+
+    #[test]
+    fn other_waits_alone_are_no_remedy_but_for_waiting() {
+        let scenario = catalog::load("clock-jump", &[]).unwrap();
+        let locks = doublehold_lockimpl::descriptors();
+        let marked = |predicate| {
+            let changes = all(&scenario, Target::Violates(predicate), &locks).into_iter();
+            let marked = changes.filter(|change| change.caveat == Some(Caveat::OtherWaits));
+            marked.map(|change| change.what).collect::<Vec<_>>()
+        };
+        assert_eq!(marked(Predicate::P2), ["with lock.jitter = false"]);
+        assert_eq!(marked(Predicate::LV), [""; 0]);
     }
 
     #[test]

@@ -231,6 +231,7 @@ fn caveat(caveat: Caveat) -> &'static str {
             "numbers that the resource does not look at: requests take longer, and that is all"
         }
         Caveat::GuardsData => "which writes are taken, and not who holds the lock",
+        Caveat::OtherWaits => "when the lock asks again, and nothing else",
     }
 }
 
@@ -277,8 +278,8 @@ mod tests {
         assert_eq!(verdict(Came::Gone(nobody), None), Verdict::NoLock);
         let undecided = Tried { undecided: 100, ..Tried::default() };
         assert_eq!(verdict(Came::Gone(undecided), None), Verdict::Luck);
-        for caveat in [Caveat::NoDeadline, Caveat::NewDeadline, Caveat::UncheckedNumbers, Caveat::GuardsData]
-        {
+        let caveats = [Caveat::NoDeadline, Caveat::NewDeadline, Caveat::UncheckedNumbers];
+        for caveat in caveats.into_iter().chain([Caveat::GuardsData, Caveat::OtherWaits]) {
             assert_eq!(verdict(Came::Gone(tried(0, 0)), Some(caveat)), Verdict::Moot);
         }
         let changed = Changed { what: String::new(), caveat: None, came: Came::Gone(tried(0, 0)) };
