@@ -80,7 +80,7 @@ use self::hushed::Hushed;
 use crate::findings::{self, Shown, counted};
 use crate::found::{counterexample, explained_in_time};
 pub use crate::outside::Outside;
-use crate::outside::Watched;
+use crate::outside::{self, Watched};
 use crate::style::Style;
 use crate::text;
 
@@ -181,9 +181,12 @@ impl Check {
     /// # Errors
     ///
     /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. If something from
-    /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice for
-    /// that, and no run may wait. Not seen is a real clock that changes nothing in a run, as where it is only compared
-    /// with the lease. A mistake of the lock is not an error: it is in the result.
+    /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice
+    /// for that, no run may wait, and a little world with a lease of 100 ms is run with and without real time that
+    /// passes, which takes a third of a second (ten times as long with a lock that counts in whole seconds). Not seen is
+    /// a real clock that is compared with a lease of the lock's own, whatever the world says, or where one client that
+    /// takes the lock, works, extends and gives back does not come. A mistake of the lock is not an error: it is in the
+    /// result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
@@ -191,8 +194,10 @@ impl Check {
         let watched = Arc::new(Watched::new(hushed, *seeds.start()));
         let many = Many::of(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
-        watched.reached(tally.runs).map_or(Ok(()), Err)?;
         let prepared = watched.inner();
+        let outside = watched.reached(tally.runs, self.patience)?;
+        let real_time = || prepared.hush(|_| outside::real_time(&self.locks, &scenario, self.patience));
+        outside.or_else(real_time).map_or(Ok(()), Err)?;
         if scenario.weather.is_some()
             && asked_for()?.is_none()
             && let Some((target, seed)) = self.gravest(&tally)

@@ -1,7 +1,8 @@
 //! Detection of anything that reaches into runs from outside the simulation: real time, other threads, real randomness,
 //! and state that code keeps from one run to the next. If something does, the results of a search mean nothing.
 //!
-//! A search looks for two signs, in the runs that it makes anyway and in a dozen that it makes again at its end:
+//! Three signs are looked for, in the runs that a search makes anyway, in a dozen that are made again at its end, and for a
+//! lock of one's own in a little world beside them:
 //!
 //! - **The same seed gives another run.** The first run, the last, and those at powers of two between them are made
 //!   again, and their digests compared. The first uses of a static differ the most, and a search of any length makes
@@ -11,18 +12,31 @@
 //!   holds, or blocked on a file or a socket. Elapsed time says nothing of that on a machine under load; a processor
 //!   that is taken away is counted apart (`ru_nivcsw`). A search's own threads meet in the allocator and in the kernel,
 //!   so one wait is not yet a sign: such a run is made again alone, and waits each time if its code does.
+//! - **Real time makes a difference** (`slow`): a lease that is compared with `Instant::elapsed` never ends in a run, in
+//!   which hardly any real time passes, and ends where some is made to pass.
 //!
-//! Not seen: a reading that changes nothing, such as a lease that is compared with `Instant::elapsed` (within a run
-//! hardly any real time passes, so that it never ends); a loop that spins until another thread is done. Waits are seen
-//! where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
+//! Runs that are made again have the patience of the search itself: a lock may come back once and never again.
+//!
+//! Not seen: a real clock that is read and changes nothing in any of these runs; a loop that spins until another thread
+//! is done. Waits are seen where the system counts them by thread (Linux, Android, FreeBSD, OpenBSD).
+
+mod slow;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_long;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
+use doublehold_lockimpl::Registry;
+use doublehold_scenarios::many::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
-use doublehold_scenarios::{Prepared, Report, Seed};
+use doublehold_scenarios::{Prepared, Report, Scenario, Seed, SimEnv};
+
+use crate::check::hushed;
 
 /// The number of repeats of a run that waited. Of 720 runs of the locks that come with the program, on two threads of a
 /// busy machine, none waited by chance: at most 1 in 200 does (95 %), and five in a row once in 10^11 times.
@@ -47,6 +61,13 @@ pub enum Outside {
          sleep, spawn and connect through its client"
     )]
     Waits(Seed),
+    /// A lock compares real time with its lease.
+    #[error(
+        "the lock's code reads a real clock: with real time that outlives the lease, a run was another than without; in \
+         all other runs hardly any real time passes, so that its lease never ends and nothing found or not found means \
+         anything: take the time from its client"
+    )]
+    RealTime,
 }
 
 impl Outside {
@@ -56,6 +77,50 @@ impl Outside {
         match self {
             Outside::Another(number) => Outside::Another(seed(number)),
             Outside::Waits(number) => Outside::Waits(seed(number)),
+            Outside::RealTime => Outside::RealTime,
+        }
+    }
+}
+
+/// That the lock of this scenario compares real time with its lease, if it was seen to. What takes longer than this is
+/// left alone, and says nothing.
+pub(crate) fn real_time(
+    locks: &Registry<SimEnv>,
+    scenario: &Scenario,
+    patience: Duration,
+) -> Option<Outside> {
+    let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::here());
+    let tells = in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time(&locks, &scenario)));
+    matches!(tells, Ok(true)).then_some(Outside::RealTime)
+}
+
+/// Does something on a thread of its own, which tells from which seed it begins a run. Where there are no threads to be
+/// had it is done here, however long it takes.
+///
+/// # Errors
+///
+/// If for so long it was neither over nor began another run. Its thread is left behind then.
+fn in_time<T: Send + 'static>(
+    patience: Duration,
+    work: impl Fn(&dyn Fn(Seed)) -> T + Send + Sync + 'static,
+) -> Result<T, Stuck> {
+    let (tell, told) = mpsc::channel();
+    let work = Arc::new(work);
+    let there = work.clone();
+    let worker = thread::Builder::new().spawn(move || {
+        // Nobody listens any more where it took too long.
+        let over = there(&|seed| tell.send(Err(seed)).unwrap_or_default());
+        tell.send(Ok(over)).unwrap_or_default();
+    });
+    let Ok(worker) = worker else { return Ok(work(&|_| ())) };
+    let mut seeds = Vec::new();
+    loop {
+        match told.recv_timeout(patience) {
+            Ok(Ok(over)) => return Ok(over),
+            Ok(Err(begun)) => seeds = vec![begun],
+            Err(RecvTimeoutError::Timeout) => return Err(Stuck { seeds, patience }),
+            // It panicked, and that is not the lock, whose panics are caught.
+            Err(RecvTimeoutError::Disconnected) => resume_unwind(worker.join().err().expect("a panic")),
         }
     }
 }
@@ -91,26 +156,17 @@ impl<P> Watched<P> {
 
 impl<P: Prepared> Watched<P> {
     /// Looks for a sign in these first runs, all of which were made. The order of their threads does not matter.
-    pub(crate) fn reached(&self, runs: u64) -> Option<Outside> {
+    fn found(&self, runs: u64, begins: &dyn Fn(Seed)) -> Option<Outside> {
         let last = Seed(self.first.0.saturating_add(runs.checked_sub(1)?));
         let noted = self.noted().clone();
-        self.other_run(&noted, self.first..=last).or_else(|| {
-            let waits = |seed: &&Seed| (0..REPEATS).all(|_| waits(|| self.prepared.judge(**seed)).1);
+        let again = |seed: Seed| {
+            begins(seed);
+            self.prepared.judge(seed)
+        };
+        other_run(&noted, self.first..=last, again).or_else(|| {
+            let waits = |seed: &&Seed| (0..REPEATS).all(|_| waits(|| again(**seed)).1);
             noted.waited.range(..=last).find(waits).map(|seed| Outside::Waits(*seed))
         })
-    }
-
-    fn other_run(&self, noted: &Noted, seeds: RangeInclusive<Seed>) -> Option<Outside> {
-        let again = |seed| self.prepared.judge(seed).trace_hash;
-        let last = *seeds.end();
-        let of_last = noted.digests.get(&last).copied().unwrap_or_else(|| again(last));
-        let mut compared: Vec<(Seed, TraceHash)> =
-            noted.digests.range(seeds).map(|(seed, digest)| (*seed, *digest)).collect();
-        compared.push((last, of_last));
-        compared
-            .into_iter()
-            .find(|(seed, digest)| again(*seed) != *digest)
-            .map(|(seed, _)| Outside::Another(seed))
     }
 
     fn note(&self, run: &Summary, waited: bool) {
@@ -130,6 +186,32 @@ impl<P: Prepared> Watched<P> {
             }
         }
     }
+}
+
+impl<P: Prepared + 'static> Watched<P> {
+    /// What reaches into these runs, all of which were made.
+    ///
+    /// # Errors
+    ///
+    /// If one that is made again does not come back for so long.
+    pub(crate) fn reached(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
+        let watched = self.clone();
+        in_time(patience, move |begins| watched.found(runs, begins))
+    }
+}
+
+/// A seed whose run is another when it is made again.
+fn other_run(noted: &Noted, seeds: RangeInclusive<Seed>, again: impl Fn(Seed) -> Summary) -> Option<Outside> {
+    let again = |seed| again(seed).trace_hash;
+    let last = *seeds.end();
+    let of_last = noted.digests.get(&last).copied().unwrap_or_else(|| again(last));
+    let mut compared: Vec<(Seed, TraceHash)> =
+        noted.digests.range(seeds).map(|(seed, digest)| (*seed, *digest)).collect();
+    compared.push((last, of_last));
+    compared
+        .into_iter()
+        .find(|(seed, digest)| again(*seed) != *digest)
+        .map(|(seed, _)| Outside::Another(seed))
 }
 
 impl<P: Prepared> Prepared for Watched<P> {
@@ -173,8 +255,6 @@ fn waits_so_far() -> Option<c_long> {
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
-    use std::sync::Arc;
-    use std::time::Duration;
 
     use doublehold_scenarios::build::World;
     use doublehold_scenarios::many::{Many, run_many};
@@ -188,7 +268,7 @@ mod tests {
         let watched = Arc::new(Watched::new(prepared, Seed(1)));
         let many = Many::of(Seed(1)..=Seed(RUNS), Duration::from_secs(60));
         run_many(&watched, &many, |_| ControlFlow::Continue(())).expect("all come back");
-        watched.reached(RUNS)
+        watched.reached(RUNS, Duration::from_secs(60)).expect("all come back again")
     }
 
     #[test]
@@ -200,6 +280,8 @@ mod tests {
             for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
                 assert_eq!(reached(prepared.expect("it can be run")), None, "{}", lock.name);
             }
+            let told = real_time(&Registry::builtin(), &scenario, Duration::from_secs(60));
+            assert_eq!(told, None, "{}", lock.name);
         }
     }
 

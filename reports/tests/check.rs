@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn doublehold(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_doublehold")).args(arguments).current_dir(folder).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    command.args(arguments).current_dir(folder).env("COLUMNS", "80").output().unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -277,6 +278,7 @@ fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
     assert!(of("with lock.jitter = false").contains("still"));
     assert!(of("with lock.node_timeout = none").contains("no lock"));
     assert!(text.lines().any(|line| line.contains("<==") && line.contains("stepped by +10 s")), "{text}");
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
     let nothing = doublehold(folder.path(), &["why", "quiet"]);
     assert_eq!(nothing.status.code(), Some(3));
     assert!(stderr(&nothing).contains("violates nothing"), "{}", stderr(&nothing));

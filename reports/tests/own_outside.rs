@@ -1,10 +1,10 @@
-//! Locks that cheat the simulation do not pass: they sleep in real time, wait for real threads, read a real clock, or
-//! keep a static. Honest ones pass, also while other threads take the processors away.
+//! Locks that cheat the simulation do not pass: they sleep in real time, wait for real threads, read a real clock, compare
+//! it with their lease, or keep a static. Honest ones pass, also while other threads take the processors away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use doublehold::check::{
     CheckError, Checked, Client, Existing, Guard, MultiplexedConnection, Outside, Predicate, Wanted, World,
@@ -145,4 +145,80 @@ fn an_honest_lock_passes_also_on_a_busy_machine() {
     for checked in all {
         checked.expect("nothing reaches in").assert_holds(&[Predicate::P1, Predicate::WR]);
     }
+}
+
+/// What a lock does with the real time at which it was granted, when it is given back.
+type Back = fn(Instant, Duration) -> bool;
+
+/// Held with a note of the real time; given back if that says so.
+struct Timed(Held, Instant, Duration, Back);
+
+impl Guard for Timed {
+    fn token(&self) -> Vec<u8> {
+        self.0.token()
+    }
+
+    async fn release(self) -> RedisResult<bool> {
+        let Timed(held, since, lease, is_given_back) = self;
+        if is_given_back(since, lease) { held.release().await } else { Ok(false) }
+    }
+}
+
+/// Checks a lock that asks this when it is given back, with leases in whole seconds or not.
+fn timed(is_given_back: Back, whole_seconds: bool) -> Result<Checked, CheckError> {
+    let lock = move |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let lease = if whole_seconds { Duration::from_secs(wanted.ttl.as_secs()) } else { wanted.ttl };
+        let held = take(redis, client, wanted, lease.as_millis()).await?;
+        Ok(held.map(|held| Timed(held, Instant::now(), lease, is_given_back)))
+    };
+    let program = ["acquire", "read", "work 1s", "write", "release"];
+    let world = World::new("two clients").nodes(["A"]).clients(2, program);
+    check(&world, Existing::on_one_node("timed", lock)).seeds(1..=20).no_files().run()
+}
+
+#[test]
+fn a_lock_that_compares_real_time_with_its_lease_is_no_pass() {
+    for whole_seconds in [false, true] {
+        let outside = match timed(|since, lease| since.elapsed() < lease, whole_seconds) {
+            Err(CheckError::Outside(outside)) => outside,
+            Err(other) => panic!("{other}"),
+            Ok(checked) => panic!("it is green: {checked}"),
+        };
+        assert_eq!(outside, Outside::RealTime);
+        let said = outside.to_string();
+        assert!(said.starts_with("the lock's code reads a real clock"), "{said}");
+        assert!(said.ends_with("take the time from its client"), "{said}");
+    }
+}
+
+/// It may be logged, for one.
+#[test]
+fn a_real_clock_that_is_read_and_decides_nothing_passes_also_on_a_busy_machine() {
+    let load = Load::begin();
+    let checked = timed(|since, _| since.elapsed() < Duration::MAX, false);
+    load.end();
+    checked.expect("nothing reaches in").assert_holds(&[Predicate::P1, Predicate::WR]);
+}
+
+/// A lock that comes back while it is searched, and spins once runs are made again: of 20 runs seven are.
+#[test]
+fn a_lock_that_does_not_come_back_when_it_is_run_again_is_given_up() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    let lock = |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        if CALLS.fetch_add(1, Ordering::Relaxed) >= 25 {
+            while !IS_OVER.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        }
+        let millis = wanted.ttl.as_millis();
+        take(redis, client, wanted, millis).await
+    };
+    let world = World::new("one client").nodes(["A"]).clients(1, ["acquire", "release"]);
+    let check = check(&world, Existing::on_one_node("once", lock)).seeds(1..=20).no_files();
+    let checked = check.patience(Duration::from_secs(2)).run();
+    IS_OVER.store(true, Ordering::Relaxed);
+    let Err(CheckError::Stuck(stuck)) = checked else { panic!("{checked:?}") };
+    assert!(stuck.to_string().contains("has not come back"), "{stuck}");
+    assert_ne!(stuck.seeds, [doublehold::check::Seed(20)], "the search itself came back");
 }

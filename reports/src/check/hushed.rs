@@ -57,6 +57,7 @@ pub(crate) fn here() -> Here {
 }
 
 /// A check, for other threads that run worlds for it.
+#[derive(Clone)]
 pub(crate) struct Here(Option<Places>);
 
 impl Here {

@@ -127,7 +127,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let findings = Findings {
         title: title(arguments, &scenario, weather),
         first: arguments.seed,
-        outside: prepared.reached(tally.runs),
+        outside: prepared.reached(tally.runs, PATIENCE)?,
         tally,
         asked,
         bound,

@@ -45,7 +45,7 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Registry};
-use doublehold_scenarios::many::{Many, Tally, run_many};
+use doublehold_scenarios::many::{Many, Stuck, Tally, run_many};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Effort, ShrinkError, Target};
 use doublehold_scenarios::{OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv};
@@ -62,7 +62,7 @@ use self::draws::Draws;
 use crate::check::hushed::Hushed;
 use crate::check::names;
 use crate::found::{counterexample, explained_in_time};
-use crate::outside::{Outside, Watched};
+use crate::outside::{self, Outside, Watched};
 
 /// How many cases there are if nobody says, as with proptest.
 const CASES: u64 = 256;
@@ -160,11 +160,15 @@ impl Property {
                 None => ControlFlow::Continue(()),
             });
         let cases = watched.inner();
-        let tally = tally.map_err(|stuck| PropertyError::Stuck {
+        let stuck = |stuck: Stuck| PropertyError::Stuck {
             cases: stuck.seeds.iter().map(|number| number.0.saturating_sub(replayed)).collect(),
             patience: stuck.patience,
-        })?;
-        if let Some(outside) = watched.reached(tally.runs) {
+        };
+        let tally = tally.map_err(stuck)?;
+        let outside = watched.reached(tally.runs, self.patience).map_err(stuck)?;
+        let real_time =
+            || cases.hush(|all| outside::real_time(&self.locks, &all.case(Seed(1)).scenario, self.patience));
+        if let Some(outside) = outside.or_else(real_time) {
             let of_case = |number: Seed| cases.hush(|all| all.case(number).seed);
             return Err(outside.at(of_case).into());
         }
