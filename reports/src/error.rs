@@ -66,6 +66,11 @@ pub(crate) enum CliError {
     /// A process of our own could not be started or did not answer as it should.
     #[error("cannot compare with a second process: {0}")]
     SecondProcess(String),
+    /// The system has no threads left for a comparison.
+    #[error(
+        "cannot compare with another thread: {0}\nhint: allow more processes (`ulimit -u`, a container's limit of pids)"
+    )]
+    Thread(#[source] io::Error),
     /// The nodes cannot be served.
     #[error(transparent)]
     Serve(#[from] crate::serve::ServeError),

@@ -308,3 +308,36 @@ fn a_node_that_the_system_gives_few_files_lowers_maxclients_instead_of_falling_s
     assert_eq!(clients[99].line(), "-ERR max number of clients reached");
     assert_eq!(server.client(1).ask("PING"), "+PONG", "another node has files of its own");
 }
+
+/// A limit on processes, as a container has one, binds no root: then the program runs as nobody, from a place where nobody
+/// may read it.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65534;
+    let folder =
+        tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
+    let folder = folder.expect("a folder");
+    let is_root = std::fs::metadata("/proc/self").expect("Linux").uid() == 0;
+    let binary = folder.path().join("doublehold");
+    std::fs::copy(env!("CARGO_BIN_EXE_doublehold"), &binary).expect("there is room");
+    let port = free_ports(1).to_string();
+    let commands: [(&[&str], &str); 2] = [
+        (&["serve", "--port", &port], "cannot start a node: "),
+        (&["verify-determinism", "quiet", "--seeds", "1"], "cannot compare with another thread: "),
+    ];
+    for (arguments, said) in commands {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -p 1 2>/dev/null || ulimit -u 1; exec \"$0\" \"$@\""]).arg(&binary).args(arguments);
+        if is_root {
+            command.gid(NOBODY).uid(NOBODY);
+        }
+        let output = command.current_dir("/").stdin(Stdio::null()).output().expect("the shell starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(said) && told.contains("allow more processes"), "{told}");
+    }
+}

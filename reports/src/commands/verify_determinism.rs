@@ -108,7 +108,7 @@ fn verify(
         progress.step();
         let ways: [(&'static str, Way<'_>); 3] = [
             (AFTER_OTHERS, &|| Ok(hash(*seed))),
-            (OTHER_THREAD, &|| Ok(on_another_thread(|| hash(*seed)))),
+            (OTHER_THREAD, &|| on_another_thread(|| hash(*seed))),
             (OTHER_PROCESS, &|| elsewhere.hash(*seed)),
         ];
         for (place, way) in ways {
@@ -123,10 +123,10 @@ fn verify(
     Ok(None)
 }
 
-fn on_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| match scope.spawn(work).join() {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
+fn on_another_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(CliError::Thread)?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -147,7 +147,7 @@ fn first_event(
     let here = trace()?;
     let there = match place {
         OTHER_PROCESS => elsewhere.trace(seed)?,
-        OTHER_THREAD => on_another_thread(trace)?,
+        OTHER_THREAD => on_another_thread(trace)??,
         _ => trace()?,
     };
     Ok(first_difference(&here, &there))

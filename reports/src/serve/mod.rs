@@ -21,6 +21,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::pin::pin;
+use std::sync::mpsc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -85,7 +86,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The system has no threads or files left for a node.
-    #[error("cannot start a node: {0}; serve fewer `--nodes`")]
+    #[error("cannot start a node: {0}; serve fewer `--nodes`, or allow more processes and files (`ulimit`)")]
     Thread(#[source] io::Error),
     /// A node did not start.
     #[error(transparent)]
@@ -161,27 +162,44 @@ struct Served {
 }
 
 fn start(options: &Options, port: u16, listener: std::net::TcpListener) -> Result<Served, ServeError> {
+    let (stop, stopped) = oneshot::channel();
+    let (ended, end) = oneshot::channel();
+    let (tell, booted) = mpsc::channel();
+    let options = options.clone();
+    // A runtime is made and dropped on the node's own thread: it must not be dropped where another one is running.
+    let work = move || {
+        let (runtime, node, listener) = match boot(options, port, listener) {
+            Ok(node) => node,
+            Err(error) => return tell.send(Err(error)).unwrap_or_default(),
+        };
+        tell.send(Ok(())).unwrap_or_default();
+        run_node(&runtime, node, listener, stopped);
+        // Nobody waits any more where the program ends at once.
+        let _ = ended.send(());
+    };
+    let thread = std::thread::Builder::new().name(format!("node {port}"));
+    thread.spawn(work).map_err(ServeError::Thread)?;
+    booted.recv().unwrap_or_else(|_| Err(ServeError::Thread(io::Error::other("its thread has ended"))))?;
+    Ok(Served { stop, end })
+}
+
+fn boot(
+    options: Options,
+    port: u16,
+    listener: std::net::TcpListener,
+) -> Result<(Runtime, Node<TokioMachine>, TcpListener), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Thread)?;
     let (node, listener) = {
         let _inside = runtime.enter();
-        let Options { limits, remote_masters, .. } = options.clone();
+        let Options { limits, remote_masters, .. } = options;
         let script_limit = script_limit();
         let core = CoreConfig { port, limits, remote_masters, script_limit, ..CoreConfig::default() };
         let machine = TokioMachine::new(remote_masters);
         let node = Node::boot(machine, NodeConfig { core, ..NodeConfig::default() })?;
         (node, TcpListener::from_std(listener).map_err(ServeError::Thread)?)
     };
-    let (stop, stopped) = oneshot::channel();
-    let (ended, end) = oneshot::channel();
-    let thread = std::thread::Builder::new().name(format!("node {port}"));
-    let work = move || {
-        run_node(&runtime, node, listener, stopped);
-        // Nobody waits any more where the program ends at once.
-        let _ = ended.send(());
-    };
-    thread.spawn(work).map_err(ServeError::Thread)?;
-    Ok(Served { stop, end })
+    Ok((runtime, node, listener))
 }
 
 /// A script has the time that `busy-reply-threshold` gives it, as a user would see it on a Redis.

@@ -49,7 +49,7 @@ struct Fresh<'a>(&'a Scripted);
 
 impl Elsewhere for Fresh<'_> {
     fn hash(&self, seed: Seed) -> Result<String, CliError> {
-        Ok(on_another_thread(|| self.0.judge(seed).trace_hash.to_string()))
+        on_another_thread(|| self.0.judge(seed).trace_hash.to_string())
     }
 
     fn trace(&self, _seed: Seed) -> Result<Vec<String>, CliError> {
