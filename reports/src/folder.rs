@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use doublehold_history::words::{clean, list};
 
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, OutputFile};
 
 /// The way out where the folder cannot be used.
 const HINT: &str = "name a folder that you may write to, or one that is not there yet";
@@ -54,6 +54,30 @@ impl Folder {
     /// The path of a file in it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path.join(name).to_string_lossy().into_owned()
+    }
+
+    /// Opens a file of ours in it. A link in its place is replaced and not followed: its name is ours, and whoever sent
+    /// the folder, or wrote to it before, chose where it leads. Where a user names the file, a link is the user's own.
+    pub(crate) fn create(&self, what: &'static str, name: &str) -> Result<OutputFile, CliError> {
+        let path = self.file(name);
+        Folder::unlink(what, &path)?;
+        OutputFile::create(what, &path)
+    }
+
+    /// Makes a folder in it, in the place of a link.
+    pub(crate) fn create_folder(&self, what: &'static str, name: &str) -> Result<(), CliError> {
+        let path = self.file(name);
+        Folder::unlink(what, &path)?;
+        let refused = |source| CliError::Output { what, path: clean(&path), source, hint: HINT };
+        fs::create_dir_all(&path).map_err(refused)
+    }
+
+    fn unlink(what: &'static str, path: &str) -> Result<(), CliError> {
+        if !Path::new(path).is_symlink() {
+            return Ok(());
+        }
+        let hint = "remove the link, or name another folder with `--out DIR`";
+        fs::remove_file(path).map_err(|source| CliError::Output { what, path: clean(path), source, hint })
     }
 
     /// Says which files in it have names that searches give, and are none of those that were written.

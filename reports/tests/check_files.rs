@@ -51,11 +51,25 @@ fn a_full_device_is_an_error_and_takes_nothing_else_with_it() {
     assert!(fs::read_to_string(folder.path().join("s.md")).unwrap().contains("VIOLATED: P1"));
 }
 
+/// Names that we choose are no place for somebody else's links.
+#[test]
+fn a_link_in_the_place_of_a_counterexample_is_replaced_and_not_followed() {
+    let folder = folder();
+    fs::write(folder.path().join("precious"), "mine").unwrap();
+    fs::create_dir(folder.path().join("doublehold-check")).unwrap();
+    let places = ["toml", "plan", "history.jsonl", "txt"]
+        .map(|it| folder.path().join(format!("doublehold-check/set-ex-P1.{it}")));
+    places.iter().for_each(|place| symlink("../precious", place).unwrap());
+    let output = search(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("precious")).unwrap(), "mine");
+    assert!(places.iter().all(|place| place.is_file() && !place.is_symlink()), "{output:?}");
+}
+
 #[test]
 fn a_plan_that_cannot_be_written_leaves_the_scenario_and_another_way_to_see_the_run() {
     let folder = folder();
-    fs::create_dir(folder.path().join("doublehold-check")).unwrap();
-    symlink("/dev/full", folder.path().join("doublehold-check/set-ex-P1.plan")).unwrap();
+    fs::create_dir_all(folder.path().join("doublehold-check/set-ex-P1.plan")).unwrap();
     let output = search(folder.path(), &["--junit", "j.xml"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = text(&output.stdout);

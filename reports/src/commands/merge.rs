@@ -9,7 +9,7 @@ use doublehold_scenarios::sweep::Shard;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
-use crate::output::{self, OutputFile};
+use crate::output;
 use crate::records::{Merged, file_name, files_in, merge, shards};
 
 /// As typed.
@@ -40,7 +40,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let folder = Folder::open("records", &out)?;
     let path = folder.file("runs.jsonl");
     let mut merged = None;
-    let written = OutputFile::create("the records", &path)?.write(|output| {
+    let written = folder.create("the records", "runs.jsonl")?.write(|output| {
         merged = Some(merge(&files, arguments.partial, output));
         Ok(())
     })?;

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::figure::png_of;
 use crate::folder::Folder;
-use crate::output::{self, OutputFile};
+use crate::output;
 use crate::page::{Material, pages};
 use crate::records::{examples_in, file_name, files_in};
 use crate::results::Results;
@@ -53,13 +53,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     }
     // All are written before any takes its place.
     let write = |(name, content): &(String, Vec<u8>)| {
-        let path = folder.file(name);
-        // Whoever sent the records chose where a link in their folder leads.
-        if Path::new(&path).is_symlink() {
-            std::fs::remove_file(&path).map_err(|source| not_replaced(&path, source))?;
-        }
-        let file = OutputFile::create("the report", &path)?.write(|output| output.write_all(content))?;
-        Ok((path, file))
+        let file = folder.create("the report", name)?.write(|output| output.write_all(content))?;
+        Ok((folder.file(name), file))
     };
     let written = files.iter().map(write).collect::<Result<Vec<_>, CliError>>()?;
     let mut paths = String::new();
@@ -92,11 +87,6 @@ fn material(place: &str) -> Result<Material, CliError> {
         results.refute_quiet(design);
     }
     Ok(Material { place: clean(place), results, examples })
-}
-
-fn not_replaced(path: &str, source: std::io::Error) -> CliError {
-    let hint = "remove the link, or name another folder with `--out DIR`";
-    CliError::Output { what: "the report", path: clean(path), source, hint }
 }
 
 fn unmerged(place: &str) -> CliError {

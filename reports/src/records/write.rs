@@ -39,6 +39,12 @@ impl Journal {
         if path.exists() && !path.is_file() {
             return Err(failed(io::Error::other("it is no file")));
         }
+        // Going on writes where the link leads, which whoever sent the folder chose; in a file of its own it would
+        // begin anew.
+        if path.is_symlink() {
+            let hint = "put the file itself there, or sweep into another folder with `--out DIR`";
+            return Err(RecordsError::refused(path, "they are a link to another file", hint));
+        }
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         lock(path, &file)?;

@@ -79,6 +79,40 @@ fn a_link_in_a_folder_of_records_is_replaced_and_not_followed() {
 }
 
 #[test]
+fn a_sweep_writes_nothing_where_links_in_its_folder_lead() {
+    let (folder, _) = swept(STUDY);
+    let at = |name: &str| folder.path().join(name);
+    let link = |to: &str, name: &str| symlink(to, at(name)).expect("the folder is ours");
+    fs::write(at("precious"), "mine").expect("the folder is ours");
+    fs::create_dir(at("elsewhere")).expect("the folder is ours");
+    fs::remove_file(at("swept/examples.jsonl")).expect("a sweep writes it");
+    fs::remove_dir_all(at("swept/examples")).expect("a sweep that found something writes it");
+    link("../precious", "swept/examples.jsonl");
+    link("../elsewhere", "swept/examples");
+    let output = doublehold(&["sweep", "study.toml", "--out", "swept"], folder.path());
+    assert!(output.status.success(), "{}", told(&output));
+    assert!(fs::read_dir(at("swept/examples")).expect("it is there").count() > 0);
+    assert_eq!(fs::read_dir(at("elsewhere")).expect("it is there").count(), 0);
+
+    fs::create_dir(at("merged")).expect("the folder is ours");
+    link("../precious", "merged/runs.jsonl");
+    let output = doublehold(&["merge", "swept", "--out", "merged"], folder.path());
+    assert!(output.status.success(), "{}", told(&output));
+
+    fs::create_dir(at("new")).expect("the folder is ours");
+    link("../made", "new/runs.jsonl");
+    let output = doublehold(&["sweep", "study.toml", "--out", "new"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        told(&output).contains("they are a link to another file\nhint: put the file itself there"),
+        "{}",
+        told(&output)
+    );
+    assert!(!at("made").exists());
+    assert_eq!(fs::read_to_string(at("precious")).expect("it is there"), "mine");
+}
+
+#[test]
 fn a_folder_without_a_name_is_none() {
     let (folder, _) = swept(DIVIDED);
     for command in [

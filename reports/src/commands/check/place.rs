@@ -82,21 +82,21 @@ impl Place {
         picture: impl FnOnce(&str) -> String,
     ) -> (Shown, Result<(), CliError>) {
         let stem = format!("{}-{}", self.subject, name_of(example.target));
-        let at = |ending: &str| self.folder.file(&format!("{stem}.{ending}"));
-        let (scenario, plan) = (at("toml"), at("plan"));
+        let name = |ending: &str| format!("{stem}.{ending}");
+        let (scenario, plan) = (self.folder.file(&name("toml")), self.folder.file(&name("plan")));
         let replay = shell::line(["doublehold", "replay", &plan]);
         let mut files = Vec::new();
-        let mut write = |what, path: String, text: Result<Vec<u8>, CliError>| {
-            let text = text?;
-            OutputFile::create(what, &path)?.write(|output| output.write_all(&text))?.keep()?;
-            files.push(path);
+        let mut write = |what, ending: &str, text: Result<Vec<u8>, CliError>| {
+            let (text, name) = (text?, name(ending));
+            self.folder.create(what, &name)?.write(|output| output.write_all(&text))?.keep()?;
+            files.push(self.folder.file(&name));
             Ok(())
         };
         let all = [
-            write("the scenario", scenario.clone(), Ok(as_scenario(example, &scenario))),
-            write("the plan", plan.clone(), as_plan(example)),
-            write("the history", at("history.jsonl"), as_history(example)),
-            write("the picture", at("txt"), Ok(picture(&replay).into_bytes())),
+            write("the scenario", "toml", Ok(as_scenario(example, &scenario))),
+            write("the plan", "plan", as_plan(example)),
+            write("the history", "history.jsonl", as_history(example)),
+            write("the picture", "txt", Ok(picture(&replay).into_bytes())),
         ];
         let is_there = |path: &String| files.contains(path);
         let run = scenario_file::command(&scenario, example.shrunk.seed);

@@ -121,9 +121,10 @@ impl Scenarios {
 
     /// Writes a scenario; returns its path.
     pub(super) fn write(&self, scenario: &Scenario, seed: Seed) -> Result<String, CliError> {
-        let path = self.0.file(&format!("{}.toml", scenario.name));
+        let name = format!("{}.toml", scenario.name);
+        let path = self.0.file(&name);
         let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, None)), scenario);
-        OutputFile::create("a scenario", &path)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
+        self.0.create("a scenario", &name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(path)
     }
 

@@ -6,8 +6,6 @@
 //! say nothing more.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,8 +21,9 @@ use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
 use crate::error::CliError;
 use crate::figure::{self, Options};
 use crate::findings::several;
+use crate::folder::Folder;
 use crate::found::{Counterexample, counterexample};
-use crate::output::{self, OutputFile};
+use crate::output;
 use crate::picture::{self, Account, view::View};
 use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use crate::results::Results;
@@ -38,6 +37,8 @@ const SORTS: [&[Predicate]; 3] =
 const MOST: usize = 24;
 /// Where their files are, in the folder of the records.
 const FOLDER: &str = "examples";
+/// Those files, in messages.
+const WHAT: &str = "the examples";
 
 /// The runs of a study that take as long as one example takes to be made small, run again through redis-rs, and drawn:
 /// 320 to 690 in five of the ready studies, and more for designs that need many faults.
@@ -63,18 +64,21 @@ struct Chosen {
 /// Makes the examples of a sweep and writes them beside its records. Returns how many there are, and what could not be
 /// made small.
 pub(super) fn write(
-    folder: &Path,
+    folder: &Folder,
     study: &Study,
     jobs: usize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
-    let results = Results::read(&folder.join(file_name(Shard::WHOLE)))?;
+    let results = Results::read(&folder.path().join(file_name(Shard::WHOLE)))?;
     let chosen = chosen(&results);
     if !chosen.is_empty() {
         let examples = several(chosen.len() as u64, "example");
         output::inform(&format!(
             "making {examples}: each is made small, run again through redis-rs, and drawn"
         ));
+    }
+    if !chosen.is_empty() {
+        folder.create_folder(WHAT, FOLDER)?;
     }
     let made: Mutex<BTreeMap<usize, Result<Example, CliError>>> = Mutex::default();
     let next = AtomicUsize::new(0);
@@ -106,10 +110,7 @@ pub(super) fn write(
             Err(error) => failed.push(error.to_string()),
         }
     }
-    let path = folder.join(EXAMPLES);
-    OutputFile::create("the examples", &path.to_string_lossy())?
-        .write(|output| output.write_all(lines.as_bytes()))?
-        .keep()?;
+    folder.create(WHAT, EXAMPLES)?.write(|output| output.write_all(lines.as_bytes()))?.keep()?;
     Ok((count, failed))
 }
 
@@ -147,7 +148,7 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
     })
 }
 
-fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Result<Example, CliError> {
+fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> Result<Example, CliError> {
     let target = Target::Violates(chosen.predicate);
     let (seed, scenario) = simplest(study, chosen)?;
     // A design is shown as the study describes it.
@@ -158,15 +159,9 @@ fn make(folder: &Path, study: &Study, results: &Results, chosen: &Chosen) -> Res
     let (plan, file) = (format!("{FOLDER}/{stem}.plan"), format!("{FOLDER}/{stem}.toml"));
     let text = scenario_file::text(&about(&found, design), &found.shrunk.scenario);
     let as_plan = Plan::of(&found.report).to_toml().map_err(|error| CliError::Format(error.to_string()))?;
-    let failed = |source| CliError::Output {
-        what: "the examples",
-        path: clean(&folder.to_string_lossy()),
-        source,
-        hint: "name a folder that you may write to",
-    };
-    fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-    fs::write(folder.join(&plan), as_plan).map_err(failed)?;
-    fs::write(folder.join(&file), &text).map_err(failed)?;
+    for (name, text) in [(&plan, &as_plan), (&file, &text)] {
+        folder.create(WHAT, name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
+    }
     Ok(Example {
         cell: chosen.cell,
         predicate: chosen.predicate,
