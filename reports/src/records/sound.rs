@@ -301,6 +301,15 @@ mod tests {
         assert!(can_be(Sums { sum: 30, squares: 300 }, 3) && !can_be(Sums { sum: 30, squares: 299 }, 3));
     }
 
+    #[test]
+    fn what_is_undecided_makes_no_rate_precise() {
+        let is_precise = is_precise(Some(0.02));
+        let counted = |violated, undecided| Counted { violated, undecided, runs: 4_000 };
+        assert!(is_precise(counted(40, 0)), "1 %, and between 0.7 and 1.4 %");
+        assert!(!is_precise(counted(40, 400)), "between 0.7 and 12 %");
+        assert!(!is_precise(counted(0, 400)) && !is_precise(counted(0, 4_000)));
+    }
+
     fn header(changes: &[(&str, serde_json::Value)]) -> StudyHeader {
         let designs = ["one", "two"].map(|name| {
             serde_json::json!({ "name": name, "about": "", "weather": [], "strikes_for": "", "world": "" })
