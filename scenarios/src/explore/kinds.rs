@@ -297,6 +297,8 @@ mod tests {
         let cut = ["the link between M and c1 is cut for 12 s, at M's 2nd message from c1"];
         assert_eq!(at("cut", "M's message from c1"), cut);
         assert_eq!(at("cut", "c1's check"), [""; 0]);
+        let sent = at("packet-delay", "M's message to c1");
+        assert_eq!(sent, ["the next message takes 12 s longer from M to c1, at M's 2nd message to c1"]);
         let late = at("packet-delay", "c1's boot");
         assert_eq!(late.len(), 4, "three nodes and the resource: {late:?}");
         assert_eq!(at("promote", "M's message to R1").len(), 2);

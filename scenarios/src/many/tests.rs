@@ -126,6 +126,11 @@ proptest! {
         let many = Many { seeds: Seed(first)..=Seed(last), jobs, patience: Duration::from_secs(60) };
         let all = run_in_blocks(&sown, &many, size, |_| ControlFlow::Continue(())).expect("all come back");
         prop_assert_eq!(&all, &plain(&sown, first..=last));
+        let goes_wrong = |seed: &u64| {
+            let run = sown.judge(*seed);
+            run.panicked.is_some() || run.verdicts.iter().any(|(_, it)| matches!(it, Verdict::Violated(_)))
+        };
+        prop_assert_eq!(all.first(), (first..=last).find(goes_wrong).map(Seed));
 
         let some = run_in_blocks(&sown, &many, size, |tally| match is_enough(tally, violated, panicked) {
             true => ControlFlow::Break(()),
@@ -147,4 +152,28 @@ fn the_sown_runs_have_everything_that_is_counted() {
     assert!(p1.holds > 0 && p1.violated > 0 && p1.inconclusive > 0, "{tally:?}");
     assert!(tally.of(Predicate::P2).violated != p1.violated && tally.panicked.is_some(), "{tally:?}");
     assert!(tally.refused.is_some() && tally.coverage.kinds().count() > 1, "{tally:?}");
+}
+
+/// A search with threads that are slow and begin a run now and then is not stuck, however long it takes.
+#[test]
+fn patience_begins_anew_with_each_run() {
+    let progress = Progress::of(NonZeroUsize::new(2).expect("two"));
+    let mut watch = progress.watch(Duration::from_secs(3));
+    progress.begins(0, Seed(7));
+    progress.begins(1, Seed(5));
+    for seed in 8..20 {
+        assert_eq!(watch.is_over(&progress, TICK), None, "a run began");
+        for _ in 0..2 {
+            assert_eq!(watch.is_over(&progress, Duration::from_secs(1)), None, "two seconds of three");
+        }
+        progress.begins(0, Seed(seed));
+    }
+    progress.rests(0);
+    assert_eq!(watch.is_over(&progress, TICK), None);
+    assert_eq!(watch.is_over(&progress, Duration::from_secs(2)), None);
+    assert_eq!(
+        watch.is_over(&progress, Duration::from_secs(1)),
+        Some(vec![Seed(5)]),
+        "what rests is not stuck"
+    );
 }
