@@ -190,8 +190,8 @@ fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Opt
     let on_most = keys.len() * 2 > nodes_in_all;
     let whose = on_most && keys.iter().all(|key| key.client == client && dead(client, key.from));
     let (name, nodes) = (facts.host(client), nodes(facts, keys.iter().map(|key| key.node)));
-    let outlives = |key: &&KeySpan| lived_its_time(facts, key, to);
-    let long = if keys.iter().all(outlives) { " for longer than its lease" } else { "" };
+    let long =
+        if keys.iter().all(|key| outlives(facts, key, to)) { " for longer than its lease" } else { "" };
     whose.then(|| format!("{name}'s process is gone, and its key stays on {nodes}{long}"))
 }
 
@@ -199,6 +199,15 @@ fn left_behind(facts: &Facts<'_>, lock: LockId, from: TrueNs, to: TrueNs) -> Opt
 fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     let lived = u128::from(until.since(set_at(facts, key)));
     facts.run.leases.get(&key.client).is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
+}
+
+/// Whether a key is there when its lease is over, by true time: so long after it was set, or its holder extended it.
+fn outlives(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
+    let extended = facts.run.history.events().iter().filter(|event| {
+        event.at <= until && matches!(event.what, EventKind::Extended { grant, .. } if grant == key.grant)
+    });
+    let set = extended.map(|event| event.at).fold(set_at(facts, key), TrueNs::max);
+    facts.run.leases.get(&key.client).is_some_and(|lease| u128::from(until.since(set)) > lease.as_nanos())
 }
 
 /// When a key was set. A node that has it from its file, or from its master, has the end with it, which says nothing of
