@@ -1,8 +1,8 @@
 //! Detection of anything that reaches into runs from outside the simulation: real time, other threads, real randomness,
 //! and state that code keeps from one run to the next. If something does, the results of a search mean nothing.
 //!
-//! Three signs are looked for, in the runs that a search makes anyway, in a dozen that are made again at its end, and for a
-//! lock of one's own in a little world beside them:
+//! Three signs are looked for, in the runs that a search makes anyway, in a dozen that are made again at its end, and
+//! for a lock of one's own in a little world beside them:
 //!
 //! - **The same seed gives another run.** The first run, the last, and those at powers of two between them are made
 //!   again, and their digests compared. The first uses of a static differ the most, and a search of any length makes
@@ -12,8 +12,8 @@
 //!   holds, or blocked on a file or a socket. Elapsed time says nothing of that on a machine under load; a processor
 //!   that is taken away is counted apart (`ru_nivcsw`). A search's own threads meet in the allocator and in the kernel,
 //!   so one wait is not yet a sign: such a run is made again alone, and waits each time if its code does.
-//! - **Real time makes a difference** (`slow`): a lease that is compared with `Instant::elapsed` never ends in a run, in
-//!   which hardly any real time passes, and ends where some is made to pass.
+//! - **Real time makes a difference** (`slow`): a lease that is compared with `Instant::elapsed` never ends in a run,
+//!   in which hardly any real time passes, and ends where some is made to pass.
 //!
 //! Runs that are made again have the patience of the search itself: a lock may come back once and never again.
 //!
@@ -120,7 +120,7 @@ fn in_time<T: Send + 'static>(
             Ok(Err(begun)) => seeds = vec![begun],
             Err(RecvTimeoutError::Timeout) => return Err(Stuck { seeds, patience }),
             // It panicked, and that is not the lock, whose panics are caught.
-            Err(RecvTimeoutError::Disconnected) => resume_unwind(worker.join().err().expect("a panic")),
+            Err(RecvTimeoutError::Disconnected) => resume_unwind(worker.join().expect_err("a panic")),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Locks that cheat the simulation do not pass: they sleep in real time, wait for real threads, read a real clock, compare
-//! it with their lease, or keep a static. Honest ones pass, also while other threads take the processors away.
+//! Locks that cheat the simulation do not pass: they sleep in real time, wait for real threads, read a real clock,
+//! compare it with their lease, or keep a static. Honest ones pass, also while other threads take the processors away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

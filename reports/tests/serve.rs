@@ -331,7 +331,10 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
     ];
     for (arguments, said) in commands {
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -p 1 2>/dev/null || ulimit -u 1; exec \"$0\" \"$@\""]).arg(&binary).args(arguments);
+        command
+            .args(["-c", "ulimit -p 1 2>/dev/null || ulimit -u 1; exec \"$0\" \"$@\""])
+            .arg(&binary)
+            .args(arguments);
         if is_root {
             command.gid(NOBODY).uid(NOBODY);
         }
