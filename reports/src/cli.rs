@@ -96,11 +96,17 @@ pub fn main() -> ExitCode {
             let typed: Vec<String> =
                 std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
             if let Some(meant) = no_command(&refusal).or_else(|| numbers::refused(&refusal, &typed)) {
-                output::inform(&format!("error: {meant}"));
+                output::inform(&marked(&format!("error: {meant}")));
                 return ExitCode::from(BAD_USAGE);
             }
-            // Help goes to standard output. If nobody reads that, there is nobody to tell.
-            let _ignored = refusal.print();
+            let told = refusal.render().to_string();
+            if marked(&told) == told {
+                // Help goes to standard output. If nobody reads that, there is nobody to tell.
+                let _ignored = refusal.print();
+            } else {
+                // What was typed may be the name of a file, which a shell put in the place of `*`.
+                output::inform(marked(&told).trim_end());
+            }
             return ExitCode::from(if refusal.use_stderr() { BAD_USAGE } else { 0 });
         }
     };

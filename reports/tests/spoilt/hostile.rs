@@ -25,6 +25,49 @@ fn what_a_file_says_is_shown_and_not_obeyed() {
     assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told:?}");
 }
 
+/// Clears the screen, sets a title, hides a line, turns the direction of writing.
+const OBEYED: &str = "\u{1b}[2J\u{1b}]0;OWNED\u{7}\r\u{202e}";
+
+#[test]
+fn names_and_sentences_of_files_and_what_was_typed_are_shown_and_not_obeyed() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("the folder is ours");
+    let escaped: String = OBEYED.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    let texts = ["claim", "source", "story", "id"].map(|key| format!("{key} = \"it {escaped}\"\n")).concat();
+    let world = |host: &str, step: &str| {
+        format!(
+            "{texts}lock = {{ algorithm = \"single\", ttl = \"2s\", name = \"stock{escaped}\" }}\n\
+             nodes = {{ names = [\"A\"] }}\n\
+             clients = [{{ name = \"c1\", program = [\"acquire\", \"work 1s\", \"{step}\"] }}]\n\
+             faults = [{{ kind = \"pause\", host = \"{host}\", for = \"1s\", at = \"c1's grant\" }}]\n"
+        )
+    };
+    let named = format!("mine{}.toml", OBEYED.replace('/', ""));
+    write("mine.toml", &world("c1", "release"));
+    write(&named, &world("c1", "release"));
+    write("host.toml", &world(&format!("c1{escaped}"), "release"));
+    write("step.toml", &world("c1", &format!("release{escaped}")));
+    write("raw.toml", &format!("claim = \"{OBEYED}\"\n"));
+    let obeyed = |text: &[u8]| String::from_utf8_lossy(text).contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']);
+    let shown = |arguments: &[&str]| {
+        let output = doublehold(arguments, folder.path());
+        assert!(!obeyed(&output.stdout) && !obeyed(&output.stderr), "{arguments:?}: {output:?}");
+        output
+    };
+    assert!(shown(&["run", "mine.toml", "--plan", "mine.plan"]).status.success());
+    assert!(shown(&["replay", "mine.plan"]).status.success());
+    for file in ["mine.toml", &named, "host.toml", "step.toml", "raw.toml", "mine.plan", OBEYED] {
+        for command in ["list", "run", "replay", "judge", "report", "merge", "sweep"] {
+            shown(&[command, file]);
+        }
+        shown(&["check", file, "--runs", "2"]);
+        shown(&["list", "quiet", file]);
+    }
+    shown(&[OBEYED]);
+    shown(&["run", "quiet", "--seed", OBEYED]);
+}
+
 /// Ends it if it has not ended by itself soon.
 fn ends_soon(arguments: &[&str], folder: &Path) -> Option<i32> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
