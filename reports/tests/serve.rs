@@ -309,8 +309,8 @@ fn a_node_that_the_system_gives_few_files_lowers_maxclients_instead_of_falling_s
     assert_eq!(server.client(1).ask("PING"), "+PONG", "another node has files of its own");
 }
 
-/// A limit on processes, as a container has one, binds no root: then the program runs as nobody, from a place where nobody
-/// may read it.
+/// A limit on processes, as a container has one, binds no root: then the program runs as nobody, from a folder that
+/// all may read.
 #[cfg(target_os = "linux")]
 #[test]
 fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {

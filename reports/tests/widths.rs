@@ -1,5 +1,5 @@
-//! Text fits the terminal that it is for, whatever command wrote it, and uses the room there is. Commands to be pasted and
-//! what files hold are left as they are.
+//! Text fits the terminal that it is for, whatever command wrote it, and uses the room there is. Commands to be pasted
+//! and what files hold are left as they are.
 
 use std::fs;
 use std::process::Command;

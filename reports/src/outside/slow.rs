@@ -26,8 +26,7 @@ use doublehold_scenarios::{Engine, OwnLocks, Prepared, Scenario, Seed, SimEnv};
 /// The leases that are tried, until one is granted: the first takes little real time, and the second is for locks that
 /// count in whole seconds.
 const LEASES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// The one client asks once, so that a lock which refuses is not asked again in real time. It works for longer than its
-/// lease in the end: what is done about a lease that is lost is also looked at.
+/// Any would do.
 const SEED: Seed = Seed(1);
 
 /// Whether real time makes a difference to the lock of this scenario. It takes three and a half leases of real time.
@@ -49,7 +48,9 @@ fn run(locks: &Registry<SimEnv>, scenario: &Scenario, lease: Duration, real: Dur
     Some(OwnLocks(locks).prepare(&little.ok()?).ok()?.judge(SEED))
 }
 
-/// One client with the scenario's nodes and switches, and nothing that goes wrong.
+/// One client with the scenario's nodes and switches, and nothing that goes wrong. It asks once, since a refusal would
+/// be followed by more calls that take real time, and in the end it works past its lease, since locks also look at
+/// their clock once a lease is lost.
 fn little(lock: &Descriptor, scenario: &Scenario, lease: Duration) -> World {
     let name = |node: HostIndex| scenario.hosts[node.0].name.clone();
     let of = |role: Role| {
