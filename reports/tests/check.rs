@@ -267,7 +267,9 @@ fn what_is_violated_and_was_not_asked_about_is_named() {
 #[test]
 fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
     let folder = folder();
-    let why = doublehold(folder.path(), &["why", "clock-jump"]);
+    let mut why = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+    let why =
+        why.args(["why", "clock-jump"]).current_dir(folder.path()).env("COLUMNS", "80").output().unwrap();
     let text = stdout(&why);
     assert_eq!(why.status.code(), Some(0), "{}", stderr(&why));
     let of =
