@@ -119,3 +119,40 @@ fn of_figure(figure: &Figure) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOREIGN: &str = "<b onclick=\"x\">'&";
+
+    /// Whatever may come from a file, in every place that a page has for words.
+    #[test]
+    fn no_place_lets_markup_through() {
+        let line = || Line::of(FOREIGN).code(FOREIGN).strong(FOREIGN).link(FOREIGN, FOREIGN);
+        let entry = || Entry::line(line()).below(line()).titled(FOREIGN);
+        let figure = |is_foreign: bool| {
+            // A picture of ours has its words escaped where it is drawn.
+            let svg = if is_foreign { FOREIGN } else { "<svg/>" }.to_owned();
+            Block::Figure(Figure { name: FOREIGN.to_owned(), svg, is_foreign, caption: line() })
+        };
+        let headings =
+            (1..=4).map(|order| Block::Heading { order, line: line(), id: Some(FOREIGN.to_owned()) });
+        let others = [
+            Block::Paragraph(line()),
+            Block::Note(vec![line()]),
+            Block::List(vec![line()]),
+            Block::Table(Table { head: vec![entry()], rows: vec![vec![entry()]], words: 1 }),
+            figure(true),
+            figure(false),
+            Block::Code(FOREIGN.to_owned()),
+            Block::Details { summary: line(), blocks: vec![Block::Paragraph(line())] },
+        ];
+        let blocks = headings.chain(others).collect();
+        let page = html(&Document { title: FOREIGN.to_owned(), blocks });
+        assert!(page.matches("&lt;b onclick=&quot;x&quot;&gt;").count() > 60, "{page}");
+        for raw in ["<b ", "onclick=\""] {
+            assert!(!page.contains(raw), "{raw}: {page}");
+        }
+    }
+}
