@@ -66,6 +66,12 @@ fn what_is_found_is_printed_the_same_on_any_number_of_threads() {
     let one = on("1");
     assert_eq!(one, on("2"));
     assert!(one.contains("kinds: pause (for 2 s or 6 s)\n"), "{one}");
+    // A placement that does nothing has a trace of its own all the same.
+    assert!(
+        one.contains("; different traces (a fault is in its own, so that not each does anything)"),
+        "{one}"
+    );
+    assert!(!one.contains("different runs"), "{one}");
     assert!(one.contains("\nP1  in "), "{one}");
     assert!(one.contains("    pause at write (1): c1 pauses for 6 s, at c1's write\n"), "{one}");
 }

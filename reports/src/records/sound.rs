@@ -351,6 +351,28 @@ mod tests {
     }
 
     #[test]
+    fn all_batches_of_a_stratum_say_how_likely_it_is() {
+        let changes =
+            [("strata", serde_json::json!([{}, { "pause": 1 }])), ("shard", serde_json::json!([1, 2]))];
+        let said = |second: Option<f64>| {
+            let mut checker = Checker::of(&header(&changes)).expect("a header of a sweep");
+            let batch = |number: u64, weight| Batch {
+                batch: number,
+                seed: 1 + number * BATCH,
+                runs: BATCH,
+                weight,
+                ..Batch::default()
+            };
+            checker.next(&batch(0, Some(0.5))).expect("the first");
+            checker.next(&batch(1, second)).err().map(|it| it.cause)
+        };
+        assert_eq!(said(Some(0.5)), None);
+        let cause =
+            "the batch 1 of cell 0 says otherwise than the batches before it how likely its stratum is";
+        assert_eq!(said(Some(0.4)).as_deref(), Some(cause));
+    }
+
+    #[test]
     fn a_cell_that_had_enough_has_no_more_batches() {
         let first_round = [0, 1].map(|cell| [0, 1, 2, 3].map(|batch| (cell, batch))).concat();
         let also = |more: (u64, u64)| [&first_round[..], &[more]].concat();

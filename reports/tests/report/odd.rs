@@ -138,3 +138,24 @@ fn what_no_sweep_writes_is_refused() {
         assert!(!folder.file("report.html").exists());
     }
 }
+
+/// Names and values of records are anybody's, and a spreadsheet runs what begins as a formula does.
+#[test]
+fn no_cell_of_the_comma_separated_values_begins_as_a_formula_does() {
+    let folder = Folder::new();
+    let mut header = header(&["=1+1", "@b"], &[("+key", &["-1ms", "=2"])], 100);
+    header.study = "=study".to_owned();
+    let batches: Vec<Batch> = (0..4).map(|cell| batch(cell, 100, |_| (3, 1))).collect();
+    folder.records(&header, &batches).page();
+    let mut reader = csv::Reader::from_path(folder.file("cells.csv")).expect("it was written");
+    let heading = reader.headers().expect("a heading").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), 4);
+    for cell in heading.iter().chain(rows.iter().flatten()) {
+        assert!(!cell.starts_with(['=', '+', '-', '@']) || cell.parse::<f64>().is_ok(), "{cell}");
+    }
+    assert!(
+        heading.iter().any(|it| it == "'+key") && rows[0].iter().any(|it| it == "'=1+1"),
+        "they are shown"
+    );
+}
