@@ -373,6 +373,24 @@ mod tests {
     }
 
     #[test]
+    fn overlaps_are_of_double_holds_and_no_more_than_there_are() {
+        let count = |predicate, overlaps: u64| {
+            let incidents = Sums { sum: 1, squares: 1 };
+            let violations = "8".to_owned();
+            let one = PredicateCount { violated: 1, incidents, violations, ..PredicateCount::default() };
+            let mut durations = doublehold_scenarios::sweep::Durations::default();
+            (0..overlaps).for_each(|_| durations.add(1_000_000));
+            let overlaps = [(predicate, durations)].into();
+            of_counts(&Batch { runs: 4, predicates: [(predicate, one)].into(), overlaps, ..Batch::default() })
+        };
+        assert_eq!((count(Predicate::P1, 1), count(Predicate::P2, 1)), (None, None));
+        for (predicate, overlaps) in [(Predicate::P1, 2), (Predicate::WR, 1)] {
+            let cause = format!("has overlaps that no violation has ({predicate})");
+            assert_eq!(count(predicate, overlaps), Some(cause));
+        }
+    }
+
+    #[test]
     fn a_cell_that_had_enough_has_no_more_batches() {
         let first_round = [0, 1].map(|cell| [0, 1, 2, 3].map(|batch| (cell, batch))).concat();
         let also = |more: (u64, u64)| [&first_round[..], &[more]].concat();
