@@ -13,7 +13,7 @@ use doublehold_history::{
 use serde::Serialize;
 
 use crate::Seed;
-use crate::cause::Causes;
+use crate::cause::answer::Causes;
 use crate::coverage::Hit;
 use crate::fault::Fault;
 use crate::plan::Replay;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use doublehold_history::words::{duration, instant, list};
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs, claims};
 
-use super::What;
-use super::violation::{Violation, grants};
+use super::answer::{Violation, What};
+use super::violation::grants;
 use crate::fault::{Effect, Nature};
 use crate::format::units;
 use crate::report::{FaultReport, KeyEnd, KeyOrigin, Report};

@@ -29,6 +29,7 @@
 //! and the setup of the lock (`why` asks that); P4, whose evidence has no moment. A question that would take more than
 //! [`EVENTS_MAX`] events in all is not asked ([`Found::NotAsked`]). Assumes that the lock's code comes back.
 
+pub(crate) mod answer;
 mod candidates;
 mod trial;
 mod violation;
@@ -39,9 +40,9 @@ use crate::report::Report;
 use crate::run::PreparedSim;
 use crate::scenario::{HostIndex, Role};
 
+pub use answer::{Cause, Causes, Found, Shares, Violation, What};
 use candidates::Candidate;
 use trial::{Came, Trials};
-pub use violation::Violation;
 
 /// The most events that all runs for one answer may have, together: some seconds' worth.
 pub const EVENTS_MAX: u64 = 4_000_000;
@@ -49,67 +50,6 @@ pub const EVENTS_MAX: u64 = 4_000_000;
 pub const EITHER_MAX: usize = 4;
 /// The number of other futures, and of other seeds, in which a cause is tried.
 pub const OTHERS: u64 = 20;
-
-/// The answer about a run's first violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Causes {
-    /// The violation that is asked about.
-    pub told: Violation,
-    /// The outcome of the search for its causes.
-    pub found: Found,
-    /// The number of candidates that were tried.
-    pub tried: usize,
-    /// The number of runs that were made for the answer.
-    pub runs: u64,
-}
-
-/// An outcome of the search for causes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Each of these: it is gone without any one of them.
-    Needed(Vec<Cause>),
-    /// Any one of these would have been enough: it is gone without all of them, and there without all but one.
-    Either(Vec<Cause>),
-    /// Nothing that was tried removes it.
-    Nothing,
-    /// Runs like this one are too long to be made so often, or came out otherwise when made again.
-    NotAsked,
-}
-
-/// Something without which it would not have come about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// The thing.
-    pub what: What,
-    /// The same as a clause in the past tense: `c1 was paused for 20 s`.
-    pub words: String,
-    /// The counts of runs in which it comes about with and without it (of [`Found::Either`]: without all of them).
-    pub shares: Shares,
-}
-
-/// A thing that can be taken away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// Faults, by their places in the report's scenario. Several if they are one event, such as a failover.
-    Faults(Vec<usize>),
-    /// That a client went on past its lease.
-    Overrun(ClientId),
-    /// That a host's clocks are wrong from the beginning.
-    Clocks(HostIndex),
-}
-
-/// The futures and other seeds, of [`OTHERS`] each, in which it comes about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shares {
-    /// Futures with the cause.
-    pub futures_with: u64,
-    /// Futures without it.
-    pub futures_without: u64,
-    /// Other seeds with the cause; not counted where no other seed does it without.
-    pub seeds_with: Option<u64>,
-    /// Other seeds without it.
-    pub seeds_without: u64,
-}
 
 impl Shares {
     /// True if it is seldom without the cause.

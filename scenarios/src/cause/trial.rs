@@ -3,9 +3,10 @@
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
 use doublehold_sim::Seed;
 
+use super::answer::{Shares, Violation, What};
 use super::candidates::{host_of, outlasts};
 use super::violation::{grants, nth};
-use super::{EVENTS_MAX, OTHERS, Shares, Violation, What};
+use super::{EVENTS_MAX, OTHERS};
 use crate::fault::Fault;
 use crate::report::Report;
 use crate::run::{Prepared, PreparedSim};

@@ -4,30 +4,11 @@ use doublehold_history::{
     CallId, ClientId, EventKind, Evidence, History, LockId, Predicate, TrueNs, Verdict, Verdicts,
 };
 
+use super::answer::Violation;
 use crate::report::Report;
 
 /// The time before and after it within which the same counts as the same violation.
 const NEAR_NS: u64 = 100_000_000;
-
-/// The first violation of a run: the first piece of evidence of the first predicate that is violated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// The predicate that is violated.
-    pub predicate: Predicate,
-    /// The lock that it is about.
-    pub lock: LockId,
-    /// The clients that have part in it, in order of their numbers: both holders, the one whose write or command it
-    /// was, or those who waited.
-    pub clients: Vec<ClientId>,
-    /// When it began.
-    pub from: TrueNs,
-    /// When it was over, or the same instant.
-    pub to: TrueNs,
-    /// The grants whose leases have to do with it, and whose they are.
-    pub(super) grants: Vec<(ClientId, CallId)>,
-    /// The client that came second, and the number of its grants of the lock by then.
-    pub(super) second: Option<(ClientId, usize)>,
-}
 
 /// A piece of evidence as a matter of clients and times.
 struct Instance {
