@@ -372,6 +372,15 @@ mod tests {
         assert_eq!(said(Some(0.4)).as_deref(), Some(cause));
     }
 
+    /// A batch of a stratum that does not say how many runs are planned: nothing else limits it.
+    #[test]
+    fn no_batch_has_more_runs_than_batches_have() {
+        let divided = header(&[("strata", serde_json::json!([{}, { "pause": 1 }]))]);
+        let said = |runs| of_runs(&divided, &Batch { runs, seed: 1, ..Batch::default() });
+        assert_eq!(said(BATCH), None);
+        assert_eq!(said(BATCH + 1).as_deref(), Some("has more runs than batches have"));
+    }
+
     #[test]
     fn overlaps_are_of_double_holds_and_no_more_than_there_are() {
         let count = |predicate, overlaps: u64| {

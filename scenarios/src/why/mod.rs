@@ -21,8 +21,9 @@ mod moves;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
+use std::time::Duration;
 
-use doublehold_history::TrueNs;
+use doublehold_history::{Predicate, TrueNs};
 
 use crate::Seed;
 use crate::fault::Fault;
@@ -193,6 +194,8 @@ struct Asked<'a, M> {
     /// makes some miss it, and a run would then be undecided for that alone.
     scenario: Scenario,
     trials: Vec<Trial>,
+    /// The longest that a client of a trial waits for the lock, unless waiting is what is asked about.
+    patience: Option<Duration>,
 }
 
 /// The result of one trial.
@@ -206,8 +209,10 @@ impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
     fn new(many: &'a M, report: &Report, target: Target) -> Result<Self, WhyError> {
         let faults: Vec<Fault> = report.scenario.faults.iter().cloned().map(Fault::optional).collect();
         let trials = moves::trials(report, &faults, seeds(TRIALS));
+        let is_about_waits = target == Target::Violates(Predicate::LV);
+        let patience = (!is_about_waits).then(|| moves::patience(report));
         let scenario = Scenario { faults, expect: BTreeMap::new(), ..Scenario::clone(&report.scenario) };
-        Ok(Asked { many, target, scenario, trials })
+        Ok(Asked { many, target, scenario, trials, patience })
     }
 
     /// The result of a change whose own run is `own`; `None` if it cannot be run.
@@ -222,7 +227,18 @@ impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
         Some(Came::Gone(Tried::of(&outcomes, as_it_is)))
     }
 
+    /// The scenario with clients that give up before long. Where delays outlast a lock's timeouts, or a cut lasts, they
+    /// would ask in vain for minutes, which took nine tenths of a question's time.
+    fn hurried(&self, scenario: &Scenario) -> Scenario {
+        let mut hurried = scenario.clone();
+        if let Some(patience) = self.patience {
+            hurried.clients.iter_mut().for_each(|it| it.give_up_after = it.give_up_after.min(patience));
+        }
+        hurried
+    }
+
     fn outcomes(&self, scenario: &Scenario, jobs: NonZeroUsize) -> Result<Vec<Outcome>, PrepareError> {
+        let scenario = &self.hurried(scenario);
         let prepared = self.many.prepare(scenario)?;
         let undecided = |run: &Summary| match self.target {
             Target::Violates(predicate) => run.verdicts.get(predicate).as_str() == "inconclusive",

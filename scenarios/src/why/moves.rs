@@ -56,8 +56,7 @@ impl Trial {
 
 /// So many trials of a run. `faults` are the scenario's, and `seeds` are others than its own.
 pub(super) fn trials(report: &Report, faults: &[Fault], seeds: impl Iterator<Item = Seed>) -> Vec<Trial> {
-    let own = report.scenario.clients.iter().filter_map(|client| client.ttl);
-    let lease = own.fold(report.scenario.lock.ttl, Duration::max);
+    let lease = longest_lease(&report.scenario);
     let struck: Vec<Option<TrueNs>> =
         report.scenario.faults.iter().map(|fault| struck(report, fault)).collect();
     let trial = |(number, other): (u64, Seed)| {
@@ -75,6 +74,16 @@ pub(super) fn trials(report: &Report, faults: &[Fault], seeds: impl Iterator<Ite
         Trial { seed, moved, delays: (number % 4 == 3).then_some(label) }
     };
     (0..).zip(seeds).map(trial).collect()
+}
+
+fn longest_lease(scenario: &Scenario) -> Duration {
+    scenario.clients.iter().filter_map(|client| client.ttl).fold(scenario.lock.ttl, Duration::max)
+}
+
+/// The longest that a client waits in a trial: in a run that is moved by a lease at most, whoever waits for ten times as
+/// long as a lease and the whole run waits for something that does not come. Twice as long left more runs undecided.
+pub(super) fn patience(report: &Report) -> Duration {
+    (longest_lease(&report.scenario) + Duration::from_nanos(report.ended.0)).saturating_mul(10)
 }
 
 /// Every way between two hosts with delays of its own.
