@@ -8,7 +8,7 @@ use plotters::prelude::{Color as _, RGBColor, WHITE};
 
 use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WIDTH, draw};
 use super::frame::Field;
-use crate::page::numbers::{end, share};
+use crate::page::numbers::{end, is_small, power, share};
 
 /// Rates over two parameters.
 pub(crate) struct Heat {
@@ -236,6 +236,18 @@ impl Shades {
         rate.is_some_and(|rate| rate > 0.0 && self.number(rate) >= 5)
     }
 
+    /// The rates of a shade, in one unit for all shades.
+    fn words(&self, shade: usize) -> String {
+        let least = if self.low > 0.0 { self.low } else { self.end(0) };
+        let rate = |rate: f64| if is_small(least) { power(rate) } else { share(rate) };
+        let low = if shade == 0 { self.low } else { self.end(shade - 1) };
+        if low == 0.0 {
+            format!("to {}", rate(self.end(shade)))
+        } else {
+            format!("{} to {}", rate(low), rate(self.end(shade)))
+        }
+    }
+
     fn legend(&self, canvas: &Canvas<'_>) {
         let (left, mut top) = (WIDTH - LEGEND + 20.0, 34.0);
         let mut row = |colour: RGBColor, words: &str| {
@@ -247,13 +259,7 @@ impl Shades {
             top += 22.0;
         };
         for shade in (0..SHADES.len()).rev() {
-            let low = if shade == 0 { self.low } else { self.end(shade - 1) };
-            let words = if low == 0.0 {
-                format!("to {}", share(self.end(shade)))
-            } else {
-                format!("{} to {}", share(low), share(self.end(shade)))
-            };
-            row(SHADES[shade], &words);
+            row(SHADES[shade], &self.words(shade));
         }
         row(WHITE, "not seen");
         row(UNKNOWN, "not known");
@@ -273,6 +279,18 @@ mod tests {
         assert_eq!((shades.number(1e-6), shades.number(0.5)), (0, SHADES.len() - 1));
         let shades = Shades::of([0.1, 0.5].into_iter());
         assert_eq!((shades.number(0.01), shades.number(0.5)), (0, SHADES.len() - 1));
+    }
+
+    #[test]
+    fn all_shades_are_told_in_one_unit() {
+        let told = |rates: [f64; 2]| {
+            let shades = Shades::of(rates.into_iter());
+            (0..SHADES.len()).map(|shade| shades.words(shade)).collect::<Vec<_>>()
+        };
+        for rates in [[2e-5, 0.4], [1e-5, 2e-4]] {
+            assert!(told(rates).iter().all(|it| it.contains('⁻') && !it.contains('%')), "{:?}", told(rates));
+        }
+        assert!(told([0.01, 0.4]).iter().all(|it| it.contains('%')), "{:?}", told([0.01, 0.4]));
     }
 
     #[test]
