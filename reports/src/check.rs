@@ -183,10 +183,10 @@ impl Check {
     /// If the world makes no sense, the lock's code does not come back, or a file cannot be written. If something from
     /// outside reaches into runs, such as real time, since then no count means anything: a few runs are made twice
     /// for that, no run may wait, and a little world with a lease of 100 ms is run with and without real time that
-    /// passes, which takes a third of a second (ten times as long with a lock that counts in whole seconds). Not seen
-    /// is a real clock that is compared with a lease of the lock's own, whatever the world says, or where one client
-    /// that takes the lock, works, extends and gives back does not come. A mistake of the lock is not an error: it is
-    /// in the result.
+    /// passes, which takes 0.2 s, or 0.5 s with a lock that extends (with one that counts in whole seconds ten times as
+    /// long). Not seen is a real clock that is compared with a lease of the lock's own, whatever the world says, or
+    /// where one client that takes the lock, works, extends and gives back does not come. A mistake of the lock is not
+    /// an error: it is in the result.
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);

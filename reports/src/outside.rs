@@ -82,8 +82,8 @@ impl Outside {
     }
 }
 
-/// That the lock of this scenario compares real time with its lease, if it was seen to. What takes longer than this is
-/// left alone, and says nothing.
+/// Looks for a lock that compares real time with its lease. A search that takes longer than `patience` is left alone,
+/// and finds nothing.
 pub(crate) fn real_time(
     locks: &Registry<SimEnv>,
     scenario: &Scenario,
@@ -189,7 +189,7 @@ impl<P: Prepared> Watched<P> {
 }
 
 impl<P: Prepared + 'static> Watched<P> {
-    /// What reaches into these runs, all of which were made.
+    /// Looks for a sign in these runs, all of which were made.
     ///
     /// # Errors
     ///

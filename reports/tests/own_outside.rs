@@ -147,7 +147,7 @@ fn an_honest_lock_passes_also_on_a_busy_machine() {
     }
 }
 
-/// What a lock does with the real time at which it was granted, when it is given back.
+/// A rule for a release, by the real time of the grant and the lease: true if the lock is to be given back.
 type Back = fn(Instant, Duration) -> bool;
 
 /// Held with a note of the real time; given back if that says so.

@@ -29,7 +29,7 @@ const LEASES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1
 /// Any would do.
 const SEED: Seed = Seed(1);
 
-/// Whether real time makes a difference to the lock of this scenario. It takes three and a half leases of real time.
+/// True if real time makes a difference to the lock of this scenario.
 pub(super) fn tells_real_time(locks: &Registry<SimEnv>, scenario: &Scenario) -> bool {
     let granted = |lease: &Duration| Some((*lease, run(locks, scenario, *lease, Duration::ZERO)?));
     let first = LEASES.iter().filter_map(granted).find(|(_, run)| run.grants.count > 0);

@@ -323,7 +323,7 @@ mod tests {
         serde_json::from_value(header).expect("a header")
     }
 
-    /// What is said of batches of these cells and numbers, one after another, up to the first that is refused.
+    /// Checks batches of these cells and numbers, one after another, and returns the cause of the first refusal.
     fn said(header: &StudyHeader, batches: &[(u64, u64)]) -> Option<String> {
         let mut checker = Checker::of(header).expect("a header of a sweep");
         let batch = |&(cell, batch): &(u64, u64)| Batch {

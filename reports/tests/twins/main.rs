@@ -1,7 +1,7 @@
 //! Each rule by which a violation is told, with a world in which its phrase is right and printed, and the same world
 //! with one text changed, in which it would be wrong and is not. The worlds are in the files beside this one.
 //!
-//! What is printed is compared whole, so that a twin also shows what is told instead. Causes are asked for where a table
+//! The printed text is compared whole, so that a twin also shows what is told instead. Causes are asked for where a table
 //! is about them: each takes a hundred runs. That a phrase is so in any world is for `sentences` and `causes` to find
 //! out; here one reads what it takes.
 
@@ -17,9 +17,9 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Twin {
-    /// What the phrase says.
+    /// The meaning of the phrase.
     rule: String,
-    /// What is printed of the right case only.
+    /// A text that is printed of the right case only.
     phrase: String,
     /// Of the list: which sentences are compared; absent: those with the phrase.
     about: Option<String>,
@@ -27,9 +27,9 @@ struct Twin {
     world: String,
     /// A text that the world has once, and what stands there in the wrong case.
     change: [String; 2],
-    /// What is told of the right case.
+    /// The account of the right case.
     yes: String,
-    /// What is told of the wrong case; empty where nothing is.
+    /// The account of the wrong case; empty where there is none.
     no: String,
 }
 

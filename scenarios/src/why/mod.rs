@@ -228,7 +228,7 @@ impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
     }
 
     /// The scenario with clients that give up before long. Where delays outlast a lock's timeouts, or a cut lasts, they
-    /// would ask in vain for minutes, which took nine tenths of a question's time.
+    /// would ask in vain for minutes, which took most of the time of a question.
     fn hurried(&self, scenario: &Scenario) -> Scenario {
         let mut hurried = scenario.clone();
         if let Some(patience) = self.patience {
@@ -311,4 +311,27 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(
     });
     results.sort_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::run::LeanEngine;
+
+    #[test]
+    fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {
+        let report = LeanEngine.run(&catalog::load("clock-jump", &[]).unwrap(), 1);
+        let waits = |scenario: &Scenario| -> Vec<Duration> {
+            scenario.clients.iter().map(|client| client.give_up_after).collect()
+        };
+        let own = waits(&report.scenario);
+        let hurried = |predicate| {
+            let asked = Asked::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
+            waits(&asked.hurried(&report.scenario))
+        };
+        assert!(own.iter().all(|wait| *wait > moves::patience(&report)), "{own:?}");
+        assert_eq!(hurried(Predicate::P2), vec![moves::patience(&report); own.len()]);
+        assert_eq!(hurried(Predicate::LV), own);
+    }
 }

@@ -28,7 +28,7 @@ pub(super) fn text(why: &Why, scenario: &Scenario, seed: Seed, width: usize) -> 
     format!("{}\n{}{}", wrap(&title, "", "  ", width), moments(&why.points, width), changes(why, width))
 }
 
-/// How many futures came out the same from each moment on.
+/// The table of moments, each with the number of futures that came out the same from it on.
 fn moments(points: &[Point], width: usize) -> String {
     let title = format!(
         "When it was decided: of {FUTURES} futures with the same past up to a moment, fresh randomness after it and \
@@ -49,9 +49,10 @@ fn moments(points: &[Point], width: usize) -> String {
     format!("{text}\n{}", wrap(what, head, &" ".repeat(head.len()), width))
 }
 
-/// Where fewer columns are left beside numbers, their words stand below: a sentence of less takes a dozen lines.
+/// The fewest columns that words get beside numbers; with fewer left they stand below, since a sentence would take a
+/// dozen lines there.
 const BESIDE_MIN: usize = 24;
-/// How far in words stand that are below: past the words of the first column, so that those can still be run through.
+/// The indent of words that stand below: past the words of the first column, so that those can still be run through.
 const BELOW: usize = 12;
 
 /// Numbers, and words beside them or below.

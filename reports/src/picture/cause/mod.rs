@@ -201,7 +201,7 @@ fn lived_its_time(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     facts.run.leases.get(&key.client).is_some_and(|lease| lived + lived / 10 >= lease.as_nanos())
 }
 
-/// Whether a key is there when its lease is over, by true time: so long after it was set, or its holder extended it.
+/// True if a key is there after its lease is over, by true time: so long after it was set, or its holder extended it.
 fn outlives(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     let extended = facts.run.history.events().iter().filter(|event| {
         event.at <= until && matches!(event.what, EventKind::Extended { grant, .. } if grant == key.grant)
@@ -210,8 +210,8 @@ fn outlives(facts: &Facts<'_>, key: &KeySpan, until: TrueNs) -> bool {
     facts.run.leases.get(&key.client).is_some_and(|lease| u128::from(until.since(set)) > lease.as_nanos())
 }
 
-/// When a key was set. A node that has it from its file, or from its master, has the end with it, which says nothing of
-/// when the node came by it.
+/// The moment at which a key was set. A node that has it from its file, or from its master, has the end with it, which
+/// says nothing of when the node came by it.
 fn set_at(facts: &Facts<'_>, key: &KeySpan) -> TrueNs {
     let of_grant = facts.keys_of(key.grant).iter().filter(|it| it.origin == KeyOrigin::Executed);
     let set = of_grant.map(|it| it.from).filter(|from| *from <= key.from).max();
