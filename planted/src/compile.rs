@@ -1,0 +1,148 @@
+//! Builds the tests of a planted tree, and finds the faults that do not compile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::areas::Area;
+use crate::tree::Tree;
+
+/// A test binary.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Binary {
+    /// As areas call it: `doublehold:report`.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    /// The folder of its package, in which cargo runs it.
+    pub(crate) folder: PathBuf,
+}
+
+/// What a build came to.
+pub(crate) enum Built {
+    /// All of the tests that areas ask for.
+    Tests(Vec<Binary>),
+    /// The faults because of which there are none.
+    Broken(BTreeSet<usize>),
+}
+
+#[derive(Deserialize)]
+struct Line {
+    reason: String,
+    manifest_path: Option<PathBuf>,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+    message: Option<Message>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    level: String,
+    #[serde(default)]
+    spans: Vec<Span>,
+    #[serde(default)]
+    children: Vec<Message>,
+    rendered: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    file_name: String,
+    byte_start: usize,
+    byte_end: usize,
+    is_primary: bool,
+}
+
+/// Builds what the areas ask for.
+///
+/// # Errors
+///
+/// If cargo does not run, or the code does not compile for another reason than a fault.
+pub(crate) fn build(tree: &Tree, target: &Path, areas: &[Area]) -> Result<Built> {
+    let mut groups: BTreeMap<&[String], BTreeSet<&str>> = BTreeMap::new();
+    for area in areas {
+        groups.entry(&area.cargo).or_default().extend(area.tests.iter().map(String::as_str));
+    }
+    let mut binaries = Vec::new();
+    for (arguments, tests) in groups {
+        match built(tree, target, arguments, &tests)? {
+            Built::Tests(some) => binaries.extend(some),
+            broken @ Built::Broken(_) => return Ok(broken),
+        }
+    }
+    Ok(Built::Tests(binaries))
+}
+
+fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str>) -> Result<Built> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(&tree.root).env("CARGO_TARGET_DIR", target);
+    cargo.args(["test", "--no-run", "--locked", "--message-format=json"]).args(arguments);
+    for name in tests {
+        let (package, target) =
+            name.split_once(':').with_context(|| format!("`{name}` is not `package:target`"))?;
+        cargo.args(["-p", package]);
+        if target == "lib" {
+            cargo.arg("--lib")
+        } else {
+            cargo.args(["--test", target])
+        };
+    }
+    let output = cargo.output().context("cannot run cargo")?;
+    let (mut binaries, mut errors) = (Vec::new(), Vec::new());
+    for line in output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let line: Line = serde_json::from_slice(line)?;
+        match (line.reason.as_str(), line.message) {
+            ("compiler-message", Some(message)) if message.level == "error" => errors.push(message),
+            ("compiler-artifact", _) => {
+                binaries.extend(binary(line.target, line.manifest_path, line.executable))
+            }
+            _ => {}
+        }
+    }
+    if output.status.success() {
+        binaries.retain(|binary| tests.contains(binary.name.as_str()));
+        return Ok(Built::Tests(binaries));
+    }
+    let broken: BTreeSet<usize> = errors.iter().flat_map(|error| blamed(tree, error)).collect();
+    if broken.is_empty() {
+        let mut told: Vec<String> = errors.into_iter().filter_map(|error| error.rendered).collect();
+        told.push(String::from_utf8_lossy(&output.stderr).into_owned());
+        bail!("the copy does not compile, and no fault is to blame:\n{}", told.join("\n"));
+    }
+    Ok(Built::Broken(broken))
+}
+
+fn binary(target: Option<Target>, manifest: Option<PathBuf>, path: Option<PathBuf>) -> Option<Binary> {
+    let (target, folder, path) = (target?, manifest?.parent()?.to_owned(), path?);
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+    let manifest: toml::Table = manifest.parse().ok()?;
+    let package = manifest.get("package")?.get("name")?.as_str()?;
+    let of = if target.kind.iter().any(|kind| kind == "test") { target.name.as_str() } else { "lib" };
+    Some(Binary { name: format!("{package}:{of}"), path, folder })
+}
+
+/// The faults in whose text an error is; if it is in none, those in whose switches it is.
+fn blamed(tree: &Tree, error: &Message) -> BTreeSet<usize> {
+    let mut spans: Vec<&Span> = error.spans.iter().collect();
+    spans.extend(error.children.iter().flat_map(|child| &child.spans));
+    spans.sort_by_key(|span| !span.is_primary);
+    let of = |span: &Span, is_branch: bool| -> BTreeSet<usize> {
+        let planted = tree.planted.get(&span.file_name).into_iter().flatten();
+        let touches = planted.filter(|planted| {
+            let range = if is_branch { &planted.branch } else { &planted.whole };
+            range.start <= span.byte_start && span.byte_end <= range.end
+        });
+        touches.map(|planted| planted.number).collect()
+    };
+    let found =
+        [true, false].into_iter().flat_map(|is_branch| spans.iter().map(move |span| of(span, is_branch)));
+    found.into_iter().find(|faults| !faults.is_empty()).unwrap_or_default()
+}

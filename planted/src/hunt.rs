@@ -1,0 +1,100 @@
+//! Which test notices a fault.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+
+use crate::compile::Binary;
+use crate::fault::Fault;
+use crate::suite::{self, Test};
+use crate::threads::each;
+
+/// After so many faults it is said how far the search is.
+const TELL_EACH: usize = 50;
+
+/// What came of a fault.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It does not compile.
+    NotBuilt,
+    /// A test fails because of it.
+    Noticed { by: String },
+    /// None of so many tests does.
+    Survived { asked: usize },
+}
+
+/// Switches each fault on for the tests that may notice it: first the one that did when it was last tried.
+///
+/// # Errors
+///
+/// If a test cannot be started, or fails with all faults off.
+pub(crate) fn hunt<'a>(
+    faults: &[Fault],
+    broken: &BTreeSet<usize>,
+    binaries: &[Binary],
+    tests_of: impl Fn(usize) -> &'a [String] + Sync,
+    hints: &BTreeMap<String, String>,
+    folder: &Path,
+) -> Result<BTreeMap<usize, Outcome>> {
+    let tried: Vec<usize> = (0..faults.len()).filter(|number| !broken.contains(number)).collect();
+    let mut outcomes = remembered(faults, &tried, binaries, hints)?;
+    let left: Vec<usize> = tried.into_iter().filter(|number| !outcomes.contains_key(number)).collect();
+    if left.is_empty() {
+        return Ok(outcomes);
+    }
+    let asked: BTreeSet<&String> = left.iter().flat_map(|number| tests_of(*number)).collect();
+    let binaries: Vec<Binary> =
+        binaries.iter().filter(|binary| asked.contains(&binary.name)).cloned().collect();
+    eprintln!(
+        "running each test of {} binaries by itself, to learn which faults it comes by",
+        binaries.len()
+    );
+    let mut tests = suite::suite(&binaries, &folder.join("come-by"))?;
+    tests.sort_by_key(|test| test.takes);
+    eprintln!("switching on {} faults, one at a time, for {} tests", left.len(), tests.len());
+    let ended = AtomicUsize::new(0);
+    let found = each(&left, |_, number| {
+        let may =
+            |test: &&Test| test.comes_by.contains(number) && tests_of(*number).contains(&test.binary.name);
+        let outcome = first_of(tests.iter().filter(may), *number)?;
+        let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Outcome::Survived { asked } = outcome {
+            eprintln!("survives {asked} tests: {}", faults[*number]);
+        }
+        if ended.is_multiple_of(TELL_EACH) {
+            eprintln!("{ended} of {}", left.len());
+        }
+        Ok((*number, outcome))
+    })?;
+    outcomes.extend(found);
+    Ok(outcomes)
+}
+
+/// The faults that are noticed by what noticed them before.
+fn remembered(
+    faults: &[Fault],
+    tried: &[usize],
+    binaries: &[Binary],
+    hints: &BTreeMap<String, String>,
+) -> Result<BTreeMap<usize, Outcome>> {
+    let by = |number: &usize| hints.get(&faults[*number].name());
+    let wanted: BTreeSet<String> = tried.iter().filter_map(by).cloned().collect();
+    let tests = suite::named(binaries, &wanted)?;
+    let known: Vec<(usize, &Test)> =
+        tried.iter().filter_map(|number| Some((*number, tests.get(by(number)?)?))).collect();
+    let found = each(&known, |_, (number, test)| Ok((*number, first_of([*test].into_iter(), *number)?)))?;
+    Ok(found.into_iter().filter(|(_, outcome)| matches!(outcome, Outcome::Noticed { .. })).collect())
+}
+
+fn first_of<'a>(tests: impl Iterator<Item = &'a Test>, fault: usize) -> Result<Outcome> {
+    let mut asked = 0;
+    for test in tests {
+        if test.notices(fault)? {
+            return Ok(Outcome::Noticed { by: test.called() });
+        }
+        asked += 1;
+    }
+    Ok(Outcome::Survived { asked })
+}

@@ -1,0 +1,156 @@
+//! A copy of the project with all faults in it, each behind a switch that the environment sets: one build tries them all.
+//!
+//! A fault on an expression makes it `(if crate::planted::on(7) { fault } else { as it was })`. Faults within the expression
+//! go into the second branch only, since one is switched on at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::fault::Fault;
+
+/// A module for each crate that has faults.
+const SWITCH: &str = include_str!("switch.rs.txt");
+
+/// The copy.
+pub(crate) struct Tree {
+    /// The folder it is in.
+    pub(crate) root: PathBuf,
+    /// Where each fault is in the files as they now are: its number, the bytes of what stands there instead, and those
+    /// of the whole switch.
+    pub(crate) planted: BTreeMap<String, Vec<Planted>>,
+}
+
+/// A fault's place in a file of the copy.
+pub(crate) struct Planted {
+    pub(crate) number: usize,
+    pub(crate) branch: Range<usize>,
+    pub(crate) whole: Range<usize>,
+}
+
+/// Copies the project's files and plants the faults that have a number in `chosen`.
+///
+/// # Errors
+///
+/// If a file cannot be copied, or two faults share a part of their texts.
+pub(crate) fn plant(from: &Path, to: &Path, faults: &[Fault], chosen: &BTreeSet<usize>) -> Result<Tree> {
+    let files = files(from)?;
+    let mut planted = BTreeMap::new();
+    let mut crates = BTreeSet::new();
+    for file in &files {
+        let here: Vec<usize> =
+            chosen.iter().copied().filter(|number| faults[*number].file == *file).collect();
+        if !here.is_empty() {
+            let top = file.split_once("/src/").map(|(top, _)| top).context("faults are planted in `src`")?;
+            crates.insert(format!("{top}/src/lib.rs"));
+        }
+    }
+    for file in &files {
+        let source = from.join(file);
+        let Ok(bytes) = fs::read(&source) else { continue };
+        let mut bytes = bytes;
+        let here: Vec<usize> =
+            chosen.iter().copied().filter(|number| faults[*number].file == *file).collect();
+        if !here.is_empty() {
+            let text = String::from_utf8(bytes)?;
+            let mut writer = Writer { faults, text: &text, out: String::new(), planted: Vec::new() };
+            writer.write(0..text.len(), &here)?;
+            planted.insert(file.clone(), writer.planted);
+            bytes = writer.out.into_bytes();
+        }
+        if crates.contains(file) {
+            bytes.extend(SWITCH.replace("COUNT", &faults.len().to_string()).bytes());
+        }
+        put(&to.join(file), &bytes)?;
+    }
+    Ok(Tree { root: to.to_owned(), planted })
+}
+
+/// Everything under version control, and what is new and not ignored.
+fn files(root: &Path) -> Result<Vec<String>> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = git.output().context("cannot run git")?;
+    ensure!(listed.status.success(), "git does not list the files of {}", root.display());
+    let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| Ok(String::from_utf8(name.to_vec())?)).collect()
+}
+
+/// Writes a file unless it is as it was: cargo builds anew by the times of files.
+fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+struct Writer<'a> {
+    faults: &'a [Fault],
+    text: &'a str,
+    out: String,
+    planted: Vec<Planted>,
+}
+
+impl Writer<'_> {
+    /// Writes a piece of the text with these faults, all of which lie in it.
+    fn write(&mut self, piece: Range<usize>, faults: &[usize]) -> Result<()> {
+        let mut faults = faults.to_vec();
+        faults.sort_by_key(|number| {
+            let range = &self.faults[*number].range;
+            (range.start, usize::MAX - range.end, *number)
+        });
+        let mut at = piece.start;
+        let mut rest = faults.as_slice();
+        while let [outer, ..] = rest {
+            let range = self.faults[*outer].range.clone();
+            let within =
+                rest.iter().take_while(|number| self.faults[**number].range.start < range.end).count();
+            let (inner, after) = rest.split_at(within);
+            self.out.push_str(&self.text[at..range.start]);
+            self.switch(range.clone(), inner)?;
+            (at, rest) = (range.end, after);
+        }
+        self.out.push_str(&self.text[at..piece.end]);
+        Ok(())
+    }
+
+    /// Writes the switches of all faults of one piece, and the piece with those within it as what they leave.
+    fn switch(&mut self, piece: Range<usize>, faults: &[usize]) -> Result<()> {
+        let of_it = |number: &&usize| self.faults[**number].range == piece;
+        let here: Vec<usize> = faults.iter().filter(of_it).copied().collect();
+        let within: Vec<usize> = faults.iter().filter(|number| !of_it(number)).copied().collect();
+        for number in &within {
+            let fault = &self.faults[*number];
+            ensure!(
+                fault.range.end <= piece.end,
+                "{fault}: begins within another fault and ends outside of it"
+            );
+        }
+        let is_statement = here.iter().any(|number| self.faults[*number].is_statement);
+        let begin = self.out.len();
+        self.out.push_str(if is_statement { "" } else { "(" });
+        for number in &here {
+            self.out.push_str(&format!("if crate::planted::on({number}) {{ "));
+            let from = self.out.len();
+            self.out.push_str(&self.faults[*number].text);
+            let branch = from..self.out.len();
+            self.planted.push(Planted { number: *number, branch, whole: begin..begin });
+            self.out.push_str(" } else ");
+        }
+        self.out.push_str("{ ");
+        self.write(piece, &within)?;
+        self.out.push_str(if is_statement { " }" } else { " })" });
+        let whole = begin..self.out.len();
+        for planted in self.planted.iter_mut().filter(|planted| here.contains(&planted.number)) {
+            planted.whole = whole.clone();
+        }
+        Ok(())
+    }
+}
