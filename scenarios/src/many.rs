@@ -13,7 +13,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, RangeInclusive};
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
@@ -134,17 +134,14 @@ fn run_in_blocks<P: Prepared + 'static>(
     mut until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
     let blocks = Arc::new(Blocks::of(many, size));
-    let (tell, told) = mpsc::channel();
-    let workers: Vec<_> = (0..many.jobs.get())
-        .map(|worker| {
-            let (prepared, blocks, tell) = (prepared.clone(), blocks.clone(), tell.clone());
-            // Fewer are slower and come to the same.
-            thread::Builder::new().spawn(move || work(worker, &*prepared, &blocks, &tell)).ok()
-        })
-        .collect();
-    let workers: Vec<thread::JoinHandle<()>> = workers.into_iter().flatten().collect();
-    // If the system gives no threads, blocks are run here, one between two questions.
-    let here = workers.is_empty().then(|| tell.clone());
+    let (tell, told) = mpsc::channel::<Told>();
+    let begins = |worker: &usize| {
+        let (worker, prepared, blocks, tell) = (*worker, prepared.clone(), blocks.clone(), tell.clone());
+        thread::Builder::new().spawn(move || work(worker, &*prepared, &blocks, &tell)).is_ok()
+    };
+    // Fewer are slower and come to the same. If the system gives none, blocks are run here, one between two questions.
+    let begun = (0..many.jobs.get()).filter(begins).count();
+    let here = (begun == 0).then(|| tell.clone());
     drop(tell);
     let mut merged = Merged::default();
     let mut quiet = blocks.progress.watch(many.patience);
@@ -157,8 +154,12 @@ fn run_in_blocks<P: Prepared + 'static>(
             break;
         }
         match told.recv_timeout(TICK) {
-            Ok((block, tally)) => {
+            Ok(Ok((block, tally))) => {
                 merged.early.insert(block, *tally);
+            }
+            Ok(Err(panic)) => {
+                blocks.over.store(true, Ordering::Relaxed);
+                resume_unwind(panic);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 if let Some(seeds) = quiet.is_over(&blocks.progress, TICK) {
@@ -168,13 +169,15 @@ fn run_in_blocks<P: Prepared + 'static>(
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    blocks.over.store(true, Ordering::Relaxed);
     // What is under way is not waited for: it may be what does not come back.
-    for worker in workers.into_iter().filter(thread::JoinHandle::is_finished) {
-        // What panics here is not the lock, whose panics are caught.
-        worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-    }
+    blocks.over.store(true, Ordering::Relaxed);
     Ok(merged.tally)
+}
+
+/// What a thread came to, or the panic that ended it, for whoever listens to hand on at once: from a handle it is known
+/// only when the others have ended, which may take as long as all runs do.
+pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
+    catch_unwind(AssertUnwindSafe(work))
 }
 
 /// The blocks of seeds, each handed out once, and how far each thread is.
@@ -187,6 +190,9 @@ struct Blocks {
     over: AtomicBool,
     progress: Progress,
 }
+
+/// What a thread tells: the number of a block, and what it came to.
+type Told = thread::Result<(u64, Box<Tally>)>;
 
 /// How far each thread is.
 ///
@@ -278,17 +284,15 @@ impl Watch {
 }
 
 /// Runs blocks until there are no more, or nobody listens.
-fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<(u64, Box<Tally>)>) {
-    while work_on(number, prepared, blocks, tell) {}
+fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Told>) {
+    // Here it is not the lock that panics: those panics are caught where it runs.
+    if let Err(panic) = caught(|| while work_on(number, prepared, blocks, tell) {}) {
+        let _ = tell.send(Err(panic));
+    }
 }
 
 /// Runs the next block; whether there may be another.
-fn work_on<P: Prepared>(
-    number: usize,
-    prepared: &P,
-    blocks: &Blocks,
-    tell: &mpsc::Sender<(u64, Box<Tally>)>,
-) -> bool {
+fn work_on<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Told>) -> bool {
     let Some((block, seeds)) = blocks.next() else { return false };
     let mut tally = Tally::default();
     for seed in seeds.map(Seed) {
@@ -299,7 +303,7 @@ fn work_on<P: Prepared>(
         tally.add(&prepared.judge(seed));
     }
     blocks.progress.rests(number);
-    tell.send((block, Box::new(tally))).is_ok()
+    tell.send(Ok((block, Box::new(tally)))).is_ok()
 }
 
 /// All blocks up to one, and those that came before their turn.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use doublehold_history::Predicate;
@@ -282,4 +283,21 @@ fn no_single_pause_makes_redlock_break_p2() {
     assert_eq!(u128::from(found.placements()), exploration.estimate());
     assert!(found.runs_with(Target::Violates(Predicate::P1)) > 0);
     assert_eq!(found.runs_with(Target::Violates(Predicate::P2)), 0);
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_the_others_at_their_next_batch() {
+    let exploration = Exploration::new(&tiny("single"), &["pause", "crash"], 2, SEED).unwrap();
+    let asked = AtomicU64::new(0);
+    // There are hundreds of batches; a search that goes on after the panic is ended after sixteen.
+    let stop = || match asked.fetch_add(1, Ordering::Relaxed) {
+        1 => panic!("planted"),
+        before => before >= 16,
+    };
+    let two = NonZeroUsize::new(2).unwrap();
+    let search = || exploration.run(exploration.begin(), two, stop, |_, _| ());
+    let panic = catch_unwind(AssertUnwindSafe(search)).expect_err("it is handed on");
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"planted"), "not the panic itself");
+    let asked = asked.into_inner();
+    assert!(asked < 8, "{asked} batches were begun");
 }

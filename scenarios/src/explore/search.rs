@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
@@ -12,6 +14,7 @@ use super::Exploration;
 use super::batches::{Batch, Batches};
 use super::found::{Explored, Tried};
 use super::place::Place;
+use crate::many::caught;
 use crate::run::Prepared;
 
 impl Exploration {
@@ -32,14 +35,24 @@ impl Exploration {
         }
         let batches = Mutex::new(batches);
         let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |tell: mpsc::Sender<(Batch, Vec<Tried>)>| {
-            while !stop()
-                && let Some(batch) = next()
-            {
-                let tried = self.try_batch(&batch);
-                if tell.send((batch, tried)).is_err() {
-                    return;
+        let is_over = AtomicBool::new(false);
+        type Done = thread::Result<(Batch, Vec<Tried>)>;
+        let work = |tell: mpsc::Sender<Done>| {
+            let worked = caught(|| {
+                while !is_over.load(Ordering::Relaxed)
+                    && !stop()
+                    && let Some(batch) = next()
+                {
+                    let tried = self.try_batch(&batch);
+                    if tell.send(Ok((batch, tried))).is_err() {
+                        return;
+                    }
                 }
+            });
+            if let Err(panic) = worked {
+                // One is enough: the others end with the batch they are at.
+                is_over.store(true, Ordering::Relaxed);
+                let _ = tell.send(Err(panic));
             }
         };
         let work = &work;
@@ -55,7 +68,8 @@ impl Exploration {
             }
             drop(tell);
             let mut early: BTreeMap<u64, (Batch, Vec<Tried>)> = BTreeMap::new();
-            for (batch, tried) in told {
+            for done in told {
+                let (batch, tried) = done.unwrap_or_else(|panic| resume_unwind(panic));
                 early.insert(batch.number, (batch, tried));
                 while let Some((batch, tried)) = early.remove(&found.batches) {
                     for (last, tried) in batch.last.into_iter().zip(tried) {

@@ -177,3 +177,44 @@ fn patience_begins_anew_with_each_run() {
         "what rests is not stuck"
     );
 }
+
+/// Runs that take a while, one of which panics where nothing catches it: a mistake of this program's own.
+struct Broken {
+    at: u64,
+    begun: AtomicU64,
+}
+
+impl Prepared for Broken {
+    type Record = ();
+
+    fn judge(&self, seed: impl Into<Seed>) -> Summary {
+        let seed = seed.into();
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(seed.0, self.at, "planted");
+        (0..20_000).for_each(|_| spin_loop());
+        Summary { seed, ..RUNS[0].clone() }
+    }
+
+    fn run(&self, _: impl Into<Seed>) -> Report {
+        unreachable!("a tally needs verdicts only")
+    }
+
+    fn run_traced(&self, _: impl Into<Seed>) -> (Report, Vec<()>) {
+        unreachable!("a tally needs verdicts only")
+    }
+}
+
+#[test]
+fn a_panic_of_the_program_itself_is_told_at_once() {
+    let seeds = 20_000;
+    for at in [1, 40, 100] {
+        let broken = Arc::new(Broken { at, begun: AtomicU64::new(0) });
+        let jobs = NonZeroUsize::new(3).expect("three");
+        let many = Many { seeds: Seed(1)..=Seed(seeds), jobs, patience: Duration::from_secs(60) };
+        let panic = caught(|| run_in_blocks(&broken, &many, 8, |_| ControlFlow::Continue(())));
+        let panic = panic.expect_err("it is handed on");
+        assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
+        let begun = broken.begun.load(Ordering::Relaxed);
+        assert!(begun < seeds / 2, "{begun} of {seeds} runs");
+    }
+}

@@ -20,6 +20,8 @@ mod moves;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ use doublehold_history::{Predicate, TrueNs};
 
 use crate::Seed;
 use crate::fault::Fault;
+use crate::many::caught;
 use crate::report::{Report, Summary};
 use crate::run::{Engine, PrepareError, Prepared, PreparedSim};
 use crate::scenario::Scenario;
@@ -294,27 +297,38 @@ fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
 /// Each item's result, in the items' order.
 fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let jobs = jobs.get().min(items.len().max(1));
-    let share = |first: usize| {
+    let is_over = AtomicBool::new(false);
+    // One panic is enough: the others end with the item they are at.
+    let share = |first: usize| -> thread::Result<Vec<(usize, R)>> {
         let mine = items.iter().enumerate().skip(first).step_by(jobs);
-        mine.map(|(place, item)| (place, make(item))).collect::<Vec<_>>()
+        let mine = mine.take_while(|_| !is_over.load(Ordering::Relaxed));
+        let made = caught(|| mine.map(|(place, item)| (place, make(item))).collect());
+        is_over.fetch_or(made.is_err(), Ordering::Relaxed);
+        made
     };
     let share = &share;
-    let mut results: Vec<(usize, R)> = thread::scope(|scope| {
+    let shares: Vec<thread::Result<Vec<(usize, R)>>> = thread::scope(|scope| {
         let worker = |first| (first, thread::Builder::new().spawn_scoped(scope, move || share(first)));
         let workers: Vec<_> = (0..jobs).map(worker).collect();
+        // If the system gives no more threads, this one does it.
         let joined = workers.into_iter().map(|(first, worker)| match worker {
-            Ok(worker) => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // If the system gives no more threads, this one does it.
+            Ok(worker) => worker.join().flatten(),
             Err(_) => share(first),
         });
-        joined.flatten().collect()
+        joined.collect()
     });
+    let results = shares.into_iter().flat_map(|share| share.unwrap_or_else(|panic| resume_unwind(panic)));
+    let mut results: Vec<(usize, R)> = results.collect();
     results.sort_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::hint::spin_loop;
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
     use crate::catalog;
     use crate::run::LeanEngine;
@@ -333,5 +347,24 @@ mod tests {
         assert!(own.iter().all(|wait| *wait > moves::patience(&report)), "{own:?}");
         assert_eq!(hurried(Predicate::P2), vec![moves::patience(&report); own.len()]);
         assert_eq!(hurried(Predicate::LV), own);
+    }
+
+    #[test]
+    fn a_panic_in_one_thread_ends_the_others_at_their_next_item() {
+        let items: Vec<u64> = (0..10_000).collect();
+        let (made, both) = (AtomicU64::new(0), Barrier::new(2));
+        let panics_at_1 = |item: &u64| {
+            if *item <= 1 {
+                both.wait();
+            }
+            assert_ne!(*item, 1, "planted");
+            (0..20_000).for_each(|_| spin_loop());
+            made.fetch_add(1, Ordering::Relaxed);
+        };
+        let two = NonZeroUsize::new(2).unwrap();
+        let panic = caught(|| in_parallel(&items, two, panics_at_1)).expect_err("it is handed on");
+        assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
+        let made = made.into_inner();
+        assert!(made < 2_500, "{made} of the 5,000 of the other thread");
     }
 }
