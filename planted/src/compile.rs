@@ -85,16 +85,14 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
     let mut cargo = Command::new("cargo");
     cargo.current_dir(&tree.root).env("CARGO_TARGET_DIR", target);
     cargo.args(["test", "--no-run", "--locked", "--message-format=json"]).args(arguments);
+    let mut options = BTreeSet::new();
     for name in tests {
         let (package, target) =
             name.split_once(':').with_context(|| format!("`{name}` is not `package:target`"))?;
-        cargo.args(["-p", package]);
-        if target == "lib" {
-            cargo.arg("--lib")
-        } else {
-            cargo.args(["--test", target])
-        };
+        options.insert(format!("--package={package}"));
+        options.insert(if target == "lib" { "--lib".to_owned() } else { format!("--test={target}") });
     }
+    cargo.args(options);
     let output = cargo.output().context("cannot run cargo")?;
     let (mut binaries, mut errors) = (Vec::new(), Vec::new());
     for line in output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::compile::Binary;
 use crate::fault::Fault;
+use crate::noticed::Hint;
 use crate::suite::{self, Test};
 use crate::threads::each;
 
@@ -20,7 +22,7 @@ pub(crate) enum Outcome {
     /// It does not compile.
     NotBuilt,
     /// A test fails because of it.
-    Noticed { by: String },
+    Noticed { by: String, takes: Duration },
     /// None of so many tests does.
     Survived { asked: usize },
 }
@@ -35,7 +37,7 @@ pub(crate) fn hunt<'a>(
     broken: &BTreeSet<usize>,
     binaries: &[Binary],
     tests_of: impl Fn(usize) -> &'a [String] + Sync,
-    hints: &BTreeMap<String, String>,
+    hints: &BTreeMap<String, Hint>,
     folder: &Path,
 ) -> Result<BTreeMap<usize, Outcome>> {
     let tried: Vec<usize> = (0..faults.len()).filter(|number| !broken.contains(number)).collect();
@@ -77,13 +79,16 @@ fn remembered(
     faults: &[Fault],
     tried: &[usize],
     binaries: &[Binary],
-    hints: &BTreeMap<String, String>,
+    hints: &BTreeMap<String, Hint>,
 ) -> Result<BTreeMap<usize, Outcome>> {
-    let by = |number: &usize| hints.get(&faults[*number].name());
-    let wanted: BTreeSet<String> = tried.iter().filter_map(by).cloned().collect();
+    let hint = |number: &usize| hints.get(&faults[*number].name());
+    let wanted: Vec<&Hint> = tried.iter().filter_map(hint).collect();
     let tests = suite::named(binaries, &wanted)?;
-    let known: Vec<(usize, &Test)> =
-        tried.iter().filter_map(|number| Some((*number, tests.get(by(number)?)?))).collect();
+    let test_of = |number: &usize| match hint(number)? {
+        Hint::Test { name, .. } => Some((*number, tests.get(name)?)),
+        Hint::NotBuilt => None,
+    };
+    let known: Vec<(usize, &Test)> = tried.iter().filter_map(test_of).collect();
     let found = each(&known, |_, (number, test)| Ok((*number, first_of([*test].into_iter(), *number)?)))?;
     Ok(found.into_iter().filter(|(_, outcome)| matches!(outcome, Outcome::Noticed { .. })).collect())
 }
@@ -92,7 +97,7 @@ fn first_of<'a>(tests: impl Iterator<Item = &'a Test>, fault: usize) -> Result<O
     let mut asked = 0;
     for test in tests {
         if test.notices(fault)? {
-            return Ok(Outcome::Noticed { by: test.called() });
+            return Ok(Outcome::Noticed { by: test.called(), takes: test.takes });
         }
         asked += 1;
     }

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use wait_timeout::ChildExt;
 
 use crate::compile::Binary;
+use crate::noticed::Hint;
 use crate::threads::each;
 
 /// A test that takes longer is not asked: nobody would wait for it, times all faults.
@@ -49,7 +50,7 @@ impl Test {
     ///
     /// If it cannot be started.
     pub(crate) fn notices(&self, fault: usize) -> Result<bool> {
-        let patience = self.takes * 8 + Duration::from_secs(10);
+        let patience = self.takes * 4 + Duration::from_secs(5);
         let said = run(&self.binary, &self.name, ("PLANTED_ON", &fault.to_string()), patience)?;
         Ok(said != Said::Passed)
     }
@@ -81,18 +82,24 @@ pub(crate) fn suite(binaries: &[Binary], folder: &Path) -> Result<Vec<Test>> {
     Ok(tests.into_iter().flatten().collect())
 }
 
-/// The tests of a few binaries that have these names, without running them first: what they come by is not known.
+/// The tests that these hints name, by their names, without running them first: the faults they come by are not known.
 ///
 /// # Errors
 ///
 /// If a binary does not list its tests.
-pub(crate) fn named(binaries: &[Binary], wanted: &BTreeSet<String>) -> Result<BTreeMap<String, Test>> {
+pub(crate) fn named(binaries: &[Binary], hints: &[&Hint]) -> Result<BTreeMap<String, Test>> {
     let mut found = BTreeMap::new();
     for binary in binaries {
         for name in names(binary)? {
-            let test = Test { binary: binary.clone(), name, takes: TOO_LONG, comes_by: BTreeSet::new() };
-            if wanted.contains(&test.called()) {
-                found.insert(test.called(), test);
+            let mut test = Test { binary: binary.clone(), name, takes: TOO_LONG, comes_by: BTreeSet::new() };
+            let called = test.called();
+            let hinted = hints.iter().find_map(|hint| match hint {
+                Hint::Test { name, seconds } if *name == called => Some(Duration::from_secs(*seconds)),
+                _ => None,
+            });
+            if let Some(takes) = hinted {
+                test.takes = takes;
+                found.insert(called, test);
             }
         }
     }
