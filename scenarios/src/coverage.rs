@@ -95,3 +95,20 @@ impl Coverage {
         self.kinds.iter().map(|(kind, of_kind)| (*kind, of_kind))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::when::{Event, Mark};
+
+    #[test]
+    fn a_fault_strikes_where_the_last_event_that_it_waits_for_is() {
+        let granted = When::event("c1", Mark::Grant);
+        assert_eq!(Place::of(&granted), Place::Step(StepKind::Mark(Mark::Grant)));
+        let boot = granted.then(Event::Boot { host: "A".to_owned() }, 1);
+        assert_eq!(Place::of(&boot), Place::Step(StepKind::Boot));
+        assert_eq!(Place::of(&When::from(Duration::ZERO)), Place::Time);
+    }
+}

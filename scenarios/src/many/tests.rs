@@ -161,6 +161,7 @@ fn patience_begins_anew_with_each_run() {
     let mut watch = progress.watch(Duration::from_secs(3));
     progress.begins(0, Seed(7));
     progress.begins(1, Seed(5));
+    assert_eq!(progress.under_way(), [Seed(5), Seed(7)], "in their order, whoever runs them");
     for seed in 8..20 {
         assert_eq!(watch.is_over(&progress, TICK), None, "a run began");
         for _ in 0..2 {
@@ -217,4 +218,26 @@ fn a_panic_of_the_program_itself_is_told_at_once() {
         let begun = broken.begun.load(Ordering::Relaxed);
         assert!(begun < seeds / 2, "{begun} of {seeds} runs");
     }
+}
+
+/// What nobody waits for any more ends by itself, and does not go on to the last seed there is.
+#[test]
+fn threads_end_when_nobody_wants_more() {
+    let runs = Arc::new(Broken { at: 0, begun: AtomicU64::new(0) });
+    let jobs = NonZeroUsize::new(3).expect("three");
+    let many = Many { seeds: Seed(1)..=Seed(u64::MAX), jobs, patience: Duration::from_secs(60) };
+    let after_one_block = |tally: &Tally| match tally.runs {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    };
+    let tally = run_in_blocks(&runs, &many, 8, after_one_block).expect("all come back");
+    assert_eq!(tally.runs, 8);
+    // Each thread has one of its own.
+    for _ in 0..10_000_000 {
+        if Arc::strong_count(&runs) == 1 {
+            return;
+        }
+        thread::yield_now();
+    }
+    panic!("{} runs were begun, and threads go on", runs.begun.load(Ordering::Relaxed));
 }
