@@ -46,6 +46,8 @@
 
 pub(crate) mod hushed;
 pub(crate) mod names;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::{self, Write as _};
 use std::ops::{ControlFlow, RangeInclusive};

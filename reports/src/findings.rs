@@ -7,6 +7,8 @@ mod example;
 mod json;
 mod rates;
 mod table;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};

@@ -56,8 +56,17 @@ fn sources() -> Vec<Source> {
 
 /// The package that a file belongs to, by its folder.
 fn package(path: &str) -> &'static str {
-    let folders =
-        ["fuzz", "lockimpl", "mutants", "reports", "scenarios/history", "scenarios", "sim/redis", "sim"];
+    let folders = [
+        "fuzz",
+        "lockimpl",
+        "mutants",
+        "planted",
+        "reports",
+        "scenarios/history",
+        "scenarios",
+        "sim/redis",
+        "sim",
+    ];
     folders.into_iter().find(|folder| path.starts_with(&format!("{folder}/"))).unwrap_or("the workspace")
 }
 
