@@ -38,8 +38,8 @@ use crate::noticed::Hint;
 
 /// Plants small faults in doublehold's own code, one at a time, and prints those that no test notices.
 ///
-/// Exits with 1 if less than nine of ten are noticed in an area (with `--tenth`: in all areas together), those that change
-/// nothing left aside.
+/// Exits with 1 if less than nine of ten are noticed in an area (with `--tenth`: in all areas together), those that
+/// change nothing left aside.
 #[derive(Parser)]
 struct Arguments {
     /// The areas, by how their names begin [default: all]

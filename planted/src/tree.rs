@@ -1,7 +1,8 @@
-//! A copy of the project with all faults in it, each behind a switch that the environment sets: one build tries them all.
+//! A copy of the project with all faults in it, each behind a switch that the environment sets: one build tries them
+//! all.
 //!
-//! A fault on an expression makes it `(if crate::planted::on(7) { fault } else { as it was })`. Faults within the expression
-//! go into the second branch only, since one is switched on at a time.
+//! A fault on an expression makes it `(if crate::planted::on(7) { fault } else { as it was })`. Faults within the
+//! expression go into the second branch only, since one is switched on at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

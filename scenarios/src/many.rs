@@ -134,7 +134,7 @@ fn run_in_blocks<P: Prepared + 'static>(
     mut until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
     let blocks = Arc::new(Blocks::of(many, size));
-    let (tell, told) = mpsc::channel::<Told>();
+    let (tell, told) = mpsc::channel::<Ended>();
     let begins = |worker: &usize| {
         let (worker, prepared, blocks, tell) = (*worker, prepared.clone(), blocks.clone(), tell.clone());
         thread::Builder::new().spawn(move || work(worker, &*prepared, &blocks, &tell)).is_ok()
@@ -192,7 +192,7 @@ struct Blocks {
 }
 
 /// What a thread tells: the number of a block, and what it came to.
-type Told = thread::Result<(u64, Box<Tally>)>;
+type Ended = thread::Result<(u64, Box<Tally>)>;
 
 /// How far each thread is.
 ///
@@ -284,7 +284,7 @@ impl Watch {
 }
 
 /// Runs blocks until there are no more, or nobody listens.
-fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Told>) {
+fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Ended>) {
     // Here it is not the lock that panics: those panics are caught where it runs.
     if let Err(panic) = caught(|| while work_on(number, prepared, blocks, tell) {}) {
         let _ = tell.send(Err(panic));
@@ -292,7 +292,7 @@ fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::
 }
 
 /// Runs the next block; whether there may be another.
-fn work_on<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Told>) -> bool {
+fn work_on<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Ended>) -> bool {
     let Some((block, seeds)) = blocks.next() else { return false };
     let mut tally = Tally::default();
     for seed in seeds.map(Seed) {
