@@ -16,6 +16,7 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisFuture, RedisResult, Value};
 use tokio::io::DuplexStream;
 
+use super::existing::Script;
 use super::node::Node;
 use crate::env::{Env, NodeName, Task};
 use crate::times::{BootTime, MonotonicTime, WallTime};
@@ -44,6 +45,10 @@ pub(super) struct State {
     pub(super) nodes: BTreeMap<String, Node>,
     /// What locks said they mark their keys with.
     pub(super) marks: Vec<Vec<u8>>,
+    /// The keys that locks said are claims whatever they hold.
+    pub(super) marked_keys: Vec<Vec<u8>>,
+    /// The resources and their keys, as locks named them.
+    pub(super) named: Vec<(String, Vec<u8>)>,
     /// The nodes whose yes a lock said it counted, for each grant.
     pub(super) votes: Vec<Vec<String>>,
     /// Tasks that locks started, unless one of them is being polled.
@@ -54,6 +59,8 @@ pub(super) struct State {
     waiting: Vec<Waker>,
     due: BTreeMap<(u64, u64), Change>,
     counter: u64,
+    /// What the nodes are to say to code over redis-rs' own connection.
+    pub(super) script: Script,
 }
 
 #[derive(Clone, Copy)]
@@ -204,6 +211,14 @@ impl Env for World {
 
     fn marks(&self, value: &[u8]) {
         self.state().marks.push(value.to_vec());
+    }
+
+    fn marks_key(&self, key: &[u8]) {
+        self.state().marked_keys.push(key.to_vec());
+    }
+
+    fn names_key(&self, resource: &str, key: &[u8]) {
+        self.state().named.push((resource.to_owned(), key.to_vec()));
     }
 
     fn votes(&self, nodes: &[&NodeName]) {

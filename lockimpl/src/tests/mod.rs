@@ -3,7 +3,9 @@
 
 mod ancestors;
 mod arithmetic;
+mod client;
 mod driver;
+mod existing;
 mod fake;
 mod join;
 mod node;
