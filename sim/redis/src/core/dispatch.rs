@@ -334,7 +334,15 @@ impl Core {
     }
 
     /// Removes every key of a database. Watchers of absent keys are not concerned.
-    pub(crate) fn clear_database(&mut self, db: usize, origin: Origin, command: &'static str) {
+    ///
+    /// A key that had expired by `now_ms` and was there still is told as one whose time was up: whoever flushes takes
+    /// nothing from anybody by that.
+    pub(crate) fn clear_database(
+        &mut self,
+        db: usize,
+        (origin, command): (Origin, &'static str),
+        now_ms: i64,
+    ) {
         let database = &mut self.databases[db];
         self.work = self.work.saturating_add(database.watches.len() as u64 * LOOK_BYTES);
         let present: Vec<Vec<u8>> =
@@ -343,6 +351,10 @@ impl Core {
         present.iter().for_each(|key| self.touch(db, key));
         let Some(observer) = &self.config.observer else { return };
         for (key, entry) in &removed {
+            if entry.is_expired(now_ms) {
+                self.tell_expired(db, key, Some(entry));
+                continue;
+            }
             let before = Some(Stored::from(entry));
             let change = KeyChange { database: db, key, before, after: None, command };
             observer.changed(origin, &change);

@@ -344,10 +344,15 @@ impl Core {
         }
     }
 
-    /// Drops every key and makes transactions that watched one fail, propagating nothing (FLUSHALL, and before a full
-    /// resynchronisation).
+    /// Drops every key and makes transactions that watched one fail, propagating nothing: before a full
+    /// resynchronisation. A replica keeps what has expired until its master says so.
     pub fn clear_all(&mut self, origin: Origin) {
-        (0..self.databases.len()).for_each(|db| self.clear_database(db, origin, "FLUSHALL"));
+        self.flush(origin, i64::MIN);
+    }
+
+    /// Drops every key, as FLUSHALL does.
+    pub(crate) fn flush(&mut self, origin: Origin, now_ms: i64) {
+        (0..self.databases.len()).for_each(|db| self.clear_database(db, (origin, "FLUSHALL"), now_ms));
     }
 
     /// Deletes every key that has expired by `now`, propagating nothing: what a master does with what it loads.

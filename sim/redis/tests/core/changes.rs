@@ -233,6 +233,38 @@ fn what_comes_from_a_master_or_a_file_and_what_expires_on_loading_is_told_of() {
     compare(&node, &told, "a full resynchronisation begins");
 }
 
+/// Nobody loses anything by it: the key's time was up before.
+#[test]
+fn who_flushes_deletes_no_key_whose_time_was_up() {
+    #[derive(Default)]
+    struct Told(Mutex<Vec<String>>);
+    impl Observer for Told {
+        fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
+            if change.after.is_none() {
+                let key = String::from_utf8_lossy(change.key).into_owned();
+                self.0.lock().unwrap().push(format!("{} {key} {}", change.command, origin == Origin::Node));
+            }
+        }
+    }
+    for flush in ["FLUSHDB", "FLUSHALL"] {
+        let told = Arc::new(Told::default());
+        let mut node =
+            Node::with(CoreConfig { observer: Some(Arc::clone(&told) as _), ..CoreConfig::default() });
+        let mut client = node.client();
+        for line in ["SET gone 1 PX 5", "SET here 1 PX 500", "SET stays 1"] {
+            node.ask(&mut client, &words(line));
+        }
+        node.now_ms += 6;
+        node.ask(&mut client, &words(flush));
+        let mut told = told.0.lock().unwrap().clone();
+        told.sort();
+        assert_eq!(
+            told,
+            ["EXPIRED gone true".to_owned(), format!("{flush} here false"), format!("{flush} stays false")]
+        );
+    }
+}
+
 #[test]
 fn a_change_of_a_few_fields_shows_all_fields_before_and_after() {
     #[derive(Default)]

@@ -82,8 +82,8 @@ pub(crate) fn dbsize(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>)
 /// FLUSHDB [ASYNC|SYNC].
 pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if flush_mode_or_reply(args, out) {
-        let db = ctx.session.db;
-        ctx.core.clear_database(db, ctx.session.origin, ctx.spec.name);
+        let (db, now_ms) = (ctx.session.db, ctx.now_ms());
+        ctx.core.clear_database(db, (ctx.session.origin, ctx.spec.name), now_ms);
         ctx.propagate(args);
         reply::ok(out);
     }
@@ -93,7 +93,8 @@ pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
 /// FLUSHALL [ASYNC|SYNC].
 pub(crate) fn flushall(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if flush_mode_or_reply(args, out) {
-        ctx.core.clear_all(ctx.session.origin);
+        let now_ms = ctx.now_ms();
+        ctx.core.flush(ctx.session.origin, now_ms);
         ctx.propagate(args);
         reply::ok(out);
     }
