@@ -26,6 +26,8 @@
 //! Not modelled: which of several calls that set the same value a replica's or a file's key is from.
 
 mod owners;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -21,6 +21,7 @@ use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, SimWitness};
 use super::recorder::Recorder;
 use crate::cast::Cast;
+use crate::report::KeySpan;
 use crate::scenario::Role;
 
 pub(super) const CLIENT: ClientId = ClientId(0);
@@ -44,8 +45,13 @@ impl Client {
 
     /// What it was asked for in a call is granted.
     pub(super) fn granted(&self, grant: CallId) {
+        self.granted_of(grant, LOCK);
+    }
+
+    /// The same of any lock.
+    pub(super) fn granted_of(&self, grant: CallId, lock: LockId) {
         self.recorder.leave(CLIENT);
-        let (lock, token, reading) = (LOCK, String::new(), self.recorder.reading(CLIENT));
+        let (token, reading) = (String::new(), self.recorder.reading(CLIENT));
         let (fencing, deadline) = (None, None);
         self.recorder.note(CLIENT, |client| EventKind::Granted {
             client,
@@ -81,12 +87,23 @@ pub(super) fn run_through<F>(driver: Driver, work: impl Fn(Client) -> F + Send +
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    recorded(driver, work).0
+}
+
+/// The same with the stretches of keys.
+pub(super) fn recorded<F>(
+    driver: Driver,
+    work: impl Fn(Client) -> F + Send + Sync + 'static,
+) -> (History, Vec<KeySpan>)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let mut world = World::new(Seed(1), LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(1))));
     let mut header = Header::new("calls", 1, &["c1", "c2"], &["stock", "orders"]);
-    header.nodes = vec!["A".to_owned()];
+    header.nodes = vec!["A".to_owned(), "B".to_owned()];
     header.keys_watched = true;
     let cast = [("A", Role::Node), ("c1", Role::Client), ("echo", Role::Resource), ("c2", Role::Client)];
-    let cast = Arc::new(Cast::new(cast));
+    let cast = Arc::new(Cast::new(cast.into_iter().chain([("B", Role::Node)])));
     let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
     let recorder = Recorder::new(witness, header, cast.clone());
     let hosts = cast.clone();
@@ -103,8 +120,11 @@ where
         work(Client { host, env, recorder: recorded.clone() })
     });
     world.add_host(HostSpec::new("echo"), echo);
+    // They do nothing, and have clocks.
+    world.add_host(HostSpec::new("c2"), async |_: Host| {});
+    world.add_host(HostSpec::new("B"), async |_: Host| {});
     assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
-    recorder.close().history
+    (recorder.close().history, recorder.spans())
 }
 
 /// A host that runs no Redis: it sends one connection's bytes back.

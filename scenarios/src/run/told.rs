@@ -6,9 +6,12 @@ use doublehold_history::{CallId, EventKind, LockId, NodeId, Verdict, wrong_relea
 use doublehold_lockimpl::Env;
 use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 
+use super::Driver;
 use super::env::Connection;
-use super::tests::{CLIENT, Client, LOCK, ask, del, doubts, extended, released, run, send, set, touches};
-use crate::report::KeyOrigin;
+use super::tests::{
+    CLIENT, Client, LOCK, ask, del, doubts, extended, recorded, released, run, send, set, touches,
+};
+use crate::report::{KeyEnd, KeyOrigin};
 
 /// Two calls take a key with tokens of 16 bytes: the first overslept its lease, and then deletes whatever is there.
 async fn overslept(client: Client, first_tells_late: bool) {
@@ -76,16 +79,58 @@ fn a_value_that_every_call_sets_is_each_time_of_the_call_that_set_it() {
 
 #[test]
 fn a_value_set_again_by_another_call_is_that_calls_and_setting_it_was_no_extension() {
+    for late in [false, true] {
+        let (history, spans) = recorded(Driver::RedisRs, move |client| async move {
+            let mut connection = client.connect().await;
+            for _ in 0..2 {
+                client.recorder.begin(CLIENT, LOCK);
+                if !late {
+                    client.env.marks(b"1");
+                }
+                ask(&mut connection, &set("1")).await;
+                client.env.marks(b"1");
+            }
+            client.recorder.enter(CLIENT, CallId(1));
+            ask(&mut connection, &del()).await;
+        });
+        assert_eq!(touches(&history), [released(1, 2)], "told late: {late}");
+        let drawn: Vec<_> = spans.iter().map(|it| (it.grant, it.until.map(|(_, how)| how))).collect();
+        let expected = [(CallId(1), Some(KeyEnd::Overwritten)), (CallId(2), Some(KeyEnd::Deleted))];
+        assert_eq!(drawn, expected, "told late: {late}");
+        assert_eq!(spans[0].until.map(|(at, _)| at), Some(spans[1].from));
+    }
+}
+
+/// Nothing was seen of the second key's own claim: that of the first, which is gone, does not come back.
+#[test]
+fn of_two_keys_of_a_lock_with_one_value_the_second_is_nobodys() {
     let history = run(|client| async move {
         let mut connection = client.connect().await;
-        client.acquires("1");
+        client.env.names_key("stock", b"lock:stock");
+        client.acquires("one");
+        ask(&mut connection, &set("one")).await;
+        send(&mut connection, &["SET", "lock:stock", "one"]).await;
+        ask(&mut connection, &del()).await;
+        send(&mut connection, &["DEL", "lock:stock"]).await;
+    });
+    assert_eq!(touches(&history), [released(1, 1)]);
+    let doubts = doubts(&history);
+    assert!(doubts.len() == 1 && doubts[0].contains("nobody knows which call set the value"), "{doubts:?}");
+}
+
+#[test]
+fn a_value_that_a_call_set_and_never_marked_is_nobodys_also_if_another_is_granted_it() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.recorder.begin(CLIENT, LOCK);
         ask(&mut connection, &set("1")).await;
-        client.acquires("1");
-        ask(&mut connection, &set("1")).await;
-        client.recorder.enter(CLIENT, CallId(1));
+        let call = client.acquires("1");
+        client.granted(call);
+        client.releases(call);
         ask(&mut connection, &del()).await;
     });
-    assert_eq!(touches(&history), [released(1, 2)]);
+    assert_eq!(touches(&history), []);
+    assert_eq!(wrong_release(&history).as_str(), "inconclusive");
 }
 
 #[test]

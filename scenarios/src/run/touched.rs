@@ -80,7 +80,7 @@ impl Meanings<'_> {
         let another = live.or_else(|| others().next());
         match &touch.how {
             How::Gone if key.released => live.or(own),
-            How::Gone => live.or(own).or(another),
+            How::Gone => another,
             How::Back => own,
             How::Lowered => another.or(own),
             How::Kept(_) if key.prolonged => own,
