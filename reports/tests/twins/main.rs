@@ -5,12 +5,16 @@
 //! is about them: each takes a hundred runs. That a phrase is so in any world is for `sentences` and `causes` to find
 //! out; here one reads what it takes.
 
+mod edit;
+mod moved;
+
 use std::path::Path;
 
 use doublehold::picture::{account, sentences};
 use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Prepared, PreparedSim, SimEngine};
 use serde::Deserialize;
 
 /// A rule, with its right case and its wrong one.
@@ -53,13 +57,19 @@ enum About {
     List,
 }
 
-/// What is told of a world.
-fn told(is_about: About, twin: &Twin, world: &str) -> String {
+/// A world that is ready to be run again, and its run.
+fn run(twin: &Twin, world: &str) -> (PreparedSim, Report) {
     let text = format!("claim = '''{}'''\n{world}", twin.rule);
     let source = Source { name: "twin".to_owned(), file: "twin.toml".to_owned(), text, ..Source::default() };
     let scenario = source.read().unwrap_or_else(|error| panic!("{}: {error}", twin.rule));
     let prepared = SimEngine.prepare(&scenario).unwrap_or_else(|error| panic!("{}: {error}", twin.rule));
     let report = prepared.run(1);
+    (prepared, report)
+}
+
+/// What is told of a world.
+fn told(is_about: About, twin: &Twin, world: &str) -> String {
+    let (prepared, report) = run(twin, world);
     if is_about == About::List {
         let about = twin.about.as_deref().unwrap_or(&twin.phrase);
         let all = sentences(&report).into_iter().map(|it| it.words).filter(|words| words.contains(about));
@@ -83,10 +93,14 @@ fn wrong(is_about: About, twin: &Twin) -> Vec<String> {
     wrong.collect()
 }
 
-fn check(file: &str) {
+fn table(file: &str) -> Table {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/twins").join(file);
     let text = std::fs::read_to_string(&path).expect("a file of this folder");
-    let table: Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn check(file: &str) {
+    let table = table(file);
     let wrong: Vec<String> = table.twins.iter().flat_map(|twin| wrong(table.is_about, twin)).collect();
     assert!(wrong.is_empty(), "{file}:\n{}", wrong.join("\n"));
 }
