@@ -35,6 +35,8 @@ mod draws;
 mod regressions;
 mod switches;
 mod tested;
+#[cfg(test)]
+mod tests;
 mod weathers;
 mod worlds;
 
