@@ -119,6 +119,8 @@ fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog;
+    use crate::run::{Engine, LeanEngine};
 
     fn moment(at: u64, faults_included: bool) -> Moment {
         Moment { at: TrueNs(at), faults_included, happened: vec![at.to_string()] }
@@ -126,11 +128,65 @@ mod tests {
 
     #[test]
     fn of_a_long_run_every_fault_is_a_moment_and_nothing_that_happened_is_left_out() {
-        let moments: Vec<Moment> = (0..1_000).map(|at| moment(at, at % 100 == 7)).collect();
-        let kept = thinned(moments);
-        assert!(kept.len() <= MOMENTS_MAX + 1, "{}", kept.len());
-        assert_eq!(kept.iter().filter(|moment| moment.faults_included).count(), 10);
-        let told: Vec<String> = kept.into_iter().flat_map(|moment| moment.happened).collect();
-        assert_eq!(told, (0..1_000).map(|at| at.to_string()).collect::<Vec<_>>());
+        for (count, each) in
+            [(1, 9), (40, 100), (41, 100), (45, 9), (60, 2), (79, 100), (120, 3), (1_000, 100)]
+        {
+            let moments: Vec<Moment> = (0..count).map(|at| moment(at, at % each == 7 % each)).collect();
+            let faults = moments.iter().filter(|moment| moment.faults_included).count();
+            let kept = thinned(moments);
+            let about = format!("{} of {count}, {faults} faults", kept.len());
+            assert!(kept.len() <= MOMENTS_MAX.max(faults + 2) + 1, "{about}");
+            assert!(kept.len() as u64 >= count.min(20), "{about}");
+            assert_eq!(kept.iter().filter(|moment| moment.faults_included).count(), faults, "{about}");
+            assert_eq!((kept[0].at, kept[kept.len() - 1].at), (TrueNs(0), TrueNs(count - 1)), "{about}");
+            let told: Vec<String> = kept.into_iter().flat_map(|moment| moment.happened).collect();
+            assert_eq!(told, (0..count).map(|at| at.to_string()).collect::<Vec<_>>());
+        }
+    }
+
+    /// Everything that happened, by going through the report once for each instant.
+    #[test]
+    fn each_moment_tells_what_happened_at_its_instant_and_what_struck_then_after_it() {
+        for name in ["clock-jump", "lease-pause", "crash-restart", "failover-before-replication"] {
+            let report = LeanEngine.run(&catalog::load(name, &[]).expect("in the catalogue"), 1);
+            let moments = moments(&report);
+            assert!(moments.len() < MOMENTS_MAX, "{name}: nothing is thinned out");
+            let expect = |at: TrueNs, strikes: bool| {
+                let faults =
+                    report.faults.iter().filter(|it| it.from == Some(at)).map(|it| it.fault.to_string());
+                let faults: Vec<String> = faults.collect();
+                let keys = keys_gone(&report).into_iter().filter(|it| it.0 == at).map(|it| it.1);
+                let done = events(&report).into_iter().filter(|it| it.0 == at).map(|it| it.1);
+                let mut all: Vec<String> = match (strikes, faults.is_empty()) {
+                    (true, false) => faults.into_iter().chain(keys).collect(),
+                    (true, true) => Vec::new(),
+                    (false, false) => done.collect(),
+                    (false, true) => keys.chain(done).collect(),
+                };
+                all.dedup();
+                all
+            };
+            let faults = report.faults.iter().filter_map(|it| it.from);
+            let others = events(&report).into_iter().chain(keys_gone(&report)).map(|it| it.0);
+            let mut instants: Vec<TrueNs> = faults.chain(others).collect();
+            instants.sort_unstable();
+            instants.dedup();
+            let each = instants.iter().flat_map(|at| [(*at, false), (*at, true)]);
+            let expected: Vec<_> = each
+                .map(|(at, strikes)| (at, strikes, expect(at, strikes)))
+                .filter(|it| !it.2.is_empty())
+                .collect();
+            let told = moments.into_iter().skip(1).map(|it| (it.at, it.faults_included, it.happened));
+            assert_eq!(told.collect::<Vec<_>>(), expected, "{name}");
+            let deleted =
+                report.keys.iter().filter(|key| matches!(key.until, Some((_, KeyEnd::Deleted)))).count();
+            let gone = report.keys.iter().filter(|key| key.until.is_some()).count();
+            assert_eq!(keys_gone(&report).len(), gone - deleted, "{name}: a release is told of its client");
+        }
+    }
+
+    #[test]
+    fn the_future_is_another_from_the_nanosecond_after_a_moment() {
+        assert_eq!(moment(7, true).from(), TrueNs(8));
     }
 }
