@@ -331,6 +331,7 @@ mod tests {
 
     use super::*;
     use crate::catalog;
+    use crate::report::Grants;
     use crate::run::LeanEngine;
 
     #[test]
@@ -366,5 +367,49 @@ mod tests {
         assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
         let made = made.into_inner();
         assert!(made < 2_500, "{made} of the 5,000 of the other thread");
+    }
+
+    #[test]
+    fn of_the_faults_of_an_instant_those_have_struck_that_the_moment_includes() {
+        let report = LeanEngine.run(&catalog::load("clock-jump", &[]).unwrap(), 1);
+        let (cut, step) = (&report.scenario.faults[0], &report.scenario.faults[1]);
+        let at = moves::struck(&report, step).expect("it strikes");
+        let by = |at: u64, faults_included: bool| {
+            let moment = happenings::Moment { at: TrueNs(at), faults_included, happened: Vec::new() };
+            faults_by(&report, &moment)
+        };
+        assert_eq!(by(0, false), []);
+        assert_eq!(by(at.0 - 1, true), std::slice::from_ref(cut));
+        assert_eq!(by(at.0, false), std::slice::from_ref(cut));
+        assert_eq!(by(at.0, true), [cut.clone(), step.clone()]);
+        assert_eq!(by(at.0 + 1, false), [cut.clone(), step.clone()]);
+    }
+
+    #[test]
+    fn trials_are_counted_one_by_one_and_with_those_of_the_scenario_as_it_is() {
+        let outcome = |it: [u8; 3]| {
+            let [violated, undecided, granted] = it.map(|it| it == 1);
+            Outcome { violated, undecided, granted }
+        };
+        let was = [[1, 0, 1], [1, 0, 1], [0, 0, 1], [0, 1, 0], [1, 0, 1]].map(outcome);
+        let is = [[1, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(outcome);
+        let expected = Tried { violated: 2, undecided: 2, without_grant: 3, both: 1 };
+        assert_eq!(Tried::of(&is, &was), expected);
+    }
+
+    #[test]
+    fn a_run_that_does_it_still_does_it_and_one_in_which_nobody_has_the_lock_proves_nothing() {
+        let prepared = LeanEngine.prepare(&catalog::load("clock-jump", &[]).unwrap()).unwrap();
+        let (report, run) = (prepared.run(1), prepared.judge(1));
+        let change =
+            Change { what: String::new(), scenario: Scenario::clone(&report.scenario), caveat: None };
+        let asked = |predicate| Asked::new(&LeanEngine, &report, Target::Violates(predicate)).unwrap();
+        let jobs = NonZeroUsize::MIN;
+        assert_eq!(asked(Predicate::P2).came(&change, &run, &[], jobs), Some(Came::Still));
+        let nobody = Summary { grants: Grants { count: 0, refusal: None }, ..run };
+        assert_eq!(asked(Predicate::WR).came(&change, &nobody, &[], jobs), Some(Came::NoLock));
+        let scenario = asked(Predicate::P2).scenario;
+        assert!(scenario.expect.is_empty() && scenario.faults.iter().all(|fault| fault.optional));
+        assert!(!report.scenario.faults.iter().any(|fault| fault.optional), "or this says nothing");
     }
 }
