@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use doublehold::picture::account;
 use doublehold_history::{CallId, ClientId, EventKind, KeyOp, LockId, NodeId, TrueNs};
+use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report};
 
@@ -424,7 +425,7 @@ fn what_rests_on_a_fact_is_told_of_no_run_in_which_the_fact_is_elsewhere() {
         let twin = tables.iter().flatten().find(|twin| twin.rule.starts_with(rule)).expect(rule);
         let [what, other] = &twin.change;
         let world = if it.rule != rule { twin.world.replace(what, other) } else { twin.world.clone() };
-        let (_, mut report) = run(twin, &world);
+        let (_, mut report) = run(twin, &world, &SimEngine);
         let before = told(&report);
         (it.change)(&mut report);
         let (after, expected) = (told(&report), if it.told == SAME { &before } else { it.told });
