@@ -16,6 +16,8 @@
 //! Not modelled: faults that come in company (a rack that loses power), and a rate that changes with time.
 
 mod draw;
+#[cfg(test)]
+mod likeness;
 mod odds;
 mod presets;
 
@@ -91,3 +93,6 @@ impl RandomFault {
         matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
     }
 }
+
+#[cfg(test)]
+mod tests;

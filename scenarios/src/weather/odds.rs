@@ -6,7 +6,8 @@
 //! mean.
 //!
 //! A hit costs one draw, below a threshold or not: so the same draws hit at a higher rate wherever they hit at a lower
-//! one. The threshold is the chance to one part in 2^64; for one fault in a hundred years that is a millionth of it.
+//! one. The threshold is the chance in parts of 2^64, rounded down: of one fault in a hundred years, in a window of
+//! 20 s, less than a billionth is lost.
 
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ impl Odds {
     }
 }
 
-/// `part / whole` in units of 2^-64; `part` is smaller.
+/// `part / whole` in units of 2^-64, rounded down; `part` is smaller.
 fn ratio_q64(part: u128, whole: u128) -> u64 {
     let (mut ratio, mut rest) = (0, part);
     for _ in 0..64 {
@@ -136,3 +137,6 @@ pub(super) fn distinct(lines: &[&Odds], count: u32, stream: &mut Stream) -> Vec<
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
