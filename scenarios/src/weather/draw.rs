@@ -193,7 +193,7 @@ fn at_least(lasting: Duration, effect: &Effect) -> Duration {
 
 fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
     let hosts = |names: &Names| members(names, scenario);
-    let (mut hosts, mut others) = match &fault.effect {
+    let (mut hosts, others) = match &fault.effect {
         Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
             (hosts(&way.from), hosts(&way.to))
         }
@@ -203,7 +203,6 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
         other => (struck(other, scenario), Vec::new()),
     };
     let ways = if fault.is_of_links() {
-        others.retain(|other| !(hosts.len() == 1 && hosts.contains(other)));
         hosts.retain(|host| others.iter().any(|other| other != host));
         // A machine that many reach has as many ways, and one cut strikes several: counted by the smaller side.
         hosts.len().min(others.len())
