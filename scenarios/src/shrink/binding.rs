@@ -239,3 +239,6 @@ fn on_any_node(steps: &[(SimTime, Nth)]) -> Vec<(SimTime, Nth)> {
     };
     steps.iter().filter_map(anywhere).collect()
 }
+
+#[cfg(test)]
+mod tests;

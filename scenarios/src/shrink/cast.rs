@@ -313,22 +313,4 @@ fn without_objects(scenario: &Scenario, is_gone: impl Fn(ObjectId) -> bool) -> S
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fault::Effect;
-    use crate::format::Source;
-
-    #[test]
-    fn a_node_that_is_left_out_is_told_nothing() {
-        let text = "claim = 'a promotion that tells two'\n\
-                    lock = { algorithm = 'replicated', ttl = '10s' }\n\
-                    nodes = { names = ['M', 'R1', 'R2'], master = 'M' }\n\
-                    clients = [{ name = 'c1', program = ['acquire', 'release'] }]\n\
-                    faults = [{ kind = 'promote', host = 'R1', tell = ['M', 'R2'], at = '1s' }]\n";
-        let source = Source { name: "x".to_owned(), text: text.to_owned(), ..Source::default() };
-        let left = without_host(source.read().expect("a scenario"), HostIndex(2));
-        let Effect::Promote { tell, .. } = &left.faults[0].effect else { panic!("{:?}", left.faults) };
-        assert_eq!(tell.as_ref().map(|told| &told.0[..]), Some(&["M".to_owned()][..]));
-        assert!(left.checked().is_ok(), "what is left is a scenario");
-    }
-}
+mod tests;

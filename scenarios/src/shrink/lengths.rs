@@ -308,26 +308,4 @@ fn signed(like: i64, size: u64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ladder_is_1_2_5() {
-        let all: Vec<u64> = std::iter::successors(Some(12_000), |size| ladder_below(*size)).collect();
-        assert_eq!(all[..8], [12_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 100]);
-        assert_eq!(all.last(), Some(&1));
-        assert_eq!([0, 1, 3, 5, 12, 500, 999].map(ladder_above), [1, 2, 5, 10, 20, 1_000, 1_000]);
-        assert!([1, 2, 5, 10, 2_000].into_iter().all(is_on_ladder));
-        assert!([0, 3, 12, 25, 2_001].into_iter().all(|size| !is_on_ladder(size)));
-    }
-
-    #[test]
-    fn what_is_rounder_is_shorter() {
-        assert_eq!(rounder(13_456), [10_000, 13_000]);
-        assert_eq!(rounder(37), [20, 30]);
-        assert_eq!(rounder(30), [20]);
-        assert_eq!(rounder(1), Vec::<u64>::new());
-        assert_eq!((digits(13_456), digits(1_200), digits(0)), (5, 2, 0));
-        assert_eq!((down(13_456, 2), up(13_456, 2), up(99_950, 2)), (13_000, 14_000, 100_000));
-    }
-}
+mod tests;

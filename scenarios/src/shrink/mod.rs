@@ -30,6 +30,8 @@
 
 mod binding;
 pub(crate) mod cast;
+#[cfg(test)]
+mod edits;
 mod faults;
 mod lengths;
 mod search;

@@ -281,3 +281,6 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.current.timed_steps(self.seed)
     }
 }
+
+#[cfg(test)]
+mod tests;

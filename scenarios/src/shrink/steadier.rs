@@ -44,3 +44,6 @@ fn stronger(scenario: &Scenario) -> Vec<Candidate> {
     let places = Place::all(scenario).into_iter().filter(is_strength);
     places.filter_map(|place| Some(place.with(scenario, ladder_above(place.get(scenario)?)))).collect()
 }
+
+#[cfg(test)]
+mod tests;

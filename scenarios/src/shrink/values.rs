@@ -155,3 +155,6 @@ fn likelier(scenario: &Scenario) -> Vec<Candidate> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

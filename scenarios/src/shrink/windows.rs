@@ -80,11 +80,28 @@ fn window<E: Engine<Prepared = PreparedSim>>(
     place: Place,
 ) -> Option<Window> {
     let value = place.get(scenario)?;
-    let mut violates = |size: u64| search.still_violates(place.with(scenario, size));
-    let least = place.least(scenario).min(value);
+    let (least, most) = (place.least(scenario), nanoseconds(scenario.limits.time));
+    let range = range(value, least, most, |size| search.still_violates(place.with(scenario, size)));
+    let Range { from, loses_below, to, loses_above } = range;
+    let [value, from, to] = [value, from, to].map(Duration::from_nanos);
+    Some(Window { key: String::new(), value, from, loses_below, to, loses_above, after: None })
+}
+
+/// Both ends of what violates, and whether anything beyond them was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    from: u64,
+    loses_below: bool,
+    to: u64,
+    loses_above: bool,
+}
+
+/// The range around a value that violates, down to the least that means something and up to the most that a run lasts.
+fn range(value: u64, least: u64, most: u64, mut violates: impl FnMut(u64) -> bool) -> Range {
+    let least = least.min(value);
     let loses_below = value > least && !violates(least);
     let from = if loses_below { bisect(value, least, &mut violates) } else { least };
-    let far = value.saturating_mul(8).max(FAR_NS).min(nanoseconds(scenario.limits.time)).max(value);
+    let far = value.saturating_mul(8).max(FAR_NS).min(most).max(value);
     let (mut to, mut loses_above) = (value, false);
     while to < far && !loses_above {
         let more = to.saturating_mul(2).max(FINEST_NS).min(far);
@@ -94,8 +111,7 @@ fn window<E: Engine<Prepared = PreparedSim>>(
             (to, loses_above) = (bisect(to, more, &mut violates), true);
         }
     }
-    let [value, from, to] = [value, from, to].map(Duration::from_nanos);
-    Some(Window { key: String::new(), value, from, loses_below, to, loses_above, after: None })
+    Range { from, loses_below, to, loses_above }
 }
 
 /// The last value that violates on the way from one that does to one that does not.
@@ -127,3 +143,6 @@ fn rounded(length: Duration) -> String {
     let ns = nanoseconds(length);
     if ns.is_multiple_of(FINEST_NS) { exact_duration(length) } else { duration(ns) }
 }
+
+#[cfg(test)]
+mod tests;

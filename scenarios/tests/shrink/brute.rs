@@ -1,10 +1,14 @@
 //! Whether a scenario is 1-minimal, found out from its file: each thing that the format can say is left out of the text
 //! in turn, and the rest is read and run. Shares no code with the shrinker.
 
+use std::time::Duration;
+
 use doublehold_history::{RunOutcome, Verdict};
+use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::shrink::{Shrunk, Target};
+use doublehold_scenarios::when::When;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed};
 use toml::{Table, Value};
 
@@ -29,6 +33,42 @@ pub(crate) fn superfluous(shrunk: &Shrunk, keep_nodes: bool) -> Vec<String> {
         less.extend(shorter);
     }
     less.into_iter().map(|(what, _)| what).collect()
+}
+
+/// Every end of a window at which the run does not violate, or violates as well right beyond it.
+pub(crate) fn wrong_ends(shrunk: &Shrunk) -> Vec<String> {
+    let end = outcome(&shrunk.scenario, shrunk.seed);
+    let mut wrong = Vec::new();
+    for window in &shrunk.windows {
+        let (_, key) = window.key.split_once('.').expect("`faults.0.for`");
+        let (fault, key) = key.split_once('.').expect("`0.for`");
+        let with = |size: Duration| {
+            let mut scenario = shrunk.scenario.clone();
+            set(&mut scenario.faults[fault.parse::<usize>().expect("a number")], key, size);
+            violates(&scenario, shrunk.seed, shrunk.target, end)
+        };
+        let finest = |end: Duration| Duration::from_millis(1).max(end / 990);
+        let below = window.from.saturating_sub(finest(window.from));
+        let above = window.to + finest(window.to);
+        if !with(window.from) || !with(window.to) {
+            wrong.push(format!("{window}: an end does not violate"));
+        }
+        if (window.loses_below && with(below)) || (window.loses_above && with(above)) {
+            wrong.push(format!("{window}: {below:?} or {above:?} violates as well"));
+        }
+    }
+    wrong
+}
+
+fn set(fault: &mut Fault, key: &str, size: Duration) {
+    match (key, &mut fault.at, &mut fault.effect) {
+        ("for", ..) => fault.lasting = Some(size),
+        ("at", When::At(at), _) => *at = size,
+        ("at", When::On { after, .. }, _) => *after = size,
+        (_, _, Effect::ClockStep { by_ns, .. }) => *by_ns = by_ns.signum() * size.as_nanos() as i64,
+        (_, _, Effect::Slow { by, .. } | Effect::PacketDelay { by, .. }) => *by = size,
+        (key, ..) => panic!("{key} of {fault}"),
+    }
 }
 
 /// With the next shorter of 1, 2, 5, 10 … milliseconds in the place of one `for` or `by` of a fault.

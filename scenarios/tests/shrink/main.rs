@@ -80,6 +80,7 @@ fn is_minimal(scenario: &Scenario, seed: u64, target: Target) -> Shrunk {
     let superfluous = brute::superfluous(&shrunk, false);
     assert_eq!(superfluous, Vec::<String>::new(), "{name}\n{}", shrunk.scenario.to_toml());
     assert!(shrunk.scenario.faults.iter().all(|fault| !fault.optional), "{name}");
+    assert_eq!(brute::wrong_ends(&shrunk), Vec::<String>::new(), "{name}\n{}", shrunk.scenario.to_toml());
     shrunk
 }
 
