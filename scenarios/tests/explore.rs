@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::explore::{CLIENTS, Exploration, Explored, small_world};
+use doublehold_scenarios::explore::{CLIENTS, Exploration, Explored, Place, Tried, small_world};
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::scenario::{DelayLaw, Scenario};
+use doublehold_scenarios::report::Judgement;
+use doublehold_scenarios::scenario::{DelayLaw, HostIndex, LinkSetup, Probability, Scenario, Step};
 use doublehold_scenarios::shrink::Target;
+use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::when::{Nth, When};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, catalog};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, SimEngine, catalog};
 
 const SEED: u64 = 1;
 
@@ -215,6 +217,8 @@ fn another_search_is_not_gone_on_with() {
         refused(&search("single", "pause", 2)).contains("its number of faults is 1, and 2 was asked for")
     );
     assert!(refused(&search("setnx", "pause", 1)).contains("its scenario is another one"));
+    let later = Exploration::new(&tiny("single"), &["pause"], 1, SEED + 1).unwrap();
+    assert!(refused(&later).contains("its seed is 1, and 2 was asked for"));
     let damaged = text.replace("\"seen\":\"", "\"seen\":\"xyz");
     assert!(one.resume(&damaged).unwrap_err().to_string().contains("it was changed since it was written"));
     assert!(one.resume("{}").is_err() && one.resume(&text).is_ok());
@@ -273,6 +277,95 @@ fn known_flaws_are_found_with_one_fault() {
         let words: Vec<String> = words.collect();
         assert!(words.iter().any(|it| it == example), "{}: {predicate} by {words:#?}", scenario.name);
     }
+}
+
+/// What is found is shown as a scenario of its own, and as a line to paste: both are the faults that were tried.
+#[test]
+fn an_example_is_a_scenario_that_shows_what_it_claims() {
+    let scenario = tiny("get-then-delete");
+    let exploration = Exploration::new(&scenario, &["pause", "cut", "packet-delay"], 2, SEED).unwrap();
+    let mut found = exploration.begin();
+    // A few sets of two will do.
+    let stop = AtomicBool::new(false);
+    let each = |places: &[Place], _: &Tried| stop.store(places.len() == 2, Ordering::Relaxed);
+    found = exploration.run(found, NonZeroUsize::MIN, || stop.load(Ordering::Relaxed), each);
+    assert!(!found.complete && found.tried[1] > 0);
+    let mut sizes = BTreeMap::new();
+    for (finding, violations) in &found.findings {
+        let Target::Violates(predicate) = *finding else { panic!("nothing panics here") };
+        for example in violations.minimal.values().map(|minimal| &minimal.examples[0]) {
+            let faults = exploration.faults_of(example);
+            assert_eq!(faults.len(), example.len());
+            assert!(faults.iter().all(|fault| !fault.optional));
+            let shown = exploration.scenario_of("shown", *finding, example);
+            let checked = shown.checked().unwrap();
+            assert_eq!((&checked, &shown.faults, shown.seed), (&shown, &faults, Some(exploration.seed())));
+            let run = SimEngine.run(&shown, SEED);
+            let is_so = run.verdicts.get(predicate).as_str() == "violated";
+            assert_eq!(run.judgement() == Judgement::AsExpected, is_so, "{}", shown.story);
+            assert_eq!(exploration.is_so_through_redis_rs(*finding, example).unwrap(), is_so);
+            assert_eq!(exploration.why_undecided(predicate, example), None);
+            assert_eq!(shown.claim.starts_with("One fault is enough"), faults.len() == 1, "{}", shown.claim);
+            let pasted = [("faults".to_owned(), exploration.as_set(example))];
+            let at_once = catalog::load("quiet", &pasted).unwrap();
+            assert_eq!(at_once.faults, faults, "{pasted:?}");
+            *sizes.entry(faults.len()).or_insert(0) += 1;
+        }
+    }
+    assert!(sizes.contains_key(&1), "{sizes:?}");
+    for (predicate, unsaid) in &found.unsaid {
+        assert!(exploration.why_undecided(*predicate, &unsaid.example).is_some(), "{predicate}");
+    }
+    assert!(!found.unsaid.is_empty());
+    assert_eq!(exploration.resume(&exploration.keep(&found).unwrap()).unwrap(), found);
+}
+
+#[test]
+fn a_search_is_drawn_if_anything_in_its_scenario_is() {
+    type Change = fn(&mut Scenario);
+    fn law() -> DelayLaw {
+        DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(2) }
+    }
+    let changes: [Change; 7] = [
+        |it| it.link.delay = law(),
+        |it| it.link.loss = Probability::HALF,
+        |it| it.links = vec![(HostIndex(0), HostIndex(2), LinkSetup { delay: law(), ..it.link.clone() })],
+        |it| it.nodes.fsync_time = law(),
+        |it| it.nodes.command_time = law(),
+        |it| it.clients[1].retry = law(),
+        |it| it.clients[1].program.insert(1, Step::Work(law())),
+    ];
+    let is_drawn = |change: Change| {
+        let mut scenario = tiny("single");
+        scenario
+            .clients
+            .iter_mut()
+            .for_each(|client| client.retry = DelayLaw::Fixed(Duration::from_millis(9)));
+        change(&mut scenario);
+        Exploration::new(&scenario, &["pause"], 1, SEED).unwrap().is_drawn()
+    };
+    assert!(!is_drawn(|_| ()));
+    assert_eq!(changes.map(is_drawn), [true; 7]);
+}
+
+/// Of what a scenario says the faults, the weather and the expectations are left out; and there are as many placements
+/// as choices of some of the faults of one.
+#[test]
+fn a_search_begins_with_the_bare_scenario_and_knows_how_many_placements_there_are() {
+    let mut scenario = tiny("single");
+    scenario.faults.push(Fault::pause("c1").lasting(Duration::from_secs(1)));
+    scenario.weather = Some(preset("hostile").unwrap().weather);
+    let with = |faults| Exploration::new(&scenario, &["pause"], faults, SEED).unwrap();
+    assert_eq!(*with(1).scenario(), tiny("single"));
+    let one = with(1).estimate();
+    assert_eq!(one, 2 * with(1).steps().len() as u128);
+    // Pascal's triangle: what there is without the last of them, and what there is with it.
+    let mut choices = [1, 0, 0, 0, 0];
+    for _ in 0..one {
+        (1..=4).rev().for_each(|size| choices[size] += choices[size - 1]);
+    }
+    let sums = [1, 2, 3, 4].map(|most| choices[1..=most].iter().sum::<u128>());
+    assert_eq!([1, 2, 3, 4].map(|faults| with(faults).estimate()), sums);
 }
 
 #[test]
