@@ -171,16 +171,3 @@ fn marked(digits: &str) -> impl Iterator<Item = u64> {
         (0..4).filter(move |bit| value & (8 >> bit) != 0).map(move |bit| place * 4 + bit)
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{mark, marked};
-
-    #[test]
-    fn marks_are_read_as_they_were_set() {
-        let mut digits = String::new();
-        [3, 4, 9].into_iter().for_each(|place| mark(&mut digits, place));
-        assert_eq!(digits, "184");
-        assert_eq!(marked(&digits).collect::<Vec<_>>(), [3, 4, 9]);
-    }
-}

@@ -15,6 +15,8 @@ mod durations;
 mod header;
 mod order;
 mod shares;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::num::NonZeroUsize;
