@@ -232,14 +232,23 @@ fn swept(study: &Arc<Study>, jobs: usize, most: usize) -> Vec<Batch> {
     batches
 }
 
-/// Each run on its own: the scenario of its cell with the faults of its seed written out.
+/// The runs of a batch, made from their seeds: few of them each on its own, from the scenario of its cell with the faults
+/// of its seed written out.
 fn one_by_one(study: &Study, place: Batch, runs: u64) -> Batch {
     let first = study.seed.0 + 1_000_000_000 * place.stratum + 500 * place.batch;
+    let stratum = &study.strata.as_ref().expect("it is divided").all()[place.stratum as usize];
+    let cell =
+        LeanEngine.prepare(&study.scenario(CellId(place.cell)).expect("a cell")).expect("it can be run");
     let run = |seed: u64| {
         let scenario = study.run_of(CellId(place.cell), place.stratum, Seed(seed)).expect("a run");
         LeanEngine.prepare(&scenario).expect("it can be run").judge(seed)
     };
-    let runs: Vec<Summary> = (first..first + runs).map(run).collect();
+    let among = |seed: u64| {
+        let drawn = cell.climate().expect("it has weather").draw_just(Seed(seed), stratum);
+        cell.judge_among(Seed(seed), drawn)
+    };
+    let seeds = first..first + runs;
+    let runs: Vec<Summary> = if runs < 100 { seeds.map(run).collect() } else { seeds.map(among).collect() };
     counted(&runs, Batch { seed: first, ..place })
 }
 
