@@ -1,12 +1,17 @@
-//! Records of any study, of any shards in any order, with made-up counts: what was written is read, and shards merge
-//! into the file that one sweep writes.
+//! Records of any study, of any shards in any order, with made-up counts: what was written is read, gone on with and
+//! merged as a study says in which every batch is written out (`written`, `sums`). Here: what is refused, and with which
+//! words.
+
+#[path = "../../../scenarios/tests/shards/model.rs"]
+mod model;
+mod sums;
+mod written;
 
 use std::path::PathBuf;
 
 use doublehold::records::{Journal, Records, file_name, merge};
 use doublehold_scenarios::study::Study;
 use doublehold_scenarios::sweep::{Batch, HandOut, Order, PartialHeader, Shard, StudyHeader};
-use proptest::prelude::*;
 
 fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32, u64)) -> Study {
     let mut text = format!("question = \"?\"\nweather = \"pauses-only\"\nruns = {runs}\n");
@@ -45,45 +50,6 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
         order.told(&batch);
     }
     path
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn shards_merge_into_the_whole(
-        designs in 1..4usize,
-        values in proptest::collection::vec(1..4usize, 0..=2),
-        runs in 1..6_000u64,
-        strata in 0..3u32,
-        by_weight in 1..6_000u64,
-        of in 2..9u64,
-        turn in 0..9usize,
-    ) {
-        let study = study(designs, &values, runs, (strata, by_weight));
-        let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
-        let folder = tempfile::tempdir().expect("a temporary directory");
-        let whole = write(folder.path(), &study, &header, Shard::WHOLE);
-        let mut shards: Vec<PathBuf> = (1..=of)
-            .map(|number| write(folder.path(), &study, &header, Shard::new(number, of).expect("a shard")))
-            .collect();
-        shards.rotate_left(turn % of as usize);
-        let mut merged = Vec::new();
-        merge(&shards, false, &mut merged).expect("these are all shards");
-        let text = std::fs::read(&whole).expect("it was written");
-        prop_assert_eq!(&merged, &text);
-
-        let mut records = Records::open(&whole).expect("it can be read").expect("it has a header");
-        let mut runs_read = 0;
-        while let Some(batch) = records.next_batch().expect("batches") {
-            runs_read += batch.runs;
-        }
-        // Runs that are shared out are rounded down in each stratum.
-        let most = Order::of(&study, Shard::WHOLE, |_| false).runs();
-        let rounded = if strata > 0 { study.cells() * study.parts() } else { 0 };
-        prop_assert!((most - rounded..=most).contains(&runs_read), "{} of {}", runs_read, most);
-        prop_assert_eq!(most, study.cells() * (study.parts() * runs + if strata > 0 { by_weight } else { 0 }));
-    }
 }
 
 #[test]
@@ -187,19 +153,6 @@ fn what_is_missing_is_refused_or_said() {
         );
     }
     assert_eq!(go_on(&all), None);
-}
-
-#[test]
-fn shards_that_nobody_could_count_are_missing() {
-    let study = study(1, &[], 600, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let one = write(folder.path(), &study, &header, Shard::new(1, 100_000_000_000_000).expect("a shard"));
-    let told = merge(&[one], false, &mut Vec::new()).expect_err("it is alone").to_string();
-    assert!(
-        told.contains("of 100000000000000 shards, some are missing: 2, 3, 4, 5, 6, 7, 8 and 9, and"),
-        "{told}"
-    );
 }
 
 #[test]
