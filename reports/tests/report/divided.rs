@@ -1,14 +1,10 @@
-//! Records whose runs are divided into strata: what their rates are made of, what counts as unexplored, and what a page
-//! says where there is no number.
+//! Records whose runs are divided into strata: what a page says of them, and where there is no number.
 
 use std::collections::BTreeMap;
 
-use doublehold::statistics::{
-    Confidence, Estimate, Part, PartlyDecided, Reason, Scale, Stratified, Stratum, Unsupported, rate_words,
-};
+use doublehold::statistics::{Confidence, Part, PartlyDecided, Scale, Stratified, Stratum, rate_words};
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{Batch, PartialHeader, StudyHeader, Sums};
-use serde_json::Value;
+use doublehold_scenarios::sweep::{Batch, PartialHeader, StudyHeader};
 
 use crate::example;
 use crate::made::{Folder, batch, durations, header};
@@ -26,83 +22,6 @@ fn divided_into(strata: u32, designs: &[&str]) -> StudyHeader {
 fn part(stratum: u64, weight: f64, counts: (u64, u64)) -> Batch {
     let of = move |it| if it == Predicate::P2 { counts } else { (0, 0) };
     Batch { stratum, weight: Some(weight), ..batch(0, 500, of) }
-}
-
-/// What `cells.json` says of the one cell of these batches.
-fn cell(header: &StudyHeader, batches: &[Batch]) -> Value {
-    let folder = Folder::new();
-    folder.records(header, batches).page();
-    let all: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
-    all["studies"][0]["cells"][0].clone()
-}
-
-#[track_caller]
-fn assert_near(got: &Value, expected: f64) {
-    let got = got.as_f64().expect("a number");
-    assert!((got - expected).abs() <= expected * 1e-8, "{got} and not {expected}");
-}
-
-/// That P2's rate is that of these strata, with this much unexplored.
-#[track_caller]
-fn assert_rate(cell: &Value, strata: &[(f64, Part)], unexplored: f64) {
-    let strata = strata.iter().map(|(weight, part)| Stratum { weight: *weight, part: *part }).collect();
-    let rate = &cell["rates"]["P2"];
-    match (Stratified { strata, unexplored }).estimate(Confidence::P95) {
-        Ok(Estimate { value, interval, .. }) => {
-            assert_near(&rate["rate"], value);
-            assert_near(&rate["low"], interval.low);
-            assert_near(&rate["high"], interval.high);
-        }
-        Err(refusal @ Unsupported { at_most, .. }) => {
-            assert_eq!(rate["why"], refusal.to_string());
-            assert_near(&rate["high"], at_most.expect("there are runs"));
-            if let Reason::Undecided { interval, .. } = refusal.reason {
-                assert_near(&rate["low"], interval.low);
-            }
-        }
-    }
-}
-
-#[test]
-fn a_rate_is_made_of_what_each_stratum_decided_and_of_what_was_not_run() {
-    let (quiet, paused, twice) = (part(0, 0.99, (0, 0)), part(1, 9e-3, (200, 0)), part(2, 9e-4, (400, 0)));
-    let counted = |hits, of| Part::Counted(PartlyDecided::new(hits, 0, of));
-    let (none, some, most) = ((0.99, Part::Impossible), (9e-3, counted(200, 500)), (9e-4, counted(400, 500)));
-    let header = divided_into(3, &["a"]);
-    let all = |beyond| [Batch { beyond: Some(beyond), ..quiet.clone() }, paused.clone(), twice.clone()];
-    assert_rate(&cell(&header, &all(0.0)), &[none, some, most], 0.0);
-    // What has more faults than any stratum is not run, and may be violated every time.
-    assert_rate(&cell(&header, &all(1e-4)), &[none, some, most], 1e-4);
-    // The sweep is not there yet.
-    assert_rate(&cell(&header, &all(1e-4)[..2]), &[none, some], 0.01 - 9e-3);
-    // An undecided run may be either.
-    for undecided in [15, 100] {
-        let doubted = part(1, 9e-3, (200, undecided));
-        let part = Part::Counted(PartlyDecided::new(200, undecided, 500));
-        let cell = cell(&header, &[quiet.clone(), doubted, twice.clone()]);
-        assert_rate(&cell, &[none, (9e-3, part), most], 0.0);
-        assert_eq!(cell["rates"]["P2"]["rate"].is_null(), undecided == 100, "{cell}");
-    }
-    // A violation without a fault counts, though it was taken for granted that there is none.
-    let loud = part(0, 0.99, (50, 0));
-    let batches = [loud, paused.clone(), twice.clone()];
-    assert_rate(&cell(&header, &batches), &[(0.99, counted(50, 500)), some, most], 0.0);
-    // Where nothing is taken for granted, silence is what was seen.
-    let header = StudyHeader { quiet_holds: false, ..header };
-    assert_rate(&cell(&header, &all(0.0)), &[(0.99, counted(0, 500)), some, most], 0.0);
-}
-
-#[test]
-fn what_rates_are_counted_by_weighs_as_its_stratum_does() {
-    let of = |stratum, weight, each: u64| Batch {
-        grants: Sums { sum: 500 * each, squares: 500 * each * each },
-        operated_ms: Sums { sum: 500 * each * 1_000, squares: 500 * each * each * 1_000_000 },
-        obtained: durations((0..500 * each).map(|wait| 5 + wait % 40)),
-        ..part(stratum, weight, (100, 0))
-    };
-    let cell = cell(&divided_into(2, &["a"]), &[of(0, 0.75, 2), of(1, 0.25, 6)]);
-    assert_near(&cell["grants_per_run"], 3.0);
-    assert_near(&cell["hours_per_run"], 3.0 / 3_600.0);
 }
 
 /// Two designs: in how many of 500 runs with one pause each is violated.
@@ -191,8 +110,7 @@ fn a_bound_is_not_ranked_as_a_rate() {
     assert!(cells.len() == 2 && cells.iter().all(|cell| cell.contains("× 10⁻")), "one unit: {cells:?}");
 }
 
-/// Where a run without a fault violates P1, nobody can take it for granted that P2 needs one: of 500 such runs none
-/// violates P2, and that is all that is known.
+/// Where a run without a fault violates P1, nobody can take it for granted that P2 needs one.
 #[test]
 fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
     let header = divided_into(2, &["a"]);
@@ -202,12 +120,6 @@ fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
         beyond: Some(0.0),
         ..batch(0, 500, move |it| if it == Predicate::P1 { (p1, 0) } else { (0, 0) })
     };
-    let counted = |hits| Part::Counted(PartlyDecided::new(hits, 0, 500));
-    let holds = cell(&header, &[quiet(0), part(1, 0.001, (40, 0))]);
-    assert_rate(&holds, &[(0.999, Part::Impossible), (0.001, counted(40))], 0.0);
-    let refuted = cell(&header, &[quiet(1), part(1, 0.001, (40, 0))]);
-    assert_rate(&refuted, &[(0.999, counted(0)), (0.001, counted(40))], 0.0);
-
     let told = |quiet: Batch| {
         let folder = Folder::new();
         folder.records(&header, &[quiet, part(1, 0.001, (40, 0))]).page()
@@ -222,9 +134,6 @@ fn a_quiet_run_that_violates_anything_shows_that_quiet_runs_do_not_hold() {
     example.size.to.insert("faults".to_owned(), 0);
     folder.records(&header, &[quiet(0), part(1, 0.001, (40, 0))]).examples(&[example]);
     assert!(folder.page().contains("That is not so with a, whose few runs"));
-    let all: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
-    let strata = [(0.999, counted(0)), (0.001, counted(40))];
-    assert_rate(&all["studies"][0]["cells"][0], &strata, 0.0);
 }
 
 /// Two strata of two cells, of which one has begun: what it gets is known, and of the other what a cell gets at most.

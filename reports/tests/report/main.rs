@@ -1,7 +1,10 @@
 //! `report` as a user meets it: what the page says of chosen counts, that the same records give the same bytes, that
 //! nothing in records can do harm, and what is refused.
 
+mod case;
 mod divided;
+mod drawn;
+mod figures;
 mod made;
 mod numbers;
 mod odd;

@@ -1,45 +1,24 @@
-//! Ranks, and the designs that are told apart, worked out again from random records by code that has nothing in common
-//! with the program's. Also a count of pages that tell designs apart although all are the same.
+//! Ranks, and the designs that are told apart, worked out again by code that has nothing in common with the program's.
+//! Also a count of pages that tell designs apart although all are the same.
 
 use std::collections::BTreeMap;
 
 use doublehold::results::Results;
 use doublehold::statistics::Confidence;
 use doublehold_history::Predicate;
-use doublehold_scenarios::sweep::{Batch, PredicateCount, StudyHeader, Sums};
+use doublehold_scenarios::sweep::{Batch, StudyHeader, Sums};
 use doublehold_sim::{Seed, Stream};
 use serde_json::Value;
 
+use crate::drawn::{Letter, counted};
 use crate::made::{Folder, batch, header};
 
 const NAMES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
 
-/// The result of a run: violated (`v`), held (`.`), or in doubt (`?`).
-type Run = char;
-
-/// The runs with this result, as bits, four to a hexadecimal digit.
-fn digits(runs: &[Run], wanted: Run) -> String {
-    let of_four = |four: &[Run]| {
-        let bits: u32 = (0..4).filter(|bit| four.get(*bit) == Some(&wanted)).map(|bit| 8 >> bit).sum();
-        char::from_digit(bits, 16).expect("four binary digits")
-    };
-    runs.chunks(4).map(of_four).collect()
-}
-
 /// A batch of runs, each of which is told for each predicate.
-fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Run>>) -> Batch {
+fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Letter>>) -> Batch {
     let many = runs.values().next().map_or(0, Vec::len) as u64;
-    let count = |of: &Vec<Run>| {
-        let are = |wanted: Run| of.iter().filter(|run| **run == wanted).count() as u64;
-        PredicateCount {
-            violated: are('v'),
-            undecided: are('?'),
-            incidents: Sums { sum: are('v'), squares: are('v') },
-            violations: digits(of, 'v'),
-            doubts: digits(of, '?'),
-        }
-    };
-    let predicates = runs.iter().map(|(predicate, of)| (*predicate, count(of))).collect();
+    let predicates = runs.iter().map(|(predicate, of)| (*predicate, counted(of))).collect();
     // Not the waits of that many runs: there are thousands of such batches.
     let grants = Sums { sum: many * 6, squares: many * 36 };
     let operated_ms = Sums { sum: many * 9_000, squares: many * 81_000_000 };
@@ -49,31 +28,6 @@ fn told(cell: u64, runs: &BTreeMap<Predicate, Vec<Run>>) -> Batch {
 /// True with this chance.
 fn happens(stream: &mut Stream, chance: f64) -> bool {
     ((stream.next_u64() >> 11) as f64) < chance * (1_u64 << 53) as f64
-}
-
-/// Runs of a few designs: rates and doubts of their own for each design and predicate, and half of what happens to a
-/// seed happens to all.
-fn random(seed: u64) -> Vec<BTreeMap<Predicate, Vec<Run>>> {
-    let mut stream = Stream::new(Seed(seed), "records");
-    let designs = 2 + (stream.next_u64() % 4) as usize;
-    let runs = 100 + (stream.next_u64() % 300) as usize;
-    let mut all = vec![BTreeMap::new(); designs];
-    for predicate in Predicate::ALL {
-        let shared: Vec<bool> = (0..runs).map(|_| happens(&mut stream, 0.1)).collect();
-        let is_doubtful = stream.next_u64().is_multiple_of(3);
-        for of_design in &mut all {
-            let own = [0.0, 0.01, 0.1, 0.25][(stream.next_u64() % 4) as usize];
-            let doubt = if is_doubtful { 0.02 } else { 0.0 };
-            let run = |shared: &bool| match (happens(&mut stream, doubt), happens(&mut stream, own)) {
-                (true, _) => '?',
-                (_, true) => 'v',
-                _ if *shared && own > 0.0 => 'v',
-                _ => '.',
-            };
-            of_design.insert(predicate, shared.iter().map(run).collect());
-        }
-    }
-    all
 }
 
 /// The exact two-sided p-value of so many seeds on one side and so many on the other, by adding up Pascal's triangle.
@@ -88,7 +42,7 @@ fn p_value(some: usize, others: usize) -> f64 {
 
 /// The strongest that can be said for the first design being lower, whatever undecided runs come to, and in how many
 /// seeds the two may differ.
-fn lower(one: &[Run], other: &[Run]) -> (f64, usize) {
+fn lower(one: &[Letter], other: &[Letter]) -> (f64, usize) {
     let (mut only_one, mut only_other) = (0, 0);
     for pair in one.iter().zip(other) {
         match pair {
@@ -103,40 +57,48 @@ fn lower(one: &[Run], other: &[Run]) -> (f64, usize) {
     (strict, may_differ)
 }
 
-/// The designs that are told apart, the lower one first, for each predicate: Holm's procedure, step by step.
-fn apart(all: &[BTreeMap<Predicate, Vec<Run>>]) -> Vec<(Predicate, usize, usize)> {
+/// The designs that are told apart at a point, the lower one first.
+pub(crate) type Apart = Vec<(Predicate, usize, usize)>;
+
+/// The runs of each design at a point.
+type Point = Vec<BTreeMap<Predicate, Vec<Letter>>>;
+
+/// The designs that are told apart at each point: Holm's procedure over all of them, step by step.
+pub(crate) fn apart_by_pairs(points: &BTreeMap<u64, Point>) -> BTreeMap<u64, Apart> {
     let mut left = Vec::new();
-    for predicate in Predicate::ALL {
-        for one in 0..all.len() {
-            for other in one + 1..all.len() {
+    for (point, all) in points {
+        for predicate in Predicate::ALL {
+            for (one, other) in
+                (0..all.len()).flat_map(|one| (one + 1..all.len()).map(move |other| (one, other)))
+            {
                 let (first, second) = (&all[one][&predicate], &all[other][&predicate]);
                 let ((down, may_differ), (up, _)) = (lower(first, second), lower(second, first));
                 let best = if down <= up { (down, one, other) } else { (up, other, one) };
                 if may_differ >= 6 {
-                    left.push((best.0, predicate, best.1, best.2));
+                    left.push((best.0, *point, (predicate, best.1, best.2)));
                 }
             }
         }
     }
-    let mut found = Vec::new();
+    let mut found: BTreeMap<u64, Apart> = points.keys().map(|point| (*point, Apart::new())).collect();
     while let Some(place) = (0..left.len()).min_by(|one, other| left[*one].0.total_cmp(&left[*other].0)) {
         if left[place].0 * left.len() as f64 > 0.05 {
             break;
         }
-        let (_, predicate, one, other) = left.remove(place);
-        found.push((predicate, one, other));
+        let (_, point, pair) = left.remove(place);
+        found.entry(point).or_default().push(pair);
     }
     found
 }
 
 /// One more than the highest rank of those that are lower.
-fn rank(design: usize, predicate: Predicate, apart: &[(Predicate, usize, usize)]) -> u64 {
+pub(crate) fn rank(design: usize, predicate: Predicate, apart: &Apart) -> u64 {
     let below = apart.iter().filter(|(of, _, higher)| *of == predicate && *higher == design);
     below.map(|(_, one, _)| rank(*one, predicate, apart)).max().unwrap_or(0) + 1
 }
 
 /// Wilson's interval as textbooks have it.
-fn wilson(hits: f64, of: f64) -> (f64, f64) {
+pub(crate) fn wilson(hits: f64, of: f64) -> (f64, f64) {
     let z = 1.959_963_984_540_054;
     let share = hits / of;
     let middle = (share + z * z / (2.0 * of)) / (1.0 + z * z / of);
@@ -144,71 +106,8 @@ fn wilson(hits: f64, of: f64) -> (f64, f64) {
     (middle - side, middle + side)
 }
 
-fn near(value: &Value, expected: f64) -> bool {
+pub(crate) fn near(value: &Value, expected: f64) -> bool {
     value.as_f64().is_some_and(|it| (it - expected).abs() <= 1e-7 * expected.abs().max(1e-3))
-}
-
-/// Asserts that a cell's file says of a predicate what its runs say.
-fn assert_rate(rate: &Value, runs: &[Run]) {
-    let many = |wanted: Run| runs.iter().filter(|run| **run == wanted).count() as f64;
-    let (violated, undecided, of) = (many('v'), many('?'), runs.len() as f64);
-    assert_eq!(rate["violated"].as_f64(), Some(violated));
-    assert_eq!(rate["undecided"].as_f64(), Some(undecided));
-    if violated > 0.0 {
-        assert!(near(&rate["low"], wilson(violated, of).0), "{rate}");
-        assert!(near(&rate["high"], wilson(violated + undecided, of).1), "{rate}");
-    } else {
-        assert_eq!(rate["low"], 0.0);
-    }
-    let holding = of - violated - undecided;
-    let is_number = violated > 0.0 && undecided * 10.0 <= violated.min(holding);
-    assert_eq!(rate["rate"].is_number(), is_number, "{rate}");
-    assert!(!is_number || near(&rate["rate"], violated / (of - undecided)), "{rate}");
-}
-
-#[test]
-fn rates_and_ranks_are_those_of_the_runs() {
-    let (mut told_apart, mut ties) = (0, 0);
-    for seed in 0..60 {
-        let all = random(seed);
-        let folder = Folder::new();
-        let batches: Vec<Batch> = (0..).zip(&all).map(|(cell, runs)| told(cell, runs)).collect();
-        folder.records(&header(&NAMES[..all.len()], &[], batches[0].runs), &batches).page();
-        let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
-        let apart = apart(&all);
-        told_apart += apart.len();
-        let mut order = Vec::new();
-        for (design, runs) in all.iter().enumerate() {
-            let cell = &json["studies"][0]["cells"][design];
-            let many = runs[&Predicate::P1].len() as f64;
-            assert!(near(&cell["grants_per_run"], 6.0) && near(&cell["hours_per_run"], 9.0 / 3_600.0));
-            assert_eq!(cell["runs"].as_f64(), Some(many));
-            for predicate in Predicate::ALL {
-                let rate = &cell["rates"][predicate.as_str()];
-                assert_rate(rate, &runs[&predicate]);
-                let expected = rank(design, predicate, &apart);
-                assert_eq!(rate["rank"].as_u64(), Some(expected), "{predicate} of {design} from seed {seed}");
-            }
-            let of = |it| rank(design, it, &apart);
-            order.push(([of(Predicate::P2), of(Predicate::P1), of(Predicate::P4)], NAMES[design]));
-        }
-        order.sort();
-        ties += order.windows(2).filter(|pair| pair[0].0[0] == pair[1].0[0]).count();
-        let markdown = folder.read("report.md");
-        let row = |(ranks, name): &([u64; 3], &str)| {
-            format!("| P2: {}<br>P1: {}<br>P4: {} | `{name}`", ranks[0], ranks[1], ranks[2])
-        };
-        let places: Vec<usize> = order
-            .iter()
-            .map(|it| markdown.find(&row(it)).unwrap_or_else(|| panic!("{}", name_of(it))))
-            .collect();
-        assert!(places.is_sorted(), "the rows of seed {seed} are in the order of ranks");
-    }
-    assert!(told_apart > 100 && ties > 20, "{told_apart} told apart, {ties} ties");
-}
-
-fn name_of<'a>((_, name): &([u64; 3], &'a str)) -> &'a str {
-    name
 }
 
 /// Counts the pages that tell any designs apart although all are the same, and those that would without a correction.
