@@ -1,6 +1,6 @@
 //! Records of any study, of any shards in any order, with made-up counts: what was written is read, gone on with and
-//! merged as a study says in which every batch is written out (`written`, `sums`). Here: what is refused, and with which
-//! words.
+//! merged as a study says in which every batch is written out (`written`, `sums`). Here: what is refused, and with
+//! which words.
 
 #[path = "../../../scenarios/tests/shards/model.rs"]
 mod model;

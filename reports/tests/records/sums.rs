@@ -1,4 +1,5 @@
-//! What records add up to, by other code: of each stratum the sums of its batches, and run by run how two designs compare.
+//! What records add up to, by other code: of each stratum the sums of its batches, and run by run how two designs
+//! compare.
 
 use std::collections::BTreeMap;
 

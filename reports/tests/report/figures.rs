@@ -1,5 +1,5 @@
-//! Each number of `cells.json`, `cells.csv` and the tables of the page, worked out from the runs themselves: rates, ranks,
-//! grants, hours, waits, recoveries and overlaps of designs at points in strata, and the order of designs.
+//! Each number of `cells.json`, `cells.csv` and the tables of the page, worked out from the runs themselves: rates,
+//! ranks, grants, hours, waits, recoveries and overlaps of designs at points in strata, and the order of designs.
 
 use std::collections::BTreeMap;
 

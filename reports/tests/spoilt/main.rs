@@ -6,6 +6,7 @@ mod hostile;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
@@ -49,13 +50,31 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A folder with the records of a study, which is called `study.toml` there, and their lines.
+/// The records of each study, made once and in two shards: of those no examples are made, which take longest.
+static RECORDS: LazyLock<String> = LazyLock::new(|| records(STUDY));
+static DIVIDED_RECORDS: LazyLock<String> = LazyLock::new(|| records(DIVIDED));
+
+fn records(study: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    fs::write(folder.path().join("study.toml"), study).expect("the folder is ours");
+    for arguments in [
+        &["sweep", "study.toml", "--out", "swept", "--shard", "1/2"][..],
+        &["sweep", "study.toml", "--out", "swept", "--shard", "2/2"],
+        &["merge", "swept"],
+    ] {
+        let output = doublehold(arguments, folder.path());
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    fs::read_to_string(folder.path().join("swept/runs.jsonl")).expect("it was written")
+}
+
+/// A folder with the records of a study, which is called `study.toml` there, and their lines. Without examples.
 fn swept(study: &str) -> (tempfile::TempDir, Vec<Value>) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     fs::write(folder.path().join("study.toml"), study).expect("the folder is ours");
-    let output = doublehold(&["sweep", "study.toml", "--out", "swept"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
-    let text = fs::read_to_string(folder.path().join("swept/runs.jsonl")).expect("it was written");
+    let text = if study == STUDY { &*RECORDS } else { &*DIVIDED_RECORDS };
+    fs::create_dir(folder.path().join("swept")).expect("the folder is ours");
+    fs::write(folder.path().join("swept/runs.jsonl"), text).expect("the folder is ours");
     let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     (folder, lines)
 }

@@ -1,5 +1,5 @@
-//! What a sweep counts, against plain loops: each field of a batch over random runs, and each batch of small studies over
-//! runs that are made one by one from their seeds, as examples are.
+//! What a sweep counts, against plain loops: each field of a batch over random runs, and each batch of small studies
+//! over runs that are made one by one from their seeds, as examples are.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -232,8 +232,8 @@ fn swept(study: &Arc<Study>, jobs: usize, most: usize) -> Vec<Batch> {
     batches
 }
 
-/// The runs of a batch, made from their seeds: few of them each on its own, from the scenario of its cell with the faults
-/// of its seed written out.
+/// The runs of a batch, made from their seeds: few of them each on its own, from the scenario of its cell with the
+/// faults of its seed written out.
 fn one_by_one(study: &Study, place: Batch, runs: u64) -> Batch {
     let first = study.seed.0 + 1_000_000_000 * place.stratum + 500 * place.batch;
     let stratum = &study.strata.as_ref().expect("it is divided").all()[place.stratum as usize];
