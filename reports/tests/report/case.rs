@@ -19,7 +19,7 @@ pub(crate) struct Case {
 }
 
 fn many(part: &Part, predicate: Predicate, wanted: Letter) -> u64 {
-    part.runs.iter().filter(|run| run.letters[&predicate] == wanted).count() as u64
+    part.runs.iter().filter(|run| run.letter(predicate) == wanted).count() as u64
 }
 
 impl Case {
@@ -40,7 +40,7 @@ impl Case {
     }
 
     pub(crate) fn letters(&self, cell: u64, predicate: Predicate) -> Vec<Letter> {
-        self.parts(cell).iter().flat_map(|(_, part)| &part.runs).map(|run| run.letters[&predicate]).collect()
+        self.parts(cell).iter().flat_map(|(_, part)| &part.runs).map(|run| run.letter(predicate)).collect()
     }
 
     pub(crate) fn is_divided(&self) -> bool {

@@ -13,7 +13,8 @@ pub(crate) type Letter = char;
 
 /// A run, as it is counted.
 pub(crate) struct Run {
-    pub(crate) letters: BTreeMap<Predicate, Letter>,
+    /// As in [`Predicate::ALL`].
+    letters: [Letter; 6],
     pub(crate) grants: u64,
     pub(crate) operated_ms: u64,
     pub(crate) obtained_ms: Vec<u64>,
@@ -21,6 +22,12 @@ pub(crate) struct Run {
     pub(crate) recovered_ms: Vec<u64>,
     pub(crate) overlaps_ms: BTreeMap<Predicate, Vec<u64>>,
     pub(crate) is_panicked: bool,
+}
+
+impl Run {
+    pub(crate) fn letter(&self, predicate: Predicate) -> Letter {
+        self.letters[predicate as usize]
+    }
 }
 
 /// The runs of one stratum of one cell.
@@ -62,15 +69,16 @@ pub(crate) fn counted(of: &[Letter]) -> PredicateCount {
 }
 
 impl Drawn {
-    pub(crate) fn of(seed: u64) -> Drawn {
+    /// Records of a study of so many strata.
+    pub(crate) fn of(seed: u64, strata: u64) -> Drawn {
         let mut stream = Stream::new(Seed(seed), "records");
         let designs = 2 + stream.below(3) as usize;
         let values =
             [&["1s"][..], &["1s", "2s"], &["1s", "2s", "3s"], &["1s", "2s", "3s", "4s", "5s", "6s", "7s"]];
         let values = values[[0, 1, 1, 2, 2, 2, 3][stream.below(7) as usize]];
-        let strata = [1, 1, 3, 3, 4][stream.below(5) as usize];
         let runs = if values.len() > 3 { 40 } else { [60, 180, 530][stream.below(3) as usize] };
-        let faults = |count: u32| BTreeMap::from_iter((count > 0).then(|| ("pause".to_owned(), count)));
+        let faults =
+            |count: u64| BTreeMap::from_iter((count > 0).then(|| ("pause".to_owned(), count as u32)));
         let partial = (stream.below(4) == 0).then(|| PartialHeader { shards: vec![1], of: 2 });
         let is_partial = partial.is_some();
         let header = StudyHeader {
@@ -148,7 +156,7 @@ type Rates<'a> = (&'a BTreeMap<Predicate, (u64, u64)>, (u64, u64));
 
 /// A run; half of what happens to a seed happens to all designs.
 fn run(stream: &mut Stream, (rates, (waits, longest)): Rates<'_>, shared: u64) -> Run {
-    let mut letters = BTreeMap::new();
+    let mut letters = ['.'; 6];
     for (place, (predicate, (violated, undecided))) in rates.iter().enumerate() {
         let common = (shared >> (10 * place)) % 1_000;
         let own = stream.below(1_000);
@@ -157,14 +165,14 @@ fn run(stream: &mut Stream, (rates, (waits, longest)): Rates<'_>, shared: u64) -
             at if at < violated + undecided => '?',
             _ => '.',
         };
-        letters.insert(*predicate, letter);
+        letters[*predicate as usize] = letter;
     }
     let lengths = |stream: &mut Stream, most: u64| -> Vec<u64> {
         (0..stream.below(most)).map(|_| 1 + stream.below(3) * stream.below(longest)).collect()
     };
     let obtained_ms = lengths(stream, waits);
     let overlaps = |predicate| {
-        let is_violated = letters[&predicate] == 'v';
+        let is_violated = letters[predicate as usize] == 'v';
         is_violated.then(|| (predicate, vec![1 + (shared >> 33) % 900]))
     };
     Run {
@@ -188,7 +196,7 @@ fn batch(runs: &[Run], placed: impl Fn(Batch) -> Batch) -> Batch {
     };
     let lengths = |of: &dyn Fn(&Run) -> Vec<u64>| -> Durations { durations(runs.iter().flat_map(of)) };
     let letters =
-        |predicate: Predicate| -> Vec<Letter> { runs.iter().map(|run| run.letters[&predicate]).collect() };
+        |predicate: Predicate| -> Vec<Letter> { runs.iter().map(|run| run.letter(predicate)).collect() };
     let overlaps = |predicate: Predicate| {
         let all = lengths(&|run| run.overlaps_ms.get(&predicate).cloned().unwrap_or_default());
         (all.count > 0).then_some((predicate, all))

@@ -19,6 +19,7 @@ use crate::ranks::{Apart, near};
 /// The order of columns.
 const COLUMNS: [Predicate; 6] =
     [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
+const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn optional(value: &Value, expected: Option<f64>) -> bool {
@@ -149,12 +150,16 @@ fn scale(rates: &[Result<Estimate, Unsupported>], many: f64, (scale, smallest): 
 }
 
 /// A rate per run as the ranking has it, up to what stands below it.
-fn ranked_entry(case: &Case, cell: u64, predicate: Predicate, scale: Scale) -> String {
+fn ranked_entry(
+    case: &Case,
+    cell: u64,
+    predicate: Predicate,
+    (rate, scale): (&Result<Estimate, Unsupported>, Scale),
+) -> String {
     let letters = case.letters(cell, predicate);
     let decided = letters.iter().filter(|it| **it != '?').count();
     let violated = letters.iter().filter(|it| **it == 'v').count();
-    let rate = case.rate(cell, predicate);
-    let words = entry(&rate, 1.0, scale);
+    let words = entry(rate, 1.0, scale);
     let counted = format!("{violated} of {decided}");
     match rate {
         Err(Unsupported { reason: Reason::NoneSeen { .. }, .. }) if case.is_divided() => {
@@ -170,25 +175,25 @@ fn ranked_entry(case: &Case, cell: u64, predicate: Predicate, scale: Scale) -> S
 /// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour.
 fn assert_tables(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, Apart>) {
     let designs = case.drawn.designs as u64;
-    let of = |predicate: Predicate, cell: u64| case.rank(cell, predicate, apart);
+    let ranks = |cell: u64| RANKED.map(|it| case.rank(cell, it, apart));
     let mut order: Vec<u64> = (point * designs..(point + 1) * designs).collect();
-    order.sort_by_key(|cell| {
-        let ranks = [Predicate::P2, Predicate::P1, Predicate::P4].map(|it| of(it, *cell).unwrap_or(u64::MAX));
-        (ranks, *cell)
-    });
-    let word = |cell: u64, predicate| of(predicate, cell).map_or("–".to_owned(), |it| it.to_string());
+    order.sort_by_key(|cell| (ranks(*cell).map(|rank| rank.unwrap_or(u64::MAX)), *cell));
     let ranking = table(markdown, "## Ranking");
     assert_eq!(ranking.len(), order.len());
     for (row, cell) in ranking.iter().zip(&order) {
-        let ranks =
-            [Predicate::P2, Predicate::P1, Predicate::P4].map(|it| format!("{it}: {}", word(*cell, it)));
-        assert_eq!(row[..2], [ranks.join("<br>"), NAMES[case.design(*cell)].to_owned()]);
-        for (predicate, told) in COLUMNS.iter().zip(&row[2..]) {
-            let rates: Vec<_> = order.iter().map(|cell| case.rate(*cell, *predicate)).collect();
-            let expected = ranked_entry(case, *cell, *predicate, scale(&rates, 1.0, (Scale::Share, 1e-4)));
-            let rest = told.strip_prefix(&expected);
+        let word = |rank: Option<u64>| rank.map_or("–".to_owned(), |it| it.to_string());
+        let words: Vec<String> =
+            RANKED.iter().zip(ranks(*cell)).map(|(it, rank)| format!("{it}: {}", word(rank))).collect();
+        assert_eq!(row[..2], [words.join("<br>"), NAMES[case.design(*cell)].to_owned()]);
+    }
+    for (column, predicate) in (2..).zip(COLUMNS) {
+        let rates: Vec<_> = order.iter().map(|cell| case.rate(*cell, predicate)).collect();
+        let scale = scale(&rates, 1.0, (Scale::Share, 1e-4));
+        for ((row, cell), rate) in ranking.iter().zip(&order).zip(&rates) {
+            let expected = ranked_entry(case, *cell, predicate, (rate, scale));
+            let rest = row[column].strip_prefix(&expected);
             let is_so = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("<br>"));
-            assert!(is_so, "{predicate} of {cell}: {expected} and not {told}");
+            assert!(is_so, "{predicate} of {cell}: {expected} and not {}", row[column]);
         }
     }
     let units: [(&str, fn(&Run) -> u64, f64, f64); 2] = [
@@ -196,13 +201,15 @@ fn assert_tables(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, 
         ("#### Per 1,000 hours of operation", |run| run.operated_ms, 3.6e6, 1e3),
     ];
     for (heading, of, unit, many) in units {
-        for (row, cell) in table(markdown, heading).iter().zip(&order) {
-            assert_eq!(row[0], NAMES[case.design(*cell)]);
-            for (predicate, told) in COLUMNS.iter().zip(&row[1..]) {
-                let rate = |cell: &u64| case.per_unit(*cell, *predicate, (of, unit));
-                let rates: Vec<_> = order.iter().map(rate).collect();
-                let expected = entry(&rate(cell), many, scale(&rates, many, (Scale::Number, 1e-3)));
-                assert_eq!(*told, expected, "{heading}: {predicate} of {cell}");
+        let rows = table(markdown, heading);
+        let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(names, order.iter().map(|cell| NAMES[case.design(*cell)]).collect::<Vec<_>>());
+        for (column, predicate) in (1..).zip(COLUMNS) {
+            let rates: Vec<_> =
+                order.iter().map(|cell| case.per_unit(*cell, predicate, (of, unit))).collect();
+            let scale = scale(&rates, many, (Scale::Number, 1e-3));
+            for (row, rate) in rows.iter().zip(&rates) {
+                assert_eq!(row[column], entry(rate, many, scale), "{heading}: {predicate} of {}", row[0]);
             }
         }
     }
@@ -242,57 +249,83 @@ fn assert_line(heading: &csv::StringRecord, line: &csv::StringRecord, told: &Val
     }
 }
 
-#[test]
-fn every_number_of_a_report_is_that_of_its_runs() {
-    let (mut told_apart, mut granted, mut unstated) = ([0, 0], 0, 0);
-    for seed in 0..24 {
-        let drawn = Drawn::of(seed);
-        let is_refuted = drawn.header.quiet_holds && seed % 2 == 0;
-        let case = Case { refuted: is_refuted.then_some(drawn.designs - 1), drawn };
-        let folder = Folder::new();
-        folder.records(&case.drawn.header, &case.drawn.batches);
-        if let Some(design) = case.refuted {
-            let mut example = example(design as u64, NAMES[design]);
-            example.size.to.insert("faults".to_owned(), 0);
-            folder.examples(&[example]);
-        }
-        folder.page();
-        let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
-        let apart = case.apart();
-        told_apart[usize::from(case.is_divided())] += apart.values().map(Apart::len).sum::<usize>();
-        let cells = json["studies"][0]["cells"].as_array().expect("cells");
-        let mut reader = csv::Reader::from_path(folder.file("cells.csv")).expect("it was written");
-        let heading = reader.headers().expect("a heading").clone();
-        for (told, line) in cells.iter().zip(reader.records()) {
-            let cell = told["cell"].as_u64().expect("a number");
-            assert_eq!(told["design"], NAMES[case.design(cell)]);
-            assert_cell(&case, cell, told);
-            assert_line(&heading, &line.expect("a line"), told);
-            for predicate in Predicate::ALL {
-                let rate = &told["rates"][predicate.as_str()];
-                assert_rate(&case, cell, predicate, rate);
-                let rank = case.rank(cell, predicate, &apart);
-                assert_eq!(rate["rank"].as_u64(), rank, "{predicate} of cell {cell} from seed {seed}");
-                unstated += u32::from(rate["rate"].is_null());
-                let is_granted = |it: &Stratum| it.part == Known::Impossible;
-                granted += u32::from(case.stratified(cell, predicate).strata.iter().any(is_granted));
-            }
-        }
-        let shown = case.shown();
-        let is_all = |cell: &u64| {
-            !shown.contains(&(cell / case.drawn.designs as u64)) || cells.iter().any(|it| it["cell"] == *cell)
-        };
-        assert!(
-            (0..case.drawn.points * case.drawn.designs as u64)
-                .filter(|it| case.drawn.parts.contains_key(it))
-                .all(|it| is_all(&it))
-        );
-        let markdown = folder.read("report.md");
-        for point in shown {
-            let value = &case.drawn.header.axes[0].values[point as usize];
-            assert_tables(&case, point, about(&markdown, value), &apart);
+/// What was met, lest the records show too little.
+#[derive(Default)]
+struct Met {
+    /// Designs that are told apart.
+    apart: usize,
+    /// Rates with a stratum that is taken to hold.
+    granted: u32,
+    /// Rates without a number.
+    unstated: u32,
+}
+
+/// Writes the records of a case and its example, and compares the files of its report.
+fn assert_report(case: &Case, met: &mut Met) {
+    let folder = Folder::new();
+    folder.records(&case.drawn.header, &case.drawn.batches);
+    if let Some(design) = case.refuted {
+        let mut example = example(design as u64, NAMES[design]);
+        example.size.to.insert("faults".to_owned(), 0);
+        folder.examples(&[example]);
+    }
+    folder.page();
+    let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
+    let (apart, shown, designs) = (case.apart(), case.shown(), case.drawn.designs as u64);
+    met.apart += apart.values().map(Apart::len).sum::<usize>();
+    let cells = json["studies"][0]["cells"].as_array().expect("cells");
+    let has_line = |cell: &u64| case.drawn.parts.contains_key(cell) || shown.contains(&(cell / designs));
+    let expected = (0..case.drawn.points * designs).filter(has_line);
+    assert!(cells.iter().filter_map(|it| it["cell"].as_u64()).eq(expected), "the cells that have lines");
+    let mut reader = csv::Reader::from_path(folder.file("cells.csv")).expect("it was written");
+    let heading = reader.headers().expect("a heading").clone();
+    let lines: Vec<csv::StringRecord> = reader.records().map(|line| line.expect("a line")).collect();
+    assert_eq!(lines.len(), cells.len());
+    for (told, line) in cells.iter().zip(&lines) {
+        let cell = told["cell"].as_u64().expect("a number");
+        assert_eq!(told["design"], NAMES[case.design(cell)]);
+        assert_cell(case, cell, told);
+        assert_line(&heading, line, told);
+        for predicate in Predicate::ALL {
+            let rate = &told["rates"][predicate.as_str()];
+            assert_rate(case, cell, predicate, rate);
+            assert_eq!(
+                rate["rank"].as_u64(),
+                case.rank(cell, predicate, &apart),
+                "{predicate} of cell {cell}"
+            );
+            met.unstated += u32::from(rate["rate"].is_null());
+            let is_granted = |it: &Stratum| it.part == Known::Impossible;
+            met.granted += u32::from(case.stratified(cell, predicate).strata.iter().any(is_granted));
         }
     }
-    assert!(told_apart.iter().all(|it| *it > 30), "{told_apart:?} told apart");
-    assert!(granted > 40 && unstated > 40, "{granted} granted, {unstated} unstated");
+    let markdown = folder.read("report.md");
+    for point in shown {
+        let value = &case.drawn.header.axes[0].values[point as usize];
+        assert_tables(case, point, about(&markdown, value), &apart);
+    }
+}
+
+#[test]
+fn every_number_of_a_report_is_that_of_its_runs() {
+    let mut met = Met::default();
+    for seed in 0..10 {
+        assert_report(&Case { drawn: Drawn::of(seed, 1), refuted: None }, &mut met);
+    }
+    assert!(met.apart > 30 && met.unstated > 40, "{} apart, {} unstated", met.apart, met.unstated);
+}
+
+#[test]
+fn every_number_of_a_divided_report_is_that_of_its_runs() {
+    let mut met = Met::default();
+    for seed in 0..10 {
+        let drawn = Drawn::of(100 + seed, 3 + seed / 7);
+        let is_refuted = drawn.header.quiet_holds && seed % 2 == 0;
+        assert_report(&Case { refuted: is_refuted.then_some(drawn.designs - 1), drawn }, &mut met);
+    }
+    let Met { apart, granted, unstated } = met;
+    assert!(
+        apart > 30 && granted > 40 && unstated > 40,
+        "{apart} apart, {granted} granted, {unstated} unstated"
+    );
 }
