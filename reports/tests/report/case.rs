@@ -3,13 +3,22 @@
 use std::collections::BTreeMap;
 
 use doublehold::statistics::{
-    Confidence, Estimate, Exposure, Interval, MeanPerRun, Part as Known, PartlyDecided, Reason, Stratified,
-    Stratum, Unsupported, simultaneous,
+    Between, Confidence, Estimate, Exposure, Interval, MeanPerRun, Part as Known, PartlyDecided, Reason,
+    Scale, Stratified, Stratum, Unsupported, simultaneous,
 };
 use doublehold_history::Predicate;
 
 use crate::drawn::{Drawn, Letter, Part, Run};
 use crate::ranks::{Apart, apart_by_pairs, rank, wilson};
+
+/// The order of columns.
+pub(crate) const COLUMNS: [Predicate; 6] =
+    [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
+pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
+pub(crate) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// A rate per run, or why there is none.
+pub(crate) type Rate = Result<Estimate, Unsupported>;
 
 /// Drawn records, and what is known of them from elsewhere.
 pub(crate) struct Case {
@@ -18,7 +27,7 @@ pub(crate) struct Case {
     pub(crate) refuted: Option<usize>,
 }
 
-fn many(part: &Part, predicate: Predicate, wanted: Letter) -> u64 {
+pub(crate) fn many(part: &Part, predicate: Predicate, wanted: Letter) -> u64 {
     part.runs.iter().filter(|run| run.letter(predicate) == wanted).count() as u64
 }
 
@@ -31,11 +40,17 @@ impl Case {
         (cell % self.drawn.designs as u64) as usize
     }
 
-    /// The points that have cells, of which the first alone has tables if there are more than six.
-    pub(crate) fn shown(&self) -> Vec<u64> {
+    /// The points that have runs.
+    pub(crate) fn points(&self) -> Vec<u64> {
         let mut points: Vec<u64> =
             self.drawn.parts.keys().map(|cell| cell / self.drawn.designs as u64).collect();
         points.dedup();
+        points
+    }
+
+    /// Those that have tables: of more than six the first alone.
+    pub(crate) fn shown(&self) -> Vec<u64> {
+        let points = self.points();
         if points.len() > 6 { points[..1].to_vec() } else { points }
     }
 
@@ -50,13 +65,13 @@ impl Case {
     /// What is known of each stratum, and what is not.
     pub(crate) fn stratified(&self, cell: u64, predicate: Predicate) -> Stratified {
         let parts = self.parts(cell);
-        let is_silent = |part: &Part| Predicate::ALL.iter().all(|it| many(part, *it, 'v') == 0);
         let stratum = |(number, part): &(u64, &Part)| {
-            let is_refuted = self.refuted == Some(self.design(cell)) || !is_silent(part);
             let counts = (many(part, predicate, 'v'), many(part, predicate, '?'), part.runs.len() as u64);
-            let is_granted = *number == 0 && self.drawn.header.quiet_holds && !is_refuted;
             let counted = Known::Counted(PartlyDecided::new(counts.0, counts.1, counts.2));
-            Stratum { weight: part.weight, part: if is_granted { Known::Impossible } else { counted } }
+            Stratum {
+                weight: part.weight,
+                part: if self.is_granted(cell, *number) { Known::Impossible } else { counted },
+            }
         };
         let beyond = parts.first().filter(|(number, _)| *number == 0).map_or(0.0, |(_, part)| part.beyond);
         let run: f64 = parts.iter().map(|(_, part)| part.weight).sum();
@@ -68,7 +83,7 @@ impl Case {
     }
 
     /// The rate per run of a predicate.
-    pub(crate) fn rate(&self, cell: u64, predicate: Predicate) -> Result<Estimate, Unsupported> {
+    pub(crate) fn rate(&self, cell: u64, predicate: Predicate) -> Rate {
         if self.is_divided() {
             return self.stratified(cell, predicate).estimate(Confidence::P95);
         }
@@ -117,7 +132,7 @@ impl Case {
         cell: u64,
         predicate: Predicate,
         (of, unit): (fn(&Run) -> u64, f64),
-    ) -> Result<Estimate, Unsupported> {
+    ) -> Rate {
         let mean = |part: &Part| MeanPerRun {
             runs: part.runs.len() as u64,
             sum: part.runs.iter().map(|run| u128::from(of(run))).sum(),
@@ -137,28 +152,36 @@ impl Case {
             };
             return apart_by_pairs(&shown.iter().map(|point| (*point, of(point))).collect());
         }
-        let pairs = designs * (designs - 1) / 2;
-        let deviations = simultaneous(shown.len() * 6 * pairs as usize, Confidence::P95);
+        self.apart_by_intervals(&shown, &Predicate::ALL)
+    }
+
+    /// The same by the difference of each two rates, with intervals so wide that all of them hold at once.
+    pub(crate) fn apart_by_intervals(
+        &self,
+        points: &[u64],
+        predicates: &[Predicate],
+    ) -> BTreeMap<u64, Apart> {
+        let designs = self.drawn.designs as u64;
+        let pairs = (designs * (designs - 1) / 2) as usize;
+        let deviations = simultaneous(points.len() * predicates.len() * pairs, Confidence::P95);
         let mut apart = BTreeMap::new();
-        for point in shown {
+        for point in points {
             let mut here = Apart::new();
-            for predicate in Predicate::ALL {
-                for (one, other) in (0..designs).flat_map(|one| (0..designs).map(move |other| (one, other))) {
-                    let of =
-                        |design| self.stratified(point * designs + design, predicate).between(deviations);
-                    let is_below = of(one).zip(of(other)).is_some_and(|(one, other)| {
+            for predicate in predicates {
+                let of = |design| self.stratified(point * designs + design, *predicate).between(deviations);
+                let all: Vec<Option<Between>> = (0..designs).map(of).collect();
+                for (one, other) in
+                    (0..all.len()).flat_map(|one| (0..all.len()).map(move |other| (one, other)))
+                {
+                    let is_below = all[one].zip(all[other]).is_some_and(|(one, other)| {
                         let error = (one.interval.high - one.range.high).powi(2)
                             + (other.range.low - other.interval.low).powi(2);
                         other.range.low - one.range.high > error.sqrt()
                     });
-                    here.extend((one != other && is_below).then_some((
-                        predicate,
-                        one as usize,
-                        other as usize,
-                    )));
+                    here.extend((one != other && is_below).then_some((*predicate, one, other)));
                 }
             }
-            apart.insert(point, here);
+            apart.insert(*point, here);
         }
         apart
     }
@@ -167,5 +190,29 @@ impl Case {
         let is_known = self.letters(cell, predicate).iter().any(|it| *it != '?');
         let here = apart.get(&(cell / self.drawn.designs as u64)).filter(|_| is_known)?;
         Some(rank(self.design(cell), predicate, here))
+    }
+
+    /// Powers of ten for all entries of a column if one of them needs it.
+    pub(crate) fn scale(&self, rates: &[Rate], many: f64, (scale, smallest): (Scale, f64)) -> Scale {
+        let size = |rate: &Rate| match rate {
+            Ok(it) => it.value * many,
+            Err(it) => it.at_most.unwrap_or(0.0) * many,
+        };
+        let is_small = |size: f64| size > 0.0 && size < smallest;
+        if rates.iter().any(|it| is_small(size(it))) { Scale::Powers } else { scale }
+    }
+
+    /// The cells of a point.
+    pub(crate) fn cells_at(&self, point: u64) -> Vec<u64> {
+        let designs = self.drawn.designs as u64;
+        (point * designs..(point + 1) * designs).collect()
+    }
+
+    /// True if a stratum is taken to hold, and nothing is known that speaks against it.
+    pub(crate) fn is_granted(&self, cell: u64, stratum: u64) -> bool {
+        let is_loud = |part: &Part| Predicate::ALL.iter().any(|it| many(part, *it, 'v') > 0);
+        let is_refuted = self.refuted == Some(self.design(cell))
+            || self.parts(cell).iter().any(|(it, part)| *it == stratum && is_loud(part));
+        stratum == 0 && self.drawn.header.quiet_holds && !is_refuted
     }
 }

@@ -58,6 +58,7 @@ fn strata_give_a_rate_with_its_effective_sample_size() {
         "2 pause",
         "more than these",
         "0, as taken for granted",
+        "Which numbers are stated is decided by the runs",
         "100 of 500",
     ] {
         assert!(html.contains(told), "{told}");

@@ -72,7 +72,7 @@ impl Drawn {
     /// Records of a study of so many strata.
     pub(crate) fn of(seed: u64, strata: u64) -> Drawn {
         let mut stream = Stream::new(Seed(seed), "records");
-        let designs = 2 + stream.below(3) as usize;
+        let designs = 1 + stream.below(4) as usize;
         let values =
             [&["1s"][..], &["1s", "2s"], &["1s", "2s", "3s"], &["1s", "2s", "3s", "4s", "5s", "6s", "7s"]];
         let values = values[[0, 1, 1, 2, 2, 2, 3][stream.below(7) as usize]];
@@ -111,7 +111,10 @@ impl Drawn {
             let rates: BTreeMap<Predicate, (u64, u64)> =
                 Predicate::ALL.map(|it| (it, rates(stream, stratum))).into();
             let lengths = (1 + stream.below(5), 1 + stream.below(900));
-            let runs = shared.iter().map(|shared| run(stream, (&rates, lengths), *shared)).collect();
+            // Strata differ in their runs, and those of one stratum are on the same seeds.
+            let count =
+                if strata > 1 { 2 + stream.below(shared.len() as u64 - 1) as usize } else { shared.len() };
+            let runs = shared[..count].iter().map(|shared| run(stream, (&rates, lengths), *shared)).collect();
             let part = Part { weight, beyond: beyond[0], runs };
             if is_partial && stream.below(6) == 0 {
                 continue;
@@ -147,7 +150,7 @@ fn weights(stream: &mut Stream, strata: u64) -> [Vec<f64>; 2] {
 /// Of a thousand runs, so many are violated and so many in doubt. Without a fault little goes wrong.
 fn rates(stream: &mut Stream, stratum: u64) -> (u64, u64) {
     let violated = [0, 0, 12, 110, 260][stream.below(5) as usize];
-    let undecided = [0, 0, 0, 3, 40][stream.below(5) as usize];
+    let undecided = [0, 0, 0, 3, 40, 0, 0, 0, 3, 1_000][stream.below(10) as usize];
     let is_quiet = stratum == 0 && stream.below(4) > 0;
     (if is_quiet { 0 } else { violated }, undecided)
 }

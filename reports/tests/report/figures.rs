@@ -4,23 +4,18 @@
 use std::collections::BTreeMap;
 
 use doublehold::statistics::{
-    Estimate, Interval, Part as Known, Reason, Scale, Stratum, Unsupported, estimate_words,
+    Confidence, Estimate, Interval, PartlyDecided, Reason, Scale, Unsupported, estimate_words, rate_words,
 };
 use doublehold_history::Predicate;
 use serde_json::Value;
 
-use crate::case::Case;
+use crate::answers::{assert_answer, assert_differences, assert_over_grid, assert_rows, assert_strata};
+use crate::case::{COLUMNS, Case, NAMES, RANKED, Rate};
 use crate::drawn::{Drawn, Letter, Part, Run};
 use crate::example;
-use crate::made::Folder;
+use crate::made::{Folder, stderr, stdout};
 use crate::numbers::table;
 use crate::ranks::{Apart, near};
-
-/// The order of columns.
-const COLUMNS: [Predicate; 6] =
-    [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
-const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
-const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn optional(value: &Value, expected: Option<f64>) -> bool {
     expected.map_or(value.is_null(), |expected| near(value, expected))
@@ -126,7 +121,7 @@ fn assert_cell(case: &Case, cell: u64, told: &Value) {
 }
 
 /// A rate in so many units, as an entry of a table has it.
-fn entry(rate: &Result<Estimate, Unsupported>, many: f64, scale: Scale) -> String {
+fn entry(rate: &Rate, many: f64, scale: Scale) -> String {
     let times = |it: Interval| Interval { low: it.low * many, high: it.high * many };
     let scaled = match *rate {
         Ok(it) => Ok(Estimate { value: it.value * many, interval: times(it.interval), ..it }),
@@ -139,23 +134,8 @@ fn entry(rate: &Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Strin
     estimate_words(&scaled, scale).replace(" (", "<br>").trim_end_matches(')').to_owned()
 }
 
-/// Powers of ten for all entries of a column if one of them needs it.
-fn scale(rates: &[Result<Estimate, Unsupported>], many: f64, (scale, smallest): (Scale, f64)) -> Scale {
-    let size = |rate: &Result<Estimate, Unsupported>| match rate {
-        Ok(it) => it.value * many,
-        Err(it) => it.at_most.unwrap_or(0.0) * many,
-    };
-    let is_small = |size: f64| size > 0.0 && size < smallest;
-    if rates.iter().any(|it| is_small(size(it))) { Scale::Powers } else { scale }
-}
-
 /// A rate per run as the ranking has it, up to what stands below it.
-fn ranked_entry(
-    case: &Case,
-    cell: u64,
-    predicate: Predicate,
-    (rate, scale): (&Result<Estimate, Unsupported>, Scale),
-) -> String {
+fn ranked_entry(case: &Case, cell: u64, predicate: Predicate, (rate, scale): (&Rate, Scale)) -> String {
     let letters = case.letters(cell, predicate);
     let decided = letters.iter().filter(|it| **it != '?').count();
     let violated = letters.iter().filter(|it| **it == 'v').count();
@@ -172,11 +152,32 @@ fn ranked_entry(
     }
 }
 
-/// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour.
-fn assert_tables(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, Apart>) {
-    let designs = case.drawn.designs as u64;
+/// The exact interval, which is told where one points at a rate; nothing where there is none.
+fn exact(case: &Case, cell: u64, predicate: Predicate) -> String {
+    let Some(it) = case.rate(cell, predicate).ok().filter(|_| !case.is_divided()) else {
+        return String::new();
+    };
+    let letters = case.letters(cell, predicate);
+    let are = |wanted: Letter| letters.iter().filter(|it| **it == wanted).count() as u64;
+    let runs = PartlyDecided::new(are('v'), are('?'), letters.len() as u64);
+    let words = rate_words(it.value, runs.exact(Confidence::P95).expect("there are runs"), Scale::Share);
+    let interval = words.split_once(" (").expect("an interval").1.trim_end_matches(')');
+    format!(
+        "{} of {} runs that decided violated it; exact interval {interval}",
+        are('v'),
+        runs.decided().of()
+    )
+}
+
+/// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour. Returns the order.
+fn assert_tables(
+    case: &Case,
+    point: u64,
+    (markdown, html): (&str, &str),
+    apart: &BTreeMap<u64, Apart>,
+) -> Vec<u64> {
     let ranks = |cell: u64| RANKED.map(|it| case.rank(cell, it, apart));
-    let mut order: Vec<u64> = (point * designs..(point + 1) * designs).collect();
+    let mut order = case.cells_at(point);
     order.sort_by_key(|cell| (ranks(*cell).map(|rank| rank.unwrap_or(u64::MAX)), *cell));
     let ranking = table(markdown, "## Ranking");
     assert_eq!(ranking.len(), order.len());
@@ -188,12 +189,13 @@ fn assert_tables(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, 
     }
     for (column, predicate) in (2..).zip(COLUMNS) {
         let rates: Vec<_> = order.iter().map(|cell| case.rate(*cell, predicate)).collect();
-        let scale = scale(&rates, 1.0, (Scale::Share, 1e-4));
+        let scale = case.scale(&rates, 1.0, (Scale::Share, 1e-4));
         for ((row, cell), rate) in ranking.iter().zip(&order).zip(&rates) {
             let expected = ranked_entry(case, *cell, predicate, (rate, scale));
             let rest = row[column].strip_prefix(&expected);
             let is_so = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("<br>"));
             assert!(is_so, "{predicate} of {cell}: {expected} and not {}", row[column]);
+            assert!(html.contains(&exact(case, *cell, predicate)), "{predicate} of {cell}");
         }
     }
     let units: [(&str, fn(&Run) -> u64, f64, f64); 2] = [
@@ -207,12 +209,13 @@ fn assert_tables(case: &Case, point: u64, markdown: &str, apart: &BTreeMap<u64, 
         for (column, predicate) in (1..).zip(COLUMNS) {
             let rates: Vec<_> =
                 order.iter().map(|cell| case.per_unit(*cell, predicate, (of, unit))).collect();
-            let scale = scale(&rates, many, (Scale::Number, 1e-3));
+            let scale = case.scale(&rates, many, (Scale::Number, 1e-3));
             for (row, rate) in rows.iter().zip(&rates) {
                 assert_eq!(row[column], entry(rate, many, scale), "{heading}: {predicate} of {}", row[0]);
             }
         }
     }
+    order
 }
 
 /// The part of a page that is about one point.
@@ -269,7 +272,8 @@ fn assert_report(case: &Case, met: &mut Met) {
         example.size.to.insert("faults".to_owned(), 0);
         folder.examples(&[example]);
     }
-    folder.page();
+    let output = folder.report(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
     let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
     let (apart, shown, designs) = (case.apart(), case.shown(), case.drawn.designs as u64);
     met.apart += apart.values().map(Apart::len).sum::<usize>();
@@ -295,14 +299,26 @@ fn assert_report(case: &Case, met: &mut Met) {
                 "{predicate} of cell {cell}"
             );
             met.unstated += u32::from(rate["rate"].is_null());
-            let is_granted = |it: &Stratum| it.part == Known::Impossible;
-            met.granted += u32::from(case.stratified(cell, predicate).strata.iter().any(is_granted));
+            met.granted += u32::from(case.is_granted(cell, 0));
         }
     }
-    let markdown = folder.read("report.md");
+    let (markdown, html) = (folder.read("report.md"), folder.read("report.html"));
     for point in shown {
         let value = &case.drawn.header.axes[0].values[point as usize];
-        assert_tables(case, point, about(&markdown, value), &apart);
+        let about = about(&markdown, value);
+        let order = assert_tables(case, point, (about, &html), &apart);
+        assert_differences(case, &order, about, &apart);
+        let terminal = stdout(&output);
+        let from = terminal.find(&format!("with lock.ttl = {value}\n")).unwrap_or(0);
+        assert_rows(case, &order, &terminal[from..], &apart);
+        if case.points().len() > 6 {
+            assert_over_grid(case, &markdown);
+        } else {
+            assert_answer(case, point, &markdown, &apart);
+        }
+        if case.is_divided() {
+            order.iter().for_each(|cell| assert_strata(case, *cell, about));
+        }
     }
 }
 
@@ -319,7 +335,7 @@ fn every_number_of_a_report_is_that_of_its_runs() {
 fn every_number_of_a_divided_report_is_that_of_its_runs() {
     let mut met = Met::default();
     for seed in 0..10 {
-        let drawn = Drawn::of(100 + seed, 3 + seed / 7);
+        let drawn = Drawn::of(100 + seed, 2 + seed / 4);
         let is_refuted = drawn.header.quiet_holds && seed % 2 == 0;
         assert_report(&Case { refuted: is_refuted.then_some(drawn.designs - 1), drawn }, &mut met);
     }

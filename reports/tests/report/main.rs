@@ -1,6 +1,7 @@
 //! `report` as a user meets it: what the page says of chosen counts, that the same records give the same bytes, that
 //! nothing in records can do harm, and what is refused.
 
+mod answers;
 mod case;
 mod divided;
 mod drawn;

@@ -1,6 +1,6 @@
-//! Differences, and exact intervals, are what `statistics` says of the counts. All other numbers: `figures`.
+//! Differences are what `statistics` says of the counts. All other numbers: `figures`.
 
-use doublehold::statistics::{Confidence, Paired, Proportion, Scale, rate_words};
+use doublehold::statistics::{Confidence, Paired, Scale, rate_words};
 use doublehold_history::Predicate;
 
 use crate::made::{Folder, batch, header};
@@ -38,20 +38,6 @@ fn made() -> Folder {
 /// A rate as a cell of the table has it: the number, and the interval below.
 fn in_a_cell(words: &str) -> String {
     words.replace(" (", "<br>").trim_end_matches(')').to_owned()
-}
-
-#[test]
-fn the_exact_interval_of_a_rate_is_told_where_one_points_at_it() {
-    let folder = made();
-    let rate = |violated: u64| {
-        let part = Proportion::new(violated, 500);
-        part.exact(Confidence::P95).expect("there were runs")
-    };
-    let (low, high) = (rate(7).low, rate(7).high);
-    let exact = rate_words(0.014, doublehold::statistics::Interval { low, high }, Scale::Share);
-    let exact = exact.split_once(" (").expect("an interval").1.trim_end_matches(')').to_owned();
-    let title = format!("7 of 500 runs that decided violated it; exact interval {exact}");
-    assert!(folder.read("report.html").contains(&title), "{title}");
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn a_sweep_that_has_just_begun_has_a_page() {
     folder.records(&header(&["a", "b"], &[("lock.ttl", &["1s", "2s"])], 500), &[]);
     let page = folder.page();
     assert!(page.contains("There are no runs yet.") && page.contains("these are 0 runs of the 2,000"));
+    assert!(folder.read("report.md").contains("## Ranking with `lock.ttl = 1s`"), "the first point");
     folder.records(&header(&["a", "b"], &[("lock.ttl", &["1s", "2s"])], 500), &[batch(0, 500, |_| (1, 0))]);
     let page = folder.page();
     assert!(page.contains("not decided"), "design b has no runs");

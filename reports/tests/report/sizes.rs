@@ -70,7 +70,11 @@ fn sixty_designs_have_a_page() {
     let folder = made(60, &[("lock.ttl", 3, "s")], 60);
     let page = folder.page();
     assert!(page.len() < MOST as usize);
-    assert!(page.contains("All 1,770 pairs") && page.contains("Of 60 designs, the 10 that come first"));
+    assert!(
+        page.contains("All 1,770 pairs")
+            && page.contains("1,270 pairs of the lowest ranked are left out")
+            && page.contains("Of 60 designs, the 10 that come first")
+    );
 }
 
 #[test]
