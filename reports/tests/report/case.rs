@@ -17,6 +17,9 @@ pub(crate) const COLUMNS: [Predicate; 6] =
 pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
 pub(crate) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
+/// What a run has of something.
+pub(crate) type Counted = fn(&Run) -> u64;
+
 /// A rate per run, or why there is none.
 pub(crate) type Rate = Result<Estimate, Unsupported>;
 
@@ -113,7 +116,7 @@ impl Case {
     }
 
     /// The mean of something over the runs, by weight; none where it is known of too few.
-    pub(crate) fn mean(&self, cell: u64, of: fn(&Run) -> u64) -> Option<f64> {
+    pub(crate) fn mean(&self, cell: u64, of: Counted) -> Option<f64> {
         let known: Vec<(f64, f64)> = self
             .parts(cell)
             .iter()
@@ -127,12 +130,7 @@ impl Case {
     }
 
     /// A rate per million grants, or per thousand hours.
-    pub(crate) fn per_unit(
-        &self,
-        cell: u64,
-        predicate: Predicate,
-        (of, unit): (fn(&Run) -> u64, f64),
-    ) -> Rate {
+    pub(crate) fn per_unit(&self, cell: u64, predicate: Predicate, (of, unit): (Counted, f64)) -> Rate {
         let mean = |part: &Part| MeanPerRun {
             runs: part.runs.len() as u64,
             sum: part.runs.iter().map(|run| u128::from(of(run))).sum(),

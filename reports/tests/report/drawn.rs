@@ -163,7 +163,7 @@ fn run(stream: &mut Stream, (rates, (waits, longest)): Rates<'_>, shared: u64) -
     for (place, (predicate, (violated, undecided))) in rates.iter().enumerate() {
         let common = (shared >> (10 * place)) % 1_000;
         let own = stream.below(1_000);
-        let letter = match if own % 2 == 0 { common } else { own } {
+        let letter = match if own.is_multiple_of(2) { common } else { own } {
             at if at < *violated => 'v',
             at if at < violated + undecided => '?',
             _ => '.',

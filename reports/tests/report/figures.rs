@@ -10,7 +10,7 @@ use doublehold_history::Predicate;
 use serde_json::Value;
 
 use crate::answers::{assert_answer, assert_differences, assert_over_grid, assert_rows, assert_strata};
-use crate::case::{COLUMNS, Case, NAMES, RANKED, Rate};
+use crate::case::{COLUMNS, Case, Counted, NAMES, RANKED, Rate};
 use crate::drawn::{Drawn, Letter, Part, Run};
 use crate::example;
 use crate::made::{Folder, stderr, stdout};
@@ -169,7 +169,8 @@ fn exact(case: &Case, cell: u64, predicate: Predicate) -> String {
     )
 }
 
-/// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour. Returns the order.
+/// Asserts the order of the designs at a point, their rates per run, and those per grant and per hour. Returns the
+/// order.
 fn assert_tables(
     case: &Case,
     point: u64,
@@ -198,7 +199,7 @@ fn assert_tables(
             assert!(html.contains(&exact(case, *cell, predicate)), "{predicate} of {cell}");
         }
     }
-    let units: [(&str, fn(&Run) -> u64, f64, f64); 2] = [
+    let units: [(&str, Counted, f64, f64); 2] = [
         ("#### Per million granted calls", |run| run.grants, 1.0, 1e6),
         ("#### Per 1,000 hours of operation", |run| run.operated_ms, 3.6e6, 1e3),
     ];

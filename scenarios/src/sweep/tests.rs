@@ -289,6 +289,15 @@ fn the_batches_of_a_sweep_are_the_runs_of_their_seeds() {
     }
 }
 
+#[test]
+fn no_two_batches_of_a_cell_begin_with_one_seed() {
+    let study = Study::parse("small", "small.toml", STRATA).expect("a study");
+    for (stratum, batch) in (0..3).flat_map(|stratum| (0..9).map(move |batch| (stratum, batch))) {
+        let unit = Unit { place: 0, cell: CellId(2), stratum, batch, runs: 500, of: 4_500 };
+        assert_eq!(study.first_seed(unit).0, 7_000 + 1_000_000_000 * stratum + 500 * batch);
+    }
+}
+
 /// A client that works for just two seconds and a half: so long a run is, as long as the ways take besides.
 #[test]
 fn a_run_operates_for_as_long_as_its_client_works() {
