@@ -68,3 +68,15 @@ fn other_runs<'a>(header: &'a StudyHeader, of: &StudyHeader) -> Option<&'a str> 
     let at = pairs.enumerate().find(|(_, (one, other))| one != other)?.0;
     Some(&header.designs.get(at % header.designs.len().max(1))?.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn the_first_line_that_differs_is_named_also_where_one_text_has_ended() {
+        assert_eq!(line("a\nb\nc", "a\nd\ne"), (2, "b", "d"));
+        assert_eq!(line("a", "a\nb"), (2, "", "b"));
+        assert_eq!(line("a\nb\nc", "a\nb"), (3, "c", ""));
+    }
+}

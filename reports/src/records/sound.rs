@@ -381,6 +381,39 @@ mod tests {
         assert_eq!(said(BATCH + 1).as_deref(), Some("has more runs than batches have"));
     }
 
+    /// Of six runs: the last place that there is, and the first that there is not.
+    #[test]
+    fn a_count_that_cannot_be_is_named() {
+        let said = |violated: u64, undecided, violations: &str, doubts: &str| {
+            let incidents = Sums { sum: violated, squares: violated };
+            let (violations, doubts) = (violations.to_owned(), doubts.to_owned());
+            of_count(&PredicateCount { violated, undecided, incidents, violations, doubts }, 6)
+        };
+        assert_eq!((said(2, 1, "9", "04"), said(1, 1, "04", "08")), (None, None));
+        assert_eq!(said(5, 2, "f8", "0"), Some("counts more runs than it has"));
+        for wrong in [said(1, 0, "z", ""), said(0, 1, "", "z")] {
+            assert_eq!(wrong, Some("marks runs by what is no digit"));
+        }
+        for wrong in [said(1, 0, "02", ""), said(0, 1, "", "02")] {
+            assert_eq!(wrong, Some("marks runs that it does not have"));
+        }
+        for wrong in [said(2, 0, "8", ""), said(0, 2, "", "8"), said(0, 0, "8", "")] {
+            assert_eq!(wrong, Some("marks other runs than it counts"));
+        }
+        assert_eq!(said(1, 1, "8", "8"), Some("marks a run as violated and as undecided"));
+    }
+
+    #[test]
+    fn a_batch_is_within_the_runs_that_its_stratum_has() {
+        let said = |by_weight: u64, number: u64, runs: u64| {
+            let header = StudyHeader { by_weight, ..header(&[]) };
+            of_runs(&header, &Batch { batch: number, seed: 1 + number * BATCH, runs, ..Batch::default() })
+        };
+        assert_eq!((said(0, 7, BATCH), said(1, 8, 1)), (None, None));
+        assert_eq!(said(0, 8, BATCH).as_deref(), Some("is beyond the 4000 runs that there are"));
+        assert_eq!(said(0, 7, 1).as_deref(), Some("has 1 runs, and 500 are due"));
+    }
+
     #[test]
     fn overlaps_are_of_double_holds_and_no_more_than_there_are() {
         let count = |predicate, overlaps: u64| {

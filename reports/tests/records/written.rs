@@ -263,5 +263,7 @@ fn shards_beyond_counting_are_merged_at_once_or_said_to_be_missing() {
         told.contains("of 100000000000000 shards, some are missing: ") && told.contains("more\nhint: "),
         "{told}"
     );
+    let first = if one.shard.number() == 1 { 2 } else { 1 };
+    assert!(told.contains(&format!("`--shard {first}/{of}` makes one")), "{told}");
     assert!(assert_merged(&drawn, of, &found, true).is_some());
 }
