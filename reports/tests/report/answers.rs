@@ -235,3 +235,15 @@ pub(crate) fn assert_strata(case: &Case, cell: u64, markdown: &str) {
         }
     }
 }
+
+/// Asserts that the longest overlap is told wherever there is one.
+pub(crate) fn assert_overlaps(case: &Case, order: &[u64], markdown: &str) {
+    let rows = table(markdown, "#### Waiting for the lock, and how long two held it");
+    for (row, cell) in rows.iter().zip(order) {
+        for (entry, predicate) in row[3..5].iter().zip([Predicate::P2, Predicate::P1]) {
+            let is_any = case.letters(*cell, predicate).contains(&'v');
+            let is_told = entry.contains("longest ") && entry.split("<br>").count() > 1;
+            assert!(if is_any { is_told } else { entry == "none" }, "{predicate} of {cell}: {entry}");
+        }
+    }
+}

@@ -9,7 +9,9 @@ use doublehold::statistics::{
 use doublehold_history::Predicate;
 use serde_json::Value;
 
-use crate::answers::{assert_answer, assert_differences, assert_over_grid, assert_rows, assert_strata};
+use crate::answers::{
+    assert_answer, assert_differences, assert_over_grid, assert_overlaps, assert_rows, assert_strata,
+};
 use crate::case::{COLUMNS, Case, Counted, NAMES, RANKED, Rate};
 use crate::drawn::{Drawn, Letter, Part, Run};
 use crate::example;
@@ -309,6 +311,7 @@ fn assert_report(case: &Case, met: &mut Met) {
         let about = about(&markdown, value);
         let order = assert_tables(case, point, (about, &html), &apart);
         assert_differences(case, &order, about, &apart);
+        assert_overlaps(case, &order, about);
         let terminal = stdout(&output);
         let from = terminal.find(&format!("with lock.ttl = {value}\n")).unwrap_or(0);
         assert_rows(case, &order, &terminal[from..], &apart);
