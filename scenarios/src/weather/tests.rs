@@ -20,7 +20,9 @@ use crate::scenario::Scenario;
 use crate::when::{Event, Mark, Nth, When};
 
 const WEATHERS: usize = 120;
-const RUNS: u64 = 50;
+const RUNS: u64 = 60;
+/// No run has as many faults of a kind.
+const MOST: usize = 200;
 
 /// Worlds of one node, of several, and of replicas; in one a client has the name of a group.
 fn world(number: usize) -> Scenario {
@@ -115,7 +117,7 @@ fn line(scenario: &Scenario, effect: &Effect, stream: &mut Stream) -> RandomFaul
     let lasts = matches!(effect.kind().nature, Nature::Stop | Nature::Death | Nature::Clock | Nature::Link);
     RandomFault {
         effect,
-        every: Duration::from_millis(200 + stream.below(3_000)),
+        every: Duration::from_millis(500 + stream.below(3_000)),
         lasting: lasts.then(|| law(stream)),
         by,
         sign: some(&[Sign::Either, Sign::Ahead, Sign::Behind], stream),
@@ -132,7 +134,7 @@ fn weather(of: &[Effect], scenario: &Scenario, stream: &mut Stream) -> Weather {
         1 => faults.push(line(scenario, &of[of.len() - 1], stream)),
         _ => {}
     }
-    let window = Duration::from_micros(2_000_000 + stream.below(4_000_000));
+    let window = Duration::from_micros(2_000_000 + stream.below(2_000_000));
     let at_steps = some(&[(0, 1), (1, 1), (1, 2), (1, 3)], stream);
     let at_steps = Probability::new(at_steps.0, at_steps.1).expect("at most one");
     Weather { window, swarm: false, at_steps, faults }
@@ -201,10 +203,12 @@ impl Expected {
         for (mean, slots, _) in &self.lines {
             for _ in 0..*slots {
                 let hit = mean / f64::from(*slots);
-                let mut next = vec![0.0; chances.len() + 1];
+                let mut next = vec![0.0; (chances.len() + 1).min(MOST)];
                 for (hits, before) in chances.iter().enumerate() {
                     next[hits] += before * (1.0 - hit);
-                    next[hits + 1] += before * hit;
+                    if let Some(more) = next.get_mut(hits + 1) {
+                        *more += before * hit;
+                    }
                 }
                 chances = next;
             }
@@ -259,7 +263,7 @@ fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
             }
         }
     }
-    assert!(faults_of_all > 30_000 && struck.len() == 14, "{faults_of_all} of {struck:?}");
+    assert!(faults_of_all > 20_000 && struck.len() == 14, "{faults_of_all} of {struck:?}");
 }
 
 fn assert_kind(kind: &str, expected: &Expected, runs: &[Vec<Fault>], climate: &Climate, what: &str) {
