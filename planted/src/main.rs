@@ -23,6 +23,7 @@ mod threads;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -132,11 +133,15 @@ fn built(
 ) -> Result<(Vec<Binary>, BTreeSet<usize>)> {
     let is_known = |fault: &Fault| hints.get(&fault.name()).is_some_and(|hint| *hint == Hint::NotBuilt);
     let mut broken: BTreeSet<usize> = (0..faults.len()).filter(|number| is_known(&faults[*number])).collect();
+    // Of its own, unless somebody says otherwise: the copy's crates have the names of the project's, and in one folder the
+    // two would be built in turns.
+    let target =
+        env::var_os("CARGO_TARGET_DIR").map_or(root.join("target/planted/build"), |it| root.join(it));
     loop {
         let whole: BTreeSet<usize> = (0..faults.len()).filter(|number| !broken.contains(number)).collect();
         eprintln!("building {} faults into a copy of the tree", whole.len());
         let tree = tree::plant(root, &root.join("target/planted/tree"), faults, &whole)?;
-        match compile::build(&tree, &root.join("target"), areas)? {
+        match compile::build(&tree, &target, areas)? {
             Built::Tests(binaries) => return Ok((binaries, broken)),
             Built::Broken(more) => {
                 eprintln!("{} do not compile", more.len());

@@ -68,6 +68,7 @@ pub(crate) fn plant(from: &Path, to: &Path, faults: &[Fault], chosen: &BTreeSet<
         }
         put(&to.join(file), &bytes)?;
     }
+    clear(to, &files.iter().map(|file| to.join(file)).collect())?;
     Ok(Tree { root: to.to_owned(), planted })
 }
 
@@ -79,6 +80,19 @@ fn files(root: &Path) -> Result<Vec<String>> {
     ensure!(listed.status.success(), "git does not list the files of {}", root.display());
     let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.map(|name| Ok(String::from_utf8(name.to_vec())?)).collect()
+}
+
+/// Takes away what an earlier copy left, but for what tests wrote to `target`.
+fn clear(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("target") {
+            clear(&path, known)?;
+        } else if !path.is_dir() && !known.contains(&path) {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file unless it is as it was: cargo builds anew by the times of files.
