@@ -131,14 +131,15 @@ fn binary(target: Option<Target>, manifest: Option<PathBuf>, path: Option<PathBu
     Some(Binary { name: format!("{package}:{of}"), path, folder })
 }
 
-/// The faults in whose text an error is; if it is in none, those in whose switches it is.
+/// The faults in whose text an error is; if it is in none, those in whose switches it is; if in none of these, those
+/// between the first place and the last that it names: switches make borrows longer.
 fn blamed(tree: &Tree, error: &Message) -> BTreeSet<usize> {
     let mut spans: Vec<&Span> = error.spans.iter().collect();
     spans.extend(error.children.iter().flat_map(|child| &child.spans));
     spans.sort_by_key(|span| !span.is_primary);
+    let planted = |file: &str| tree.planted.get(file).into_iter().flatten();
     let of = |span: &Span, is_branch: bool| -> BTreeSet<usize> {
-        let planted = tree.planted.get(&span.file_name).into_iter().flatten();
-        let touches = planted.filter(|planted| {
+        let touches = planted(&span.file_name).filter(|planted| {
             let range = if is_branch { &planted.branch } else { &planted.whole };
             range.start <= span.byte_start && span.byte_end <= range.end
         });
@@ -146,5 +147,13 @@ fn blamed(tree: &Tree, error: &Message) -> BTreeSet<usize> {
     };
     let found =
         [true, false].into_iter().flat_map(|is_branch| spans.iter().map(move |span| of(span, is_branch)));
-    found.into_iter().find(|faults| !faults.is_empty()).unwrap_or_default()
+    let found = found.into_iter().find(|faults| !faults.is_empty());
+    found.unwrap_or_else(|| {
+        let Some(file) = spans.first().map(|span| span.file_name.as_str()) else { return BTreeSet::new() };
+        let here = spans.iter().filter(|span| span.file_name == file);
+        let from = here.clone().map(|span| span.byte_start).min().unwrap_or(0);
+        let to = here.map(|span| span.byte_end).max().unwrap_or(0);
+        let between = planted(file).filter(|planted| from <= planted.whole.start && planted.whole.end <= to);
+        between.map(|planted| planted.number).collect()
+    })
 }

@@ -27,20 +27,19 @@ pub(crate) enum Outcome {
     Survived { asked: usize },
 }
 
-/// Switches each fault on for the tests that may notice it: first the one that did when it was last tried.
+/// Switches each of these faults on for the tests that may notice it: first the one that did when it was last tried.
 ///
 /// # Errors
 ///
 /// If a test cannot be started, or fails with all faults off.
 pub(crate) fn hunt<'a>(
     faults: &[Fault],
-    broken: &BTreeSet<usize>,
+    tried: Vec<usize>,
     binaries: &[Binary],
     tests_of: impl Fn(usize) -> &'a [String] + Sync,
     hints: &BTreeMap<String, Hint>,
     folder: &Path,
 ) -> Result<BTreeMap<usize, Outcome>> {
-    let tried: Vec<usize> = (0..faults.len()).filter(|number| !broken.contains(number)).collect();
     let mut outcomes = remembered(faults, &tried, binaries, hints)?;
     let left: Vec<usize> = tried.into_iter().filter(|number| !outcomes.contains_key(number)).collect();
     if left.is_empty() {
