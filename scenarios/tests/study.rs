@@ -116,6 +116,14 @@ fn faults_strike_at_times_and_every_line_in_every_run_unless_the_study_says_othe
     assert_eq!((own.swarm, own.at_steps.to_string().as_str(), own.window.as_secs()), (false, "0/1", 9));
     let typed = weather(&lines.replace("for = \"9s\"", "for = \"9s\"\nswarm = true\nat_steps = \"1/3\""));
     assert_eq!((typed.swarm, typed.at_steps.to_string().as_str()), (true, "1/3"));
+    for law in ["swarm = true", "at_steps = \"1/3\""] {
+        let lines = lines.replace("for = \"9s\"", &format!("for = \"9s\"\n{law}"));
+        let divided = study(&format!("strata = {{ faults = 1 }}\n{lines}"), "lock = \"single\"");
+        let told = divided.expect_err("it is refused").to_string();
+        assert!(told.contains("strata have weights only where faults strike at times"), "{told}");
+    }
+    let off = weather(&lines.replace("for = \"9s\"", "for = \"9s\"\nswarm = false"));
+    assert!(!off.swarm, "typed, and as it was typed");
     let set = weather("weather = \"cloud\"\n[set]\n\"weather.swarm\" = true");
     assert!(set.swarm);
 }

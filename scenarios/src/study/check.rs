@@ -101,7 +101,7 @@ fn divisor(one: u128, other: u128) -> u128 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{alone, cells, pairs};
+    use super::{Point, alone, cells, pairs};
 
     #[test]
     fn few_are_all_looked_at_and_each_once() {
@@ -113,6 +113,14 @@ mod tests {
         let two: BTreeSet<_> = pairs(2, &[3, 4], 24).collect();
         assert_eq!((two.len(), pairs(2, &[3, 4], 24).count()), (12, 12));
         assert!(two.iter().all(|(_, values)| (1..3).contains(&values[0]) && (1..4).contains(&values[1])));
+    }
+
+    #[test]
+    fn each_value_is_tried_alone_with_each_design() {
+        let tried: Vec<Point> = alone(2, &[1, 3]).collect();
+        let values = [vec![0, 0], vec![0, 0], vec![0, 1], vec![0, 2]];
+        let expected: Vec<Point> = values.into_iter().flat_map(|it| [(0, it.clone()), (1, it)]).collect();
+        assert_eq!(tried, expected);
     }
 
     #[test]

@@ -96,13 +96,14 @@ mod tests {
             durations.add(ns);
             assert!(durations.can_be(), "{ns}");
         }
-        let spoilt: [fn(&mut Durations); 6] = [
+        let spoilt: [fn(&mut Durations); 7] = [
             |it| it.count += 1,
             |it| it.sum_us *= 2,
             |it| it.sum_us /= 2,
             |it| it.max_ns *= 2,
             |it| it.max_ns = 0,
             |it| it.buckets.extend([(33_000_001, 1)]),
+            |it| it.buckets.extend([(5, 0)]),
         ];
         for (number, spoil) in spoilt.into_iter().enumerate() {
             let mut other = durations.clone();

@@ -213,10 +213,19 @@ lock = "single"
 
 /// The batches that a sweep tells of on so many threads, until it is told to end.
 fn swept(study: &Arc<Study>, jobs: usize, most: usize) -> Vec<Batch> {
+    swept_until(study, |_| false, jobs, most)
+}
+
+fn swept_until(
+    study: &Arc<Study>,
+    is_enough: impl Fn(Counted) -> bool + Send + 'static,
+    jobs: usize,
+    most: usize,
+) -> Vec<Batch> {
     let effort =
         Effort { jobs: NonZeroUsize::new(jobs).expect("at least one"), patience: Duration::from_secs(60) };
     let (mut batches, mut begun) = (Vec::new(), 0);
-    sweep(study, Order::of(study, Shard::WHOLE, |_| false), &effort, |told| {
+    sweep(study, Order::of(study, Shard::WHOLE, is_enough), &effort, |told| {
         match told {
             SweepEvent::Batch(batch) => batches.push(batch.clone()),
             SweepEvent::Tick(runs) => {
@@ -308,4 +317,29 @@ fn a_run_operates_for_as_long_as_its_client_works() {
     let each = batch.operated_ms.sum / 4;
     assert!((2_500..2_600).contains(&each), "{each} ms");
     assert_eq!((batch.runs, batch.grants.sum, batch.obtained.count, batch.missed), (4, 4, 4, 0));
+}
+
+/// A round is of four batches of 500 runs; the next begins when all of it was told of, on however many threads.
+#[test]
+fn a_precise_sweep_goes_on_by_rounds_until_it_is_enough() {
+    let text = "question = \"?\"\nruns = 2_050\nprecision = { predicate = \"P2\", width = \"1/1000\" }\n\
+                [set]\n\"clients.count\" = 1\n\"clients.rounds\" = 1\n[[designs]]\nname = \"one\"\nlock = \"single\"\n";
+    let study = Arc::new(Study::parse("precise", "precise.toml", text).expect("a study"));
+    let all = swept(&study, 3, usize::MAX);
+    let told: Vec<_> = all.iter().map(|batch| (batch.batch, batch.runs)).collect();
+    assert_eq!(told, [(0, 500), (1, 500), (2, 500), (3, 500), (4, 50)]);
+    assert_eq!(swept(&study, 1, usize::MAX), all);
+    assert_eq!(swept_until(&study, |counted| counted.runs >= 1_500, 2, usize::MAX), all[..4]);
+}
+
+#[test]
+fn a_header_says_what_its_study_does() {
+    let header = |text: &str| {
+        let study = Study::parse("small", "small.toml", text).expect("a study");
+        StudyHeader::of(&study, Shard::WHOLE).expect("it can be run")
+    };
+    let plain = BATCHES.replace("strata = { faults = 1, quiet = \"holds\", by_weight = 503 }", "");
+    assert!(header(BATCHES).quiet_holds && !header(&plain).quiet_holds);
+    let last = |text| header(text).last_seed().map(|last| last - header(text).seed);
+    assert_eq!((last(BATCHES), last(&plain)), (Some(1_000_000_000 + 505), Some(2)));
 }
