@@ -45,7 +45,7 @@ use crate::noticed::Hint;
 struct Arguments {
     /// The areas, by how their names begin [default: all]
     areas: Vec<String>,
-    /// Only the tenth that the last commit's hash chooses: what CI tries
+    /// Only the tenth that the last commit's hash chooses, asking first what noticed a fault the last time
     #[arg(long)]
     tenth: bool,
     /// All faults that the rules make, instead of one in so many (see planted/areas.toml)
