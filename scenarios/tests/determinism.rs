@@ -1,7 +1,8 @@
 //! The same plan gives the same run: alone, after others, on another thread, and as pinned in a golden file.
 //!
-//! Golden files hold the head of a trace and the hash of the whole, and the faults that seeds draw of weathers. They change
-//! when the kernel, the node, a lock or a weather does something else than before; read the difference, then write them anew with `BLESS=1 cargo test`.
+//! Golden files hold the head of a trace and the hash of the whole, and the faults that seeds draw of weathers. They
+//! change when the kernel, the node, a lock or a weather does something else than before; read the difference, then
+//! write them anew with `BLESS=1 cargo test`.
 
 use std::fmt::Write as _;
 use std::path::Path;
