@@ -65,7 +65,14 @@ fn bounds() -> impl Strategy<Value = Option<WaitBound>> {
         scenario.limits.obtain_within = obtain_within;
         scenario.limits.obtain_free_within = obtain_free_within;
         scenario.limits.after_faults = after_faults;
-        WaitBound::of(&scenario, StatedBy::Scenario)
+        let bound = WaitBound::of(&scenario, StatedBy::Scenario);
+        let stated =
+            WaitBound { obtain_within, obtain_free_within, after_faults, stated_by: StatedBy::Scenario };
+        match (obtain_within, obtain_free_within) {
+            (None, None) => assert_eq!(bound, None),
+            _ => assert_eq!(bound, Some(stated)),
+        }
+        bound
     })
 }
 
