@@ -20,7 +20,7 @@ pub(crate) struct Binary {
     pub(crate) folder: PathBuf,
 }
 
-/// What a build came to.
+/// The outcome of a build.
 pub(crate) enum Built {
     /// All of the tests that areas ask for.
     Tests(Vec<Binary>),

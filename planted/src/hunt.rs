@@ -1,4 +1,4 @@
-//! Which test notices a fault.
+//! The search for a test that notices a fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::threads::each;
 /// After so many faults it is said how far the search is.
 const TELL_EACH: usize = 50;
 
-/// What came of a fault.
+/// The outcome of a fault.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It does not compile.

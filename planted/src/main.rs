@@ -213,7 +213,7 @@ fn told(
     counts
 }
 
-/// How many faults came to what.
+/// Counts of faults by their outcomes.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     planted: usize,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 /// In place of a test's name: the fault does not compile.
 const NOT_BUILT: &str = "does not compile";
 
-/// What noticed a fault.
+/// The compiler or the test that noticed a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hint {
     /// The compiler.

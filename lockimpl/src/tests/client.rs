@@ -1,4 +1,4 @@
-//! What a client offers to code that exists already is its machine's.
+//! The clocks and randomness that a client offers to code that exists already are its machine's.
 
 use super::fake::{WALL_START, World, ms};
 use crate::{BootTime, Client, DeadlinePassed, MonotonicTime, NodeName, Switches, WallTime};

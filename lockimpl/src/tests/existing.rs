@@ -38,7 +38,7 @@ enum Call {
     Release,
 }
 
-/// What the node, and the code around it, make of a call.
+/// The answer of the node, and of the code around it, to a call.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Yes,
@@ -63,7 +63,7 @@ struct Step {
     fencing: Option<u64>,
 }
 
-/// What the nodes are to say, and what everybody did.
+/// The answers that nodes are to give, and what everybody did.
 #[derive(Default)]
 pub(super) struct Script {
     /// The step under way, and its number.
@@ -209,7 +209,7 @@ fn lock(world: &World, one_node: bool) -> BoxLock {
     built.expect("it has nodes and no switches")
 }
 
-/// What a call came to, without the words of an error that no node replied with.
+/// The outcome of a call, without the words of an error that no node replied with.
 #[derive(Debug, PartialEq)]
 enum Answered {
     Acquired(Acquired),
@@ -250,7 +250,7 @@ async fn call(lock: &mut BoxLock, step: &Step, grant: &mut Grant) -> Answered {
     }
 }
 
-/// What the code has, as plainly as can be.
+/// The state of the code, as plainly as can be.
 #[derive(Default)]
 struct Model {
     one_node: bool,
@@ -265,7 +265,7 @@ struct Model {
     marks: Vec<Vec<u8>>,
 }
 
-/// What an exchange with a node comes to.
+/// The outcome of an exchange with a node.
 enum Said {
     Yes,
     No,

@@ -59,7 +59,7 @@ pub(super) struct State {
     waiting: Vec<Waker>,
     due: BTreeMap<(u64, u64), Change>,
     counter: u64,
-    /// What the nodes are to say to code over redis-rs' own connection.
+    /// The answers that nodes are to give to code over redis-rs' own connection.
     pub(super) script: Script,
 }
 
