@@ -9,7 +9,7 @@ mod written;
 
 use std::path::PathBuf;
 
-use doublehold::records::{Journal, Records, file_name, merge};
+use doublehold::records::{Journal, Records, file_name, files_in, merge};
 use doublehold_scenarios::study::Study;
 use doublehold_scenarios::sweep::{Batch, HandOut, Order, PartialHeader, Shard, StudyHeader};
 
@@ -168,6 +168,47 @@ fn one_batch_is_not_counted_from_two_shards() {
     std::fs::write(&files[1], head.to_owned() + stolen + &two[head.len()..]).expect("it is ours");
     let told = merge(&files, false, &mut Vec::new()).expect_err("it is there twice").to_string();
     assert!(told.contains("runs.2-of-2.jsonl`: the batch 0 of cell 0 is in it and in `"), "{told}");
+}
+
+/// Each shard has one stratum of the two, and only the merge sees both.
+#[test]
+fn strata_that_weigh_too_much_or_too_little_together_are_refused() {
+    let study = study(1, &[], 500, (1, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let told = |weight: &str| {
+        let files = [1, 2].map(|number| {
+            let shard = Shard::new(number, 2).expect("a shard");
+            let _ = std::fs::remove_file(folder.path().join(file_name(shard)));
+            let path = write(folder.path(), &study, &header, shard);
+            let text = std::fs::read_to_string(&path).expect("it was written");
+            assert_eq!(text.matches("\"weight\":0.5,").count(), 1);
+            let text = text.replace("\"weight\":0.5,", &format!("\"weight\":{weight},"));
+            std::fs::write(&path, text).expect("it is ours");
+            path
+        });
+        merge(&files, false, &mut Vec::new()).err().map(|it| it.to_string())
+    };
+    assert_eq!(told("0.5"), None);
+    for (weight, than) in [("0.6", "more"), ("0.4", "less")] {
+        let told = told(weight).expect("it is refused");
+        assert!(told.contains(&format!("the strata of cell 0 weigh {than} than all runs do")), "{told}");
+    }
+}
+
+/// A folder lists its files in any order.
+#[test]
+fn the_records_of_a_folder_come_in_the_order_of_their_names() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let mut names: Vec<PathBuf> = [3, 1, 7, 9, 2, 8, 5, 6, 4]
+        .map(|number| folder.path().join(file_name(Shard::new(number, 9).expect("a shard"))))
+        .to_vec();
+    for name in &names {
+        std::fs::write(name, "").expect("the folder is ours");
+    }
+    std::fs::write(folder.path().join("examples.jsonl"), "").expect("the folder is ours");
+    names.sort();
+    assert_eq!(files_in(folder.path()).expect("there are some"), names);
 }
 
 #[test]

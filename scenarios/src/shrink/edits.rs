@@ -23,6 +23,7 @@ faults = [
     { kind = "clock-drift", host = "A", by = "1/300", at = "0s", for = "3s" },
     { kind = "loss", from = "c2", to = "B", probability = "1/2", at = "0s" },
     { kind = "crash", host = "C", at = "4s", for = "2500ms", optional = true },
+    { kind = "slow", from = "c1", to = "A", by = "90ms", at = "0s", for = "8s" },
 ]
 
 [network]

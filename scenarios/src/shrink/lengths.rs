@@ -107,14 +107,12 @@ impl Place {
 
     /// The scenario with something else there, of the same sign.
     pub(super) fn with(self, scenario: &Scenario, size: u64) -> Candidate {
-        if let Place::Offset(fault) | Place::Lasting(fault) | Place::By(fault) = self {
-            let mut faults = scenario.faults.clone();
-            self.set_fault(&mut faults[fault], size);
-            return Candidate::Faults(faults);
-        }
         let mut scenario = scenario.clone();
         self.set(&mut scenario, size);
-        scenario.into()
+        match self {
+            Place::Offset(_) | Place::Lasting(_) | Place::By(_) => Candidate::Faults(scenario.faults),
+            _ => scenario.into(),
+        }
     }
 
     fn set_fault(self, fault: &mut Fault, size: u64) {
@@ -244,8 +242,8 @@ pub(super) fn digits(size: u64) -> u32 {
     if size == 0 {
         return 0;
     }
-    let zeros = (0..20).find(|zeros| !size.is_multiple_of(10_u64.pow(zeros + 1))).unwrap_or(0);
-    size.ilog10() + 1 - zeros
+    let zeros = (1..20).take_while(|zeros| size.is_multiple_of(10_u64.pow(*zeros))).count();
+    size.ilog10() + 1 - zeros as u32
 }
 
 /// Rounded to so many digits.

@@ -228,6 +228,25 @@ fn a_shrink_that_may_make_few_replays_says_that_it_was_cut_short() {
     assert!(result.after.steps < result.before.steps, "{:?}", result.after);
 }
 
+/// Work that outlasts the lease in about half of the runs, and is left so, since nothing else may be tried.
+#[test]
+fn the_other_seeds_that_show_it_too_are_counted() {
+    let world = World::new("luck")
+        .nodes(["A"])
+        .clients(2, ["acquire", "work 500ms..1500ms", "release"])
+        .ttl(Duration::from_secs(1));
+    let scenario = world.scenario("single", doublehold_lockimpl::descriptors()).expect("a world");
+    let (seed, target) =
+        (1..).find_map(|seed| Some((seed, target(&scenario, seed)?))).expect("half of them show it");
+    let effort = Effort { replays_max: Effort::REPLAYS_MIN, ..Effort::default() };
+    let result = shrunk(&scenario, seed, target, effort);
+    let prepared = LeanEngine.prepare(&scenario).expect("it can be run");
+    let shows = |other: &u64| brute::shows(&prepared.judge(*other), target, RunOutcome::Completed);
+    let showing = (seed + 1..=seed + 100).filter(shows).count() as u64;
+    assert_eq!(result.others, (showing, 100));
+    assert!((20..80).contains(&showing), "{showing}");
+}
+
 #[test]
 fn a_run_that_shows_nothing_is_refused() {
     let scenario = load("quiet");

@@ -157,6 +157,33 @@ fn moments_are_ranked_as_a_reader_would() {
     // Nobody's events are nobody else's.
     let of_all = |text: &str| rank(&text.parse().expect("a moment"), &[]);
     assert_eq!(of_all("c1's grant"), of_all("c2's grant"));
-    let far = ["c1's 6th grant", "1s after c1's message to A", "c1's message to A after c1's grant"];
+    // What nobody in particular does is not its own.
+    let of_c1 = |text: &str| rank(&text.parse().expect("a moment"), &["c1".to_owned()]).0;
+    assert_eq!(of_c1("the 1st SET executed on A"), of_c1("the 1st SET executed for c2"));
+    let far = [
+        "c1's 6th grant",
+        "c1's check after c1's 6th grant",
+        "1s after c1's message to A",
+        "c1's message to A after c1's grant",
+    ];
     assert!(far.iter().all(|text| of_all(text).0 == Class::Far), "{:?}", far.map(of_all));
+}
+
+/// A fault of nodes is about nobody's events, nor is one that a client has a part in only.
+#[test]
+fn a_fault_is_about_the_clients_that_it_is_done_to() {
+    let second = Duration::from_secs(1);
+    let world = World::new("about").nodes(["A", "B"]).clients(3, ["acquire", "release"]);
+    let faults = [
+        (Fault::pause("c2").lasting(second), &["c2"][..]),
+        (Fault::pause(["c1", "c3"]).lasting(second), &["c1", "c3"]),
+        (Fault::pause(["c1", "A"]).lasting(second), &[]),
+        (Fault::crash("A"), &[]),
+    ];
+    let world = faults.iter().fold(world, |world, (fault, _)| world.fault(fault.clone()));
+    let scenario = world.scenario("redlock", doublehold_lockimpl::descriptors()).expect("a world");
+    for (number, (fault, about)) in faults.iter().enumerate() {
+        assert_eq!(Waiter::Fault(number).is_about(&scenario), *about, "{fault}");
+    }
+    assert!((0..3).all(|client| Waiter::Client(client).is_about(&scenario).is_empty()));
 }

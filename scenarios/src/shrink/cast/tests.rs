@@ -1,10 +1,15 @@
 //! What goes with a client, a round, a step, a lock or an object, against changes of the file's text.
 
+use doublehold_history::Predicate;
+use doublehold_sim::Seed;
+
 use super::*;
+use crate::build::World;
 use crate::fault::Effect;
 use crate::format::Source;
 use crate::run::{LeanEngine, Prepared};
 use crate::shrink::edits::{assert_same, edited, rich, with};
+use crate::shrink::{Case, Effort, KeepNodes, Target};
 use crate::when::Nth;
 
 #[test]
@@ -19,6 +24,34 @@ fn a_node_that_is_left_out_is_told_nothing() {
     let Effect::Promote { tell, .. } = &left.faults[0].effect else { panic!("{:?}", left.faults) };
     assert_eq!(tell.as_ref().map(|told| &told.0[..]), Some(&["M".to_owned()][..]));
     assert!(left.checked().is_ok(), "what is left is a scenario");
+}
+
+/// Of two nodes no pair can go: no node would be left.
+#[test]
+fn nodes_go_alone_and_in_pairs_and_a_master_stays() {
+    let effort = Effort { nodes: KeepNodes::None, ..Effort::default() };
+    let proposed = |lock: &str, count: usize| {
+        let world = World::new("nodes").nodes(["A", "B", "C", "D"].into_iter().take(count));
+        let world = if lock == "replicated" { world.master("B") } else { world };
+        let world = world.clients(2, ["acquire", "work 15s", "release"]);
+        let scenario = world.scenario(lock, doublehold_lockimpl::descriptors()).expect("a world");
+        let case = Case { scenario: &scenario, seed: Seed(1), target: Target::Violates(Predicate::P1) };
+        let mut search = Search::new(&LeanEngine, &case, &effort).expect("the work outlasts the lease");
+        let names = |candidate| match candidate {
+            Candidate::Whole(left) => {
+                let nodes = left.hosts.iter().filter(|host| host.role == Role::Node);
+                nodes.map(|host| host.name.clone()).collect::<String>()
+            }
+            Candidate::Faults(faults) => panic!("{faults:?}"),
+        };
+        nodes(&mut search).into_iter().map(names).collect::<Vec<_>>()
+    };
+    assert_eq!(proposed("redlock", 1), [""; 0]);
+    assert_eq!(proposed("redlock", 2), ["B", "A"]);
+    assert_eq!(proposed("redlock", 3), ["BC", "AC", "AB", "C", "B", "A"]);
+    let pairs = ["CD", "BD", "BC", "AD", "AC", "AB"];
+    assert_eq!(proposed("redlock", 4), [&["BCD", "ACD", "ABD", "ABC"][..], &pairs].concat());
+    assert_eq!(proposed("replicated", 3), ["BC", "AB"]);
 }
 
 #[test]
@@ -63,6 +96,7 @@ fn with_a_client_goes_all_that_is_said_of_it() {
         ("clocks.c1", None),
         ("network.links.0", None),
         ("network.links.0", None),
+        ("faults.6", None),
         ("faults.0", None),
         ("faults.0", None),
     ]);
@@ -76,6 +110,7 @@ fn with_a_client_goes_all_that_is_said_of_it() {
         ("network.links.0", None),
         ("network.links.0", None),
         ("faults.0.host", Some("c1".into())),
+        ("faults.6", None),
         ("faults.3", None),
     ]);
     assert_eq!(without_host(rich.clone(), host("A")).to_toml(), without_a.to_toml());

@@ -33,6 +33,7 @@ fn a_run_counts_that_shows_it_and_came_to_its_end_or_ended_as_the_first_did() {
         firsts.push(run.outcome);
         let target = Target::of(&run).unwrap_or_else(|| panic!("{:?} {:?}", run.outcome, run.verdicts));
         let mut search = searched(&scenario, target);
+        assert_eq!(search.replays(), 1, "the run itself");
         for outcome in ENDS {
             let is_end = [RunOutcome::Completed, RunOutcome::Stalled, run.outcome].contains(&outcome);
             for of in Target::ALL {

@@ -23,6 +23,8 @@ fn each_length_of_a_fault_and_of_work_is_tried_as_the_next_longer_round_one() {
         ("faults.3.for", "5s"),
         ("faults.3.by", "5/1000"),
         ("faults.5.for", "5s"),
+        ("faults.6.for", "10s"),
+        ("faults.6.by", "100ms"),
         ("clients.1.program.4", "work 5s"),
     ];
     assert_same(stronger(&rich()), longer.map(|(path, value)| with(path, Some(value.into()))));
