@@ -219,6 +219,11 @@ fn another_search_is_not_gone_on_with() {
     assert!(refused(&search("setnx", "pause", 1)).contains("its scenario is another one"));
     let later = Exploration::new(&tiny("single"), &["pause"], 1, SEED + 1).unwrap();
     assert!(refused(&later).contains("its seed is 1, and 2 was asked for"));
+    let format =
+        text.split_once("{\"explore\":").and_then(|(_, rest)| rest.split_once(',')).expect("a number").0;
+    let newer = text.replacen(format, "99", 1);
+    let told = one.resume(&newer).unwrap_err().to_string();
+    assert_eq!(told, format!("it is of another search: its format is 99, and {format} was asked for"));
     let damaged = text.replace("\"seen\":\"", "\"seen\":\"xyz");
     assert!(one.resume(&damaged).unwrap_err().to_string().contains("it was changed since it was written"));
     assert!(one.resume("{}").is_err() && one.resume(&text).is_ok());
@@ -233,10 +238,22 @@ fn what_cannot_be_searched_is_refused_with_a_way_out() {
     assert!(refused(&["pause"], 99).starts_with("99 faults cannot be placed\n"));
     assert!(refused(&[], 1).contains("no kind of fault is named"));
     assert_eq!(refused(&["puase"], 1), "there is no kind of fault `puase`\nhint: did you mean `pause`?");
+    assert!(refused(&["puase", "carsh"], 1).starts_with("there is no kind of fault `puase`"), "the first");
     assert!(
         refused(&["loss"], 1).starts_with("faults of kind `loss` are not placed one by one\nhint: name some")
     );
-    assert!(refused(&["promote"], 1).contains("strike at no step of this run\nhint: leave it out"));
+    let idle = |kind: &str, needs: &str| {
+        format!(
+            "faults of kind `{kind}` strike at no step of this run\n\
+             hint: leave it out, or use a world that has {needs}"
+        )
+    };
+    assert_eq!(refused(&["promote"], 1), idle("promote", "replicas"));
+    let mut alone = tiny("single");
+    let limit = alone.limits.time;
+    alone.clients.iter_mut().for_each(|client| client.start = Some(When::from(2 * limit)));
+    let told = Exploration::new(&alone, &["cut"], 1, SEED).err().expect("nobody talks").to_string();
+    assert_eq!(told, idle("cut", "clients that talk to a node"));
 }
 
 fn small(lock: &str) -> Scenario {
@@ -306,7 +323,12 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
             assert_eq!(exploration.is_so_through_redis_rs(*finding, example).unwrap(), is_so);
             assert_eq!(exploration.why_undecided(predicate, example), None);
             assert_eq!(shown.claim.starts_with("One fault is enough"), faults.len() == 1, "{}", shown.claim);
-            let pasted = [("faults".to_owned(), exploration.as_set(example))];
+            let mut words = in_words(&faults);
+            words.retain(|words| !shown.story.contains(words));
+            assert!(words.is_empty() && shown.story.ends_with('.'), "{words:?} in {}", shown.story);
+            let set = exploration.as_set(example);
+            assert!(!set.contains("each") && !set.contains("optional"), "no default is pasted: {set}");
+            let pasted = [("faults".to_owned(), set)];
             let at_once = catalog::load("quiet", &pasted).unwrap();
             assert_eq!(at_once.faults, faults, "{pasted:?}");
             *sizes.entry(faults.len()).or_insert(0) += 1;
@@ -366,6 +388,27 @@ fn a_search_begins_with_the_bare_scenario_and_knows_how_many_placements_there_ar
     }
     let sums = [1, 2, 3, 4].map(|most| choices[1..=most].iter().sum::<u128>());
     assert_eq!([1, 2, 3, 4].map(|faults| with(faults).estimate()), sums);
+}
+
+/// Then no fault is part of what is enough.
+#[test]
+fn what_breaks_without_a_fault_is_found_before_the_first_is_placed() {
+    let world = World::new("careless").nodes(["A"]).clients(2, ["acquire", "work 5s", "write", "release"]);
+    let world = world.ttl(Duration::from_secs(4));
+    let scenario = world.scenario("single", doublehold_lockimpl::descriptors()).unwrap();
+    let exploration = Exploration::new(&scenario, &["pause"], 1, SEED).unwrap();
+    let overlap = Target::Violates(Predicate::P1);
+    let begun = exploration.begin();
+    assert_eq!((begun.findings[&overlap].runs, begun.distinct()), (1, 1));
+    let found = explore_with(&exploration, 2);
+    let minimal: Vec<_> = found.findings[&overlap].minimal.values().collect();
+    assert!(found.findings[&overlap].runs > 1, "with faults it breaks as well");
+    assert_eq!((minimal.len(), minimal[0].count, &minimal[0].examples[..]), (1, 1, &[vec![]][..]));
+    let shown = exploration.scenario_of("careless", overlap, &[]);
+    assert_eq!(
+        (shown.claim.as_str(), shown.story.as_str()),
+        ("The lock `single` breaks P1 without any fault", "")
+    );
 }
 
 #[test]

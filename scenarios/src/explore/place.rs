@@ -74,6 +74,7 @@ mod tests {
         }
         assert!(serde_json::from_str::<Place>(r#"["2s", 0]"#).is_err());
         assert!(serde_json::from_str::<Place>(r#"["1s after c1's check", 0]"#).is_err());
+        assert!(serde_json::from_str::<Place>(r#"["c1's check after c1's grant", 0]"#).is_err());
     }
 
     #[test]

@@ -320,6 +320,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_was_not_chosen_is_not_left_out() {
+        let scenario = catalog::load("failover-before-replication", &[]).expect("in the catalogue");
+        let changes = all(&scenario, Target::Violates(Predicate::P2), &doublehold_lockimpl::descriptors());
+        let left_out: Vec<&str> =
+            changes.iter().filter_map(|change| change.what.strip_prefix("without lock.")).collect();
+        assert_eq!(left_out, [""; 0]);
+        assert!(changes.iter().any(|change| change.what == "with lock.wait_replicas = 1"), "it could be");
+    }
+
     /// What goes with a change, and is not told: leases of clients are scaled, too, and reads without a check.
     const IMPLIED: [(&str, (&str, &str)); 4] = [
         ("with resource.fencing = off", ("resource.fence_reads", "false")),

@@ -176,6 +176,9 @@ mod tests {
                 .map(|(at, strikes)| (at, strikes, expect(at, strikes)))
                 .filter(|it| !it.2.is_empty())
                 .collect();
+            let begins = &moments[0];
+            assert_eq!((begins.at, begins.faults_included), (TrueNs(0), false), "{name}");
+            assert_eq!(begins.happened, ["the run begins"], "{name}");
             let told = moments.into_iter().skip(1).map(|it| (it.at, it.faults_included, it.happened));
             assert_eq!(told.collect::<Vec<_>>(), expected, "{name}");
             let deleted =

@@ -333,6 +333,7 @@ mod tests {
     use crate::catalog;
     use crate::report::Grants;
     use crate::run::LeanEngine;
+    use crate::shrink::cast::without_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {
@@ -383,6 +384,10 @@ mod tests {
         assert_eq!(by(at.0, false), std::slice::from_ref(cut));
         assert_eq!(by(at.0, true), [cut.clone(), step.clone()]);
         assert_eq!(by(at.0 + 1, false), [cut.clone(), step.clone()]);
+        let mut never = report.clone();
+        never.faults.iter_mut().filter(|it| it.fault == *cut).for_each(|it| it.from = None);
+        let moment = happenings::Moment { at, faults_included: true, happened: Vec::new() };
+        assert_eq!(faults_by(&never, &moment), std::slice::from_ref(step));
     }
 
     #[test]
@@ -395,6 +400,32 @@ mod tests {
         let is = [[1, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(outcome);
         let expected = Tried { violated: 2, undecided: 2, without_grant: 3, both: 1 };
         assert_eq!(Tried::of(&is, &was), expected);
+    }
+
+    /// Each trial prepared and run by itself, of a client that is granted the lock once at most; it never panics, which
+    /// is known of every run.
+    #[test]
+    fn outcomes_are_those_of_each_trial() {
+        let report = LeanEngine.run(&catalog::load("lease-pause", &[]).unwrap(), 1);
+        for target in [Target::Violates(Predicate::LV), Target::Panics] {
+            let asked = Asked::new(&LeanEngine, &report, target).unwrap();
+            let mut alone = without_client(&asked.scenario, report.scenario.clients[1].host);
+            // Shorter than a run is: in most nobody can say when the lock is obtained again.
+            alone.limits.time = Duration::from_secs(11);
+            let outcomes = asked.outcomes(&alone, NonZeroUsize::MIN).unwrap();
+            let (mut once, mut open) = (0, 0);
+            for (trial, outcome) in asked.trials.iter().zip(&outcomes) {
+                let tried = trial.of(&asked.hurried(&alone));
+                let run = LeanEngine.prepare(&tried).unwrap().judge(trial.seed);
+                let is_open =
+                    target != Target::Panics && run.verdicts.get(Predicate::LV).as_str() == "inconclusive";
+                let expected = (target.is_in(&run), is_open, run.grants.count > 0);
+                assert_eq!((outcome.violated, outcome.undecided, outcome.granted), expected);
+                once += u32::from(run.grants.count == 1);
+                open += u32::from(run.verdicts.get(Predicate::LV).as_str() == "inconclusive");
+            }
+            assert!(once > 10 && open > 10, "{once} and {open} of {}", outcomes.len());
+        }
     }
 
     #[test]
