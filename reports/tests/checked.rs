@@ -1,6 +1,5 @@
 //! What a check and a run say of a lock that was never granted, and the names of the files that a check writes.
 
-use std::path::Path;
 use std::process::Command;
 
 use doublehold::check::{
@@ -81,17 +80,40 @@ fn a_run_in_which_nobody_was_granted_the_lock_says_so_beside_its_verdicts() {
 
 #[test]
 fn names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long names");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let folder = folder.path().join("made by whoever writes");
     let take = async |_: MultiplexedConnection, _: Client, _: Wanted| -> RedisResult<Option<Held>> {
         panic!("the files are of a bad run")
     };
-    let files = |last: char| {
-        let name = format!("{}{last}", "—".repeat(40));
+    let files = |name: String| {
         let world = World::new(name).nodes(["A"]).clients(1, ["acquire", "release"]);
         let checked = check(&world, Existing::on_one_node("mine", take)).seeds(1..=1).files(&folder).run();
         checked.unwrap_or_else(|error| panic!("{error}")).bad.expect("it panicked").files
     };
-    let (one, again, other) = (files('a'), files('a'), files('b'));
+    let long = |last: char| files(format!("{}{last}", "—".repeat(40)));
+    let (one, again, other) = (long('a'), long('a'), long('b'));
     assert!(one == again && one.len() == 2, "the same names each time: {one:?}");
     assert!(one.iter().all(|file| file.is_file() && !other.contains(file)), "{one:?} {other:?}");
+    let test = "names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written";
+    let short = files("short".to_owned());
+    let names = short.iter().filter_map(|file| file.file_name()?.to_str());
+    assert!(names.eq(["txt", "plan"].map(|ending| format!("{test}.short.mine.1.{ending}"))), "{short:?}");
+}
+
+/// A lock that gives itself to anyone, and panics in every run but the first few.
+#[test]
+fn without_weather_the_first_seed_that_shows_anything_is_shown_and_not_the_gravest() {
+    let take = |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
+        let token = client.token();
+        assert!(token.as_bytes()[0] < b'8', "one token in two");
+        Ok(Some(Held(redis, wanted, token)))
+    };
+    let world = World::new("two clients").nodes(["A"]).clients(2, ["acquire", "work 1s", "release"]);
+    let checked = check(&world, Existing::on_one_node("mine", take)).no_files();
+    let checked = checked.seeds(1..=12).run().expect("it can be run");
+    let overlap = checked.count(Predicate::P1).first.expect("whoever has not panicked holds");
+    let panic = checked.tally.panicked.expect("one token in two").0;
+    let shown = checked.bad.as_ref().expect("there is something").report.seed;
+    assert_eq!(shown, overlap.min(panic), "{overlap} and {panic}");
+    assert_ne!(overlap, panic, "or this says nothing");
 }

@@ -101,3 +101,21 @@ impl<P: Prepared> Prepared for Hushed<P> {
         self.hush(|prepared| prepared.run_traced(seed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of one place in the code: every panic outside of checks, and the first of each check.
+    #[test]
+    fn a_panic_is_new_outside_of_checks_and_once_in_each() {
+        let at = panic::Location::caller();
+        let twice = || [is_new(at), is_new(at)];
+        assert_eq!(twice(), [true, true]);
+        let (one, other) = (Hushed::new(()), Hushed::new(()));
+        assert_eq!(one.hush(|()| twice()), [true, false]);
+        assert_eq!(one.hush(|()| here()).hush(twice), [false, false], "on another thread, too");
+        assert_eq!(one.hush(|()| [other.hush(|()| is_new(at)), is_new(at)]), [true, false]);
+        assert_eq!(twice(), [true, true]);
+    }
+}

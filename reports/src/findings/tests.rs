@@ -5,13 +5,15 @@
 
 use std::time::Duration;
 
-use doublehold_scenarios::catalog;
 use doublehold_scenarios::coverage::Hit;
 use doublehold_scenarios::scenario::Scenario;
+use doublehold_scenarios::shrink::{Effort, Size};
+use doublehold_scenarios::{LeanEngine, catalog};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
+use crate::found::counterexample;
 
 /// Wide enough that no line is wrapped.
 const WIDTH: usize = 2_000;
@@ -286,4 +288,58 @@ fn coverage_has_a_row_a_kind_and_a_column_a_place() {
     assert_eq!(table[2], ["cut", "1", "0", "-", "-"]);
     assert_eq!(table[3], ["pause", "2", "5", "2", "3"]);
     assert!(text.contains("\nof the weather strike nobody here: promote\n"), "{text}");
+}
+
+/// Its parts in their order, and what is doubtful only where it is.
+#[test]
+fn a_counterexample_is_told_with_what_is_doubtful_about_it() {
+    let scenario = catalog::load("lease-pause", &[]).expect("in the catalogue");
+    let (effort, target) =
+        (Effort { replays_max: 300, ..Effort::default() }, Target::Violates(Predicate::P1));
+    let mut example =
+        counterexample(&LeanEngine, &LeanEngine, (&scenario, Seed(1), target), &effort).expect("it violates");
+    (example.shrunk.is_minimal, example.shrunk.others) = (true, (50, 100));
+    let Size { faults, clients, steps, nodes } = example.shrunk.before;
+    assert_eq!((faults, clients, nodes), (1, 2, 1), "or the words below are others");
+    let shown =
+        Shown { files: vec!["a.toml".to_owned()], run: "run a".to_owned(), replay: "replay b".to_owned() };
+    let words = |example: &Counterexample, shown: &Shown| -> Vec<String> {
+        words_of(example, shown, WIDTH).lines().map(str::to_owned).collect()
+    };
+    let sure = words(&example, &shown);
+    assert_eq!(sure[0], "P1 is violated, first from seed 1");
+    assert_eq!(sure[1], format!("  shrunk from 1 fault, 2 clients, {steps} steps, 1 node"));
+    let (after, runs) = (example.shrunk.after.steps, example.shrunk.replays);
+    assert_eq!(sure[2], format!("      to     1 fault, 2 clients, {after} steps, 1 node, in {runs} runs"));
+    assert_eq!(sure[3], format!("  - {}", example.shrunk.scenario.faults[0]));
+    let windows = example.shrunk.windows.iter().map(|window| format!("  the same happens with {window}"));
+    assert!(
+        !example.shrunk.windows.is_empty() && sure[4..].iter().zip(windows).all(|(told, is)| *told == is)
+    );
+    let last = [
+        "  the same happens from 50 of 100 other seeds",
+        "  file: a.toml",
+        "  run it: run a",
+        "  replay: replay b",
+    ];
+    assert_eq!(sure[sure.len() - 4..], last);
+    assert_eq!(sure.len(), 4 + example.shrunk.windows.len() + 4);
+    // Each of what is doubtful is a line more, and what is not there is none.
+    let lines_more = |doubtful: &Counterexample| {
+        let told = words(doubtful, &shown);
+        told.into_iter().filter(|line| !sure.contains(line)).collect::<Vec<_>>()
+    };
+    example.shrunk.is_minimal = false;
+    assert_eq!(lines_more(&example), ["  not minimal: there were not enough runs to try every change"]);
+    (example.shrunk.is_minimal, example.shrunk.others) = (true, (49, 100));
+    let luck = "mostly luck of seed 1: from another its scenario may show nothing";
+    assert_eq!(lines_more(&example), ["  the same happens from 49 of 100 other seeds", &format!("  {luck}")]);
+    (example.is_real, example.shrunk.others) = (false, (50, 100));
+    assert!(matches!(&lines_more(&example)[..], [line] if line.contains("and not through redis-rs")));
+    assert_eq!(words(&example, &Shown::default()).len(), sure.len() + 1 - 3);
+
+    let told = format!("\n\n{}\n", words_of(&example, &shown, WIDTH));
+    let findings = Findings { found: vec![(example, shown)], ..of_nothing() };
+    let text = findings.text(WIDTH);
+    assert!(text.contains(&told) && text.ends_with(&format!("\n\n{}", findings.conclusion(WIDTH))), "{text}");
 }
