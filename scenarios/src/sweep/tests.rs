@@ -332,6 +332,19 @@ fn a_precise_sweep_goes_on_by_rounds_until_it_is_enough() {
     assert_eq!(swept_until(&study, |counted| counted.runs >= 1_500, 2, usize::MAX), all[..4]);
 }
 
+/// The second round is one batch of the only cell that goes on: nothing else is under way while it is waited for.
+#[test]
+fn of_a_precise_sweep_the_cells_that_have_enough_end_alone() {
+    let text = "question = \"?\"\nruns = 2_500\nprecision = { predicate = \"P1\", width = \"1/1000\" }\n\
+                [set]\n\"clients.count\" = 2\n\"clients.rounds\" = 1\n\
+                [[designs]]\nname = \"one\"\nlock = \"single\"\n[grid]\n\"lock.ttl\" = [\"10s\", \"20ms\"]\n";
+    let study = Arc::new(Study::parse("precise", "precise.toml", text).expect("a study"));
+    let all = swept_until(&study, |counted| counted.violated == 0, 3, usize::MAX);
+    let told: Vec<_> = all.iter().map(|batch| (batch.cell, batch.batch, batch.runs)).collect();
+    let first: Vec<_> = (0..2).flat_map(|cell| (0..4).map(move |batch| (cell, batch, 500))).collect();
+    assert_eq!(told, [&first[..], &[(1, 4, 500)]].concat());
+}
+
 #[test]
 fn a_header_says_what_its_study_does() {
     let header = |text: &str| {
