@@ -1,7 +1,9 @@
 //! Two designs on the same seeds: published examples, mirror images, tiny rates, and how often the interval holds the
 //! truth.
 
-use doublehold::statistics::{Confidence, Interval, Paired};
+use std::cmp::Ordering;
+
+use doublehold::statistics::{Confidence, Interval, Paired, PartlyPaired, Proportion, chance_of_difference};
 
 use crate::assert_near;
 
@@ -106,4 +108,32 @@ fn the_interval_holds_the_truth_in_about_95_of_100() {
     }
     let mean = sum / truths.len() as f64;
     assert!((0.94..0.97).contains(&mean), "on average {mean}");
+}
+
+/// Fisher's test by all tables with these sums: those that are no likelier count.
+#[test]
+fn a_difference_of_two_shares_is_as_likely_as_all_tables_say() {
+    fn choices(of: u64, some: u64) -> f64 {
+        (0..some).map(|it| (of - it) as f64 / (it + 1) as f64).product()
+    }
+    for (one, other) in (0..=5).flat_map(|one| (0..=6).map(move |other| (one, other))) {
+        for (mine, its) in (0..=one).flat_map(|mine| (0..=other).map(move |its| (mine, its))) {
+            let hits = mine + its;
+            let likely =
+                |mine: u64| choices(one, mine) * choices(other, hits - mine) / choices(one + other, hits);
+            let tables = hits.saturating_sub(other)..=hits.min(one);
+            let as_far = tables.map(likely).filter(|chance| *chance <= likely(mine) * (1.0 + 1e-9));
+            let told = chance_of_difference(Proportion::new(mine, one), Proportion::new(its, other));
+            assert_near(told, as_far.sum(), &format!("{mine} of {one} and {its} of {other}"));
+        }
+    }
+}
+
+#[test]
+fn as_many_seeds_that_differ_one_way_as_the_other_are_no_evidence() {
+    let evidence = |first, second| {
+        PartlyPaired { decided: pairs(first, second, 40), ..PartlyPaired::default() }.evidence()
+    };
+    assert_eq!(evidence(4, 4), (Ordering::Equal, 1.0));
+    assert_eq!((evidence(5, 4).0, evidence(4, 5).0), (Ordering::Greater, Ordering::Less));
 }

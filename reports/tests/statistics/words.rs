@@ -1,7 +1,7 @@
 //! Rates in words: digits, units, bounds.
 
 use doublehold::statistics::{
-    Confidence, Interval, Proportion, Scale, Stratified, bound_words, estimate_words, rate_words,
+    Confidence, Interval, Proportion, Scale, Stratified, bound_words, estimate_words, range_words, rate_words,
 };
 
 #[test]
@@ -71,6 +71,43 @@ fn a_bound_is_rounded_up() {
         assert_eq!(bound_words(bound, Scale::Share), words);
     }
     assert_eq!(bound_words(0.25, Scale::Number), "at most 0.25");
+    // Two digits are themselves: no last bit of a float adds a third.
+    for percent in 10..100 {
+        let text = percent.to_string();
+        let text = text.trim_end_matches('0').to_owned() + if percent % 10 == 0 { "0" } else { "" };
+        assert_eq!(bound_words(f64::from(percent) / 100.0, Scale::Share), format!("at most {text} %"));
+        let small = format!("at most 0.{percent}").trim_end_matches('0').to_owned() + " %";
+        assert_eq!(bound_words(f64::from(percent) / 10_000.0, Scale::Share), small);
+    }
+}
+
+/// The two ends of a rate of which a part is undecided.
+#[test]
+fn both_ends_of_a_range_have_the_digits_that_tell_them_apart() {
+    let table = [
+        ((0.01, 0.012), (0.003, 0.029), "1.0 to 1.2 % (0.3 to 2.9 %)"),
+        ((0.1, 0.1004), (0.05, 0.15), "10.00 to 10.04 % (5.00 to 15.00 %)"),
+        ((0.1, 0.100_001), (0.05, 0.15), "10 to 10 % (5 to 15 %)"),
+        ((-0.0123, -0.0121), (-0.0124, -0.0120), "−1.23 to −1.21 % (−1.24 to −1.20 %)"),
+    ];
+    for ((from, to), (low, high), words) in table {
+        let (range, interval) = (Interval { low: from, high: to }, Interval { low, high });
+        assert_eq!(range_words(range, interval, Scale::Share), words);
+    }
+}
+
+#[test]
+fn beside_what_needs_a_power_of_ten_all_have_one() {
+    let table = [
+        (0.0, "0 (0 to 0)"),
+        (0.5, "5.0 × 10⁻¹ (4.5 to 5.5 × 10⁻¹)"),
+        (5.0, "5.0 (4.5 to 5.5)"),
+        (50.0, "5.0 × 10¹ (4.5 to 5.5 × 10¹)"),
+    ];
+    for (value, words) in table {
+        let interval = Interval { low: value * 0.9, high: value * 1.1 };
+        assert_eq!(rate_words(value, interval, Scale::Powers), words);
+    }
 }
 
 /// However it is shown, it is no less than it was, and at most a tenth more.
