@@ -7,8 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::areas::Area;
 use crate::tree::Tree;
+
+/// The test binaries that are to be built, by the further arguments that cargo needs for them.
+pub(crate) type Wanted<'a> = BTreeMap<&'a [String], BTreeSet<&'a str>>;
 
 /// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,19 +63,15 @@ struct Span {
     is_primary: bool,
 }
 
-/// Builds what the areas ask for.
+/// Builds these.
 ///
 /// # Errors
 ///
 /// If cargo does not run, or the code does not compile for another reason than a fault.
-pub(crate) fn build(tree: &Tree, target: &Path, areas: &[Area]) -> Result<Built> {
-    let mut groups: BTreeMap<&[String], BTreeSet<&str>> = BTreeMap::new();
-    for area in areas {
-        groups.entry(&area.cargo).or_default().extend(area.tests.iter().map(String::as_str));
-    }
+pub(crate) fn build(tree: &Tree, target: &Path, wanted: &Wanted<'_>) -> Result<Built> {
     let mut binaries = Vec::new();
-    for (arguments, tests) in groups {
-        match built(tree, target, arguments, &tests)? {
+    for (arguments, tests) in wanted {
+        match built(tree, target, arguments, tests)? {
             Built::Tests(some) => binaries.extend(some),
             broken @ Built::Broken(_) => return Ok(broken),
         }

@@ -27,24 +27,18 @@ pub(crate) enum Outcome {
     Survived { asked: usize },
 }
 
-/// Switches each of these faults on for the tests that may notice it: first the one that did when it was last tried.
+/// Switches each of these faults on for the tests that come by it, quickest first.
 ///
 /// # Errors
 ///
 /// If a test cannot be started, or fails with all faults off.
 pub(crate) fn hunt<'a>(
     faults: &[Fault],
-    tried: Vec<usize>,
+    left: &[usize],
     binaries: &[Binary],
     tests_of: impl Fn(usize) -> &'a [String] + Sync,
-    hints: &BTreeMap<String, Hint>,
     folder: &Path,
 ) -> Result<BTreeMap<usize, Outcome>> {
-    let mut outcomes = remembered(faults, &tried, binaries, hints)?;
-    let left: Vec<usize> = tried.into_iter().filter(|number| !outcomes.contains_key(number)).collect();
-    if left.is_empty() {
-        return Ok(outcomes);
-    }
     let asked: BTreeSet<&String> = left.iter().flat_map(|number| tests_of(*number)).collect();
     let binaries: Vec<Binary> =
         binaries.iter().filter(|binary| asked.contains(&binary.name)).cloned().collect();
@@ -56,7 +50,7 @@ pub(crate) fn hunt<'a>(
     tests.sort_by_key(|test| test.takes);
     eprintln!("switching on {} faults, one at a time, for {} tests", left.len(), tests.len());
     let ended = AtomicUsize::new(0);
-    let found = each(&left, |_, number| {
+    let found = each(left, |_, number| {
         let may =
             |test: &&Test| test.comes_by.contains(number) && tests_of(*number).contains(&test.binary.name);
         let outcome = first_of(tests.iter().filter(may), *number)?;
@@ -69,12 +63,15 @@ pub(crate) fn hunt<'a>(
         }
         Ok((*number, outcome))
     })?;
-    outcomes.extend(found);
-    Ok(outcomes)
+    Ok(found.into_iter().collect())
 }
 
-/// The faults that are noticed by what noticed them before.
-fn remembered(
+/// The faults that are noticed by the test that did when they were last tried.
+///
+/// # Errors
+///
+/// If a test cannot be started.
+pub(crate) fn remembered(
     faults: &[Fault],
     tried: &[usize],
     binaries: &[Binary],

@@ -32,7 +32,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use crate::areas::Area;
-use crate::compile::{Binary, Built};
+use crate::compile::{Binary, Built, Wanted};
 use crate::fault::Fault;
 use crate::hunt::{Outcome, hunt};
 use crate::noticed::Hint;
@@ -80,21 +80,28 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         faults.iter().for_each(|fault| println!("{fault}"));
         return Ok(ExitCode::SUCCESS);
     }
-    let hints = noticed::read(&root)?;
+    let (hints, survivors) = (noticed::read(&root)?, areas::survivors(&root)?);
     let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
-    let (binaries, broken) = built(&root, &areas, &faults, &hints)?;
-    outcomes.extend(broken.iter().map(|number| (*number, Outcome::NotBuilt)));
-    let survivors = areas::survivors(&root)?;
     if arguments.tenth {
         // Taken at their word: asking all tests that come by them again takes longer than all others together.
-        let is_known =
-            |number: &usize| !broken.contains(number) && survivors.contains_key(&faults[*number].name());
+        let is_known = |number: &usize| survivors.contains_key(&faults[*number].name());
         let known = (0..faults.len()).filter(is_known);
         outcomes.extend(known.map(|number| (number, Outcome::Survived { asked: 0 })));
     }
-    let tests_of = |fault: usize| areas[owners[fault]].tests.as_slice();
-    let left: Vec<usize> = (0..faults.len()).filter(|number| !outcomes.contains_key(number)).collect();
-    outcomes.extend(hunt(&faults, left, &binaries, tests_of, &hints, &root.join("target/planted"))?);
+    // First what noticed each the last time: few tests, which need not be looked for.
+    let is_built = |fault: &Fault| hints.get(&fault.name()) != Some(&Hint::NotBuilt);
+    let mut broken: BTreeSet<usize> =
+        (0..faults.len()).filter(|number| !is_built(&faults[*number])).collect();
+    let binaries = built(&root, &hinted(&areas, &owners, &faults, &hints), &faults, &mut broken)?;
+    outcomes.extend(hunt::remembered(&faults, &left(&faults, &outcomes, &broken), &binaries, &hints)?);
+    let others = left(&faults, &outcomes, &broken);
+    if !others.is_empty() {
+        let binaries = built(&root, &of_areas(&areas, &owners, &others), &faults, &mut broken)?;
+        let others = left(&faults, &outcomes, &broken);
+        let tests_of = |fault: usize| areas[owners[fault]].tests.as_slice();
+        outcomes.extend(hunt(&faults, &others, &binaries, tests_of, &root.join("target/planted"))?);
+    }
+    outcomes.extend(broken.iter().map(|number| (*number, Outcome::NotBuilt)));
     if arguments.write {
         write(&root, hints, &faults, &outcomes)?;
     }
@@ -131,15 +138,45 @@ fn tenth(root: &Path) -> Result<u64> {
     Ok(number)
 }
 
-/// The test binaries with all faults in them, but for those that do not compile.
-fn built(
-    root: &Path,
-    areas: &[Area],
+/// The faults of which nothing is known yet.
+fn left(faults: &[Fault], known: &BTreeMap<usize, Outcome>, broken: &BTreeSet<usize>) -> Vec<usize> {
+    (0..faults.len()).filter(|number| !known.contains_key(number) && !broken.contains(number)).collect()
+}
+
+/// The binaries of the tests that noticed faults when they were last tried.
+fn hinted<'a>(
+    areas: &'a [Area],
+    owners: &[usize],
     faults: &[Fault],
     hints: &BTreeMap<String, Hint>,
-) -> Result<(Vec<Binary>, BTreeSet<usize>)> {
-    let is_known = |fault: &Fault| hints.get(&fault.name()).is_some_and(|hint| *hint == Hint::NotBuilt);
-    let mut broken: BTreeSet<usize> = (0..faults.len()).filter(|number| is_known(&faults[*number])).collect();
+) -> Wanted<'a> {
+    let mut wanted = Wanted::new();
+    for (fault, owner) in faults.iter().zip(owners) {
+        let Some(Hint::Test { name, .. }) = hints.get(&fault.name()) else { continue };
+        let is_of = |binary: &&String| name.split(' ').next() == Some(binary.as_str());
+        let binary = areas[*owner].tests.iter().find(is_of);
+        wanted.entry(&areas[*owner].cargo).or_default().extend(binary.map(String::as_str));
+    }
+    wanted.retain(|_, tests| !tests.is_empty());
+    wanted
+}
+
+/// All binaries that the areas of these faults ask for.
+fn of_areas<'a>(areas: &'a [Area], owners: &[usize], faults: &[usize]) -> Wanted<'a> {
+    let mut wanted = Wanted::new();
+    for area in faults.iter().map(|number| &areas[owners[*number]]) {
+        wanted.entry(&area.cargo).or_default().extend(area.tests.iter().map(String::as_str));
+    }
+    wanted
+}
+
+/// These test binaries with all faults in them, but for those that do not compile, which are added to `broken`.
+fn built(
+    root: &Path,
+    wanted: &Wanted<'_>,
+    faults: &[Fault],
+    broken: &mut BTreeSet<usize>,
+) -> Result<Vec<Binary>> {
     // Of its own, unless somebody says otherwise: cargo takes the copy's crates for the project's, and in one folder
     // each build would leave binaries to the other.
     let target =
@@ -148,8 +185,8 @@ fn built(
         let whole: BTreeSet<usize> = (0..faults.len()).filter(|number| !broken.contains(number)).collect();
         eprintln!("building {} faults into a copy of the tree", whole.len());
         let tree = tree::plant(root, &root.join("target/planted/tree"), faults, &whole)?;
-        match compile::build(&tree, &target, areas)? {
-            Built::Tests(binaries) => return Ok((binaries, broken)),
+        match compile::build(&tree, &target, wanted)? {
+            Built::Tests(binaries) => return Ok(binaries),
             Built::Broken(more) => {
                 eprintln!("{} do not compile", more.len());
                 broken.extend(more);
@@ -172,6 +209,12 @@ fn write(
             Outcome::Survived { .. } => noticed.remove(&name),
         };
     }
+    // Code changes, and with it the faults that there can be.
+    let mut there = BTreeSet::new();
+    for area in areas::areas(root, &[])? {
+        there.extend(areas::faults(root, &area, true)?.iter().map(Fault::name));
+    }
+    noticed.retain(|name, _| there.contains(name));
     noticed::write(root, &noticed)
 }
 
