@@ -173,7 +173,7 @@ fn one_batch_is_not_counted_from_two_shards() {
 /// Each shard has one stratum of the two, and only the merge sees both.
 #[test]
 fn strata_that_weigh_too_much_or_too_little_together_are_refused() {
-    let study = study(1, &[], 500, (1, 0));
+    let study = study(1, &[], 400, (1, 1));
     let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let told = |weight: &str| {
