@@ -137,3 +137,6 @@ fn starts(stops: &[(TrueNs, &FaultReport)]) -> Vec<TrueNs> {
     }
     starts
 }
+
+#[cfg(test)]
+mod tests;
