@@ -253,3 +253,6 @@ fn lease_over(report: &Report, claim: &Claim, by: TrueNs) -> Option<TrueNs> {
 pub(super) fn host_of(scenario: &Scenario, client: ClientId) -> Option<HostIndex> {
     scenario.clients.get(client.0 as usize).map(|client| client.host)
 }
+
+#[cfg(test)]
+mod tests;
