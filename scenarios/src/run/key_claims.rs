@@ -60,7 +60,7 @@ pub(super) fn step(mark: &LockMark, had: &[u8], has: &[u8], change: &KeyChange<'
         Mark::Value(_) if is_hash(change.after) => {
             let sets = SETTING_FIELDS.contains(&change.command);
             match counted {
-                0 if had == has && moves_expiry(change) => Step::Kept,
+                0 if moves_expiry(change) => Step::Kept,
                 0 if had == has && sets && change.before == change.after => Step::SetAlike,
                 0 if had == has => Step::None,
                 1.. => Step::Up(counted),

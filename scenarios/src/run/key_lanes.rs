@@ -52,7 +52,7 @@ pub(super) struct Touch {
     /// Who had a share of it.
     shares: Shares,
     pub(super) how: How,
-    /// Other calls with a share that had a claim then, or might yet be granted one.
+    /// Calls with a share that had a claim then, or might yet be granted one.
     pub(super) live: Vec<CallId>,
 }
 
@@ -163,7 +163,7 @@ impl KeyLanes {
             };
             let how = how.or_else(|| intrudes.then(|| How::Kept(shares.clone())));
             let is_of_a_field = is_hash(change.before) && matches!(mark.1, Mark::Value(_));
-            let live = live(&shares, by, known.claimants);
+            let live = shares.calls().filter(|call| known.claimants.may_claim(*call)).collect();
             touches.extend(how.map(|how| Touch { claim: open, is_of_a_field, shares, how, live }));
         }
         for (mark, has) in after.iter().filter(|(mark, _)| !before.contains_key(*mark)) {
@@ -420,10 +420,4 @@ fn intrudes(
     };
     let mut new = after.keys().filter(|mark| !before.contains_key(*mark));
     new.any(|mark| told.marked_by(mark, sender.call).is_some())
-}
-
-/// The other calls with a share that have a claim, or might yet be granted one.
-fn live(shares: &Shares, by: Circumstances, claimants: &Claimants) -> Vec<CallId> {
-    let is_another = |call: &CallId| by.sender.is_none_or(|sender| sender.call != *call);
-    shares.calls().filter(|call| is_another(call) && claimants.may_claim(*call)).collect()
 }

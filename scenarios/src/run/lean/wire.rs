@@ -135,7 +135,7 @@ impl Wire {
     /// Reads until nothing is left, and hands out what came. Who reads looks for its own reply: it is not woken for it,
     /// and gets it at once where nobody else waits, put down where it wants it.
     pub(super) fn read(&mut self, cx: &mut Context<'_>, reader: Option<u64>, reply: &mut Reply) {
-        while let Some(is_all) = self.fill(cx) {
+        while self.fill(cx) {
             if self.has_only(reader) {
                 self.take_only(reply);
             } else {
@@ -143,24 +143,23 @@ impl Wire {
             }
             // Whoever got its reply needs no more, and the next request asks again. That one reads before it is sent,
             // and is woken for its reply only if it read until there was nothing.
-            if is_all && self.waiting.is_empty() && reader.is_some() {
+            if self.waiting.is_empty() && reader.is_some() {
                 break;
             }
         }
     }
 
-    /// Receives something: whether it is all that there is for now. `None` if nothing is left, perhaps for good.
-    fn fill(&mut self, cx: &mut Context<'_>) -> Option<bool> {
-        let stream = self.stream.as_mut()?;
+    /// Receives something; `false` if nothing is left, perhaps for good.
+    fn fill(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
         self.received.reserve(READ_BYTES);
-        let room = self.received.capacity() - self.received.len();
         match pin!(stream.read_buf(&mut self.received)).poll(cx) {
-            Poll::Pending => return None,
+            Poll::Pending => return false,
             Poll::Ready(Ok(0)) => self.end(broken_pipe()),
-            Poll::Ready(Ok(count)) => return Some(count < room),
+            Poll::Ready(Ok(_)) => return true,
             Poll::Ready(Err(error)) => self.end(error.into()),
         }
-        None
+        false
     }
 
     /// Whether this request waits for one reply, and nobody else for any.
