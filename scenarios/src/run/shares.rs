@@ -185,21 +185,18 @@ impl Shares {
         Some(self.with(shares))
     }
 
-    /// Whose the claim is, the latest last: the calls that have a share and marked it. `several` calls set it: then a
-    /// copy is of any of them.
+    /// Whose the claim is, the latest last: the calls that have a share and marked it, some of them twice. `several`
+    /// calls set it: then a copy is of any of them.
     pub(super) fn owners(&self, mark: &LockMark, told: &Attribution, several: bool) -> Vec<Owner> {
         let mut owners = Vec::new();
         for share in self.taken.iter().filter(|share| !(share.copied && several)) {
             let Some(owner) = share.taker.owner(mark, told) else { continue };
-            let is_owner = owners.contains(&owner);
             // A call that was granted takes nothing from others: what it does to their claim is done to theirs.
-            let takes = owners.is_empty() || is_owner || !share.granted;
+            let takes = owners.is_empty() || !share.granted;
             match share.way {
                 Way::Set if takes => owners = vec![owner],
-                Way::Counted if takes && !is_owner => owners.push(owner),
-                Way::Found if takes && !is_owner && !owners.is_empty() && is_an_owners(mark, told) => {
-                    owners.push(owner);
-                }
+                Way::Counted if takes => owners.push(owner),
+                Way::Found if takes && !owners.is_empty() && is_an_owners(mark, told) => owners.push(owner),
                 _ => {}
             }
         }

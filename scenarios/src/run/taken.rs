@@ -260,6 +260,39 @@ fn a_value_that_is_everybodys_is_found_by_nobody() {
     assert_eq!(touches(&history), [extended(2, 1)]);
 }
 
+/// What is blamed on a stranger is another's: of several, that of the latest that took it.
+#[test]
+fn of_all_that_have_a_claim_the_latest_is_the_last_that_took_it_before_its_grant() {
+    // One finds the claim, another counts it up, then the first of the two does: before its grant, or after it.
+    for granted in [false, true] {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            let counts_up = ["HINCRBY", "stock", "mine", "1"];
+            client.acquires("mine");
+            send(&mut connection, &counts_up).await;
+            let early = client.acquires("mine");
+            let finds = client.acquires("mine");
+            send(&mut connection, &["PEXPIRE", "stock", "30000"]).await;
+            if granted {
+                client.granted(finds);
+                let fourth = client.acquires("mine");
+                send(&mut connection, &counts_up).await;
+                client.granted(fourth);
+            } else {
+                // What it sent before comes late.
+                client.recorder.enter(CLIENT, early);
+                send(&mut connection, &counts_up).await;
+            }
+            client.recorder.enter(CLIENT, finds);
+            send(&mut connection, &counts_up).await;
+            client.acquires("stranger");
+            send(&mut connection, &["PEXPIRE", "stock", "60000"]).await;
+        });
+        let expected = if granted { extended(5, 4) } else { extended(4, 3) };
+        assert_eq!(touches(&history).last(), Some(&expected), "granted: {granted}");
+    }
+}
+
 #[test]
 fn a_grant_whose_key_was_not_seen_says_why() {
     let cases: [(&[&str], &str); 3] = [
