@@ -230,7 +230,9 @@ fn a_number_of_nothing_is_refused_in_a_world_made_in_rust() {
 }
 
 #[test]
-fn two_objects_of_one_name_are_refused_in_a_world_made_in_rust() {
+fn two_locks_or_objects_of_one_name_are_refused_in_a_world_made_in_rust() {
+    let refused = made(|it| it.lock.names[1] = it.lock.names[0].clone());
+    assert_eq!(refused, "there are two locks `stock` | hint: name each once");
     let refused = made(|it| it.resource.objects[1].name = it.resource.objects[0].name.clone());
     assert_eq!(refused, "there are two objects `orders` | hint: name each once");
 }

@@ -6,6 +6,9 @@
 //! Calls, clients and connections are numbered from zero or one on, so what is known of each is found by its number:
 //! every request asks several times.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use doublehold_history::{CallId, ClientId, LockId};

@@ -1,6 +1,9 @@
 //! Who claims the lock, and the evidence of clocks: whose are read when a claim begins or ends, and which deadline
 //! counts.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{CallId, ClientId, Deadline, EventKind};

@@ -5,6 +5,9 @@
 //!
 //! Assumes that a number is a count. A lease in milliseconds that is moved on looks like one that is counted up.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use doublehold_history::LockId;

@@ -260,7 +260,29 @@ fn a_value_that_is_everybodys_is_found_by_nobody() {
     assert_eq!(touches(&history), [extended(2, 1)]);
 }
 
-/// What is blamed on a stranger is another's: of several, that of the latest that took it.
+/// A call that moves a key's expiry may find its own there: as far as it has told by then.
+#[test]
+fn a_call_that_told_another_mark_is_not_expected_to_mark_what_it_prolongs() {
+    for (tells_another, expected) in
+        [(false, vec![released(2, 2)]), (true, vec![extended(2, 1), released(2, 1)])]
+    {
+        let history = run(move |client| async move {
+            let mut connection = client.connect().await;
+            client.acquires("mine");
+            ask(&mut connection, &set("mine")).await;
+            client.recorder.begin(CLIENT, LOCK);
+            if tells_another {
+                client.env.marks(b"another");
+            }
+            send(&mut connection, &["PEXPIRE", "stock", "30000"]).await;
+            client.env.marks(b"mine");
+            ask(&mut connection, &del()).await;
+        });
+        assert_eq!(touches(&history), expected, "it told another mark before: {tells_another}");
+    }
+}
+
+/// A stranger's change of a claim that several have is one of the latest's, the last that took it.
 #[test]
 fn of_all_that_have_a_claim_the_latest_is_the_last_that_took_it_before_its_grant() {
     // One finds the claim, another counts it up, then the first of the two does: before its grant, or after it.

@@ -294,3 +294,35 @@ fn a_loaded_key_is_of_the_call_that_set_its_value_and_nobodys_if_several_did() {
         assert_eq!(wrong_release(&history).as_str(), expected, "{values:?}");
     }
 }
+
+#[test]
+fn a_key_that_is_two_locks_is_in_doubt_once() {
+    let history = run(|client| async move {
+        for lock in ["stock", "stock", "orders", "orders", "stock", "unknown"] {
+            client.env.names_key(lock, b"global");
+        }
+        client.env.names_key("orders", b"own");
+    });
+    assert_eq!(
+        doubts(&history),
+        [
+            "the locks \"stock\" and \"orders\" have the same key `global`, so nobody can tell whose it is: make the \
+             key from the lock's name"
+        ]
+    );
+}
+
+/// A token that stands beside a claim is no detail of it if it is a key of its own.
+#[test]
+fn a_value_that_a_call_set_and_did_not_mark_is_in_doubt_also_if_the_call_has_a_claim() {
+    let history = run(|client| async move {
+        let mut connection = client.connect().await;
+        client.acquires("one");
+        for value in ["one", "other"] {
+            ask(&mut connection, &set(value)).await;
+            ask(&mut connection, &del()).await;
+        }
+    });
+    assert_eq!(touches(&history), [released(1, 1)]);
+    assert_eq!(doubts(&history).len(), 1);
+}

@@ -40,8 +40,13 @@ enum Tells {
 enum Act {
     Begins(Tells),
     IsGranted,
-    /// A call's own token, if it is its lock's key; otherwise a value that no lock has. If it is free, or anyway.
-    Sets(bool, Option<u64>),
+    /// A call's own token, if it is its lock's key and it means to; otherwise a value that no lock has. If it is free,
+    /// or anyway.
+    Sets {
+        own: bool,
+        if_free: bool,
+        ttl: Option<u64>,
+    },
     /// For so long, or for ever.
     Prolongs(Option<u64>),
     /// In one of several ways.
@@ -127,8 +132,8 @@ impl Play {
         model.expire(sent.at, sent.at_ms);
         let words = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
         match act {
-            Act::Sets(if_free, ttl) => {
-                let of = sent.by.filter(|by| model.calls[*by].lock == lock);
+            Act::Sets { own, if_free, ttl } => {
+                let of = sent.by.filter(|by| own && model.calls[*by].lock == lock);
                 model.set(lock, sent, of, if_free, ttl);
                 let mut set = vec!["SET".to_owned(), key.to_owned(), of.map_or(NOBODYS.to_owned(), token)];
                 set.extend(ttl.iter().flat_map(|ttl| ["PX".to_owned(), ttl.to_string()]));
@@ -245,8 +250,8 @@ fn steps() -> impl Strategy<Value = Step> {
     let acts = prop_oneof![
         3 => tells.prop_map(Act::Begins),
         3 => Just(Act::IsGranted),
-        6 => (any::<bool>(), proptest::option::of(1..60_u64))
-            .prop_map(|(if_free, ttl)| Act::Sets(if_free, ttl)),
+        6 => (proptest::bool::weighted(0.9), any::<bool>(), proptest::option::of(1..60_u64))
+            .prop_map(|(own, if_free, ttl)| Act::Sets { own, if_free, ttl }),
         7 => proptest::option::weighted(0.9, 1..90_u64).prop_map(Act::Prolongs),
         3 => (0..4_usize).prop_map(Act::Deletes),
         1 => Just(Act::Reads),
