@@ -190,3 +190,6 @@ impl<'a> Trials<'a> {
         self.prepared.of_scenario(&scenario).ok()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,3 +144,6 @@ pub(super) fn grants(history: &History, of: ClientId, wanted: LockId) -> Vec<Cal
     };
     history.events().iter().filter_map(|event| grant(&event.what)).collect()
 }
+
+#[cfg(test)]
+mod tests;
