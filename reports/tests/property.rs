@@ -153,6 +153,8 @@ fn what_is_found_is_shrunk_and_kept_and_replayed_first_until_it_is_mended() {
     let found = property(&folder, false).run(worlds("delete").scenarios().unwrap()).unwrap();
     assert!(!found.holds());
     let broken = found.broken.as_ref().expect("256 cases are enough");
+    let case = broken.case.expect("it was drawn");
+    assert!(found.to_string().contains(&format!("\ncase {case}: WR")), "{found}");
     let shrunk = broken.shrunk.as_ref().expect("it is shrunk");
     // Minimal by leaving out, which need not be the fewest: one fault may need another that makes room for it.
     assert!(shrunk.is_minimal && shrunk.after.clients == 2, "{found}");
@@ -180,6 +182,21 @@ fn what_is_found_is_shrunk_and_kept_and_replayed_first_until_it_is_mended() {
     assert!(mended.holds() && (mended.replayed, mended.tally.runs) == (1, 21), "{mended}");
     property(&folder, true).cases(20).check(harmless());
     assert_eq!(plans_in(&folder), [plan]);
+
+    // A plan that breaks nothing any more is no case: those that are drawn are counted from 1.
+    let quiet = folder.with_file_name("quiet");
+    std::fs::create_dir(&quiet).unwrap();
+    std::fs::write(quiet.join("held.plan"), holding()).unwrap();
+    let found = property(&quiet, false).run(worlds("delete").scenarios().unwrap()).unwrap();
+    assert_eq!((found.replayed, found.broken.as_ref().unwrap().case), (1, Some(case)), "{found}");
+    assert!(found.to_string().contains(", 1 regression, ") && again.to_string().contains(", 1 regression, "));
+}
+
+/// The plan of a run in which nothing happens.
+fn holding() -> String {
+    let strategy = plans(lock(false), worlds("script").weather([]).scenarios().unwrap());
+    let mut runner = TestRunner::new_with_rng(cases(1), fixed());
+    strategy.new_tree(&mut runner).unwrap().current().to_toml().unwrap()
 }
 
 #[test]
@@ -225,6 +242,10 @@ fn what_never_says_anything_is_no_pass() {
     let tried = property().run(nobody).unwrap();
     assert!(tried.broken.is_none() && !tried.holds());
     assert!(tried.to_string().contains("no call was ever granted the lock"), "{tried}");
+    assert!(tried.to_string().contains(", 0 regressions, "), "{tried}");
+    let one = worlds("script").weather([]).scenarios().unwrap();
+    let alone = property().cases(1).run(one).unwrap();
+    assert!(alone.holds() && alone.tally.runs == 1, "{alone}");
 
     let nothing = worlds("script").scenarios().unwrap().prop_filter("there is no such", |_| false);
     let words = property().run(nothing).expect_err("nothing can be drawn").to_string();
@@ -308,6 +329,10 @@ fn a_property_of_which_more_than_one_case_in_a_hundred_is_undecided_is_no_pass()
     assert!(with(3).holds() && with(3).to_string().contains("nothing found"), "{}", with(3));
     let said = "P1 was not decided in 4 of 300 cases, and a pass leaves at most 1 in 100 undecided; in case 3: the run";
     assert!(!with(4).holds() && with(4).to_string().contains(said), "{}", with(4));
+    let mut often = with(299);
+    let count = often.tally.predicates.get_mut(&Predicate::P1).unwrap();
+    (count.holds, count.violated) = (0, 1);
+    assert!(often.to_string().contains("P1 was not decided in 299 of 300 cases"), "{often}");
     assert!(
         with(300).to_string().contains("P1 was never decided; in case 3: the run used up"),
         "{}",

@@ -96,6 +96,7 @@ mod tests {
             Draws::read(cases, value).map_err(|error| error.to_string())
         };
         assert_eq!(read(10, &[]), Ok(Draws { cases: 10, seed: 0 }));
+        assert_eq!(read(10, &[(RNG_SEED, "0")]), Ok(Draws { cases: 10, seed: 0 }));
         assert_eq!(read(10, &[(CASES, "20"), (RNG_SEED, "7")]), Ok(Draws { cases: 20, seed: 7 }));
         let refused =
             "the variable DOUBLEHOLD_CASES is `many`: set it to a number from 1 to 100000, or unset it";

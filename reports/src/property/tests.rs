@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Kind, Switch, Switches, Value, descriptors};
+use doublehold_scenarios::many::Count;
 use doublehold_scenarios::scenario::{DelayLaw, Persistence, Probability};
 use doublehold_scenarios::weather::{RandomFault, Weather, preset};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
@@ -81,6 +82,12 @@ fn of_each_line_of_a_preset_every_mildness_is_drawn_and_no_other() {
         }
     }
     assert!(weathers(&["clod"]).expect_err("there is none").to_string().contains("did you mean `cloud`?"));
+}
+
+#[test]
+fn of_no_preset_comes_no_fault_within_twenty_seconds() {
+    let all = drawn(&weathers(&[]).expect("nothing is asked for"), 20);
+    assert!(all.iter().all(|it| it.faults.is_empty() && it.window == Duration::from_secs(20)));
 }
 
 /// The whole milliseconds that a length of time may be, where it is not zero.
@@ -190,6 +197,112 @@ fn of_each_number_of_a_world_every_value_is_drawn_and_no_other() {
     assert!(drawn(&replicated, 20).iter().all(|it| it.replicated));
 }
 
+fn known(name: &str) -> Descriptor {
+    descriptors().into_iter().find(|lock| lock.name == name).expect("it is there")
+}
+
+/// As the words beside it say.
+#[test]
+fn a_world_is_small_unless_told_otherwise() {
+    for (name, nodes) in [("single", 1..=1), ("replicated", 2..=3), ("redlock", 1..=5)] {
+        let all = drawn(&Worlds::described(known(name)).topologies(), 400);
+        let seen = |of: fn(&Topology) -> u64| all.iter().map(of).collect::<BTreeSet<u64>>();
+        assert_eq!(seen(|it| it.nodes as u64), nodes.collect(), "{name}");
+        assert_eq!(seen(|it| it.clients as u64), (2..=3).collect(), "{name}");
+        assert_eq!(seen(|it| it.rounds.into()), (1..=2).collect(), "{name}");
+        let kept: BTreeSet<String> = all.iter().map(|it| format!("{:?}", it.persistence)).collect();
+        assert_eq!(kept.len(), 3, "{name}: {kept:?}");
+        // Nearly from end to end, and not beyond.
+        let assert_spans = |all: BTreeSet<Duration>, from: Duration, to: Duration| {
+            let (first, last) = (*all.first().expect("some"), *all.last().expect("some"));
+            assert!(from <= first && first < from + to / 10, "{name}: {first:?}");
+            assert!(last <= to && to - to / 10 < last, "{name}: {last:?}");
+        };
+        let second = Duration::from_secs(1);
+        assert_spans(all.iter().map(|it| it.ttl).collect(), 2 * second, 8 * second);
+        let delays = all.iter().flat_map(|it| times(&Some(it.delay.clone()))).collect();
+        assert_spans(delays, Duration::from_micros(100), Duration::from_millis(10));
+    }
+}
+
+/// A lock of the user's own that has the name of one of ours: its switches are known, and ours are not.
+#[test]
+fn what_is_drawn_is_in_the_scenario() {
+    let mut lock = known("single");
+    let own = Switch {
+        name: "own",
+        ..known("redlock").switches.into_iter().find(|it| it.name == "jitter").expect("a flag")
+    };
+    lock.switches.push(own);
+    let (first, second) = (Duration::from_secs(1), Duration::from_secs(2));
+    let worlds = Worlds::described(lock).ttl(second..=Duration::ZERO).weather(["cloud"]);
+    let worlds =
+        worlds.with(|scenario| scenario.limits.events = 1).with(|scenario| scenario.limits.events += 7);
+    let all = drawn(&worlds.scenarios().expect("a bound is at least its beginning"), 200);
+    let distinct = |of: &dyn Fn(&Scenario) -> String| all.iter().map(of).collect::<BTreeSet<String>>();
+    assert!(all.iter().all(|it| it.lock.ttl == second && it.limits.events == 8), "in turn, and to the last");
+    assert_eq!(distinct(&|it| format!("{:?}", it.nodes.persistence)).len(), 3);
+    assert!(distinct(&|it| format!("{:?}", it.link.delay)).len() > 100);
+    assert_eq!(distinct(&|it| format!("{:?}", it.lock.switches.get("own"))).len(), 2);
+    assert!(all.iter().any(|it| it.weather.as_ref().is_some_and(|weather| !weather.faults.is_empty())));
+    let retry = DelayLaw::Uniform { min: first / 2, max: first * 3 / 2 };
+    for scenario in &all {
+        let limits = &scenario.limits;
+        let minutes = |minutes: u32| 60 * minutes * first;
+        assert_eq!(
+            (limits.obtain_within, limits.after_faults, limits.time),
+            (Some(minutes(1)), true, minutes(10))
+        );
+        assert!(scenario.clients.iter().all(|client| client.retry == retry));
+    }
+}
+
+/// Of a tally of many cases: the first that broke anything that was to hold, and the gravest thing in it.
+#[test]
+fn a_property_is_broken_by_the_first_case_and_the_gravest_of_it() {
+    let property = |holds: &[Predicate]| {
+        let lock = doublehold_lockimpl::Existing::on_one_node("mine", async |_, _, _| Ok(None::<Nothing>));
+        Property::new("a name / of its own", lock).holds(holds)
+    };
+    let count = |first: u64| Count { violated: 1, first: Some(Seed(first)), ..Count::default() };
+    let tally = |panicked: Option<u64>| Tally {
+        predicates: [(Predicate::P1, count(5)), (Predicate::P2, count(3)), (Predicate::WR, count(2))].into(),
+        panicked: panicked.map(|first| (Seed(first), 1)),
+        ..Tally::default()
+    };
+    let first = |holds: &[Predicate], panicked| property(holds).first(&tally(panicked)).map(|it| it.0);
+    assert_eq!(first(&[Predicate::P1, Predicate::P2], Some(9)), Some(3));
+    assert_eq!(first(&[Predicate::P2, Predicate::P1], None), Some(3));
+    assert_eq!(first(&[Predicate::P1], Some(4)), Some(4));
+    assert_eq!((first(&[Predicate::P4], None), first(&[], Some(1))), (None, Some(1)));
+    let all = property(&Predicate::ALL);
+    assert_eq!(all.target(|_| true), Some(Target::ALL[0]));
+    for shown in Target::ALL {
+        assert_eq!(all.target(|target| target == shown), Some(shown));
+        let at_least = Target::ALL.iter().position(|target| *target == shown).expect("it is one");
+        let rest = &Target::ALL[at_least..];
+        assert_eq!(all.target(|target| rest.contains(&target)), Some(shown));
+    }
+    let not_asked = property(&[Predicate::P2]).target(|target| target == Target::Violates(Predicate::P1));
+    assert_eq!(not_asked, None);
+    let folder = Path::new(REGRESSIONS).join(names::joined(["a name / of its own"]));
+    assert_eq!(property(&[]).regressions, Some(folder), "of its own name, if nothing is said");
+    assert_eq!(property(&[]).no_regressions().regressions, None);
+}
+
+/// What nobody is ever granted.
+struct Nothing;
+
+impl doublehold_lockimpl::Guard for Nothing {
+    fn token(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    async fn release(self) -> redis::RedisResult<bool> {
+        Ok(false)
+    }
+}
+
 /// The seeds of cases that are drawn from a seed.
 fn cases(cases: u64, seed: u64) -> Vec<Seed> {
     let scenario = catalog::load("quiet", &[]).expect("in the catalogue");
@@ -219,7 +332,9 @@ fn each_run_has_a_file_of_its_own_also_if_two_have_one_seed() {
     let write = |report| regressions::write(&folder, target, report).expect("there is room");
     let mut paths: Vec<PathBuf> = reports.iter().map(write).collect();
     assert_eq!(write(&reports[0]), paths[0], "the same run has the same name");
-    std::fs::write(folder.join("notes.txt"), "not a plan").expect("there is room");
+    for other in ["notes.txt", "notes"] {
+        std::fs::write(folder.join(other), "not a plan").expect("there is room");
+    }
     let read = regressions::read(&folder, &descriptors()).expect("they were written");
     for (report, path) in reports.iter().zip(&paths) {
         let plan = read.iter().find(|(of, _)| of == path).map(|(_, plan)| plan);
