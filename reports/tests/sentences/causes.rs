@@ -436,14 +436,16 @@ fn under_way(seen: &Seen<'_>, who: ClientId, at: TrueNs) -> bool {
         .iter()
         .find(|claim| claim.client == who && claim.from <= at && claim.to.is_none_or(|to| at < to));
     let Some(claim) = claim else { return false };
-    let arrived = seen.all().find_map(|(when, what)| match what {
-        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. }
-            if *grant == claim.grant =>
-        {
-            Some(when)
-        }
+    let count = |wanted: fn(&EventKind) -> Option<CallId>| {
+        seen.all().filter(|(when, what)| *when <= at && wanted(what) == Some(claim.grant)).count()
+    };
+    let sent = count(|what| match what {
+        EventKind::WriteSent { grant, .. } => Some(*grant),
         _ => None,
     });
-    sent_at(seen, |grant| grant == claim.grant).is_some_and(|sent| sent <= at)
-        && arrived.is_none_or(|arrived| at < arrived)
+    let arrived = count(|what| match what {
+        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } => Some(*grant),
+        _ => None,
+    });
+    arrived < sent
 }

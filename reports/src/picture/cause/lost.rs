@@ -224,13 +224,11 @@ pub(super) fn freed_in_turn(facts: &Facts<'_>, first: &Claim, second: &Claim) ->
 /// What kept a client from noticing, or from caring, that its key was gone.
 fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
     let name = facts.client(holder.client);
-    let of_grant =
-        || facts.run.history.events().iter().filter(|event| event.what.call() == Some(holder.grant));
-    let first = |wanted: fn(&EventKind) -> bool| of_grant().find(|it| wanted(&it.what)).map(|it| it.at);
-    let called = first(|what| matches!(what, EventKind::ReleaseCalled { .. }));
-    let returned = first(|what| matches!(what, EventKind::ReleaseReturned { .. }));
-    let releasing =
-        called.is_some_and(|called| called <= at) && returned.is_none_or(|returned| at < returned);
+    let of_grant = || facts.run.history.events().iter().filter(|it| it.what.call() == Some(holder.grant));
+    let last = |wanted: fn(&EventKind) -> bool| {
+        of_grant().rfind(|it| it.at <= at && wanted(&it.what)).map(|it| &it.what)
+    };
+    let releasing = matches!(last(is_of_release), Some(EventKind::ReleaseCalled { .. }));
     if let Some(stopped) = facts.host_of(holder.client).and_then(|host| facts.faults.stopped(host, at)) {
         let within = if releasing { " in its release" } else { "" };
         return Some(format!("{name} was {stopped}{within}"));
@@ -244,15 +242,21 @@ fn meanwhile(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<String> {
     if let Some(wanted) = waited_for(facts, holder, at) {
         return Some(format!("{name} waited for {}", facts.the_lock(wanted)));
     }
-    let sent = first(|what| matches!(what, EventKind::WriteSent { .. }));
-    let arrived =
-        first(|what| matches!(what, EventKind::WriteApplied { .. } | EventKind::WriteRefused { .. }));
-    let on_its_way = sent.is_some_and(|sent| sent <= at) && arrived.is_none_or(|arrived| at < arrived);
+    let on_its_way = matches!(last(is_of_write), Some(EventKind::WriteSent { .. }));
     Some(if on_its_way {
         format!("{name}'s write was on its way")
     } else {
         format!("{name} was still at work")
     })
+}
+
+fn is_of_release(what: &EventKind) -> bool {
+    matches!(what, EventKind::ReleaseCalled { .. } | EventKind::ReleaseReturned { .. })
+}
+
+fn is_of_write(what: &EventKind) -> bool {
+    use EventKind::{WriteApplied, WriteRefused, WriteSent};
+    matches!(what, WriteSent { .. } | WriteApplied { .. } | WriteRefused { .. })
 }
 
 /// Another lock that a holder was waiting for at an instant. A refused call may be made again, so it ends no wait.
@@ -269,12 +273,13 @@ fn waited_for(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<LockId> {
     })
 }
 
-/// What took a node's memory at such an instant.
+/// What took a node's memory first, at such an instant.
 fn death(facts: &Facts<'_>, node: HostIndex, when: impl Fn(TrueNs) -> bool) -> Option<&'static str> {
-    let fault = facts.run.faults.iter().find(|fault| {
+    let deaths = facts.run.faults.iter().filter(|fault| {
         let kills = fault.fault.effect.kind().nature == Nature::Death;
         kills && fault.hosts.contains(&node) && fault.from.is_some_and(&when)
-    })?;
+    });
+    let fault = deaths.min_by_key(|fault| fault.from)?;
     Some(if matches!(fault.fault.effect, Effect::Crash { .. }) { "crashed" } else { "lost power" })
 }
 
