@@ -326,3 +326,6 @@ pub(super) fn grants_in(evidence: &Evidence) -> Vec<CallId> {
         Evidence::Waited(_) | Evidence::LongWait(_) | Evidence::Omitted { .. } => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

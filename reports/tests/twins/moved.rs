@@ -87,6 +87,19 @@ const WAITS: &[Moved] = &[
     },
     Moved {
         rule: "LV: a dead client's key keeps",
+        what: "the key was set, and the client died, at the wait's beginning",
+        change: |report| {
+            let from = wait(report).0;
+            key(report, "c1", "A").from = from;
+            rewrite(report, |at, what| match what {
+                EventKind::Died { .. } => Some((from, what)),
+                _ => Some((at, what)),
+            });
+        },
+        told: SAME,
+    },
+    Moved {
+        rule: "LV: a dead client's key keeps",
         what: "the key was set after the wait's beginning",
         change: |report| {
             let it = after(wait(report).0);
@@ -179,6 +192,71 @@ const LOST: &[Moved] = &[
             });
         },
         told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
+    },
+    Moved {
+        rule: "not: the holder was still at work",
+        what: "the write arrived when the key expired",
+        change: |report| {
+            let end = end(key(report, "c1", "A"));
+            rewrite(report, |at, what| match what {
+                EventKind::WriteApplied { client: ClientId(0), .. } => Some((end, what)),
+                _ => Some((at, what)),
+            });
+        },
+        told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
+    },
+    Moved {
+        rule: "not: the holder was still at work",
+        what: "the write was sent when the key expired",
+        change: |report| {
+            let end = end(key(report, "c1", "A"));
+            rewrite(report, |at, what| match what {
+                EventKind::WriteSent { client: ClientId(0), .. } => Some((end, what)),
+                _ => Some((at, what)),
+            });
+        },
+        told: SAME,
+    },
+    Moved {
+        rule: "not: the holder was still at work",
+        what: "the write was sent right after the key expired",
+        change: |report| {
+            let end = end(key(report, "c1", "A"));
+            rewrite(report, |at, what| match what {
+                EventKind::WriteSent { client: ClientId(0), .. } => Some((after(end), what)),
+                _ => Some((at, what)),
+            });
+        },
+        told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
+    },
+    Moved {
+        rule: "the holder was still at work",
+        what: "the key lived for just as long as a clock that is a tenth fast makes of its lease",
+        change: |report| {
+            let at = TrueNs(key(report, "c1", "A").from.0 + 9_090_909_091);
+            expires(report, at);
+        },
+        told: SAME,
+    },
+    Moved {
+        rule: "the holder was still at work",
+        what: "the key lived for a little less",
+        change: |report| {
+            let at = TrueNs(key(report, "c1", "A").from.0 + 9_090_909_090);
+            expires(report, at);
+        },
+        told: "c1's key expired on A before its time, and c2 was granted the lock",
+    },
+    Moved {
+        rule: "the holder was still at work",
+        what: "the next holder released the key at the instant at which it expired",
+        change: |report| {
+            let at = end(key(report, "c1", "A"));
+            let held = granted(report, 0).1;
+            let deleted = deletion(report, held);
+            report.history.push(at, deleted);
+        },
+        told: SAME,
     },
     Moved {
         rule: "a failed extension deletes its own key",
@@ -405,6 +483,32 @@ const LATE_GRANTS: &[Moved] = &[
             let it = after(granted(report, 0).0);
             fault(report, "clock-step").from = Some(it);
         },
+        told: "c1 was granted the lock when its key had expired on A",
+    },
+    Moved {
+        rule: "the wall clock that measured the lease was set back",
+        what: "it was set back when the client asked",
+        change: |report| {
+            let (at, ()) = event(report, |what| {
+                matches!(what, EventKind::AcquireStarted { client: ClientId(0), .. }).then_some(())
+            });
+            fault(report, "clock-step").from = Some(at);
+        },
+        told: SAME,
+    },
+    Moved {
+        rule: "the wall clock that measured the lease was set back",
+        what: "it was set back at the grant",
+        change: |report| {
+            let at = granted(report, 0).0;
+            fault(report, "clock-step").from = Some(at);
+        },
+        told: SAME,
+    },
+    Moved {
+        rule: "the wall clock that measured the lease was set back",
+        what: "it never was",
+        change: |report| fault(report, "clock-step").from = None,
         told: "c1 was granted the lock when its key had expired on A",
     },
     Moved {
