@@ -308,6 +308,7 @@ mod tests {
         assert!(is_precise(counted(40, 0)), "1 %, and between 0.7 and 1.4 %");
         assert!(!is_precise(counted(40, 400)), "between 0.7 and 12 %");
         assert!(!is_precise(counted(0, 400)) && !is_precise(counted(0, 4_000)));
+        assert!(!super::is_precise(None)(counted(40, 0)), "of a width that nobody can read");
     }
 
     fn header(changes: &[(&str, serde_json::Value)]) -> StudyHeader {

@@ -46,7 +46,7 @@ impl Journal {
             return Err(RecordsError::refused(path, "they are a link to another file", hint));
         }
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        let file = options.write(true).create(true).truncate(false).open(path).map_err(failed)?;
         lock(path, &file)?;
         let mut journal = Journal { path: path.to_owned(), file };
         let (whole, begun) = match Records::open(path)? {

@@ -69,7 +69,7 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
         merge(&[one.clone(), two], false, &mut Vec::new()).expect_err("they differ").to_string()
     };
     let first = one.display();
-    let differences: [(Change, String, &str); 6] = [
+    let differences: [(Change, String, &str); 8] = [
         (
             |it| it.program = "9.9.9".to_owned(),
             format!("the program's version is `9.9.9` in it and `{}` in `{first}`", header.program),
@@ -96,6 +96,17 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
             |it| it.fingerprint[3] = "0".to_owned(),
             format!("the same seeds give other runs of design `1` than in `{first}`"),
             "sweep with the same files and the same program",
+        ),
+        // Of several the first.
+        (
+            |it| it.fingerprint.iter_mut().for_each(|hash| *hash = "0".to_owned()),
+            format!("the same seeds give other runs of design `0` than in `{first}`"),
+            "sweep with the same files and the same program",
+        ),
+        (
+            |it| it.designs.iter_mut().for_each(|design| design.world += "# more"),
+            format!("the world of design `0` is another than in `{first}`"),
+            "the study names a file that has changed",
         ),
         (
             |it| it.designs[0].world += "# more",
