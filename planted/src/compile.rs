@@ -20,11 +20,13 @@ pub(crate) struct Binary {
     pub(crate) path: PathBuf,
     /// The folder of its package, in which cargo runs it.
     pub(crate) folder: PathBuf,
+    /// The further arguments with which cargo built it: with other features it is another one of the same name.
+    pub(crate) arguments: Vec<String>,
 }
 
 /// The outcome of a build.
 pub(crate) enum Built {
-    /// All of the tests that areas ask for.
+    /// All of the test binaries that are wanted.
     Tests(Vec<Binary>),
     /// The faults because of which there are none.
     Broken(BTreeSet<usize>),
@@ -63,7 +65,7 @@ struct Span {
     is_primary: bool,
 }
 
-/// Builds these.
+/// Builds these test binaries.
 ///
 /// # Errors
 ///
@@ -102,7 +104,7 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
         match (line.reason.as_str(), line.message) {
             ("compiler-message", Some(message)) if message.level == "error" => errors.push(message),
             ("compiler-artifact", _) => {
-                binaries.extend(binary(line.target, line.manifest_path, line.executable))
+                binaries.extend(binary(line.target, line.manifest_path, line.executable, arguments))
             }
             _ => {}
         }
@@ -120,13 +122,18 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
     Ok(Built::Broken(broken))
 }
 
-fn binary(target: Option<Target>, manifest: Option<PathBuf>, path: Option<PathBuf>) -> Option<Binary> {
+fn binary(
+    target: Option<Target>,
+    manifest: Option<PathBuf>,
+    path: Option<PathBuf>,
+    arguments: &[String],
+) -> Option<Binary> {
     let (target, folder, path) = (target?, manifest?.parent()?.to_owned(), path?);
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
     let manifest: toml::Table = manifest.parse().ok()?;
     let package = manifest.get("package")?.get("name")?.as_str()?;
     let of = if target.kind.iter().any(|kind| kind == "test") { target.name.as_str() } else { "lib" };
-    Some(Binary { name: format!("{package}:{of}"), path, folder })
+    Some(Binary { name: format!("{package}:{of}"), path, folder, arguments: arguments.to_vec() })
 }
 
 /// The faults in whose text an error is; if it is in none, those in whose switches it is; if in none of these, those

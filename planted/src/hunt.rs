@@ -1,6 +1,6 @@
 //! The search for a test that notices a fault.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -27,21 +27,21 @@ pub(crate) enum Outcome {
     Survived { asked: usize },
 }
 
-/// Switches each of these faults on for the tests that come by it, quickest first.
+/// Switches each of these faults on for the tests that come by it, quickest first; `asks` tells whether the tests of a
+/// binary are asked about a fault.
 ///
 /// # Errors
 ///
 /// If a test cannot be started, or fails with all faults off.
-pub(crate) fn hunt<'a>(
+pub(crate) fn hunt(
     faults: &[Fault],
     left: &[usize],
     binaries: &[Binary],
-    tests_of: impl Fn(usize) -> &'a [String] + Sync,
+    asks: impl Fn(usize, &Binary) -> bool + Sync,
     folder: &Path,
 ) -> Result<BTreeMap<usize, Outcome>> {
-    let asked: BTreeSet<&String> = left.iter().flat_map(|number| tests_of(*number)).collect();
-    let binaries: Vec<Binary> =
-        binaries.iter().filter(|binary| asked.contains(&binary.name)).cloned().collect();
+    let is_asked = |binary: &&Binary| left.iter().any(|number| asks(*number, binary));
+    let binaries: Vec<Binary> = binaries.iter().filter(is_asked).cloned().collect();
     eprintln!(
         "running each test of {} binaries by itself, to learn which faults it comes by",
         binaries.len()
@@ -51,8 +51,7 @@ pub(crate) fn hunt<'a>(
     eprintln!("switching on {} faults, one at a time, for {} tests", left.len(), tests.len());
     let ended = AtomicUsize::new(0);
     let found = each(left, |_, number| {
-        let may =
-            |test: &&Test| test.comes_by.contains(number) && tests_of(*number).contains(&test.binary.name);
+        let may = |test: &&Test| test.comes_by.contains(number) && asks(*number, &test.binary);
         let outcome = first_of(tests.iter().filter(may), *number)?;
         let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
         if let Outcome::Survived { asked } = outcome {
@@ -75,14 +74,16 @@ pub(crate) fn remembered(
     faults: &[Fault],
     tried: &[usize],
     binaries: &[Binary],
+    asks: impl Fn(usize, &Binary) -> bool,
     hints: &BTreeMap<String, Hint>,
 ) -> Result<BTreeMap<usize, Outcome>> {
     let hint = |number: &usize| hints.get(&faults[*number].name());
     let wanted: Vec<&Hint> = tried.iter().filter_map(hint).collect();
     let tests = suite::named(binaries, &wanted)?;
-    let test_of = |number: &usize| match hint(number)? {
-        Hint::Test { name, .. } => Some((*number, tests.get(name)?)),
-        Hint::NotBuilt => None,
+    let test_of = |number: &usize| {
+        let Hint::Test { name, .. } = hint(number)? else { return None };
+        let is_it = |test: &&Test| test.called() == *name && asks(*number, &test.binary);
+        Some((*number, tests.iter().find(is_it)?))
     };
     let known: Vec<(usize, &Test)> = tried.iter().filter_map(test_of).collect();
     let found = each(&known, |_, (number, test)| Ok((*number, first_of([*test].into_iter(), *number)?)))?;

@@ -2,7 +2,7 @@
 //!
 //! A fault can be noticed only by a test that comes by it, and is best looked for by the quickest of those.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -87,8 +87,8 @@ pub(crate) fn suite(binaries: &[Binary], folder: &Path) -> Result<Vec<Test>> {
 /// # Errors
 ///
 /// If a binary does not list its tests.
-pub(crate) fn named(binaries: &[Binary], hints: &[&Hint]) -> Result<BTreeMap<String, Test>> {
-    let mut found = BTreeMap::new();
+pub(crate) fn named(binaries: &[Binary], hints: &[&Hint]) -> Result<Vec<Test>> {
+    let mut found = Vec::new();
     for binary in binaries {
         for name in names(binary)? {
             let mut test = Test { binary: binary.clone(), name, takes: TOO_LONG, comes_by: BTreeSet::new() };
@@ -99,7 +99,7 @@ pub(crate) fn named(binaries: &[Binary], hints: &[&Hint]) -> Result<BTreeMap<Str
             });
             if let Some(takes) = hinted {
                 test.takes = takes;
-                found.insert(called, test);
+                found.push(test);
             }
         }
     }

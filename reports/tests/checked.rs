@@ -100,20 +100,20 @@ fn names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written() {
     assert!(names.eq(["txt", "plan"].map(|ending| format!("{test}.short.mine.1.{ending}"))), "{short:?}");
 }
 
-/// A lock that gives itself to anyone, and panics in every run but the first few.
+/// A lock that gives itself to anyone, and panics at one token in sixteen.
 #[test]
 fn without_weather_the_first_seed_that_shows_anything_is_shown_and_not_the_gravest() {
     let take = |redis: MultiplexedConnection, client: Client, wanted: Wanted| async move {
         let token = client.token();
-        assert!(token.as_bytes()[0] < b'8', "one token in two");
+        assert!(token.as_bytes()[0] != b'f', "planted");
         Ok(Some(Held(redis, wanted, token)))
     };
     let world = World::new("two clients").nodes(["A"]).clients(2, ["acquire", "work 1s", "release"]);
     let checked = check(&world, Existing::on_one_node("mine", take)).no_files();
-    let checked = checked.seeds(1..=12).run().expect("it can be run");
+    let checked = checked.seeds(1..=40).run().expect("it can be run");
     let overlap = checked.count(Predicate::P1).first.expect("whoever has not panicked holds");
-    let panic = checked.tally.panicked.expect("one token in two").0;
+    let panic = checked.tally.panicked.expect("of 80 tokens some begin so").0;
     let shown = checked.bad.as_ref().expect("there is something").report.seed;
     assert_eq!(shown, overlap.min(panic), "{overlap} and {panic}");
-    assert_ne!(overlap, panic, "or this says nothing");
+    assert!(overlap < panic, "{overlap} and {panic}: or this says nothing");
 }

@@ -179,3 +179,17 @@ pub(crate) fn superscript(exponent: i32) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     exponent.to_string().chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
 }
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_powers_of_ten_if_any_number_in_it_is_small_and_none_at_all_is_not() {
+        for (scale, smallest) in [(Scale::Share, SMALLEST_SHARE), (Scale::Number, SMALLEST_NUMBER)] {
+            let beside = |sizes: &[f64]| scale.beside(sizes.iter().copied());
+            assert_eq!([beside(&[]), beside(&[0.0, 0.5]), beside(&[smallest])], [scale; 3]);
+            assert_eq!(beside(&[0.5, smallest * 0.999]), Scale::Powers);
+        }
+    }
+}

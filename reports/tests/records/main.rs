@@ -181,6 +181,22 @@ fn one_batch_is_not_counted_from_two_shards() {
     assert!(told.contains("runs.2-of-2.jsonl`: the batch 0 of cell 0 is in it and in `"), "{told}");
 }
 
+/// Of one design there are two hashes: at the beginning of the grid, and at its end.
+#[test]
+fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
+    let study = study(1, &[2], 600, (0, 0));
+    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let shard = |number| Shard::new(number, 2).expect("a shard");
+    let mut other = header.clone();
+    other.fingerprint[1] = "0".to_owned();
+    assert_eq!(other.fingerprint.len(), 2);
+    let files =
+        [write(folder.path(), &study, &header, shard(1)), write(folder.path(), &study, &other, shard(2))];
+    let told = merge(&files, false, &mut Vec::new()).expect_err("they differ").to_string();
+    assert!(told.contains("the same seeds give other runs of design `0`"), "{told}");
+}
+
 /// Each shard has one stratum of the two, and only the merge sees both.
 #[test]
 fn strata_that_weigh_too_much_or_too_little_together_are_refused() {

@@ -137,3 +137,10 @@ fn as_many_seeds_that_differ_one_way_as_the_other_are_no_evidence() {
     assert_eq!(evidence(4, 4), (Ordering::Equal, 1.0));
     assert_eq!((evidence(5, 4).0, evidence(4, 5).0), (Ordering::Greater, Ordering::Less));
 }
+
+#[test]
+fn seeds_that_both_decided_alike_are_not_discordant() {
+    let decided = Paired { both: 3, only_first: 2, only_second: 1, neither: 9 };
+    let counted = PartlyPaired { decided, held_undecided: 4, both_undecided: 5, ..PartlyPaired::default() };
+    assert_eq!(counted.discordant(), 2 + 1 + 4 + 5);
+}

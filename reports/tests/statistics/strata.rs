@@ -39,6 +39,16 @@ fn one_stratum_that_is_everything_is_wilsons() {
     }
 }
 
+/// Too few for a rate, and still none of the intervals begins at zero but that of no violation.
+#[test]
+fn around_one_violation_of_each_stratum_the_interval_does_not_begin_at_zero() {
+    for (hits, count) in [(0, 1), (1, 1), (0, 3), (1, 3)] {
+        let strata = vec![counted(1.0 / f64::from(count), hits, 1_000); count as usize];
+        let between = Stratified { strata, unexplored: 0.0 }.between(1.96).expect("there are runs");
+        assert_eq!(between.interval.low > 0.0, hits > 0, "{hits} in each of {count}");
+    }
+}
+
 #[test]
 fn weights_scale_the_rate_and_its_interval_down_to_ten_to_the_minus_twelve() {
     let heavy = stated(&[counted(1.0, 30, 1_000)], 0.0);

@@ -46,6 +46,11 @@ pub(crate) fn rewrite(
     report.history = history;
 }
 
+/// Moves the events of a kind to an instant.
+pub(crate) fn happens(report: &mut Report, is_it: fn(&EventKind) -> bool, at: TrueNs) {
+    rewrite(report, |before, what| Some((if is_it(&what) { at } else { before }, what)));
+}
+
 /// One who waited too long: from when to when.
 pub(crate) fn wait(report: &Report) -> (TrueNs, TrueNs) {
     let mut all = report.verdicts.iter().flat_map(|(_, verdict)| verdict.evidence());

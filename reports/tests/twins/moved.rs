@@ -12,7 +12,9 @@ use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan, Report};
 
-use crate::edit::{after, before, deletion, end, event, expires, fault, granted, host, key, rewrite, wait};
+use crate::edit::{
+    after, before, deletion, end, event, expires, fault, granted, happens, host, key, rewrite, wait,
+};
 use crate::{run, table};
 
 /// A fact that is put elsewhere, and the account then; `SAME` if it is as before.
@@ -91,10 +93,7 @@ const WAITS: &[Moved] = &[
         change: |report| {
             let from = wait(report).0;
             key(report, "c1", "A").from = from;
-            rewrite(report, |at, what| match what {
-                EventKind::Died { .. } => Some((from, what)),
-                _ => Some((at, what)),
-            });
+            happens(report, |what| matches!(what, EventKind::Died { .. }), from);
         },
         told: SAME,
     },
@@ -186,10 +185,11 @@ const LOST: &[Moved] = &[
         what: "the write had arrived right before the key expired",
         change: |report| {
             let end = end(key(report, "c1", "A"));
-            rewrite(report, |at, what| match what {
-                EventKind::WriteApplied { client: ClientId(0), .. } => Some((before(end), what)),
-                _ => Some((at, what)),
-            });
+            happens(
+                report,
+                |what| matches!(what, EventKind::WriteApplied { client: ClientId(0), .. }),
+                before(end),
+            );
         },
         told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
     },
@@ -198,10 +198,7 @@ const LOST: &[Moved] = &[
         what: "the write arrived when the key expired",
         change: |report| {
             let end = end(key(report, "c1", "A"));
-            rewrite(report, |at, what| match what {
-                EventKind::WriteApplied { client: ClientId(0), .. } => Some((end, what)),
-                _ => Some((at, what)),
-            });
+            happens(report, |what| matches!(what, EventKind::WriteApplied { client: ClientId(0), .. }), end);
         },
         told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
     },
@@ -210,10 +207,7 @@ const LOST: &[Moved] = &[
         what: "the write was sent when the key expired",
         change: |report| {
             let end = end(key(report, "c1", "A"));
-            rewrite(report, |at, what| match what {
-                EventKind::WriteSent { client: ClientId(0), .. } => Some((end, what)),
-                _ => Some((at, what)),
-            });
+            happens(report, |what| matches!(what, EventKind::WriteSent { client: ClientId(0), .. }), end);
         },
         told: SAME,
     },
@@ -222,10 +216,11 @@ const LOST: &[Moved] = &[
         what: "the write was sent right after the key expired",
         change: |report| {
             let end = end(key(report, "c1", "A"));
-            rewrite(report, |at, what| match what {
-                EventKind::WriteSent { client: ClientId(0), .. } => Some((after(end), what)),
-                _ => Some((at, what)),
-            });
+            happens(
+                report,
+                |what| matches!(what, EventKind::WriteSent { client: ClientId(0), .. }),
+                after(end),
+            );
         },
         told: "c1's key expired on A while c1 was still at work, and c2 was granted the lock",
     },

@@ -301,7 +301,7 @@ fn of_all_that_have_a_claim_the_latest_is_the_last_that_took_it_before_its_grant
                 send(&mut connection, &counts_up).await;
                 client.granted(fourth);
             } else {
-                // What it sent before comes late.
+                // The command that it sent before comes late.
                 client.recorder.enter(CLIENT, early);
                 send(&mut connection, &counts_up).await;
             }

@@ -108,7 +108,7 @@ pub(crate) fn violates(scenario: &Scenario, seed: Seed, target: Target, end: Run
     LeanEngine.prepare(scenario).is_ok_and(|prepared| shows(&prepared.judge(seed), target, end))
 }
 
-/// Whether a run shows it and came to its end, or ended as is said.
+/// True if a run shows it and came to its end, or ended as is said.
 pub(crate) fn shows(run: &Summary, target: Target, end: RunOutcome) -> bool {
     let ended = [RunOutcome::Completed, RunOutcome::Stalled, end].contains(&run.outcome);
     match target {

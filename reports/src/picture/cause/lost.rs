@@ -273,7 +273,7 @@ fn waited_for(facts: &Facts<'_>, holder: &Claim, at: TrueNs) -> Option<LockId> {
     })
 }
 
-/// What took a node's memory first, at such an instant.
+/// The thing that took a node's memory first, at such an instant.
 fn death(facts: &Facts<'_>, node: HostIndex, when: impl Fn(TrueNs) -> bool) -> Option<&'static str> {
     let deaths = facts.run.faults.iter().filter(|fault| {
         let kills = fault.fault.effect.kind().nature == Nature::Death;

@@ -55,7 +55,7 @@ fn last<'a>(faults: impl Iterator<Item = &'a FaultReport>) -> Option<&'static st
 fn starts(faults: &[&FaultReport]) -> BTreeSet<TrueNs> {
     let (mut up, mut found) = (true, BTreeSet::new());
     for at in (0..2 * INSTANTS).map(TrueNs) {
-        // What goes down and up at one instant goes down first.
+        // A host that goes down and up at one instant goes down first.
         up &= !faults.iter().any(|fault| fault.from == Some(at));
         let ends = faults.iter().any(|fault| fault.from.is_some() && fault.until == Some(at));
         if ends && !up {

@@ -1,4 +1,4 @@
-//! What could be taken away, from runs of the catalogue with one fact changed: a time, a host, a lease.
+//! Things that could be taken away, from runs of the catalogue with one fact changed: a time, a host, a lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn faults_are_tried_in_the_order_in_which_they_struck() {
     let (mut report, told) = run("clock-jump");
     Arc::make_mut(&mut report.scenario).faults.clear();
     let ms = |ms: u64| Duration::from_millis(ms);
-    // 17 has no factor in common with 50: every millisecond comes once, and in no order.
+    // 53 is prime: fifty different milliseconds, in no order.
     for at in (1..=50).map(|number| number * 17 % 53) {
         let pause = Fault::pause("c1").at(ms(at)).lasting(ms(1));
         strikes(&mut report, pause, TrueNs(1_000_000 * at), &[0]);

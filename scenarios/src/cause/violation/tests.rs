@@ -1,4 +1,4 @@
-//! What counts as the same violation: evidence with one fact changed.
+//! The same violation, and another: evidence with one fact changed.
 
 use doublehold_history::Overlap;
 

@@ -24,8 +24,8 @@ fn deadline(reading_ns: i64) -> Deadline {
     Deadline { clock: ClockKind::Wall, reading_ns }
 }
 
-/// What a client asked for and is not granted is over.
-fn is_over(calls: &mut [Call], client: ClientId, of: &[State]) {
+/// Ends the calls of a client that are in one of these states.
+fn end(calls: &mut [Call], client: ClientId, of: &[State]) {
     let its = calls.iter_mut().filter(|call| call.client == client && of.contains(&call.state));
     its.for_each(|call| call.state = State::Over);
 }
@@ -57,7 +57,7 @@ fn claims_are_those_that_a_plain_account_of_each_call_has() {
             let asks = calls.iter().position(|call| call.client == client && call.state == State::Asks);
             match (dice.roll(8), asks) {
                 (0..=2, _) => {
-                    is_over(&mut calls, client, &[State::Asks]);
+                    end(&mut calls, client, &[State::Asks]);
                     claimants.ask(CallId(calls.len() as u64), client);
                     calls.push(Call { client, state: State::Asks, deadline: None });
                 }
@@ -66,11 +66,11 @@ fn claims_are_those_that_a_plain_account_of_each_call_has() {
                     claimants.begin(CallId(asks as u64), client);
                 }
                 (5, _) => {
-                    is_over(&mut calls, client, &[State::Asks]);
+                    end(&mut calls, client, &[State::Asks]);
                     claimants.refused(client);
                 }
                 (6, _) if any % 3 == 0 => {
-                    is_over(&mut calls, client, &[State::Asks, State::Claims]);
+                    end(&mut calls, client, &[State::Asks, State::Claims]);
                     claimants.died(client);
                 }
                 (6, _) => {

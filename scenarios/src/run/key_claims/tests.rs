@@ -1,4 +1,4 @@
-//! What real commands of a real node do to the claims of a key.
+//! The steps that real commands of a real node are to the claims of a key.
 
 use std::sync::{Arc, Mutex};
 

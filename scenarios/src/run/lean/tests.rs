@@ -391,7 +391,7 @@ async fn two(connection: &dyn Clones) -> [RedisResult<Value>; 2] {
 
 #[test]
 fn replies_may_be_cut_anywhere_also_what_nobody_asked_for() {
-    // Two that are asked for, one that is not, and one for the next request.
+    // Two that are asked for, and one that is not.
     let said = b"$3\r\none\r\n:2\r\n+unasked\r\n";
     for cut in 0..said.len() {
         let (first, rest) = said.split_at(cut);

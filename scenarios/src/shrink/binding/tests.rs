@@ -157,7 +157,7 @@ fn moments_are_ranked_as_a_reader_would() {
     // Nobody's events are nobody else's.
     let of_all = |text: &str| rank(&text.parse().expect("a moment"), &[]);
     assert_eq!(of_all("c1's grant"), of_all("c2's grant"));
-    // What nobody in particular does is not its own.
+    // A step of nobody in particular is not its own.
     let of_c1 = |text: &str| rank(&text.parse().expect("a moment"), &["c1".to_owned()]).0;
     assert_eq!(of_c1("the 1st SET executed on A"), of_c1("the 1st SET executed for c2"));
     let far = [

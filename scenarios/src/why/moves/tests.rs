@@ -60,7 +60,7 @@ fn amounts_are_as_likely_in_each_octave() {
     assert!(drawn(|stream| amount(months, stream)).iter().all(|it| (MS..=months).contains(it)));
 }
 
-/// What is shorter is so by no more than all of it, and by a lease at most.
+/// Shorter by no more than all of it, and by a lease at most.
 #[test]
 fn half_of_the_lengths_get_shorter_but_for_those_that_cannot() {
     for (than, lease) in [(10, 10_000), (10_000, 20), (700, 700)] {
