@@ -29,7 +29,7 @@ fn random(stream: &mut Stream) -> FaultReport {
         fault: kinds[stream.below(kinds.len() as u64) as usize].clone(),
         hosts: hosts.collect(),
         from: (stream.below(6) > 0).then_some(TrueNs(from)),
-        until: (until < 2 * INSTANTS - 3).then_some(TrueNs(until)),
+        until: (stream.below(4) > 0).then_some(TrueNs(until)),
     }
 }
 
