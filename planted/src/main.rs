@@ -1,8 +1,8 @@
 //! Plants small faults in doublehold's own code, one at a time, and tells which of them no test notices.
 //!
-//! All faults are built into one copy of the tree, behind a switch. Each is switched on for the test that noticed it the
-//! last time. For those that are left each test is run by itself once, to learn which of them it comes by; then each is
-//! switched on for the tests that come by its place, quickest first, until one fails.
+//! All faults are built into one copy of the tree, behind a switch. Each is switched on for the test that noticed it
+//! the last time. For those that are left each test is run by itself once, to learn which of them it comes by; then
+//! each is switched on for the tests that come by its place, quickest first, until one fails.
 //!
 //! | module | what it holds |
 //! |---|---|

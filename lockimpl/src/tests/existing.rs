@@ -5,6 +5,8 @@
 //! The driver is redis-rs' own, over streams in memory. Not modelled: a caller that uses a grant older than the last.
 #![expect(clippy::disallowed_methods, reason = "what is under test is the driver, not the schedule")]
 
+mod built;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use std::time::Duration;
@@ -16,9 +18,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::fake::{WALL_START, World};
 use crate::{
-    Acquired, BootTime, BoxLock, Client, ConfigError, Deadline, Doubt, Env, ErrorReply, Existing, Extended,
-    Grant, Guard, Lock, LockKind, MonotonicTime, NodeName, RedisRs, Refusal, Released, Switches, Token,
-    WallTime, Wanted, connection_config, connection_info,
+    Acquired, BootTime, BoxLock, Client, Deadline, Doubt, Env, ErrorReply, Existing, Extended, Grant, Guard,
+    Lock, LockKind, MonotonicTime, NodeName, RedisRs, Refusal, Released, Switches, Token, WallTime, Wanted,
+    connection_config, connection_info,
 };
 
 const NODES: [&str; 2] = ["a", "b"];
@@ -445,29 +447,4 @@ proptest! {
             }
         }
     }
-}
-
-/// Before the first call: the way out is in the message, and a scenario is read long before it is run.
-#[test]
-fn switches_that_the_code_does_not_have_are_refused_when_it_is_built() {
-    let built = |switches: &Switches, nodes: &[&str]| {
-        let nodes = nodes.iter().map(|name| NodeName::new(name)).collect();
-        Existing::on_one_node("mine", taken).build(World::with_nodes(&NODES), nodes, switches).map(drop)
-    };
-    assert!(built(&Switches::new(), &NODES).is_ok());
-    assert!(matches!(built(&Switches::new(), &[]), Err(ConfigError::NoNodes)));
-    let refused =
-        built(&Switches::new().with("watchdog", true), &NODES).expect_err("there is no such switch");
-    assert!(refused.to_string().contains("watchdog"), "{refused}");
-}
-
-#[test]
-fn code_under_test_draws_from_its_world() {
-    let (world, same) = (World::with_nodes(&NODES), World::with_nodes(&NODES));
-    let client = Client::new(world, Vec::new(), Switches::new());
-    let (mut drawn, mut expected) = ([0; 9], [0; 9]);
-    client.random(&mut drawn);
-    Env::random(&same, &mut expected);
-    assert_eq!(drawn, expected);
-    assert_ne!(drawn, [0; 9]);
 }

@@ -97,7 +97,6 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
             format!("the same seeds give other runs of design `1` than in `{first}`"),
             "sweep with the same files and the same program",
         ),
-        // Of several the first.
         (
             |it| it.fingerprint.iter_mut().for_each(|hash| *hash = "0".to_owned()),
             format!("the same seeds give other runs of design `0` than in `{first}`"),

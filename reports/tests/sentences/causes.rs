@@ -439,10 +439,7 @@ fn under_way(seen: &Seen<'_>, who: ClientId, at: TrueNs) -> bool {
     let count = |wanted: fn(&EventKind) -> Option<CallId>| {
         seen.all().filter(|(when, what)| *when <= at && wanted(what) == Some(claim.grant)).count()
     };
-    let sent = count(|what| match what {
-        EventKind::WriteSent { grant, .. } => Some(*grant),
-        _ => None,
-    });
+    let sent = count(|what| if let EventKind::WriteSent { grant, .. } = what { Some(*grant) } else { None });
     let arrived = count(|what| match what {
         EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } => Some(*grant),
         _ => None,

@@ -46,80 +46,85 @@ fn steps(whole: bool, commands: &str) -> String {
     told.join(", ")
 }
 
+/// Whether the whole key is the claim, how it came to be, and what a command that follows is to each claim.
+type Case = (bool, &'static str, &'static [(&'static str, &'static str)]);
+
+const CASES: &[Case] = &[
+    (
+        false,
+        "HSET stock f 1 g x",
+        &[
+            ("HSET stock f 1", "f SetAlike, g SetAlike"),
+            ("HSET stock f 1 h y", "f None, g None"),
+            ("HSET stock f 1 g y", "f None, g Set"),
+            ("HSET stock f 1 g 1", "f None, g Set"),
+            ("HSET stock f x", "f Set, g None"),
+            ("HSET stock f 01", "f Set, g None"),
+            ("HSET stock f 0", "f Set, g None"),
+            ("HMSET stock f -1", "f Set, g None"),
+            ("HSET stock f 3", "f Up(2), g None"),
+            ("HINCRBY stock f 3", "f Up(3), g None"),
+            ("HINCRBY stock f -3", "f Down(3), g None"),
+            ("HDEL stock f", "g None"),
+            ("PEXPIRE stock 9", "f Kept, g Kept"),
+            ("HSET other f 1 g y; RENAME other stock", "f None, g Kept"),
+            ("HSET other f 0 g y; PEXPIRE other 9; RENAME other stock", "f Down(1), g Kept"),
+            ("HSET other f 1 g y; PEXPIRE other 9; RENAME other stock", "f Kept, g Kept"),
+        ],
+    ),
+    (
+        false,
+        "SET stock 1",
+        &[
+            ("SET stock 1", "1 Set"),
+            ("SET stock 1 PX 9", "1 Set"),
+            ("GETSET stock 1", "1 Set"),
+            ("MSET stock 1", "1 Set"),
+            ("PSETEX stock 9 1", "1 Set"),
+            ("PEXPIRE stock 9", "1 Kept"),
+            ("INCR stock", ""),
+        ],
+    ),
+    (
+        true,
+        "SET stock 1",
+        &[
+            ("SET stock 1", "stock Set"),
+            ("SET stock 5", "stock Set"),
+            ("SETEX stock 9 0", "stock Set"),
+            ("INCR stock", "stock Up(1)"),
+            ("DECRBY stock 5", "stock Down(5)"),
+            ("APPEND stock x", "stock None"),
+            ("PEXPIRE stock 9", "stock Kept"),
+            ("SET other 1; PEXPIRE other 9; RENAME other stock", "stock Kept"),
+        ],
+    ),
+    (
+        true,
+        "SET stock x",
+        &[
+            ("PEXPIRE stock 9", "stock Kept"),
+            ("APPEND stock y", "stock None"),
+            ("SET stock 1", "stock Set"),
+            ("DEL stock", ""),
+        ],
+    ),
+    (
+        true,
+        "HSET stock f 1",
+        &[
+            ("HINCRBY stock f 1", "stock None"),
+            ("HSET stock f 1", "stock None"),
+            ("PEXPIRE stock 9", "stock Kept"),
+        ],
+    ),
+];
+
 #[test]
 fn a_step_is_what_the_command_did_to_that_claim() {
-    for (whole, held, cases) in [
-        (
-            false,
-            "HSET stock f 1 g x",
-            &[
-                ("HSET stock f 1", "f SetAlike, g SetAlike"),
-                ("HSET stock f 1 h y", "f None, g None"),
-                ("HSET stock f 1 g y", "f None, g Set"),
-                ("HSET stock f 1 g 1", "f None, g Set"),
-                ("HSET stock f x", "f Set, g None"),
-                ("HSET stock f 01", "f Set, g None"),
-                ("HSET stock f 0", "f Set, g None"),
-                ("HMSET stock f -1", "f Set, g None"),
-                ("HSET stock f 3", "f Up(2), g None"),
-                ("HINCRBY stock f 3", "f Up(3), g None"),
-                ("HINCRBY stock f -3", "f Down(3), g None"),
-                ("HDEL stock f", "g None"),
-                ("PEXPIRE stock 9", "f Kept, g Kept"),
-                ("HSET other f 1 g y; RENAME other stock", "f None, g Kept"),
-                ("HSET other f 0 g y; PEXPIRE other 9; RENAME other stock", "f Down(1), g Kept"),
-                ("HSET other f 1 g y; PEXPIRE other 9; RENAME other stock", "f Kept, g Kept"),
-            ][..],
-        ),
-        (
-            false,
-            "SET stock 1",
-            &[
-                ("SET stock 1", "1 Set"),
-                ("SET stock 1 PX 9", "1 Set"),
-                ("GETSET stock 1", "1 Set"),
-                ("MSET stock 1", "1 Set"),
-                ("PSETEX stock 9 1", "1 Set"),
-                ("PEXPIRE stock 9", "1 Kept"),
-                ("INCR stock", ""),
-            ],
-        ),
-        (
-            true,
-            "SET stock 1",
-            &[
-                ("SET stock 1", "stock Set"),
-                ("SET stock 5", "stock Set"),
-                ("SETEX stock 9 0", "stock Set"),
-                ("INCR stock", "stock Up(1)"),
-                ("DECRBY stock 5", "stock Down(5)"),
-                ("APPEND stock x", "stock None"),
-                ("PEXPIRE stock 9", "stock Kept"),
-                ("SET other 1; PEXPIRE other 9; RENAME other stock", "stock Kept"),
-            ],
-        ),
-        (
-            true,
-            "SET stock x",
-            &[
-                ("PEXPIRE stock 9", "stock Kept"),
-                ("APPEND stock y", "stock None"),
-                ("SET stock 1", "stock Set"),
-                ("DEL stock", ""),
-            ],
-        ),
-        (
-            true,
-            "HSET stock f 1",
-            &[
-                ("HINCRBY stock f 1", "stock None"),
-                ("HSET stock f 1", "stock None"),
-                ("PEXPIRE stock 9", "stock Kept"),
-            ],
-        ),
-    ] {
-        for (command, expected) in cases {
-            assert_eq!(steps(whole, &format!("{held}; {command}")), *expected, "{held}, then {command}");
+    for (whole, held, cases) in CASES {
+        for (command, expected) in *cases {
+            assert_eq!(steps(*whole, &format!("{held}; {command}")), *expected, "{held}, then {command}");
         }
     }
 }
