@@ -85,9 +85,16 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
     let mut cargo = Command::new("cargo");
     cargo.current_dir(&tree.root).env("CARGO_TARGET_DIR", target);
     cargo.args(["test", "--no-run", "--locked", "--message-format=json"]).args(arguments);
-    // What has no faults is optimised: it is built once, and tests take a fraction of the time.
+    let mut set = |package: &str, value: &str| {
+        cargo.arg("--config").arg(format!("profile.dev.package.{package}.{value}"));
+    };
+    // Code without faults is optimised: it is built once, and tests take a fraction of the time.
     for package in ["doublehold-sim", "doublehold-sim-redis", "doublehold-history"] {
-        cargo.arg("--config").arg(format!("profile.dev.package.{package}.opt-level=1"));
+        set(package, "opt-level=1");
+    }
+    // Nobody debugs these; what others wrote stays as it is, and need not be built again.
+    for package in ["doublehold", "doublehold-scenarios", "doublehold-lockimpl"] {
+        set(package, "debug=0");
     }
     let mut options = BTreeSet::new();
     for name in tests {
