@@ -44,8 +44,8 @@ use crate::noticed::Hint;
 struct Arguments {
     /// The areas, by how their names begin [default: all]
     areas: Vec<String>,
-    /// Only one area, about a tenth of all, which the last commit's hash chooses; survivors that have a reason are taken
-    /// at their word
+    /// Only one area, about a tenth of all, which the last commit's hash chooses; survivors that have a reason are
+    /// taken at their word
     #[arg(long)]
     tenth: bool,
     /// All faults that the rules make, instead of one in so many (see planted/areas.toml)
