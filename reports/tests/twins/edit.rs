@@ -46,6 +46,13 @@ pub(crate) fn rewrite(
     report.history = history;
 }
 
+/// Has a client's key deleted by another at an instant.
+pub(crate) fn deletes(report: &mut Report, at: TrueNs, of: u32) {
+    let held = granted(report, of).1;
+    let deleted = deletion(report, held);
+    report.history.push(at, deleted);
+}
+
 /// Moves the events of a kind to an instant.
 pub(crate) fn happens(report: &mut Report, is_it: fn(&EventKind) -> bool, at: TrueNs) {
     rewrite(report, |before, what| Some((if is_it(&what) { at } else { before }, what)));

@@ -185,8 +185,8 @@ impl Shares {
         Some(self.with(shares))
     }
 
-    /// Whose the claim is, the latest last: the calls that have a share and marked it, some of them twice. `several`
-    /// calls set it: then a copy is of any of them.
+    /// The owners of the claim, the latest last: the calls that have a share and marked it, some of them twice. If
+    /// `several` calls set it, a copy is of any of them.
     pub(super) fn owners(&self, mark: &LockMark, told: &Attribution, several: bool) -> Vec<Owner> {
         let mut owners = Vec::new();
         for share in self.taken.iter().filter(|share| !(share.copied && several)) {

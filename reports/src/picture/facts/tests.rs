@@ -10,7 +10,7 @@ const CLIENTS: u32 = 3;
 const BOUND: u64 = 20;
 const END: u64 = 200;
 
-/// Whose wait it is, and from when to when.
+/// A wait: the client, its beginning and its end.
 type Wait = (ClientId, TrueNs, TrueNs);
 
 /// Waits one after the other for each client, in the order in which they began; no two begin at one instant.

@@ -4,7 +4,9 @@ use doublehold_history::{ClientId, EventKind, KeyOp, NodeId, TrueNs};
 use doublehold_scenarios::report::{KeyEnd, KeySpan};
 
 use super::{Moved, NONE, SAME};
-use crate::edit::{after, before, deletion, end, expires, fault, granted, happens, host, key, rewrite};
+use crate::edit::{
+    after, before, deletes, deletion, end, expires, fault, granted, happens, host, key, rewrite,
+};
 
 pub(super) const LOST: &[Moved] = &[
     Moved {
@@ -93,9 +95,7 @@ pub(super) const LOST: &[Moved] = &[
         what: "the next holder released the key at the instant at which it expired",
         change: |report| {
             let at = end(key(report, "c1", "A"));
-            let held = granted(report, 0).1;
-            let deleted = deletion(report, held);
-            report.history.push(at, deleted);
+            deletes(report, at, 0);
         },
         told: SAME,
     },
@@ -117,9 +117,7 @@ pub(super) const LOST: &[Moved] = &[
         what: "another deleted that key there before, and it was set again",
         change: |report| {
             let at = before(end(key(report, "c1", "A")));
-            let held = granted(report, 0).1;
-            let deleted = deletion(report, held);
-            report.history.push(at, deleted);
+            deletes(report, at, 0);
         },
         told: SAME,
     },
@@ -128,9 +126,7 @@ pub(super) const LOST: &[Moved] = &[
         what: "another deleted another grant's key there at the same instant",
         change: |report| {
             let at = end(key(report, "c1", "A"));
-            let held = granted(report, 1).1;
-            let deleted = deletion(report, held);
-            report.history.push(at, deleted);
+            deletes(report, at, 1);
         },
         told: SAME,
     },

@@ -46,7 +46,8 @@ fn steps(whole: bool, commands: &str) -> String {
     told.join(", ")
 }
 
-/// Whether the whole key is the claim, how it came to be, and what a command that follows is to each claim.
+/// True if the whole key is the claim; the command that made it; and each command that may follow, with the step that
+/// it is to each claim.
 type Case = (bool, &'static str, &'static [(&'static str, &'static str)]);
 
 const CASES: &[Case] = &[

@@ -22,7 +22,7 @@ use crate::run::env::{Connection, REDIS_PORT};
 use crate::run::tests::{CLIENT, Client, ask, del, run_through, set, touches};
 
 const DRIVERS: [Driver; 2] = [Driver::RedisRs, Driver::Lean];
-/// Where a host listens to itself.
+/// The port on which a host listens to itself.
 const PORT: u16 = 7000;
 
 /// Runs a client through either driver.
