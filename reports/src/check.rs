@@ -73,10 +73,10 @@ pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use redis::aio::MultiplexedConnection;
 
-use doublehold_history::words::list;
 use doublehold_scenarios::many::{Many, run_many};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, OwnLocks, Prepared};
+use doublehold_words::list;
 
 use self::hushed::Hushed;
 use crate::findings::{self, Shown, counted};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
-use doublehold_history::words::marked;
+use doublehold_words::marked;
 
 use crate::commands;
 use crate::error::CliError;

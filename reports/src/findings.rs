@@ -10,15 +10,16 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use doublehold_words::{grouped, several};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, list};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::coverage::{Coverage, Place};
 use doublehold_scenarios::many::{Count, Tally};
 use doublehold_scenarios::shrink::Target;
+use doublehold_words::{clean, list};
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
@@ -409,21 +410,3 @@ const BUDGETS: [(&str, &str); 3] = [
     ("budget of events", "limits.events"),
     ("budget of memory", "limits.memory"),
 ];
-
-/// `1 run`, `2,000 runs`.
-pub(crate) fn several(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-/// `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use doublehold_history::words::clean;
+use doublehold_words::clean;
 use same_file::Handle;
 use tempfile::NamedTempFile;
 

@@ -9,11 +9,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use crate::error::{FileKind, ScenarioError};
-use crate::format::{Source, suggest};
+use crate::format::Source;
 use crate::scenario::{Expected, Scenario};
+use doublehold_words::suggest;
 
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
 /// read, and again while it is, since some files have no length.

@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use doublehold_history::words::list;
 use doublehold_history::{Predicate, Verdict};
 use doublehold_sim::Seed;
+use doublehold_words::list;
 
 use crate::coverage::Coverage;
 use crate::report::Summary;

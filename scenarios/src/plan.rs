@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::{Seed, TraceHash};
+use doublehold_words::shorten;
 use serde::Serialize;
 
 use crate::catalog::read_text;

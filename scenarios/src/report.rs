@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use doublehold_history::words::clean;
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
+use doublehold_words::clean;
 use serde::Serialize;
 
 use crate::Seed;

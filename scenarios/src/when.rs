@@ -8,13 +8,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use doublehold_history::words::exact_duration;
 use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
+use doublehold_words::exact_duration;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::cast::{Cast, UnknownHost};
-use crate::format::{self, units, words};
+use crate::format;
+use doublehold_words::{ordinal, typed};
 
 /// A moment of a run.
 ///
@@ -244,9 +245,9 @@ impl From<Event> for When {
 impl fmt::Display for When {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            When::At(at) => f.write_str(&units::text(*at)),
+            When::At(at) => f.write_str(&typed(*at)),
             When::On { events, after } if after.is_zero() => f.write_str(&chain(events)),
-            When::On { events, after } => write!(f, "{} after {}", units::text(*after), chain(events)),
+            When::On { events, after } => write!(f, "{} after {}", typed(*after), chain(events)),
         }
     }
 }
@@ -288,9 +289,9 @@ impl Nth {
         let (whose, what) = event.parts();
         match (event, nth) {
             (Event::Executed { .. }, 1) => Some(format!("every {event}")),
-            (Event::Executed { .. }, _) => Some(format!("every {} {event}", words::ordinal(*nth))),
+            (Event::Executed { .. }, _) => Some(format!("every {} {event}", ordinal(*nth))),
             (_, 1) => None,
-            _ => Some(format!("{whose}'s every {} {what}", words::ordinal(*nth))),
+            _ => Some(format!("{whose}'s every {} {what}", ordinal(*nth))),
         }
     }
 
@@ -303,11 +304,11 @@ impl fmt::Display for Nth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Nth { event, nth } = self;
         match (event, nth) {
-            (Event::Executed { .. }, _) => write!(f, "the {} {event}", words::ordinal(*nth)),
+            (Event::Executed { .. }, _) => write!(f, "the {} {event}", ordinal(*nth)),
             (_, 1) => write!(f, "{event}"),
             _ => {
                 let (whose, what) = event.parts();
-                write!(f, "{whose}'s {} {what}", words::ordinal(*nth))
+                write!(f, "{whose}'s {} {what}", ordinal(*nth))
             }
         }
     }

@@ -13,6 +13,8 @@
 //!
 //! Not modelled: leap seconds, clocks that differ between the cores of one machine, and reading a clock taking time.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
@@ -53,6 +55,19 @@ impl RatePpb {
     pub const SLOWEST: RatePpb = RatePpb(-ONE / 2);
     /// The fastest clock: ten times true time, far beyond any real oscillator.
     pub const FASTEST: RatePpb = RatePpb(9 * ONE);
+}
+
+/// The smallest ratio that means it exactly, as scenario files write it: `-1/100`.
+impl fmt::Display for RatePpb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let size = self.0.unsigned_abs();
+        // A ratio is read as whole billionths, rounded to zero: the first numerator that is not too small is the one.
+        let numerator = |denominator: u64| (size * denominator).div_ceil(ONE.unsigned_abs());
+        let exact = |denominator: &u64| numerator(*denominator) * ONE.unsigned_abs() / denominator == size;
+        let denominator = (1..=10_000).find(exact).unwrap_or(ONE.unsigned_abs());
+        write!(f, "{sign}{}/{denominator}", numerator(denominator))
+    }
 }
 
 /// What all three clocks show at one instant.

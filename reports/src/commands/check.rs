@@ -15,10 +15,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, duration, list, shorten};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::format::suggest;
 use doublehold_scenarios::many::{Many, Tally, cores, run_many};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::shrink::{Effort, Target};
@@ -26,6 +24,8 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
     Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
 };
+use doublehold_words::suggest;
+use doublehold_words::{clean, duration, list, shorten};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::place::Place;
@@ -33,7 +33,7 @@ use super::kept_nodes::KeptNodes;
 use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{Conclusion, Findings, StatedBy, WaitBound, several};
+use crate::findings::{Conclusion, Findings, StatedBy, WaitBound};
 use crate::found::{Counterexample, counterexample};
 use crate::outside::Watched;
 use crate::show::{Format, Show};
@@ -42,6 +42,7 @@ use crate::style::Style;
 use crate::troubles::Troubles;
 use crate::words::to_ascii;
 use crate::{output, shell, text};
+use doublehold_words::several;
 
 /// How long no run may end until it is said that the program does not come back.
 const PATIENCE: Duration = Duration::from_secs(60);

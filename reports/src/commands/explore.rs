@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::duration;
 use doublehold_scenarios::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::shrink::Target;
 use doublehold_scenarios::{Scenario, Seed};
+use doublehold_words::duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::keep::{Kept, Scenarios};
@@ -25,11 +25,11 @@ use self::shown::Shown;
 use super::check::{changed, predicate};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::grouped;
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
 use crate::{json, output, shell};
+use doublehold_words::grouped;
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;

@@ -5,8 +5,8 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use clap::Args;
-use doublehold_history::words::shorten;
 use doublehold_history::{History, Overall, judge};
+use doublehold_words::shorten;
 
 use super::meant::{self, Kind};
 use crate::error::CliError;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::clean;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
+use doublehold_words::clean;
 
 use super::meant::{self, Kind};
 use crate::error::CliError;

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
-use doublehold_scenarios::format::suggest;
+use doublehold_words::shorten;
+use doublehold_words::suggest;
 use serde::Serialize;
 
 use super::meant::{Kind, other_kind};

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::study::Study;
 use doublehold_scenarios::weather;
+use doublehold_words::shorten;
 
 use crate::error::CliError;
 use crate::shell;

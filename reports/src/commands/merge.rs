@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use doublehold_history::words::clean;
 use doublehold_scenarios::sweep::Shard;
+use doublehold_words::clean;
 
 use crate::error::CliError;
 use crate::exit::Exit;

@@ -20,17 +20,17 @@ pub(crate) mod verify_determinism;
 pub(crate) mod weather;
 pub(crate) mod why;
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
+use doublehold_words::shorten;
 
 use self::meant::Kind;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::several;
 use crate::show::{Format, Show};
 use crate::{json, output, text};
+use doublehold_words::several;
 
 /// Prints a run and says how it came out.
 fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {

@@ -1,11 +1,11 @@
 //! `doublehold replay`: a plan run again; the trace must come to the same digest.
 
 use clap::Args;
-use doublehold_history::words::clean;
 use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_words::clean;
 
 use super::meant::{self, Kind};
 use super::timeline::TimelineFile;

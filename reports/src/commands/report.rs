@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use clap::Args;
-use doublehold_history::words::{clean, marked};
 use doublehold_scenarios::sweep::Shard;
+use doublehold_words::{clean, marked};
 
 use crate::commands::merge::folder_of;
 use crate::error::CliError;

@@ -5,13 +5,13 @@
 mod variants;
 
 use clap::Args;
-use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
+use doublehold_words::clean;
 use serde::Serialize;
 
 use super::timeline::TimelineFile;

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, list};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
+use doublehold_words::{clean, list};
 
 use super::kept_nodes::KeptNodes;
 use super::meant;

@@ -6,10 +6,10 @@ use doublehold_scenarios::study::{Study, ready};
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::several;
 use crate::output;
 use crate::show;
 use crate::words::wrap;
+use doublehold_words::several;
 
 /// As typed.
 #[derive(Debug, Args)]

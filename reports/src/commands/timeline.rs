@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::Report;
 use doublehold_scenarios::detail::Detail;
+use doublehold_words::shorten;
 
 use crate::error::CliError;
 use crate::figure::{self, Options};
@@ -63,7 +63,7 @@ fn form_of(path: &str) -> Result<Form, CliError> {
         let endings: Vec<String> = FORMS.iter().map(|(known, _)| format!("`.{known}`")).collect();
         CliError::Usage {
             problem: format!("`--timeline {}` names no form of picture", shorten(path)),
-            hint: format!("end the file's name with {}", doublehold_history::words::joined(&endings, "or")),
+            hint: format!("end the file's name with {}", doublehold_words::joined(&endings, "or")),
         }
     })
 }

@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use doublehold_history::words::clean;
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
+use doublehold_words::clean;
 
 use crate::error::CliError;
 use crate::exit::Exit;

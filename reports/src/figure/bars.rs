@@ -1,9 +1,10 @@
 //! What stands in the rows: waits, claims, writes, keys.
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::{duration, instant};
+use doublehold_history::instant;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::duration;
 
 use super::inks::{self, BAD, FAINT, INK, Pattern};
 use super::panel::{Bar, Panel};

@@ -2,7 +2,7 @@
 //!
 //! Every strip has a scale of its own: clocks that are years apart and one that is stepped by a second are both read.
 
-use doublehold_history::words::duration;
+use doublehold_words::duration;
 
 use super::inks::{FAINT, INK, RULE};
 use super::lettering::{SIZE, SMALL, clipped};

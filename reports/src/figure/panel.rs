@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::instant;
+use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
 use doublehold_scenarios::detail::Message;
 

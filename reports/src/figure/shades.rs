@@ -1,7 +1,8 @@
 //! Faults, behind the lanes of the hosts that they strike: a shade while one lasts, a line where one strikes once.
 
-use doublehold_history::words::{duration, instant};
+use doublehold_history::instant;
 use doublehold_scenarios::fault::Nature;
+use doublehold_words::duration;
 
 use super::inks::{BAD, INK, Pattern};
 use super::panel::Panel;

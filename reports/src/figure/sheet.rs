@@ -1,6 +1,7 @@
 //! The whole figure: title, the run's panel, panels of what is small, clocks, sentences.
 
-use doublehold_history::words::{duration, instant};
+use doublehold_history::instant;
+use doublehold_words::duration;
 
 use super::inks::{self, BAD, FAINT, INK};
 use super::insets::{Inset, insets};

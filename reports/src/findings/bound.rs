@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::exact_duration;
 use doublehold_scenarios::Scenario;
 use doublehold_scenarios::scenario::Limits;
+use doublehold_words::exact_duration;
 
 /// Within which time the lock is to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]

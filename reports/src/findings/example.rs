@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use doublehold_history::words::clean;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::Size;
 #[cfg(any(feature = "cli", feature = "proptest"))]
 use doublehold_scenarios::shrink::Target;
+use doublehold_words::clean;
 
 use super::{Shown, WRITES, several};
 use crate::found::Counterexample;

@@ -9,8 +9,8 @@ use doublehold_history::Predicate;
 use super::document::{Block, Line};
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{RANKED, Sheet};
-use crate::findings::{grouped, several};
 use crate::statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
+use doublehold_words::{grouped, several};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;

@@ -3,11 +3,11 @@
 use doublehold_scenarios::sweep::{DesignHeader, StudyHeader, WeatherLine};
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{digits, seconds};
 use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
 use super::world::{self, World};
-use crate::findings::several;
+use doublehold_words::several;
+use doublehold_words::{digits, rough};
 
 pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
     let header = &sheet.results.header;
@@ -77,7 +77,7 @@ fn every(text: &str) -> String {
     let whole = text.strip_suffix('s').and_then(|number| number.parse().ok());
     let hours = |length: f64| {
         let is_days = length % 86_400.0 == 0.0 && length >= 172_800.0;
-        if is_days { seconds(length) } else { format!("{} h", digits(length / 3_600.0)) }
+        if is_days { rough(length) } else { format!("{} h", digits(length / 3_600.0)) }
     };
     whole.filter(|length| *length >= 7_200.0).map_or_else(|| text.to_owned(), hours)
 }
@@ -126,7 +126,7 @@ fn counted(sheet: &Sheet<'_>) -> Vec<Block> {
     };
     let cells = || sheet.cells.values().filter(|cell| cell.runs > 0);
     let grants = mean(cells().filter_map(Figures::mean_grants)).map(digits);
-    let hours = mean(cells().filter_map(Figures::mean_hours)).map(|hours| seconds(hours * 3_600.0));
+    let hours = mean(cells().filter_map(Figures::mean_hours)).map(|hours| rough(hours * 3_600.0));
     let exposure = match grants.zip(hours) {
         Some((grants, hours)) => format!(
             "{grants} granted calls and {hours} of simulated time from the first request to the last release, over all \

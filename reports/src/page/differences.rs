@@ -9,8 +9,8 @@ use doublehold_history::Predicate;
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
-use crate::findings::several;
 use crate::statistics::{Scale, rate_parts};
+use doublehold_words::several;
 
 /// More pairs than this are not listed: the page would be nothing else.
 const PAIRS: usize = 500;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::document::{Block, Figure, Line};
 use super::embedded::drawing;
 use super::sheet::Sheet;
-use crate::findings::several;
 use crate::records::Example;
+use doublehold_words::several;
 
 pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
     if sheet.examples.is_empty() {
@@ -52,11 +52,8 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
 /// Where it is from, how sure it is, how small it was made.
 fn facts(sheet: &Sheet<'_>, example: &Example) -> String {
     let values = sheet.values(example.cell / sheet.results.header.designs.len().max(1) as u64);
-    let at = if values.is_empty() {
-        String::new()
-    } else {
-        format!(" with {}", doublehold_history::words::list(&values))
-    };
+    let at =
+        if values.is_empty() { String::new() } else { format!(" with {}", doublehold_words::list(&values)) };
     let seen = if example.real {
         "seen through redis-rs too"
     } else {
@@ -82,7 +79,7 @@ fn smaller(from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>) -> String {
     if changes.is_empty() {
         return String::new();
     }
-    format!(" Made small, {}.", doublehold_history::words::list(&changes))
+    format!(" Made small, {}.", doublehold_words::list(&changes))
 }
 
 fn capital(text: &str) -> String {

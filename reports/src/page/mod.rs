@@ -27,7 +27,6 @@ mod exports;
 mod html;
 mod markdown;
 mod notes;
-pub(crate) mod numbers;
 mod parameter;
 mod pictures;
 mod ranking;
@@ -40,10 +39,10 @@ mod world;
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
 use crate::error::CliError;
-use crate::findings::several;
 use crate::records::Example;
 use crate::results::Results;
 use crate::words::columns;
+use doublehold_words::several;
 
 /// One folder's records.
 pub(crate) struct Material {
@@ -132,11 +131,11 @@ fn heading(sheet: &Sheet<'_>, point: u64) -> Block {
 
 /// The question, and the ranking in columns.
 fn summary(sheet: &Sheet<'_>) -> String {
-    let mut text = format!("{}\n", doublehold_history::words::clean(&sheet.results.header.question));
+    let mut text = format!("{}\n", doublehold_words::clean(&sheet.results.header.question));
     for point in sheet.shown() {
         let values = sheet.values(*point);
         if !values.is_empty() {
-            text += &format!("\nwith {}\n", doublehold_history::words::list(&values));
+            text += &format!("\nwith {}\n", doublehold_words::list(&values));
         }
         text += &in_columns(&ranking::rows(sheet, *point));
     }

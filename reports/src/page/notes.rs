@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::list;
+use doublehold_words::list;
 
 use super::Material;
-use crate::findings::{grouped, several};
 use crate::records::shards;
 use crate::results::Totals;
+use doublehold_words::{grouped, several};
 
 pub(crate) fn notes(material: &Material) -> Vec<String> {
     let mut notes = Vec::new();

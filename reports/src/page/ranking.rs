@@ -1,17 +1,17 @@
 //! The ranking of designs at one point of the grid: rates by run, by grant and by hour; waits and overlaps.
 
 use doublehold_history::Predicate;
-use doublehold_history::words::clean;
+use doublehold_words::clean;
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{digits, seconds, seconds_beside, share};
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
-use crate::findings::{grouped, several};
 use crate::statistics::{
     Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
 };
+use doublehold_words::{digits, rough, rough_beside, share};
+use doublehold_words::{grouped, several};
 
 /// What a rate is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl Unit {
     fn mean(self, cell: &Figures) -> String {
         let mean = match self {
             Unit::MillionGrants => cell.mean_grants().map(digits),
-            Unit::ThousandHours => cell.mean_hours().map(|hours| seconds(hours * 3_600.0)),
+            Unit::ThousandHours => cell.mean_hours().map(|hours| rough(hours * 3_600.0)),
         };
         mean.unwrap_or_else(|| "unknown".to_owned())
     }
@@ -245,7 +245,7 @@ fn availability(value: f64) -> String {
 /// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
 /// unit of the largest of the column.
 fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
-    let length = |value: f64| seconds_beside(value, largest);
+    let length = |value: f64| rough_beside(value, largest);
     let mut lines = Vec::new();
     match spread.quantile(0.5) {
         None if spread.count == 0 => return Entry::of("none"),
@@ -266,7 +266,7 @@ fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
 }
 
 fn recovery(spread: &Spread, largest: f64) -> Entry {
-    let length = |value: f64| seconds_beside(value, largest);
+    let length = |value: f64| rough_beside(value, largest);
     match (spread.mean(), spread.mean_error()) {
         (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", length(mean), length(error)))
             .below(Line::of(several(spread.count, "death"))),

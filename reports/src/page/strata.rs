@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 
 use super::document::{Block, Entry, Line, Table};
-use super::numbers::{digits, share};
 use super::rates::{Figures, SURE};
 use super::sheet::{COLUMNS, Sheet};
-use crate::findings::{grouped, several};
 use crate::results::Totals;
 use crate::statistics::{
     Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
+use doublehold_words::{digits, share};
+use doublehold_words::{grouped, several};
 
 /// A warning that the runs themselves decide which numbers are stated. Its figures are from a test, which draws worlds
 /// whose rate is known.
@@ -110,7 +110,7 @@ fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
     let line = |(why, predicates): (String, Vec<&str>)| {
         Line::default()
             .code(sheet.name(cell.design))
-            .text(format!(", {}: {why}.", doublehold_history::words::list(&predicates)))
+            .text(format!(", {}: {why}.", doublehold_words::list(&predicates)))
     };
     why.into_iter().map(line).collect()
 }
@@ -162,5 +162,5 @@ fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
 /// `no fault`, `1 pause and 2 promote`.
 fn words(faults: &BTreeMap<String, u32>) -> String {
     let parts: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    if parts.is_empty() { "no fault".to_owned() } else { doublehold_history::words::list(&parts) }
+    if parts.is_empty() { "no fault".to_owned() } else { doublehold_words::list(&parts) }
 }

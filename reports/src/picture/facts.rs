@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::words::clean;
 use doublehold_history::{
     CallId, Claim, ClientId, EventKind, Evidence, History, LockId, ObjectId, Overlap, Predicate, StaleWrite,
     TrueNs, Verdicts, claims,
 };
 use doublehold_scenarios::report::{KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_words::clean;
 
 use super::fault_times::FaultTimes;
 use super::signs::ClientSigns;

@@ -28,7 +28,7 @@ mod story;
 mod timeline;
 pub mod view;
 
-use doublehold_history::words::instant;
+use doublehold_history::instant;
 use doublehold_history::{History, TrueNs, Verdicts};
 use doublehold_scenarios::report::Report;
 

@@ -1,7 +1,7 @@
 //! What is above and below the lanes: the numbers of the events, and the line of true time.
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::instant;
+use doublehold_history::instant;
 
 use super::axis::Axis;
 use super::canvas::Canvas;

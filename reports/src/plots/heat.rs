@@ -8,7 +8,7 @@ use plotters::prelude::{Color as _, RGBColor, WHITE};
 
 use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WIDTH, draw};
 use super::frame::Field;
-use crate::page::numbers::{end, is_small, power, share};
+use doublehold_words::{end, is_small, power, share};
 
 /// Rates over two parameters.
 pub(crate) struct Heat {

@@ -1,6 +1,6 @@
 //! From numbers to places on an axis, and where its ticks are.
 
-use crate::page::numbers::{digits, is_small, power, seconds, seconds_beside, share};
+use doublehold_words::{digits, is_small, power, rough, rough_beside, share};
 
 /// What an axis counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl Scale {
             Quantity::Share if value != 0.0 && needs_power => {
                 power(value).trim_start_matches("1.0 × ").to_owned()
             }
-            Quantity::Seconds => seconds_beside(value, self.high),
+            Quantity::Seconds => rough_beside(value, self.high),
             quantity => worded(value, quantity),
         }
     }
@@ -179,7 +179,7 @@ impl Scale {
 fn worded(value: f64, quantity: Quantity) -> String {
     match quantity {
         Quantity::Share => share(value),
-        Quantity::Seconds => seconds(value),
+        Quantity::Seconds => rough(value),
         Quantity::Number => digits(value),
     }
 }

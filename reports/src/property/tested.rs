@@ -4,17 +4,18 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use doublehold_history::Predicate;
-use doublehold_history::words::list;
 use doublehold_scenarios::Report;
 use doublehold_scenarios::many::Tally;
 use doublehold_scenarios::shrink::{Shrunk, Target};
+use doublehold_words::list;
 
 use super::regressions::Written;
-use crate::findings::{self, Shown, counted, grouped};
+use crate::findings::{self, Shown, counted};
 use crate::found::Counterexample;
 use crate::statistics::PartlyDecided;
 use crate::style::Style;
 use crate::text;
+use doublehold_words::grouped;
 
 /// A property that was tried. Prints as what was tried and what broke it.
 #[derive(Clone, Debug)]

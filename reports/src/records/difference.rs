@@ -1,8 +1,8 @@
 //! What makes the records of two files, or of a file and a study, those of two sweeps: which part differs, how, and
 //! what to do about it.
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::sweep::StudyHeader;
+use doublehold_words::shorten;
 
 /// How two headers differ, and the way out.
 pub(super) struct Difference {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use doublehold_history::words::list;
 use doublehold_scenarios::sweep::{Batch, Order, PartialHeader, StudyHeader};
+use doublehold_words::list;
 
 use super::difference::{Difference, difference};
 use super::sound::Checker;

@@ -15,8 +15,8 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use doublehold_history::words::{clean, list};
 use doublehold_scenarios::sweep::{PartialHeader, Shard};
+use doublehold_words::{clean, list};
 use thiserror::Error;
 
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};

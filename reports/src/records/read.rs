@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
+use doublehold_words::shorten;
 use serde::Deserialize;
 
 use super::RecordsError;

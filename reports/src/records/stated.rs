@@ -3,8 +3,8 @@
 //!
 //! The text is not read as a study: a study may name files, and reading records opens no others.
 
-use doublehold_history::words::shorten;
 use doublehold_scenarios::sweep::StudyHeader;
+use doublehold_words::shorten;
 use toml::{Table, Value};
 
 /// The contradiction between a header and the text of its study, if there is one; none if the text cannot be read.

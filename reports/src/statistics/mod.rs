@@ -47,7 +47,7 @@ pub use self::paired::{Paired, PartlyPaired};
 pub use self::proportion::Proportion;
 pub use self::rates::{Scale, bound_words, estimate_words, range_words, rate_words};
 #[cfg(feature = "cli")]
-pub(crate) use self::rates::{range_parts, rate_parts, superscript};
+pub(crate) use self::rates::{range_parts, rate_parts};
 #[cfg(feature = "cli")]
 pub(crate) use self::stratified::undecided_matter;
 pub use self::stratified::{Between, Estimate, Part, Reason, Stratified, Stratum, Unsupported};

@@ -5,7 +5,8 @@
 //! 8.7 %)`. Small rates have a power of ten, the same one for all three numbers: `3.4 × 10⁻⁹ (2.9 to 4.0 × 10⁻⁹)`.
 
 use super::{Estimate, Interval, Reason, Unsupported};
-use crate::findings::grouped;
+use doublehold_words::grouped;
+use doublehold_words::superscript;
 
 /// What a number is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,12 +173,6 @@ fn decimal(number: f64, last: i32) -> String {
     let digits = if part.is_empty() { whole } else { format!("{whole}.{part}") };
     let is_zero = digits.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     if number < 0.0 && !is_zero { format!("−{digits}") } else { digits }
-}
-
-/// `⁻⁶`.
-pub(crate) fn superscript(exponent: i32) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    exponent.to_string().chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
 }
 
 #[cfg(all(test, feature = "cli"))]

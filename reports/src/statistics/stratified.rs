@@ -35,7 +35,7 @@
 
 use std::fmt;
 
-use crate::findings::several;
+use doublehold_words::several;
 
 use super::rates::{Scale, range_words};
 use super::score::{self, Weighted};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::instant;
+use doublehold_history::instant;
 use doublehold_history::{ClientId, Evidence, Predicate, Verdict, Verdicts};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{RatePpb, Scenario};
@@ -99,7 +99,7 @@ fn known(report: &Report) -> Vec<(String, Named)> {
             format!("what {} had sent arrived when its lease was over", host.name),
             Named::Lease(host.name.clone()),
         ));
-        let offset = doublehold_history::words::duration(host.wall_offset_ns.unsigned_abs());
+        let offset = doublehold_words::duration(host.wall_offset_ns.unsigned_abs());
         let side = if host.wall_offset_ns > 0 { "ahead" } else { "behind" };
         known.push((
             format!("{}'s wall clock was {offset} {side}", host.name),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doublehold::picture::picture;
 use doublehold::style::Style;
-use doublehold_history::words::instant;
+use doublehold_history::instant;
 use doublehold_history::{Evidence, Predicate, TrueNs, claims};
 use doublehold_scenarios::catalog;
 use roxmltree::{Document, Node};

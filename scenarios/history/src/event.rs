@@ -303,6 +303,11 @@ impl EventKind {
 #[serde(transparent)]
 pub struct TrueNs(pub u64);
 
+/// A point in true time, always in seconds, so that two of them compare at a glance: `12.031 s`.
+pub fn instant(at: TrueNs) -> String {
+    doublehold_words::seconds(at.0.into())
+}
+
 impl TrueNs {
     /// Nanoseconds from `earlier` until this instant; 0 if `earlier` is not earlier.
     pub fn since(self, earlier: TrueNs) -> u64 {

@@ -57,14 +57,13 @@ mod stale_effect;
 mod transactions;
 mod verdict;
 mod waits;
-pub mod words;
 mod wrong_release;
 
 pub use anomaly::data_anomaly;
 pub use claims::{Claim, Span, claims};
 pub use event::{
     CallId, ClientId, ClockKind, Deadline, Event, EventKind, KeyOp, LockId, NodeId, ObjectId, Reading,
-    ReleaseOutcome, RunOutcome, TrueNs,
+    ReleaseOutcome, RunOutcome, TrueNs, instant,
 };
 pub use figures::{Figures, figures};
 pub use history::{Bounds, Header, History};

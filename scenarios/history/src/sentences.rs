@@ -2,13 +2,14 @@
 //!
 //! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
 
+use crate::event::instant;
 use crate::event::{CallId, ClientId, ClockKind, KeyOp};
 use crate::history::Header;
 use crate::verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
     Waited, WrongKey,
 };
-use crate::words::{duration, instant, list, seconds};
+use doublehold_words::{duration, list, seconds};
 
 impl Evidence {
     /// The evidence as one sentence, without a full stop.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::{duration, instant, list};
+use doublehold_history::instant;
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs, claims};
+use doublehold_words::{duration, list};
 
 use super::answer::{Violation, What};
 use super::violation::grants;
 use crate::fault::{Effect, Nature};
-use crate::format::units;
 use crate::report::{FaultReport, KeyEnd, KeyOrigin, Report};
 use crate::scenario::{HostIndex, RatePpb, Role, Scenario};
 
@@ -176,9 +176,9 @@ fn clocks(report: &Report, told: &Violation) -> Vec<Candidate> {
             (RatePpb(0), offset) => {
                 format!("{}'s wall clock was {} {ahead}", host.name, duration(offset.unsigned_abs()))
             }
-            (drift, 0) => format!("{}'s clocks ran off by {}", host.name, units::rate_text(drift)),
+            (drift, 0) => format!("{}'s clocks ran off by {}", host.name, drift),
             (drift, _) => {
-                format!("{}'s clocks were wrong and ran off by {}", host.name, units::rate_text(drift))
+                format!("{}'s clocks were wrong and ran off by {}", host.name, drift)
             }
         };
         Candidate {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::words::list;
 use doublehold_history::{Predicate, Verdict};
+use doublehold_words::list;
 
 use super::Exploration;
 use super::place::Place;

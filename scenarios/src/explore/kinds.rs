@@ -9,15 +9,16 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::{exact_duration, joined, signed_duration};
 use doublehold_sim::ClockKind;
+use doublehold_words::{exact_duration, joined, signed_duration};
 
 use super::Refused;
 use crate::fault::{Effect, Fault, Way};
-use crate::format::{suggest, synonyms};
+use crate::format::synonyms;
 use crate::scenario::{Role, Scenario};
 use crate::steps::StepKind;
 use crate::when::{Event, Nth, When};
+use doublehold_words::suggest;
 
 /// The kinds that a search places, in the order of the table of kinds.
 #[derive(Clone, Debug)]

@@ -7,14 +7,13 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::{exact_duration, signed_duration};
 use doublehold_sim::{self as sim, ClockKind, Probability, RatePpb};
 use doublehold_sim_redis::Order;
+use doublehold_words::{exact_duration, signed_duration};
 
 use super::kind::{Kind, Nature, Slot};
 use super::names::{Names, Way};
 use crate::cast::{Cast, UnknownHost};
-use crate::format::units;
 use crate::run::Signal;
 
 /// What a fault does.
@@ -247,7 +246,7 @@ impl Effect {
             }
             Effect::ClockDrift { hosts, by } => {
                 let run = hosts.do_this("runs its clocks", "run their clocks");
-                format!("{run} off by {}", units::rate_text(*by))
+                format!("{run} off by {}", by)
             }
             Effect::ClockFreeze { hosts, clock } => {
                 format!("{} {} clock frozen", hosts.do_this("has its", "have their"), clock.name())
@@ -301,7 +300,7 @@ impl Effect {
                 format!("{were} stepped by {}", signed_duration(*by_ns))
             }
             Effect::ClockDrift { hosts, by } => {
-                format!("{} off by {}", of(hosts, "clocks ran", "clocks ran"), units::rate_text(*by))
+                format!("{} off by {}", of(hosts, "clocks ran", "clocks ran"), by)
             }
             Effect::ClockFreeze { hosts, clock } => {
                 let [one, several] = ["clock was", "clocks were"].map(|it| format!("{} {it}", clock.name()));

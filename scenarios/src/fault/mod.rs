@@ -15,8 +15,8 @@ mod names;
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_history::words::exact_duration;
 use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb, Trigger};
+use doublehold_words::exact_duration;
 use serde::{Serialize, Serializer};
 
 use crate::cast::{Cast, UnknownHost};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use doublehold_history::words::list;
 use doublehold_sim::{self as sim, HostId};
+use doublehold_words::list;
 
 use super::kind::Slot;
 use crate::cast::{Cast, UnknownHost};

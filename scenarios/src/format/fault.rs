@@ -10,10 +10,11 @@ use super::possible::Setting;
 use super::problem::Result;
 use super::section::{Choices, Field, Section};
 use super::vocabulary::{Key, words_of};
-use super::{network, orders, suggest, synonyms, units, when};
+use super::{network, orders, synonyms, when};
 use crate::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::scenario::Role;
 use crate::when::When;
+use doublehold_words::{signed_typed, suggest, typed};
 
 /// Far more than anybody writes: a plan lists what weather drew, which may be hundreds. The largest file that is read
 /// as a plan has room for about as many.
@@ -179,7 +180,7 @@ pub(crate) fn write(fault: &Fault) -> Table {
     }
     put("optional", (*optional).into());
     if let Some(lasting) = lasting {
-        put("for", units::text(*lasting).into());
+        put("for", typed(*lasting).into());
     }
     for (key, slot) in effect.clone().fields() {
         let value = match slot {
@@ -188,10 +189,10 @@ pub(crate) fn write(fault: &Fault) -> Table {
             Slot::Tell(Some(nodes)) => names(nodes),
             Slot::Master(node) => node.as_str().into(),
             Slot::Flag(flag) => (*flag).into(),
-            Slot::Step(by_ns) => units::signed_text(*by_ns).into(),
-            Slot::Rate(by) => units::rate_text(*by).into(),
+            Slot::Step(by_ns) => signed_typed(*by_ns).into(),
+            Slot::Rate(by) => by.to_string().into(),
             Slot::Clock(clock) => clock.name().into(),
-            Slot::Delay(_, by) => units::text(*by).into(),
+            Slot::Delay(_, by) => typed(*by).into(),
             Slot::Probability(chance) => chance.to_string().into(),
         };
         put(key, value);

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
+use doublehold_words::shorten;
 
 use super::lock::Chosen;
 use super::problem::{Problem, Result};
 use super::section::{Choices, Field, Section};
-use super::suggest;
 use super::vocabulary::{Key, words_of};
 use crate::fault::Names;
 use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
+use doublehold_words::suggest;
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
 /// their number, but readers of a picture do not.

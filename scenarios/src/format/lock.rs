@@ -4,16 +4,17 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
+use doublehold_words::shorten;
 use toml::Table;
 
+use super::Source;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use super::vocabulary::Key;
 use super::write::put;
-use super::{Source, suggest, units};
 use crate::scenario::{ClientSetup, LockSetup, Step};
+use doublehold_words::{suggest, typed};
 
 /// What a scenario says of its lock whatever lock it is.
 const OWN_KEYS: [&str; 3] = ["algorithm", "name", "ttl"];
@@ -239,12 +240,12 @@ pub(super) fn write(lock: &LockSetup) -> Table {
         [name] => put(&mut table, "name", name.as_str()),
         names => put(&mut table, "name", names.to_vec()),
     }
-    put(&mut table, "ttl", units::text(*ttl));
+    put(&mut table, "ttl", typed(*ttl));
     for (switch, value) in switches.iter() {
         match value {
             Value::Flag(flag) => put(&mut table, switch, *flag),
             Value::Number(number) => put(&mut table, switch, i64::try_from(*number).unwrap_or(i64::MAX)),
-            Value::Duration(duration) => put(&mut table, switch, units::text(*duration)),
+            Value::Duration(duration) => put(&mut table, switch, typed(*duration)),
             Value::Ratio(_) | Value::Word(_) => put(&mut table, switch, value.to_string()),
         }
     }

@@ -3,7 +3,7 @@
 //! | step | where |
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
-//! | tables and values, and what to say when they are wrong | `section`, `units`, `suggest`, `problem` |
+//! | tables and values, and what to say when they are wrong | `section`, `units`, `problem` |
 //! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network`, `fault`, `orders` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
 //! | random faults | `weather` |
@@ -25,7 +25,6 @@ pub(crate) mod problem;
 mod program;
 mod resource;
 pub(crate) mod section;
-pub mod suggest;
 pub(crate) mod synonyms;
 pub(crate) mod syntax;
 pub(crate) mod tree;
@@ -33,16 +32,16 @@ pub(crate) mod units;
 mod vocabulary;
 pub(crate) mod weather;
 pub(crate) mod when;
-pub(crate) mod words;
 mod write;
 
+use doublehold_words::{suggest, typed};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::Descriptor;
+use doublehold_words::shorten;
 
 use crate::Seed;
 use crate::error::{FileKind, Place, ScenarioError};
@@ -120,7 +119,7 @@ pub(crate) fn weather_line(fault: &crate::weather::RandomFault) -> Vec<(String, 
 
 /// A duration as files write it.
 pub fn duration_text(duration: Duration) -> String {
-    units::text(duration)
+    typed(duration)
 }
 
 /// A scenario's text and what was asked for beside it.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use crate::error::ScenarioError;
 use crate::scenario::{Scenario, Step};

@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
 use doublehold_lockimpl::Facts;
+use doublehold_words::shorten;
 
 use super::hosts::Hosts;
 use super::lock::Chosen;
 use super::problem::Result;
 use super::section::Field;
-use super::suggest;
 use crate::scenario::{ClientSetup, HostIndex, Role, Step};
 use crate::when::{Event, Mark};
+use doublehold_words::suggest;
 
 /// What is known of the scenario when events are read.
 pub(super) struct Setting<'a> {

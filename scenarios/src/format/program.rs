@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::shorten;
 use doublehold_history::{LockId, ObjectId};
+use doublehold_words::shorten;
 
 use super::problem::Result;
 use super::section::Field;
 use super::units::{self, law_value};
+use super::vocabulary::Key;
 use super::write::{NOTHING, lock_name};
-use super::{suggest, vocabulary::Key};
 use crate::scenario::{ObjectSetup, Scenario, Step};
+use doublehold_words::suggest;
 
 const STEPS_MAX: usize = 100;
 const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];

@@ -1,17 +1,17 @@
 //! What the locks protect: the objects, which lock is whose, and what the resource checks.
 
-use doublehold_history::words::shorten;
 use doublehold_history::{FencingCheck, LockId, ResourceRules};
+use doublehold_words::shorten;
 use toml::Table;
 
 use super::hosts::Hosts;
 use super::lock::Chosen;
 use super::problem::Result;
 use super::section::{Choices, Field, Section};
-use super::suggest;
 use super::vocabulary::{Key, words_of};
 use super::write::{NOTHING, lock_name, put};
 use crate::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
+use doublehold_words::suggest;
 
 const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
 const FENCING: Choices<FencingCheck> = &[

@@ -4,14 +4,15 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use doublehold_history::words::shorten;
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
+use doublehold_words::shorten;
 
 use super::problem::{Origin, Problem, Result};
-use super::suggest;
 use super::tree::{Node, Table, Value};
+use super::units;
 use super::vocabulary::Key;
-use super::{units, words};
+use doublehold_words as words;
+use doublehold_words::suggest;
 
 /// The words a value may be, and what each means.
 pub(crate) type Choices<T> = &'static [(&'static str, T)];

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 use toml::de::Error;
 
 use super::problem::{Origin, Problem};

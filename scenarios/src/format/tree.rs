@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Result};

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, RatePpb};
+use doublehold_words::{SIZES, signed_typed, typed};
 
 /// The longest duration a scenario may name. Ten years of true time are far beyond any lease, and far from overflow.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
@@ -31,17 +32,6 @@ const UNITS: [(&str, u128); 9] = [
     ("h", 3_600 * 1_000_000_000),
     ("d", 24 * 3_600 * 1_000_000_000),
     ("y", 365 * 24 * 3_600 * 1_000_000_000),
-];
-
-/// Units of size, the largest first, so that a size reads in the largest that divides it.
-pub(crate) const SIZES: [(&str, u64); 7] = [
-    ("GiB", 1 << 30),
-    ("GB", 1_000_000_000),
-    ("MiB", 1 << 20),
-    ("MB", 1_000_000),
-    ("KiB", 1 << 10),
-    ("kB", 1_000),
-    ("B", 1),
 ];
 
 /// Why a text is not what it should be: what to say between the key's name and the text, and the way out.
@@ -141,7 +131,7 @@ pub(crate) fn in_one_spelling(text: &str) -> Option<String> {
         None => ratio(text.trim()),
     };
     if let Ok(ns) = signed_duration_ns(text) {
-        return Some(signed_text(ns));
+        return Some(signed_typed(ns));
     }
     if let Some((numerator, denominator)) = ratio() {
         let divisor = divisor(numerator.unsigned_abs(), denominator.unsigned_abs());
@@ -193,39 +183,6 @@ fn nanoseconds(text: &str) -> Result<u128, Refusal> {
     Ok(digits(whole) * scale + part / tenths)
 }
 
-/// A duration as files write it, in the largest unit that tells it exactly without a long fraction: `1.5s`.
-pub(crate) fn text(duration: Duration) -> String {
-    match duration.as_nanos() {
-        0 => "0s".to_owned(),
-        ns => {
-            let scales = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-            let short = |scale: &u128| (ns * 1_000).is_multiple_of(*scale) && ns >= *scale;
-            let (unit, scale) = scales.into_iter().find(|(_, scale)| short(scale)).unwrap_or(("ns", 1));
-            let thousandths = ns * 1_000 / scale % 1_000;
-            let digits = format!("{}.{thousandths:03}", ns / scale);
-            format!("{}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
-        }
-    }
-}
-
-/// A duration with a sign as files write it: `+1.5s`.
-pub(crate) fn signed_text(ns: i64) -> String {
-    let sign = if ns < 0 { '-' } else { '+' };
-    format!("{sign}{}", text(Duration::from_nanos(ns.unsigned_abs())))
-}
-
-/// A rate error as files write it, in the smallest ratio that means it exactly: `-1/100`.
-pub(crate) fn rate_text(rate: RatePpb) -> String {
-    const BILLION: u64 = 1_000_000_000;
-    let sign = if rate.0 < 0 { "-" } else { "" };
-    let size = rate.0.unsigned_abs();
-    // A ratio is read as whole billionths, rounded to zero: the first numerator that is not too small is the one.
-    let numerator = |denominator: u64| (size * denominator).div_ceil(BILLION);
-    let exact = |denominator: &u64| numerator(*denominator) * BILLION / denominator == size;
-    let denominator = (1..=10_000).find(exact).unwrap_or(BILLION);
-    format!("{sign}{}/{denominator}", numerator(denominator))
-}
-
 /// A standard deviation of a logarithm as files write it: `1/2`.
 pub(crate) fn sigma_text(milli: u32) -> String {
     let divisor = [500, 250, 200, 125, 100, 50, 40, 25, 20, 10, 8, 5, 4, 2, 1]
@@ -238,13 +195,13 @@ pub(crate) fn sigma_text(milli: u32) -> String {
 /// A delay law as files write it.
 pub(crate) fn law_value(law: &DelayLaw) -> toml::Value {
     match law {
-        DelayLaw::Fixed(delay) => text(*delay).into(),
-        DelayLaw::Uniform { min, max } => format!("{}..{}", text(*min), text(*max)).into(),
+        DelayLaw::Fixed(delay) => typed(*delay).into(),
+        DelayLaw::Uniform { min, max } => format!("{}..{}", typed(*min), typed(*max)).into(),
         DelayLaw::LogNormal { median, sigma_milli } => toml::Table::from_iter([
-            ("median".to_owned(), text(*median).into()),
+            ("median".to_owned(), typed(*median).into()),
             ("sigma".to_owned(), sigma_text(*sigma_milli).into()),
         ])
         .into(),
-        DelayLaw::Quantiles(delays) => delays.iter().map(|delay| text(*delay)).collect::<Vec<_>>().into(),
+        DelayLaw::Quantiles(delays) => delays.iter().map(|delay| typed(*delay)).collect::<Vec<_>>().into(),
     }
 }

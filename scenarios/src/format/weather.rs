@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use doublehold_history::words::{exact_duration, shorten};
 use doublehold_sim::{Probability, RatePpb};
+use doublehold_words::{exact_duration, shorten};
 use toml::{Table, Value};
 
 use super::fault::CLOCKS;
@@ -15,11 +15,12 @@ use super::section::{Choices, Field, Section};
 use super::tree::Node;
 use super::vocabulary::{Key, words_of};
 use super::write::put;
-use super::{suggest, synonyms, units};
+use super::{synonyms, units};
 use crate::error::{FileKind, Place, ScenarioError};
 use crate::fault::{Effect, Names, Nature, Slot};
 use crate::scenario::Role;
 use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
+use doublehold_words::{suggest, typed};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
 const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];
@@ -243,7 +244,7 @@ fn every(line: &Section<'_>, window: Duration) -> Result<Duration> {
             exact_duration(every),
             exact_duration(window)
         );
-        let least = units::text(window / MEAN_MAX as u32);
+        let least = typed(window / MEAN_MAX as u32);
         return Err(
             field.problem(cause, format!("use at least \"{least}\", or a shorter `for` of the weather"))
         );
@@ -298,7 +299,7 @@ fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>)
 pub(super) fn write(weather: &Weather) -> Table {
     let Weather { window, swarm, at_steps, faults } = weather;
     let mut table = Table::new();
-    put(&mut table, "for", units::text(*window));
+    put(&mut table, "for", typed(*window));
     put(&mut table, "swarm", *swarm);
     put(&mut table, "at_steps", at_steps.to_string());
     put(&mut table, "faults", faults.iter().map(|fault| Value::Table(written(fault))).collect::<Vec<_>>());
@@ -310,7 +311,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
     let RandomFault { effect, every, lasting, by, sign, either_way, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);
-    put(&mut table, "every", units::text(*every));
+    put(&mut table, "every", typed(*every));
     if let Some(lasting) = lasting {
         put(&mut table, "for", units::law_value(lasting));
     }
@@ -329,7 +330,7 @@ pub(super) fn written(fault: &RandomFault) -> Table {
             }
             Slot::Rate(most) => {
                 put(&mut table, "sign", sign);
-                units::rate_text(*most).into()
+                most.to_string().into()
             }
             Slot::Clock(clock) => clock.name().into(),
             Slot::Probability(chance) => chance.to_string().into(),

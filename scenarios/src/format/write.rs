@@ -9,12 +9,13 @@ use std::time::Duration;
 use doublehold_history::LockId;
 use toml::{Table, Value};
 
-use super::units::{law_value, rate_text, signed_text, text};
-use super::{fault, lock, program, resource, weather, words};
+use super::units::law_value;
+use super::{fault, lock, program, resource, weather};
 use crate::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
     Role, Scenario,
 };
+use doublehold_words::{self as words, signed_typed, typed};
 
 /// The scenario as the table that its file is.
 pub(crate) fn write(scenario: &Scenario) -> Table {
@@ -83,7 +84,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         KnownScripts::Loaded => "loaded",
     };
     put(&mut table, "scripts", scripts);
-    put(&mut table, "restart_after", text(*restart_after));
+    put(&mut table, "restart_after", typed(*restart_after));
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
     }
@@ -155,8 +156,8 @@ fn clocks(hosts: &[HostSetup]) -> Table {
     let mut table = Table::new();
     for host in hosts.iter().filter(|host| host.wall_offset_ns != 0 || host.drift.0 != 0) {
         let mut clocks = Table::new();
-        put(&mut clocks, "offset", signed_text(host.wall_offset_ns));
-        put(&mut clocks, "drift", rate_text(host.drift));
+        put(&mut clocks, "offset", signed_typed(host.wall_offset_ns));
+        put(&mut clocks, "drift", host.drift.to_string());
         put(&mut table, &host.name, clocks);
     }
     table
@@ -172,11 +173,11 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
         program.iter().map(|step| program::written(step, scenario)).collect::<Vec<_>>(),
     );
     if let Some(ttl) = ttl {
-        put(&mut table, "ttl", text(*ttl));
+        put(&mut table, "ttl", typed(*ttl));
     }
     put(&mut table, "rounds", i64::from(*rounds));
     put(&mut table, "retry", law_value(retry));
-    put(&mut table, "give_up_after", text(*give_up_after));
+    put(&mut table, "give_up_after", typed(*give_up_after));
     let on_lost_lock = match on_lost_lock {
         OnLostLock::Stop => "stop",
         OnLostLock::GoOn => "go-on",
@@ -191,14 +192,14 @@ fn client(client: &ClientSetup, scenario: &Scenario) -> Table {
 fn limits(limits: &Limits) -> Table {
     let Limits { time, events, memory, obtain_within, obtain_free_within, after_faults } = limits;
     let mut table = Table::new();
-    put(&mut table, "time", text(*time));
+    put(&mut table, "time", typed(*time));
     put(&mut table, "events", i64::try_from(*events).unwrap_or(i64::MAX));
     put(&mut table, "memory", words::bytes(*memory));
     let bounds: [(&str, &Option<Duration>); 2] =
         [("obtain_within", obtain_within), ("obtain_free_within", obtain_free_within)];
     for (key, bound) in bounds {
         if let Some(bound) = bound {
-            put(&mut table, key, text(*bound));
+            put(&mut table, key, typed(*bound));
         }
     }
     put(&mut table, "after_faults", *after_faults);

@@ -1,17 +1,17 @@
 //! What only the end of a run can tell: which faults struck and when they were over, how the run ended, and what that
 //! makes of its history.
 
-use doublehold_history::words::exact_duration;
 use doublehold_history::{EventKind, History, RunOutcome, TrueNs};
 use doublehold_sim::{Outcome, Run, SimTime, Struck};
+use doublehold_words::exact_duration;
 
 use super::clocks;
 use crate::cast::Cast;
 use crate::coverage::{Hit, Place};
 use crate::fault::{Fault, Nature};
-use crate::format::words;
 use crate::report::FaultReport;
 use crate::scenario::{HostIndex, Limits, Scenario};
+use doublehold_words as words;
 
 /// What became of each fault, for those who count.
 pub(super) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {

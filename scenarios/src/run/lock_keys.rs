@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::words::clean;
 use doublehold_history::{CallId, EventKind, Header, History, LockId};
+use doublehold_words::clean;
 
 /// What is known of keys so far.
 #[derive(Default)]

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_history::words::{duration, exact_duration};
+use doublehold_words::{duration, exact_duration};
 
 use super::lengths::{Place, is_rate, nanoseconds};
 use super::search::Search;

@@ -1,7 +1,7 @@
 //! The grid of a study: its axes in the order in which they were typed, which is that of curves, rows and columns in
 //! reports.
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use super::{Axis, Design, parameters};
 use crate::format::problem::Result;

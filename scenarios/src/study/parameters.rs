@@ -22,13 +22,14 @@
 use std::fmt;
 use std::path::Path;
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use super::weather_node;
 use crate::format::problem::{Problem, Result};
 use crate::format::section::Field;
 use crate::format::tree::{Node, Table, Value};
-use crate::format::{suggest, vocabulary};
+use crate::format::vocabulary;
+use doublehold_words::suggest;
 
 /// The value that leaves a key out.
 const NONE: &str = "none";

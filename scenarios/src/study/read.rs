@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
 use crate::Seed;
@@ -13,8 +13,8 @@ use crate::error::{FileKind, Place, ScenarioError};
 use crate::fault::Effect;
 use crate::format::problem::{Origin, Result};
 use crate::format::section::{Field, Section};
-use crate::format::suggest;
 use crate::format::tree::Node;
+use doublehold_words::suggest;
 
 const KEYS: &[&str] = &[
     "question",

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use doublehold_history::words::shorten;
+use doublehold_words::shorten;
 
 use super::Study;
 use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
-use crate::format::suggest;
+use doublehold_words::suggest;
 
 /// Names and texts, the most general question first.
 const FILES: [(&str, &str); 6] = [

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
 use crate::format;
-use crate::format::suggest;
 use crate::weather::Weather;
+use doublehold_words::suggest;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
 const FILES: [(&str, &str); 12] = [

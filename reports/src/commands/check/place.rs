@@ -5,10 +5,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use doublehold_history::words::clean;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::shrink::Target;
+use doublehold_words::clean;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};

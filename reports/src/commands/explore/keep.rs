@@ -5,10 +5,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use doublehold_history::words::clean;
 use doublehold_scenarios::explore::{Exploration, Explored};
 use doublehold_scenarios::shrink::Target;
 use doublehold_scenarios::{Scenario, Seed};
+use doublehold_words::clean;
 
 use crate::error::CliError;
 use crate::findings::name_of;

@@ -4,22 +4,23 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, list};
 use doublehold_scenarios::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::shrink::Target;
+use doublehold_words::{clean, list};
 use serde::Serialize;
 
 use super::keep::Scenarios;
 use super::world::world;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{grouped, name_of, several, with_way_out};
+use crate::findings::{name_of, with_way_out};
 use crate::scenario_file;
 use crate::shell;
 use crate::style::{Paint, Style};
 use crate::troubles::Troubles;
 use crate::words::{to_ascii, wrap};
+use doublehold_words::{grouped, several};
 
 /// How many groups of minimal placements are printed for one predicate.
 const MAX_GROUPS: usize = 12;

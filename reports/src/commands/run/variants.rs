@@ -1,9 +1,9 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
-use doublehold_history::words::clean;
 use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
+use doublehold_words::clean;
 
 use super::super::{exit, meant, scenario, sets};
 use super::Arguments;

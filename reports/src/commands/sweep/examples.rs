@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use doublehold_history::Predicate;
-use doublehold_history::words::{clean, instant, list};
+use doublehold_history::instant;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_scenarios::study::{CellId, Study};
 use doublehold_scenarios::sweep::{Shard, SweepError};
 use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_words::{clean, list};
 
 use crate::error::CliError;
 use crate::figure::{self, Options};
-use crate::findings::several;
 use crate::folder::Folder;
 use crate::found::{Counterexample, counterexample};
 use crate::output;
@@ -29,6 +29,7 @@ use crate::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use crate::results::Results;
 use crate::stopping::Stopping;
 use crate::{scenario_file, shell};
+use doublehold_words::several;
 
 /// Predicates of which one example is enough, the graver first.
 const SORTS: [&[Predicate]; 3] =

@@ -14,22 +14,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::many::cores;
 use doublehold_scenarios::study::{CellId, Study};
 use doublehold_scenarios::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
+use doublehold_words::{clean, duration};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::findings::{grouped, several};
 use crate::folder::Folder;
 use crate::output;
 use crate::records::{Begun, Journal, file_name, is_precise};
 use crate::shell;
 use crate::stopping::{self, Stopping};
+use doublehold_words::{grouped, several};
 
 /// How long no run may end until it is said that the program does not come back.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,9 +6,9 @@
 //! which nothing was decided, one at most has a mark (Bonferroni: each comparison has its part of that hundredth). The
 //! futures of neighbouring moments share their seeds, which makes chance differences smaller and the test more careful.
 
-use doublehold_history::words::{clean, duration};
 use doublehold_scenarios::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
 use doublehold_scenarios::{Scenario, Seed};
+use doublehold_words::{clean, duration};
 
 use crate::statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,

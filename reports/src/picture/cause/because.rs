@@ -1,8 +1,8 @@
 //! The causes of a violation as a clause: only those that runs without them have shown.
 
-use doublehold_history::words::{clean, joined, list};
 use doublehold_history::{Evidence, Predicate};
 use doublehold_scenarios::cause::{Cause, Found};
+use doublehold_words::{clean, joined, list};
 
 use crate::picture::facts::Facts;
 

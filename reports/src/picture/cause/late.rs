@@ -1,11 +1,11 @@
 //! A grant that came when its lease was over: what the client that took it went by, or that it did not take it.
 
-use doublehold_history::words::{clean, signed_duration};
 use doublehold_history::{Claim, ClientId, ClockKind, EventKind, LockId, TrueNs};
 use doublehold_lockimpl::Refusal;
 use doublehold_scenarios::fault::Effect;
 use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::{clean, signed_duration};
 
 use super::{expired, nodes};
 use crate::picture::facts::Facts;

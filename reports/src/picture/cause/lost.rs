@@ -2,11 +2,11 @@
 //!
 //! It tells only what happened, to whose key, and where. The cause is for runs made without it to show.
 
-use doublehold_history::words::{clean, duration};
 use doublehold_history::{CallId, Claim, ClockKind, EventKind, KeyOp, LockId, Overlap, Predicate, TrueNs};
 use doublehold_scenarios::fault::{Effect, Nature};
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::{clean, duration};
 
 use super::{expired, lived_its_time, nodes};
 use crate::picture::facts::Facts;

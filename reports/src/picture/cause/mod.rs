@@ -10,12 +10,12 @@ mod because;
 mod late;
 mod lost;
 
-use doublehold_history::words::{clean, duration, list};
 use doublehold_history::{
     EventKind, Evidence, KeyOp, LockId, Overlap, Predicate, StaleWrite, TrueNs, WrongKey,
 };
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
 use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_words::{clean, duration, list};
 use serde::Serialize;
 
 use super::facts::Facts;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doublehold_history::words::{clean, duration, instant, list};
+use doublehold_history::instant;
 use doublehold_history::{CallId, ClientId, EventKind, LockId, ReleaseOutcome, TrueNs};
 use doublehold_lockimpl::Refusal;
+use doublehold_words::{clean, duration, list};
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

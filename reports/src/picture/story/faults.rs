@@ -1,10 +1,11 @@
 //! Faults as events: when one strikes, and when it is over.
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::{clean, instant};
+use doublehold_history::instant;
 use doublehold_scenarios::fault::{Names, Nature};
 use doublehold_scenarios::report::FaultReport;
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::clean;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

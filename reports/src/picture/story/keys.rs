@@ -1,8 +1,8 @@
 //! Keys as events: a node no longer holds the key of a client that still believes in its grant, or has it again.
 
 use doublehold_history::TrueNs;
-use doublehold_history::words::list;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin, KeySpan};
+use doublehold_words::list;
 
 use super::{Phase, Rank, StoryEvent};
 use crate::picture::facts::Facts;

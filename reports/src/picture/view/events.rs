@@ -2,9 +2,9 @@
 //!
 //! The story's sentences are about what matters; these leave nothing out but readings of clocks.
 
-use doublehold_history::words::clean;
 use doublehold_history::{CallId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::clean;
 use serde::Serialize;
 
 use super::clients::on_its_clock;

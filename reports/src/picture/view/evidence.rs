@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::words::clean;
 use doublehold_history::{CallId, ClientId, Evidence, Predicate, TrueNs};
 use doublehold_scenarios::scenario::HostIndex;
+use doublehold_words::clean;
 use serde::Serialize;
 
 use super::events::EventLine;

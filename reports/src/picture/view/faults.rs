@@ -1,8 +1,8 @@
 //! Faults that struck, each time that they did.
 
-use doublehold_history::words::clean;
 use doublehold_scenarios::fault::Nature;
 use doublehold_scenarios::report::FaultReport;
+use doublehold_words::clean;
 
 use super::lanes::FaultSpan;
 use crate::picture::facts::Facts;

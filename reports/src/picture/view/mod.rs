@@ -15,11 +15,11 @@ mod messages;
 mod nodes;
 mod overlaps;
 
-use doublehold_history::words::clean;
 use doublehold_history::{LockId, Predicate, TrueNs};
 use doublehold_scenarios::detail::{Detail, Message};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_words::clean;
 use serde::Serialize;
 
 pub use clocks::{ClockSeries, ClockStretch};

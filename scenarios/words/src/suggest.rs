@@ -1,6 +1,6 @@
 //! "Did you mean": the known word closest to one that is not known.
 
-use doublehold_history::words;
+use crate::text;
 
 /// More than this many words are a list of what there is, not an answer to what was meant.
 const ALIKE_MAX: usize = 3;
@@ -15,7 +15,7 @@ pub fn hint(unknown: &str, known: &[&str]) -> String {
 }
 
 /// The known words that begin with the unknown one, if they are few, or else the closest.
-pub(crate) fn alike<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
+pub fn alike<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
     let typed = unknown.to_lowercase();
     // One letter is the beginning of too much: `c9` is not `clock-step` cut short, and neither is `c`.
     let begins = |word: &&&str| typed.chars().count() > 1 && word.to_lowercase().starts_with(&typed);
@@ -27,7 +27,7 @@ pub(crate) fn alike<'a>(unknown: &str, known: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The known word that differs by the fewest letters, if those are few beside its length.
-pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
     // Nobody mistypes a word of hundreds of letters, and the comparison is quadratic.
     if unknown.len() > 100 {
         return None;
@@ -41,16 +41,16 @@ pub(crate) fn closest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Names in backticks, with commas and an "and".
-pub(crate) fn list(words: &[&str]) -> String {
+pub fn list(words: &[&str]) -> String {
     quoted(words, "and")
 }
 
 /// Names in backticks, with commas and an "or".
-pub(crate) fn either(words: &[&str]) -> String {
+pub fn either(words: &[&str]) -> String {
     quoted(words, "or")
 }
 
 fn quoted(names: &[&str], conjunction: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|word| format!("`{word}`")).collect();
-    words::joined(&quoted, conjunction)
+    text::joined(&quoted, conjunction)
 }

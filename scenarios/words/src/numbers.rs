@@ -1,30 +1,74 @@
-//! How numbers are written on a page: rates, counts, durations. Pure.
+//! Counts, shares and sizes in words.
 //!
-//! Rates with intervals are worded by `statistics`; these are the numbers beside them, with three digits.
+//! Rates with intervals are worded by whoever computes them; these are the numbers beside them.
 
-use crate::findings::grouped;
-use crate::statistics::superscript;
+/// `1 run`, `2,000 runs`.
+pub fn several(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Units of size, the largest first, so that a size reads in the largest that divides it.
+pub const SIZES: [(&str, u64); 7] = [
+    ("GiB", 1 << 30),
+    ("GB", 1_000_000_000),
+    ("MiB", 1 << 20),
+    ("MB", 1_000_000),
+    ("KiB", 1 << 10),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+/// A size as a reader says it: `1 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    let (unit, scale) = SIZES.into_iter().find(|(_, scale)| bytes.is_multiple_of(*scale)).unwrap_or(("B", 1));
+    format!("{} {unit}", bytes / scale)
+}
+
+/// `1st`, `2nd`, `3rd`, `11th`.
+pub fn ordinal(n: u32) -> String {
+    let ending = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}
 
 /// What is smaller is written with a power of ten.
 const SMALLEST_PER_CENT: f64 = 1e-4;
 
 /// A share of all: `12.3 %`, `0.6 %`, `4.3 × 10⁻⁶`.
-pub(crate) fn share(value: f64) -> String {
+pub fn share(value: f64) -> String {
     if is_small(value) { power(value) } else { format!("{} %", digits(value * 100.0)) }
 }
 
 /// True if a share, and so all beside it, is written with a power of ten.
-pub(crate) fn is_small(value: f64) -> bool {
+pub fn is_small(value: f64) -> bool {
     value != 0.0 && value.abs() < SMALLEST_PER_CENT
 }
 
 /// A number with three digits that count: `1,230`, `12.3`, `0.0043`; `4.3 × 10⁻⁶` where zeros would hide it.
-pub(crate) fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     rounded(value, 3)
 }
 
 /// With two digits, where there is little room.
-pub(crate) fn end(value: f64) -> String {
+pub fn end(value: f64) -> String {
     rounded(value, 2)
 }
 
@@ -47,31 +91,17 @@ fn rounded(value: f64, count: usize) -> String {
 }
 
 /// `4.3 × 10⁻⁶`.
-pub(crate) fn power(value: f64) -> String {
+pub fn power(value: f64) -> String {
     let text = format!("{value:.1e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let raised = superscript(exponent.parse().unwrap_or(0));
     format!("{} × 10{raised}", mantissa.replace('-', "−"))
 }
 
-/// A length of time: `1.52 s`, `31.7 ms`, `12 min`.
-pub(crate) fn seconds(value: f64) -> String {
-    seconds_beside(value, value)
-}
-
-/// The same in the unit of the largest of a column or an axis: `0.0317 s` beside `1.52 s`.
-pub(crate) fn seconds_beside(value: f64, largest: f64) -> String {
-    let (length, unit) = match largest.abs() {
-        0.0 => (1.0, "s"),
-        size if size < 1e-6 => (1e-9, "ns"),
-        size if size < 1e-3 => (1e-6, "µs"),
-        size if size < 1.0 => (1e-3, "ms"),
-        size if size < 600.0 => (1.0, "s"),
-        size if size < 7_200.0 => (60.0, "min"),
-        size if size < 172_800.0 => (3_600.0, "h"),
-        _ => (86_400.0, "d"),
-    };
-    format!("{} {unit}", digits(value / length))
+/// `⁻⁶`.
+pub fn superscript(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    exponent.to_string().chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
 }
 
 #[cfg(test)]
@@ -108,20 +138,5 @@ mod tests {
             assert_eq!(digits(value), expected, "{value}");
         }
         assert_eq!((end(15_411.0).as_str(), end(0.6).as_str()), ("15,000", "0.6"));
-    }
-
-    #[test]
-    fn a_length_of_time_has_the_unit_that_fits() {
-        let cases = [
-            (0.0, "0 s"),
-            (0.000_000_25, "250 ns"),
-            (0.0317, "31.7 ms"),
-            (1.523, "1.52 s"),
-            (720.0, "12 min"),
-            (10_800.0, "3 h"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(seconds(value), expected);
-        }
     }
 }

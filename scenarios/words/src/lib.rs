@@ -1,0 +1,21 @@
+//! Wording that every report shares: how durations, counts and names are said.
+//!
+//! - [`time`](exact_duration): a duration as it was measured, exactly, as files write it, or with three digits
+//! - [`numbers`](several): counts, ordinals, shares
+//! - [`text`](list): lists, and what may be shown of text from outside
+//! - [`suggest`]: "did you mean"
+//!
+//! Pure functions. Widths, line breaks and colours are the business of whoever shows the text.
+
+mod numbers;
+pub mod suggest;
+mod text;
+mod time;
+
+pub use numbers::{
+    SIZES, bytes, digits, end, grouped, is_small, ordinal, power, several, share, superscript,
+};
+pub use text::{clean, joined, list, marked, shorten};
+pub use time::{
+    duration, exact_duration, rough, rough_beside, seconds, signed_duration, signed_typed, typed,
+};
