@@ -16,8 +16,9 @@ use std::fmt::{self, Write as _};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::coverage::{Coverage, Place};
+use doublehold_scenarios::coverage::Coverage;
 use doublehold_scenarios::many::{Count, Tally};
+use doublehold_scenarios::report::Place;
 use doublehold_scenarios::shrink::Target;
 use doublehold_words::{clean, list};
 

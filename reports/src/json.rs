@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use doublehold_history::{Evidence, Header, History, Overall, Predicate, RunOutcome, Verdict, Verdicts};
 use doublehold_scenarios::catalog::Entry;
-use doublehold_scenarios::plan::Replay;
+use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::report::{FaultReport, Judgement, Report};
 use doublehold_scenarios::scenario::{Expected, HostIndex, Scenario};
 use serde::Serialize;

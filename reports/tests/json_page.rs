@@ -8,7 +8,7 @@ use std::sync::Arc;
 use doublehold::json;
 use doublehold_history::judge;
 use doublehold_scenarios::cause::explained;
-use doublehold_scenarios::plan::Replay;
+use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use serde_json::Value;

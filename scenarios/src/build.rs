@@ -12,9 +12,9 @@ use doublehold_sim::DelayLaw;
 use toml::{Table, Value};
 
 use crate::error::ScenarioError;
-use crate::fault::Fault;
 use crate::format::Source;
-use crate::scenario::Scenario;
+use crate::model::fault::Fault;
+use crate::model::scenario::Scenario;
 
 /// Nodes, clients and what happens to them. The lock comes later, so that two locks can be tried in one world.
 ///

@@ -13,7 +13,7 @@ use doublehold_words::shorten;
 
 use crate::error::{FileKind, ScenarioError};
 use crate::format::Source;
-use crate::scenario::{Expected, Scenario};
+use crate::model::scenario::{Expected, Scenario};
 use doublehold_words::suggest;
 
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is

@@ -6,7 +6,7 @@
 use doublehold_history::{Reading, TrueNs};
 use serde::Serialize;
 
-use crate::scenario::HostIndex;
+use crate::model::scenario::HostIndex;
 
 /// Messages and clocks of one run.
 #[derive(Clone, Debug, Default)]

@@ -37,33 +37,30 @@
 //! Nothing here prints.
 
 pub mod build;
-pub mod cast;
 pub mod catalog;
 pub mod cause;
 pub mod coverage;
 pub mod detail;
 pub mod error;
 pub mod explore;
-pub mod fault;
 pub mod format;
 pub mod many;
+pub mod model;
 pub mod plan;
 pub mod report;
 mod run;
-pub mod scenario;
 pub mod shrink;
-pub mod steps;
 pub mod study;
 pub mod sweep;
 pub mod weather;
-pub mod when;
 pub mod why;
 
 pub use doublehold_sim::Seed;
 pub use error::ScenarioError;
+pub use model::scenario::Scenario;
+pub use model::{cast, fault, scenario, when};
 pub use report::Report;
 pub use run::{
     Connection, Engine, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared, PreparedSim, SimEngine,
     SimEnv,
 };
-pub use scenario::Scenario;

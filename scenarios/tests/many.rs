@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::coverage::Place;
 use doublehold_scenarios::many::{Many, Tally, run_many};
+use doublehold_scenarios::report::Place;
 use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Scenario, Seed, catalog};
 

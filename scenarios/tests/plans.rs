@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::plan::{Plan, Replay};
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::{Engine, Report, Seed, SimEngine, catalog};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

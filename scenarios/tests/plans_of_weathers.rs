@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use doublehold_scenarios::explore::Kinds;
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::plan::{Plan, Replay};
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::report::Replay;
 use doublehold_scenarios::shrink::{Case, Effort, Target, shrink};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Report, Scenario, Seed, SimEngine, catalog};
 use doublehold_sim::Stream;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use doublehold_scenarios::coverage::Hit;
+use doublehold_scenarios::report::Hit;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::shrink::{Effort, Size};
 use doublehold_scenarios::{LeanEngine, catalog};
@@ -269,7 +269,7 @@ fn of_nothing() -> Findings {
 #[test]
 fn coverage_has_a_row_a_kind_and_a_column_a_place() {
     let mut tally = Tally { runs: 3, ..Tally::default() };
-    let step = Place::Step(doublehold_scenarios::steps::StepKind::Send);
+    let step = Place::Step(doublehold_scenarios::when::StepKind::Send);
     for (kind, place, struck) in [("pause", Place::Time, 2), ("pause", step, 3), ("cut", step, 0)] {
         tally.coverage.add(&Hit { kind, place, struck });
     }

@@ -1,6 +1,7 @@
 //! The causes of a violation, as JSON.
 
-use doublehold_scenarios::cause::{self, Cause, Found, OTHERS};
+use doublehold_scenarios::cause::OTHERS;
+use doublehold_scenarios::report::{Cause, Found};
 use serde::Serialize;
 
 /// The results of the runs that were made without each thing.
@@ -25,7 +26,7 @@ struct One<'a> {
 }
 
 impl<'a> Causes<'a> {
-    pub(super) fn of(causes: &'a cause::Causes) -> Causes<'a> {
+    pub(super) fn of(causes: &'a doublehold_scenarios::report::Causes) -> Causes<'a> {
         let (found, list): (_, &[Cause]) = match &causes.found {
             Found::Needed(causes) => ("needed", causes),
             Found::Either(causes) => ("either", causes),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{CallId, History, TrueNs, Verdicts};
-use doublehold_scenarios::cause::Causes;
+use doublehold_scenarios::report::Causes;
 use doublehold_scenarios::report::{FaultReport, KeySpan, Report};
 use doublehold_scenarios::scenario::{HostIndex, LockSetup, Role};
 

@@ -13,8 +13,9 @@ use std::thread;
 
 use doublehold::picture::{Account, account};
 use doublehold_history::Verdict;
-use doublehold_scenarios::cause::{Found, explained};
+use doublehold_scenarios::cause::explained;
 use doublehold_scenarios::format::Source;
+use doublehold_scenarios::report::Found;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, SimEngine};
 

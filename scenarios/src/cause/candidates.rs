@@ -6,11 +6,11 @@ use doublehold_history::instant;
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs, claims};
 use doublehold_words::{duration, list};
 
-use super::answer::{Violation, What};
-use super::violation::grants;
-use crate::fault::{Effect, Nature};
+use crate::model::fault::{Effect, Nature};
+use crate::model::scenario::{HostIndex, RatePpb, Role, Scenario};
+use crate::report::violation::grants;
 use crate::report::{FaultReport, KeyEnd, KeyOrigin, Report};
-use crate::scenario::{HostIndex, RatePpb, Role, Scenario};
+use crate::report::{Violation, What};
 
 /// More than this are not tried; the last before the violation are.
 const CANDIDATES_MAX: usize = 40;
@@ -170,7 +170,7 @@ fn clocks(report: &Report, told: &Violation) -> Vec<Candidate> {
         .iter()
         .enumerate()
         .filter(|(_, host)| host.drift != RatePpb(0) || host.wall_offset_ns != 0);
-    let candidate = |(place, host): (usize, &crate::scenario::HostSetup)| {
+    let candidate = |(place, host): (usize, &crate::model::scenario::HostSetup)| {
         let ahead = if host.wall_offset_ns > 0 { "ahead" } else { "behind" };
         let words = match (host.drift, host.wall_offset_ns) {
             (RatePpb(0), offset) => {

@@ -29,18 +29,16 @@
 //! and the setup of the lock (`why` asks that); P4, whose evidence has no moment. A question that would take more than
 //! [`EVENTS_MAX`] events in all is not asked ([`Found::NotAsked`]). Assumes that the lock's code comes back.
 
-pub(crate) mod answer;
-mod candidates;
+pub(crate) mod candidates;
 mod trial;
-mod violation;
 
 use doublehold_history::ClientId;
 
+use crate::model::scenario::{HostIndex, Role};
 use crate::report::Report;
 use crate::run::PreparedSim;
-use crate::scenario::{HostIndex, Role};
 
-pub use answer::{Cause, Causes, Found, Shares, Violation, What};
+use crate::report::{Cause, Causes, Found, Shares, Violation, What};
 use candidates::Candidate;
 use trial::{Came, Trials};
 

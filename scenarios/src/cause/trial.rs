@@ -3,14 +3,14 @@
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
 use doublehold_sim::Seed;
 
-use super::answer::{Shares, Violation, What};
 use super::candidates::{host_of, outlasts};
-use super::violation::{grants, nth};
 use super::{EVENTS_MAX, OTHERS};
-use crate::fault::Fault;
+use crate::model::fault::Fault;
+use crate::model::scenario::{RatePpb, Scenario};
 use crate::report::Report;
+use crate::report::violation::{grants, nth};
+use crate::report::{Shares, Violation, What};
 use crate::run::{Prepared, PreparedSim};
-use crate::scenario::{RatePpb, Scenario};
 
 /// Seeds far from those that people begin with, whose past they would repeat.
 const FAR: u64 = 1_000_000;

@@ -7,9 +7,9 @@ use doublehold_words::list;
 
 use super::Exploration;
 use super::place::Place;
-use crate::fault::Fault;
+use crate::model::fault::Fault;
+use crate::model::scenario::{Expected, Scenario};
 use crate::run::{Engine, PrepareError, Prepared, SimEngine};
-use crate::scenario::{Expected, Scenario};
 use crate::shrink::Target;
 
 impl Exploration {

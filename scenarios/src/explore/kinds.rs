@@ -13,11 +13,11 @@ use doublehold_sim::ClockKind;
 use doublehold_words::{exact_duration, joined, signed_duration};
 
 use super::Refused;
-use crate::fault::{Effect, Fault, Way};
 use crate::format::synonyms;
-use crate::scenario::{Role, Scenario};
-use crate::steps::StepKind;
-use crate::when::{Event, Nth, When};
+use crate::model::fault::{Effect, Fault, Way};
+use crate::model::scenario::{Role, Scenario};
+use crate::model::when::StepKind;
+use crate::model::when::{Event, Nth, When};
 use doublehold_words::suggest;
 
 /// The kinds that a search places, in the order of the table of kinds.

@@ -48,9 +48,9 @@ use std::collections::BTreeMap;
 use doublehold_sim::Seed;
 use thiserror::Error;
 
+use crate::model::scenario::{DelayLaw, Probability, Scenario, Step};
+use crate::model::when::Nth;
 use crate::run::{Engine, LeanEngine, PrepareError, Prepared, PreparedSim};
-use crate::scenario::{DelayLaw, Probability, Scenario, Step};
-use crate::when::Nth;
 
 pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
 pub use kept::NotKept;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::kinds::Kinds;
-use crate::fault::Fault;
-use crate::when::{Nth, When};
+use crate::model::fault::Fault;
+use crate::model::when::{Nth, When};
 
 /// A fault of a search: the `choice`-th of those that can strike at a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,8 +13,8 @@ use std::time::Duration;
 use doublehold_lockimpl::{Descriptor, Nodes};
 
 use crate::build::World;
-use crate::scenario::DelayLaw;
-use crate::when::When;
+use crate::model::scenario::DelayLaw;
+use crate::model::when::When;
 
 /// How many clients there are in [`small_world`] where nobody says.
 pub const CLIENTS: usize = 2;

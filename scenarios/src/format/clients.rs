@@ -5,12 +5,13 @@ use std::time::Duration;
 use doublehold_sim::DelayLaw;
 
 use super::hosts::Hosts;
+use super::key::Choices;
+use super::key::{Key, words_of};
 use super::lock::Chosen;
 use super::problem::Result;
 use super::program::{self, Things};
-use super::section::{Choices, Field, Section};
-use super::vocabulary::{Key, words_of};
-use crate::scenario::{ClientSetup, OnLostLock};
+use super::section::{Field, Section};
+use crate::model::scenario::{ClientSetup, OnLostLock};
 
 pub(super) const KEYS: &[&str] =
     &["name", "program", "ttl", "rounds", "retry", "give_up_after", "on_lost_lock", "start"];

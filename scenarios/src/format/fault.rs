@@ -6,14 +6,15 @@ use std::time::Duration;
 use doublehold_sim::ClockKind;
 use toml::{Table, Value};
 
+use super::key::Choices;
+use super::key::{Key, words_of};
 use super::possible::Setting;
 use super::problem::Result;
-use super::section::{Choices, Field, Section};
-use super::vocabulary::{Key, words_of};
+use super::section::{Field, Section};
 use super::{network, orders, synonyms, when};
-use crate::fault::{Effect, Fault, Names, Nature, Slot};
-use crate::scenario::Role;
-use crate::when::When;
+use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
+use crate::model::scenario::Role;
+use crate::model::when::When;
 use doublehold_words::{signed_typed, suggest, typed};
 
 /// Far more than anybody writes: a plan lists what weather drew, which may be hundreds. The largest file that is read

@@ -6,12 +6,13 @@ use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 use doublehold_words::shorten;
 
+use super::key::Choices;
+use super::key::{Key, words_of};
 use super::lock::Chosen;
 use super::problem::{Problem, Result};
-use super::section::{Choices, Field, Section};
-use super::vocabulary::{Key, words_of};
-use crate::fault::Names;
-use crate::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
+use super::section::{Field, Section};
+use crate::model::fault::Names;
+use crate::model::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
 use doublehold_words::suggest;
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of

@@ -8,12 +8,11 @@ use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switche
 use doublehold_words::shorten;
 use toml::Table;
 
-use super::Source;
+use super::key::Key;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
-use super::vocabulary::Key;
-use super::write::put;
-use crate::scenario::{ClientSetup, LockSetup, Step};
+use super::table::put;
+use crate::model::scenario::{ClientSetup, LockSetup, Step};
 use doublehold_words::{suggest, typed};
 
 /// What a scenario says of its lock whatever lock it is.
@@ -24,7 +23,7 @@ const LOCKS_MAX: usize = 16;
 /// What `[lock]` takes if these are the locks there are.
 pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
     let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
-    let mut keys = [Key::all("lock", &known(locks)), Key::words("lock.algorithm", &names)].concat();
+    let mut keys = [Key::all("lock", &keys(locks)), Key::words("lock.algorithm", &names)].concat();
     for switch in locks.iter().flat_map(|lock| &lock.switches) {
         keys.extend(Key::words(&format!("lock.{}", switch.name), &switch.words));
     }
@@ -32,7 +31,7 @@ pub(super) fn vocabulary(locks: &[Descriptor]) -> Vec<Key> {
 }
 
 /// Every key, each once.
-fn known(locks: &[Descriptor]) -> Vec<&'static str> {
+fn keys(locks: &[Descriptor]) -> Vec<&'static str> {
     let mut known = OWN_KEYS.to_vec();
     for switch in locks.iter().flat_map(|lock| &lock.switches) {
         if !known.contains(&switch.name) {
@@ -48,15 +47,21 @@ pub(super) struct Chosen<'a> {
     pub(super) facts: Facts,
     pub(super) descriptor: &'a Descriptor,
     /// What is read: which locks there are, and whether it is a plan.
-    source: &'a Source,
+    /// The locks that there are.
+    locks: &'a [Descriptor],
+    in_plan: bool,
 }
 
 impl<'a> Chosen<'a> {
     /// Reads `[lock]`; the number of nodes decides whether a quorum can be met.
-    pub(super) fn read(root: &Section<'_>, nodes: usize, source: &'a Source) -> Result<Chosen<'a>> {
-        let locks = &source.locks;
-        let known = known(locks);
-        let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&known)?;
+    pub(super) fn read(
+        root: &Section<'_>,
+        nodes: usize,
+        locks: &'a [Descriptor],
+        in_plan: bool,
+    ) -> Result<Chosen<'a>> {
+        let keys = keys(locks);
+        let lock = root.require("lock", "{ algorithm = \"redlock\", ttl = \"10s\" }")?.section(&keys)?;
         let algorithm = lock.require("algorithm", "\"redlock\"")?;
         let kinds: Vec<(&str, &Descriptor)> = locks.iter().map(|lock| (lock.name, lock)).collect();
         let descriptor = algorithm.choice(&kinds)?;
@@ -67,7 +72,7 @@ impl<'a> Chosen<'a> {
         let names = lock.get("name").map_or(Ok(vec!["stock".to_owned()]), |field| lock_names(&field))?;
         let facts = descriptor.facts(&switches);
         let setup = LockSetup { names, ttl, algorithm: descriptor.name.to_owned(), switches };
-        let chosen = Chosen { setup, facts, descriptor, source };
+        let chosen = Chosen { setup, facts, descriptor, locks, in_plan };
         match chosen.unfit(ttl) {
             Some(unfit) => Err(ttl_field.problem(unfit.cause, unfit.hint)),
             None => Ok(chosen),
@@ -86,12 +91,12 @@ impl<'a> Chosen<'a> {
     /// Why the lock cannot have this ttl. Of a plan nothing is asked: its run was made, by a version that may not yet
     /// have refused it.
     fn unfit(&self, ttl: Duration) -> Option<Unfit> {
-        if self.source.in_plan { None } else { self.descriptor.unfit(&self.setup.switches, ttl) }
+        if self.in_plan { None } else { self.descriptor.unfit(&self.setup.switches, ttl) }
     }
 
     /// The locks that run on such nodes.
     pub(super) fn running_on(&self, wanted: impl Fn(Nodes) -> bool) -> Vec<&'static str> {
-        self.source.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
+        self.locks.iter().filter(|lock| wanted(lock.nodes)).map(|lock| lock.name).collect()
     }
 
     /// What to do where a lock that runs on one node is given several. An own one may say that it runs on more.
@@ -112,12 +117,11 @@ impl<'a> Chosen<'a> {
         }
         let nothing = Switches::new();
         let as_published = |lock: &&Descriptor| wanted(&lock.facts(&nothing));
-        let others: Vec<&str> = self.source.locks.iter().filter(as_published).map(|lock| lock.name).collect();
+        let others: Vec<&str> = self.locks.iter().filter(as_published).map(|lock| lock.name).collect();
         if !others.is_empty() {
             return format!("use {}", suggest::either(&others));
         }
-        let flags =
-            self.source.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
+        let flags = self.locks.iter().filter_map(|lock| Some((lock.name, lock.flag_for(&nothing, &wanted)?)));
         let flags: Vec<(&str, &str)> = flags.collect();
         let Some((_, flag)) = flags.first() else { return "use another lock".to_owned() };
         let others: Vec<&str> =

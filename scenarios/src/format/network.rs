@@ -5,10 +5,10 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability};
 
 use super::hosts::Hosts;
+use super::key::Key;
 use super::problem::Result;
 use super::section::{Field, Section};
-use super::vocabulary::Key;
-use crate::scenario::{HostIndex, LinkSetup};
+use crate::model::scenario::{HostIndex, LinkSetup};
 
 const KEYS: &[&str] = &["delay", "loss", "links"];
 const LINK_KEYS: &[&str] = &["from", "to", "delay", "loss"];

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use doublehold_words::shorten;
 
 use crate::error::ScenarioError;
-use crate::scenario::{Scenario, Step};
+use crate::model::scenario::{Scenario, Step};
 
 /// What is wrong, and the way out.
 pub(crate) type Wrong = (String, String);

@@ -6,8 +6,8 @@
 use super::possible::Setting;
 use super::problem::Result;
 use super::section::{Field, Section};
-use crate::fault::{Effect, Names};
-use crate::scenario::Role;
+use crate::model::fault::{Effect, Names};
+use crate::model::scenario::Role;
 
 /// The nodes that hear of a promotion; `[]` is nobody.
 pub(super) fn told(tell: &Field<'_>, setting: &Setting<'_>) -> Result<Names> {

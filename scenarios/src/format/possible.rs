@@ -10,8 +10,8 @@ use super::hosts::Hosts;
 use super::lock::Chosen;
 use super::problem::Result;
 use super::section::Field;
-use crate::scenario::{ClientSetup, HostIndex, Role, Step};
-use crate::when::{Event, Mark};
+use crate::model::scenario::{ClientSetup, HostIndex, Role, Step};
+use crate::model::when::{Event, Mark};
 use doublehold_words::suggest;
 
 /// What is known of the scenario when events are read.

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use doublehold_history::{LockId, ObjectId};
 use doublehold_words::shorten;
 
+use super::key::Key;
 use super::problem::Result;
 use super::section::Field;
+use super::table::{NOTHING, lock_name};
 use super::units::{self, law_value};
-use super::vocabulary::Key;
-use super::write::{NOTHING, lock_name};
-use crate::scenario::{ObjectSetup, Scenario, Step};
+use crate::model::scenario::{ObjectSetup, Scenario, Step};
 use doublehold_words::suggest;
 
 const STEPS_MAX: usize = 100;

@@ -5,12 +5,13 @@ use doublehold_words::shorten;
 use toml::Table;
 
 use super::hosts::Hosts;
+use super::key::Choices;
+use super::key::{Key, words_of};
 use super::lock::Chosen;
 use super::problem::Result;
-use super::section::{Choices, Field, Section};
-use super::vocabulary::{Key, words_of};
-use super::write::{NOTHING, lock_name, put};
-use crate::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
+use super::section::{Field, Section};
+use super::table::{NOTHING, lock_name, put};
+use crate::model::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
 use doublehold_words::suggest;
 
 const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];

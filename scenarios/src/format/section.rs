@@ -7,15 +7,12 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
 use doublehold_words::shorten;
 
+use super::key::{Choices, Key};
 use super::problem::{Origin, Problem, Result};
 use super::tree::{Node, Table, Value};
 use super::units;
-use super::vocabulary::Key;
 use doublehold_words as words;
 use doublehold_words::suggest;
-
-/// The words a value may be, and what each means.
-pub(crate) type Choices<T> = &'static [(&'static str, T)];
 
 const LOG_NORMAL_KEYS: &[&str] = &["median", "sigma"];
 

@@ -114,7 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::fault::Effect;
+    use crate::model::fault::Effect;
 
     #[test]
     fn what_is_meant_is_a_kind_and_no_word_means_two_things() {

@@ -10,15 +10,16 @@ use toml::{Table, Value};
 
 use super::fault::CLOCKS;
 use super::hosts::Hosts;
+use super::key::Choices;
+use super::key::{Key, words_of};
 use super::problem::Result;
-use super::section::{Choices, Field, Section};
+use super::section::{Field, Section};
+use super::table::put;
 use super::tree::Node;
-use super::vocabulary::{Key, words_of};
-use super::write::put;
 use super::{synonyms, units};
 use crate::error::{FileKind, Place, ScenarioError};
-use crate::fault::{Effect, Names, Nature, Slot};
-use crate::scenario::Role;
+use crate::model::fault::{Effect, Names, Nature, Slot};
+use crate::model::scenario::Role;
 use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
 use doublehold_words::{suggest, typed};
 

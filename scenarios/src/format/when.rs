@@ -20,13 +20,13 @@ use std::time::Duration;
 
 use doublehold_words::{exact_duration, shorten};
 
+use super::key::Key;
 use super::possible::Setting;
 use super::problem::{Origin, Problem, Result};
 use super::section::Field;
 use super::tree::Node;
 use super::units;
-use super::vocabulary::Key;
-use crate::when::{Event, Mark, Nth, When};
+use crate::model::when::{Event, Mark, Nth, When};
 use doublehold_words::suggest;
 
 const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's grant\", \"SET executed for c1\" or \

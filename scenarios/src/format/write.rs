@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use doublehold_history::LockId;
 use toml::{Table, Value};
 
+use super::table::{NOTHING, put};
 use super::units::law_value;
 use super::{fault, lock, program, resource, weather};
-use crate::scenario::{
+use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
     Role, Scenario,
 };
@@ -29,9 +29,10 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     if let Some(seed) = seed {
         put(&mut file, "seed", seed.to_string());
     }
-    let expected = |(predicate, expected): (&doublehold_history::Predicate, &crate::scenario::Expected)| {
-        (predicate.as_str().to_owned(), expected.as_str().into())
-    };
+    let expected =
+        |(predicate, expected): (&doublehold_history::Predicate, &crate::model::scenario::Expected)| {
+            (predicate.as_str().to_owned(), expected.as_str().into())
+        };
     put(&mut file, "expect", expect.iter().map(expected).collect::<Table>());
     put(&mut file, "lock", lock::write(&scenario.lock));
     put(&mut file, "nodes", nodes(&scenario.nodes, scenario));
@@ -47,23 +48,12 @@ pub(crate) fn write(scenario: &Scenario) -> Table {
     file
 }
 
-pub(super) fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
-    table.insert(key.to_owned(), value.into());
-}
-
 fn list<T>(items: &[T], table: impl Fn(&T) -> Table) -> Vec<Value> {
     items.iter().map(|item| table(item).into()).collect()
 }
 
-/// What is written where a number is of nothing. Such a scenario is refused before it is run: see `numbers`.
-pub(super) const NOTHING: &str = "?";
-
 fn name(scenario: &Scenario, host: HostIndex) -> &str {
     scenario.hosts.get(host.0).map_or(NOTHING, |host| &host.name)
-}
-
-pub(super) fn lock_name(lock: LockId, scenario: &Scenario) -> Option<&str> {
-    scenario.lock.names.get(lock.0 as usize).map(String::as_str)
 }
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {

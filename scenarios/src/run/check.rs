@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::cast::UnknownHost;
 use crate::format::numbers;
-use crate::scenario::{HostIndex, Role, Scenario};
+use crate::model::host::UnknownHost;
+use crate::model::scenario::{HostIndex, Role, Scenario};
 
 /// Why a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,11 +6,11 @@ use doublehold_sim::{Outcome, Run, SimTime, Struck};
 use doublehold_words::exact_duration;
 
 use super::clocks;
-use crate::cast::Cast;
-use crate::coverage::{Hit, Place};
-use crate::fault::{Fault, Nature};
+use crate::model::cast::Cast;
+use crate::model::fault::{Fault, Nature};
+use crate::model::scenario::{HostIndex, Limits, Scenario};
 use crate::report::FaultReport;
-use crate::scenario::{HostIndex, Limits, Scenario};
+use crate::report::{Hit, Place};
 use doublehold_words as words;
 
 /// What became of each fault, for those who count.

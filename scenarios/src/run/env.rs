@@ -25,7 +25,7 @@ use super::clocks;
 use super::drivers::Drivers;
 use super::lean::LeanConnection;
 use super::recorder::Recorder;
-use crate::cast::Cast;
+use crate::model::cast::Cast;
 
 /// The port every simulated node listens on.
 pub(crate) const REDIS_PORT: u16 = 6379;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doublehold_history::{Bounds, Header};
 
-use crate::scenario::{Role, Scenario};
+use crate::model::scenario::{Role, Scenario};
 
 /// Complete but for the seed.
 pub(super) fn header(scenario: &Scenario) -> Header {

@@ -21,6 +21,7 @@ mod key_claims;
 mod key_lanes;
 mod lean;
 mod lock_keys;
+mod lower;
 mod on_sim;
 mod program;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod shares;
 mod signal;
 mod sim;
 mod stage;
+pub(crate) mod steps;
 #[cfg(test)]
 mod taken;
 #[cfg(test)]
@@ -52,8 +54,8 @@ use doublehold_lockimpl::Descriptor;
 use serde::Serialize;
 
 use crate::Seed;
+use crate::model::scenario::Scenario;
 use crate::report::{Report, Summary};
-use crate::scenario::Scenario;
 
 /// What carries a lock's requests to the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,9 +17,9 @@ use super::recorder::{Recorder, Sent};
 use super::resource::{self, Store};
 use super::signal::Signal;
 use super::stage::{Stage, Then, Witness};
-use crate::cast::{Cast, Member};
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::HostIndex;
 use crate::report::KeyOrigin;
-use crate::scenario::HostIndex;
 
 impl Stage for SimEnv {
     fn restarts(&self) -> u32 {

@@ -21,7 +21,7 @@ use super::clocks;
 use super::recorder::Recorder;
 use super::resource::ResourceLink;
 use super::stage::Stage;
-use crate::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
+use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
 
 /// What a client does: the same in every run of a scenario.
 pub(crate) struct Program<S: Stage> {

@@ -22,9 +22,9 @@ use super::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
 use super::lock_keys::LockKeys;
 use super::stage::Witness;
 use super::touched::{Meanings, Touched};
-use crate::cast::Cast;
+use crate::model::cast::Cast;
+use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
-use crate::scenario::HostIndex;
 
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]

@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::recorder::Recorder;
 use super::stage::Stage;
-use crate::scenario::ResourceSetup;
+use crate::model::scenario::ResourceSetup;
 
 /// The port the resource listens on.
 pub(crate) const PORT: u16 = 80;

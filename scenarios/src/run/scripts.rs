@@ -13,8 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::env::REDIS_PORT;
 use super::on_sim::{NodeObserver, SimWitness};
 use super::recorder::Recorder;
-use crate::cast::Cast;
-use crate::scenario::Role;
+use crate::model::cast::Cast;
+use crate::model::scenario::Role;
 
 /// Runs one node, and one client that sends this; how the run ended, and what its history doubts.
 fn ended_by(script: &'static str) -> (Outcome, Vec<String>) {

@@ -16,17 +16,18 @@ use super::env::SimEnv;
 use super::header::header;
 use super::on_sim::SimWitness;
 use super::recorder::{Recorded, Recorder};
+use super::steps::steps;
 use super::world::{Hosts, link};
 use super::{Driver, Engine, Prepared, Signal, clocks, detail};
-use crate::cast::{Cast, UnknownHost};
 use crate::detail::Detail;
-use crate::fault::{Fault, Nature};
 use crate::format::possible::commands;
+use crate::model::cast::Cast;
+use crate::model::fault::{Fault, Nature};
+use crate::model::host::UnknownHost;
+use crate::model::scenario::{ClientSetup, Limits, Role, Scenario};
+use crate::model::when::Nth;
 use crate::report::{Grants, Judgement, Report, Summary, TraceHash};
-use crate::scenario::{ClientSetup, Limits, Role, Scenario};
-use crate::steps::steps;
 use crate::weather::{Climate, Weather};
-use crate::when::Nth;
 
 /// Runs scenarios in the simulation kernel, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]

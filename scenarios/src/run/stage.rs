@@ -11,7 +11,7 @@ use std::time::Duration;
 use doublehold_history::{ClockKind, Reading, TrueNs};
 use doublehold_lockimpl::{Env, MonotonicTime};
 
-use crate::scenario::{DelayLaw, HostIndex};
+use crate::model::scenario::{DelayLaw, HostIndex};
 
 /// A client's host, as the program on it sees it: what its lock sees, and what only a program needs.
 pub(crate) trait Stage: Env {
@@ -67,7 +67,7 @@ mod tests {
             ("program.rs", include_str!("program.rs")),
             ("recorder.rs", include_str!("recorder.rs")),
             ("resource.rs", include_str!("resource.rs")),
-            ("report.rs", include_str!("../report.rs")),
+            ("report/mod.rs", include_str!("../report/mod.rs")),
         ];
         for (file, text) in around {
             let named = text.lines().find(|line| line.contains("doublehold_sim::"));

@@ -20,9 +20,9 @@ use super::Driver;
 use super::env::{Connection, REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, SimWitness};
 use super::recorder::Recorder;
-use crate::cast::Cast;
+use crate::model::cast::Cast;
+use crate::model::scenario::Role;
 use crate::report::KeySpan;
-use crate::scenario::Role;
 
 pub(super) const CLIENT: ClientId = ClientId(0);
 pub(super) const LOCK: LockId = LockId(0);

@@ -18,8 +18,8 @@ use super::on_sim::{NodeObserver, serve_resource};
 use super::program::{Job, Program};
 use super::recorder::Recorder;
 use super::resource::Store;
-use crate::cast::{Cast, Member};
-use crate::scenario::{
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::{
     HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, Role, Scenario,
 };
 

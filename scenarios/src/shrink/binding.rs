@@ -15,10 +15,10 @@ use doublehold_sim::SimTime;
 use super::cast::{started_at, struck_at};
 use super::lengths::{down, up};
 use super::search::{Candidate, Keep, Search};
+use crate::model::scenario::{Role, Scenario};
+use crate::model::when::StepKind;
+use crate::model::when::{Event, Nth, When};
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::{Role, Scenario};
-use crate::steps::StepKind;
-use crate::when::{Event, Nth, When};
 
 /// How many events of each sort are tried before the instant, and how many after it.
 const NEAR: [(Sort, usize, usize); 4] =

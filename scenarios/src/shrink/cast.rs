@@ -9,12 +9,12 @@ use std::time::Duration;
 use doublehold_history::{EventKind, LockId, ObjectId};
 
 use super::search::{Candidate, Keep, Search};
-use crate::cast::Member;
-use crate::fault::{Fault, Slot};
+use crate::model::cast::Member;
+use crate::model::fault::{Fault, Slot};
+use crate::model::scenario::{HostIndex, Role, Scenario, Step};
+use crate::model::when::{Event, Mark, When};
 use crate::report::Report;
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::{HostIndex, Role, Scenario, Step};
-use crate::when::{Event, Mark, When};
 
 /// Drops clients, nodes, rounds and steps.
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {

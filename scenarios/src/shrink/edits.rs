@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::search::Candidate;
 use crate::format::Source;
-use crate::scenario::Scenario;
+use crate::model::scenario::Scenario;
 
 /// Two locks, of which nobody takes the second; laws of every sort; links, clocks, starts and faults of their own.
 const RICH: &str = r#"

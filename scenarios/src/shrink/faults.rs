@@ -7,7 +7,7 @@
 //! clocks.
 
 use super::search::{Candidate, Keep, Search};
-use crate::fault::{Effect, Fault, Names, Nature, Slot};
+use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::run::{Engine, PreparedSim};
 
 /// The rarest first.
@@ -140,7 +140,7 @@ fn prototype(effect: &Effect) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::Way;
+    use crate::model::fault::Way;
 
     fn all_less(fault: &Fault) -> Vec<String> {
         less(fault)

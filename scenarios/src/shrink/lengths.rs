@@ -13,10 +13,10 @@
 use std::time::Duration;
 
 use super::search::{Candidate, Keep, Search};
-use crate::fault::{Fault, Nature, Slot};
+use crate::model::fault::{Fault, Nature, Slot};
+use crate::model::scenario::{DelayLaw, RatePpb, Scenario, Step};
+use crate::model::when::When;
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::{DelayLaw, RatePpb, Scenario, Step};
-use crate::when::When;
 
 const MILLISECOND: u64 = 1_000_000;
 

@@ -49,9 +49,9 @@ use thiserror::Error;
 
 use crate::Seed;
 use crate::error::ScenarioError;
+use crate::model::scenario::Scenario;
 use crate::report::Summary;
 use crate::run::{Engine, PrepareError, PreparedSim};
-use crate::scenario::Scenario;
 
 use search::Search;
 pub use windows::Window;
@@ -200,7 +200,7 @@ pub struct Size {
 impl Size {
     /// Of a scenario.
     pub fn of(scenario: &Scenario) -> Size {
-        use crate::scenario::Role;
+        use crate::model::scenario::Role;
         Size {
             faults: scenario.faults.len(),
             clients: scenario.clients.len(),

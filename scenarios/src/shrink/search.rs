@@ -11,11 +11,11 @@ use doublehold_sim::SimTime;
 
 use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 use crate::Seed;
-use crate::fault::Fault;
+use crate::model::fault::Fault;
+use crate::model::scenario::Scenario;
+use crate::model::when::Nth;
 use crate::report::{Report, Summary};
 use crate::run::{Engine, Prepared, PreparedSim};
-use crate::scenario::Scenario;
-use crate::when::Nth;
 
 /// How many other seeds a change of a value is tried at, beside the one of the run.
 const PROBES: u64 = 8;

@@ -6,9 +6,9 @@
 
 use super::lengths::{Place, ladder_above};
 use super::search::{Candidate, Keep, Search};
+use crate::model::scenario::Scenario;
+use crate::model::when::{Mark, When};
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::Scenario;
-use crate::when::{Mark, When};
 
 /// Makes the violation one of more seeds.
 pub(super) fn steadier<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {

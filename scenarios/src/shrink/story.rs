@@ -7,9 +7,9 @@ use doublehold_history::{Predicate, Verdict};
 
 use super::Target;
 use crate::Seed;
-use crate::fault::Fault;
+use crate::model::fault::Fault;
+use crate::model::scenario::{Expected, Scenario};
 use crate::report::{Report, Summary};
-use crate::scenario::{Expected, Scenario};
 
 /// The scenario under its own words. `others` are its runs from other seeds: what all of them show, it expects.
 pub(super) fn told(
@@ -36,7 +36,7 @@ pub(super) fn told(
 
 /// A sentence for each start and each fault.
 fn story(scenario: &Scenario) -> String {
-    let start = |client: &crate::scenario::ClientSetup| {
+    let start = |client: &crate::model::scenario::ClientSetup| {
         let start = client.start.as_ref()?;
         Some(format!("{} starts {}.", scenario.hosts[client.host.0].name, start.words()))
     };

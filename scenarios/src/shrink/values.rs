@@ -9,10 +9,10 @@ use doublehold_sim::Probability;
 
 use super::lengths::down;
 use super::search::{Candidate, Keep, Search};
-use crate::fault::{Fault, Nature, Slot};
+use crate::model::fault::{Fault, Nature, Slot};
+use crate::model::scenario::{DelayLaw, Scenario, Step};
 use crate::report::Report;
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::{DelayLaw, Scenario, Step};
 
 /// Says less, and draws less.
 pub(super) fn plainer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {

@@ -12,9 +12,9 @@ use doublehold_words::{duration, exact_duration};
 
 use super::lengths::{Place, is_rate, nanoseconds};
 use super::search::Search;
+use crate::model::scenario::Scenario;
+use crate::model::when::When;
 use crate::run::{Engine, PreparedSim};
-use crate::scenario::Scenario;
-use crate::when::When;
 
 /// Bounds are found to a millisecond, or to a thousandth of themselves where that is more.
 const FINEST_NS: u64 = 1_000_000;

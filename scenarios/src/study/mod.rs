@@ -35,15 +35,14 @@ use crate::error::{FileKind, Place, ScenarioError};
 use crate::format::Source;
 use crate::format::problem::{Origin, Problem};
 use crate::format::tree::{Node, Value};
+use crate::model::scenario::Scenario;
 use crate::run::{Engine, LeanEngine};
-use crate::scenario::Scenario;
 use crate::sweep::{BATCH, SweepError, Unit};
 use crate::weather::{self, Climate, Weather};
 
 pub(crate) use read::RUNS_MAX;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
-pub(crate) use strata::convolved;
 
 /// What is to be compared.
 #[derive(Clone, Debug)]

@@ -10,10 +10,10 @@ use crate::Seed;
 use crate::build::World;
 use crate::catalog;
 use crate::error::{FileKind, Place, ScenarioError};
-use crate::fault::Effect;
 use crate::format::problem::{Origin, Result};
 use crate::format::section::{Field, Section};
 use crate::format::tree::Node;
+use crate::model::fault::Effect;
 use doublehold_words::suggest;
 
 const KEYS: &[&str] = &[

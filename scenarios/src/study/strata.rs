@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use doublehold_sim::Probability;
 
-use crate::weather::{Climate, Weather};
+use crate::weather::{Climate, Weather, convolved};
 
 /// How runs are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,17 +114,6 @@ impl Strata {
         }
         all.iter().skip(self.faults as usize + 1).rev().sum()
     }
-}
-
-/// The chances of sums, from those of the two parts, up to a length.
-pub(crate) fn convolved(one: &[f64], other: &[f64], length: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; length];
-    for (i, a) in one.iter().enumerate().filter(|(_, a)| **a != 0.0) {
-        for (j, b) in other.iter().enumerate().take(length.saturating_sub(i)) {
-            sums[i + j] += a * b;
-        }
-    }
-    sums
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use doublehold_sim::Stream;
 
 use super::*;
 use crate::catalog;
-use crate::coverage::{Hit, Place};
 use crate::report::{Grants, Summary};
+use crate::report::{Hit, Place};
 use crate::run::{Engine, LeanEngine, Prepared};
 use crate::study::CellId;
 use crate::{Seed, SimEngine};

@@ -22,13 +22,12 @@ use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
-use super::odds::{Odds, distinct};
+use super::odds::{Odds, convolved, distinct};
 use super::{RandomFault, Sign, Weather};
-use crate::fault::{Effect, Fault, Names, Nature, Slot};
-use crate::scenario::{Role, Scenario};
-use crate::steps::StepKind;
-use crate::study::convolved;
-use crate::when::{Event, Nth, When};
+use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
+use crate::model::scenario::{Role, Scenario};
+use crate::model::when::StepKind;
+use crate::model::when::{Event, Nth, When};
 
 /// A weather over one scenario, ready to be drawn from.
 #[derive(Clone, Debug)]

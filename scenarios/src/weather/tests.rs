@@ -7,6 +7,10 @@
 
 mod laws;
 
+use std::time::Duration;
+
+use crate::model::fault::{Effect, Nature};
+use doublehold_sim::{DelayLaw, Probability};
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_sim::{Seed, Stream};
@@ -14,10 +18,10 @@ use laws::{Whom, ends, law_of_lasting, law_of_sizes, law_of_steps, law_of_whom, 
 
 use super::likeness::{Law, add, assert_follows, times};
 use super::*;
-use crate::fault::{Fault, Names, Slot};
 use crate::format::Source;
-use crate::scenario::Scenario;
-use crate::when::{Event, Mark, Nth, When};
+use crate::model::fault::{Fault, Names, Slot};
+use crate::model::scenario::Scenario;
+use crate::model::when::{Event, Mark, Nth, When};
 
 const WEATHERS: usize = 120;
 const RUNS: u64 = 60;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
 
-use crate::scenario::{Persistence, Role, Scenario};
+use crate::model::scenario::{Persistence, Role, Scenario};
 use crate::shrink::Target;
 use crate::shrink::cast::without_client;
 
@@ -111,7 +111,7 @@ fn clients(scenario: &Scenario) -> Vec<Change> {
     if scenario.clients.len() < 2 {
         return Vec::new();
     }
-    let without = |client: &crate::scenario::ClientSetup| Change {
+    let without = |client: &crate::model::scenario::ClientSetup| Change {
         what: format!("without the client {}", scenario.hosts[client.host.0].name),
         scenario: without_client(scenario, client.host),
         caveat: None,

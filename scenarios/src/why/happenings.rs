@@ -102,7 +102,7 @@ fn events(report: &Report) -> Vec<(TrueNs, String)> {
 
 /// Keys that went otherwise than by their owner's release.
 fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
-    let name = |host: crate::scenario::HostIndex| &report.scenario.hosts[host.0].name;
+    let name = |host: crate::model::scenario::HostIndex| &report.scenario.hosts[host.0].name;
     let told = |span: &crate::report::KeySpan| {
         let (at, how) = span.until?;
         let how = match how {

@@ -28,11 +28,11 @@ use std::time::Duration;
 use doublehold_history::{Predicate, TrueNs};
 
 use crate::Seed;
-use crate::fault::Fault;
 use crate::many::caught;
+use crate::model::fault::Fault;
+use crate::model::scenario::Scenario;
 use crate::report::{Report, Summary};
 use crate::run::{Engine, PrepareError, Prepared, PreparedSim};
-use crate::scenario::Scenario;
 use crate::shrink::Target;
 
 use moves::Trial;

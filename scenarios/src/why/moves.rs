@@ -19,10 +19,10 @@ use std::time::Duration;
 use doublehold_history::TrueNs;
 use doublehold_sim::{Seed, Stream};
 
-use crate::fault::{Effect, Fault, Nature, Slot};
+use crate::model::fault::{Effect, Fault, Nature, Slot};
+use crate::model::scenario::{DelayLaw, HostIndex, LinkSetup, Scenario};
+use crate::model::when::When;
 use crate::report::Report;
-use crate::scenario::{DelayLaw, HostIndex, LinkSetup, Scenario};
-use crate::when::When;
 
 /// The smallest move: of the order of a message's delay, and what lengths of faults are rounded to.
 const SMALLEST: Duration = Duration::from_millis(1);

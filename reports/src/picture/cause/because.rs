@@ -1,7 +1,7 @@
 //! The causes of a violation as a clause: only those that runs without them have shown.
 
 use doublehold_history::{Evidence, Predicate};
-use doublehold_scenarios::cause::{Cause, Found};
+use doublehold_scenarios::report::{Cause, Found};
 use doublehold_words::{clean, joined, list};
 
 use crate::picture::facts::Facts;

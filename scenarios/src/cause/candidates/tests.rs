@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::fault::{Fault, Way};
+use crate::model::fault::{Fault, Way};
 use crate::report::KeySpan;
 use crate::run::{Engine, LeanEngine};
 use crate::{Seed, catalog};

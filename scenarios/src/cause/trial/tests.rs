@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::*;
 use crate::build::World;
 use crate::catalog;
-use crate::fault::Fault;
+use crate::model::fault::Fault;
+use crate::model::scenario::HostIndex;
+use crate::model::when::{Event, Mark, When};
 use crate::run::{Engine, LeanEngine};
-use crate::scenario::HostIndex;
-use crate::when::{Event, Mark, When};
 
 struct Asked {
     prepared: PreparedSim,

@@ -5,7 +5,7 @@ use doublehold_sim::{Seed, Stream};
 
 use super::*;
 use crate::catalog;
-use crate::when::{Event, Mark, Nth};
+use crate::model::when::{Event, Mark, Nth};
 
 const FINDINGS: [Target; 3] =
     [Target::Violates(Predicate::P1), Target::Violates(Predicate::P2), Target::Panics];

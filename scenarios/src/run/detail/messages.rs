@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use doublehold_sim::{ConnectionId, Event, HostId, Record};
 
 use super::phrases::Listener;
-use crate::cast::{Cast, Member};
 use crate::detail::Message;
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::Scenario;
 use crate::run::clocks::true_time;
-use crate::scenario::Scenario;
 
 /// One direction of a connection.
 #[derive(Default)]

@@ -7,9 +7,9 @@ use doublehold_sim::{Capture, Clocks, Record, SimTime};
 
 use super::clocks;
 use super::world::EPOCH;
-use crate::cast::Cast;
 use crate::detail::{ClockLine, Detail, HostClocks};
-use crate::scenario::{HostIndex, Scenario};
+use crate::model::cast::Cast;
+use crate::model::scenario::{HostIndex, Scenario};
 
 /// The detail of a run that ended at `ended`.
 pub(super) fn detail(

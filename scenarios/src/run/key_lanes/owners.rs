@@ -6,7 +6,7 @@
 use doublehold_history::CallId;
 
 use super::{Circumstances, Held, KeyLanes, Stretch, Touch};
-use crate::cast::Cast;
+use crate::model::cast::Cast;
 use crate::report::KeySpan;
 use crate::run::attribution::{Attribution, LockMark, Owner};
 use crate::run::shares::Shares;

@@ -5,8 +5,8 @@ use doublehold_sim::{Seed, Stream};
 
 use super::*;
 use crate::build::World;
-use crate::fault::Fault;
-use crate::when::Mark;
+use crate::model::fault::Fault;
+use crate::model::when::Mark;
 
 fn event(stream: &mut Stream) -> Event {
     let client = ["c1", "c2"][stream.below(2) as usize];

@@ -5,12 +5,12 @@ use doublehold_sim::Seed;
 
 use super::*;
 use crate::build::World;
-use crate::fault::Effect;
 use crate::format::Source;
+use crate::model::fault::Effect;
+use crate::model::when::Nth;
 use crate::run::{LeanEngine, Prepared};
 use crate::shrink::edits::{assert_same, edited, rich, with};
 use crate::shrink::{Case, Effort, KeepNodes, Target};
-use crate::when::Nth;
 
 #[test]
 fn a_node_that_is_left_out_is_told_nothing() {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, RatePpb};
 
-use crate::fault::{Effect, Fault, Names, Way};
-use crate::scenario::{Role, Scenario};
+use crate::model::fault::{Effect, Fault, Names, Way};
+use crate::model::scenario::{Role, Scenario};
+use crate::model::when::{Event, Nth, When};
 use crate::weather::likeness::Law;
 use crate::weather::{RandomFault, Sign};
-use crate::when::{Event, Nth, When};
 
 /// The hosts that names mean.
 fn meant(names: &Names, scenario: &Scenario) -> BTreeSet<String> {

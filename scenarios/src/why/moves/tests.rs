@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::catalog;
+use crate::model::when::Mark;
 use crate::run::{Engine, LeanEngine};
-use crate::when::Mark;
 
 const MS: Duration = Duration::from_millis(1);
 const DRAWS: u64 = 4_000;

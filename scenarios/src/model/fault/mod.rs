@@ -1,8 +1,8 @@
 //! Faults as data, in the language of scenario files: hosts have names, and nothing is known of the kernel's numbers.
 //!
 //! [`Fault`] is what is done and when. A new kind of fault is a variant of [`Effect`], in `effect.rs`, and then
-//! whatever the compiler asks for in the one table there. `kind.rs` has the types of that table, `names.rs` hosts and
-//! ways.
+//! whatever the compiler asks for in the one table there. `kind.rs` has the types of that table, `way.rs` ways
+//! between hosts.
 //!
 //! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
 //! read, [`crate::format`]. A fault that was made in Rust goes the same way:
@@ -10,23 +10,22 @@
 
 mod effect;
 mod kind;
-mod names;
+mod way;
 
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, PlannedFault, Probability, RatePpb, Trigger};
+use doublehold_sim::{ClockKind, Probability, RatePpb};
 use doublehold_words::exact_duration;
-use serde::{Serialize, Serializer};
 
-use crate::cast::{Cast, UnknownHost};
-use crate::format;
-use crate::when::When;
+use super::when::When;
 
 pub use effect::Effect;
 pub(crate) use kind::Slot;
 pub use kind::{Kind, Nature};
-pub use names::{Names, Way};
+pub use way::Way;
+
+pub use super::host::Names;
 
 /// Something done to the world, and when. **Without [`Fault::at`] it strikes at the beginning of the run**, where no
 /// client holds anything yet, and without [`Fault::lasting`] it is for good.
@@ -186,31 +185,11 @@ impl Fault {
     pub fn moment(&self) -> String {
         if self.each { self.at.words_of_each() } else { self.at.words() }
     }
-
-    /// What the kernel is to do, and when.
-    ///
-    /// # Errors
-    ///
-    /// If it names a host that is not in the cast.
-    pub fn planned(&self, cast: &Cast) -> Result<PlannedFault, UnknownHost> {
-        let trigger = match self.at.trigger(cast)? {
-            Trigger::On { occurrences, offset, .. } => Trigger::On { occurrences, offset, each: self.each },
-            at @ Trigger::At(_) => at,
-        };
-        Ok(PlannedFault { trigger, faults: self.effect.lower(cast)?, lasting: self.lasting })
-    }
 }
 
 /// `c1 pauses for 12 s, at c1's check`.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.words(), self.moment())
-    }
-}
-
-/// As the table that it is in a file.
-impl Serialize for Fault {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        format::fault_table(self).serialize(serializer)
     }
 }

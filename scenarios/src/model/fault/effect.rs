@@ -7,14 +7,12 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{self as sim, ClockKind, Probability, RatePpb};
-use doublehold_sim_redis::Order;
+use doublehold_sim::{ClockKind, Probability, RatePpb};
 use doublehold_words::{exact_duration, signed_duration};
 
 use super::kind::{Kind, Nature, Slot};
-use super::names::{Names, Way};
-use crate::cast::{Cast, UnknownHost};
-use crate::run::Signal;
+use super::way::Way;
+use crate::model::host::Names;
 
 /// What a fault does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,54 +370,19 @@ impl Effect {
         both.extend(other.0.iter().filter(|name| !one.0.contains(name)).cloned());
         Names(both)
     }
-
-    /// What the kernel does, in this order.
-    pub(super) fn lower(&self, cast: &Cast) -> Result<Vec<sim::Fault>, UnknownHost> {
-        use sim::Fault as Do;
-        let ns = |by: &Duration| u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
-        match self {
-            Effect::Pause { hosts } => hosts.each(cast, |host| Do::Pause { host }),
-            Effect::Suspend { hosts } => hosts.each(cast, |host| Do::Suspend { host }),
-            Effect::Crash { hosts } => hosts.each(cast, |host| Do::Crash { host }),
-            Effect::PowerLoss { hosts, torn_tail } => {
-                hosts.each(cast, |host| Do::LosePower { host, torn_tail: *torn_tail })
-            }
-            Effect::ClockStep { hosts, by_ns } => {
-                hosts.each(cast, |host| Do::StepClock { host, by_ns: *by_ns })
-            }
-            Effect::ClockDrift { hosts, by } => hosts.each(cast, |host| Do::ChangeRate { host, by: *by }),
-            Effect::ClockFreeze { hosts, clock } => {
-                hosts.each(cast, |host| Do::Freeze { host, clock: *clock })
-            }
-            Effect::Cut { way } => way.each(cast, |from, to| Do::Cut { from, to }),
-            Effect::Slow { way, by } => way.each(cast, |from, to| Do::Slow { from, to, by_ns: ns(by) }),
-            Effect::PacketDelay { from, to, by } => {
-                let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
-                way.each(cast, |from, to| Do::DelayNext { from, to, by_ns: ns(by) })
-            }
-            Effect::Loss { way, probability } => {
-                way.each(cast, |from, to| Do::Lose { from, to, probability: *probability })
-            }
-            Effect::ResetConnections { from, to } => {
-                let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
-                way.each(cast, |from, to| Do::ResetConnections { from, to })
-            }
-            Effect::FsyncLies { hosts } => hosts.each(cast, |host| Do::LieOnFsync { host }),
-            Effect::DiskSnapshot { hosts } => hosts.each(cast, |host| Do::SnapshotDisk { host }),
-            Effect::DiskRollback { hosts } => hosts.each(cast, |host| Do::RollBackDisk { host }),
-            Effect::Promote { host, tell, rewrite_config } => {
-                let tell = tell.clone().unwrap_or_else(|| cast.nodes_but(host));
-                let order = Order::Promote { tell: tell.0, rewrite_config: *rewrite_config };
-                host.each(cast, |host| Signal::Order(order.clone()).to(host))
-            }
-            Effect::Follow { hosts, master, rewrite_config } => {
-                let order = Order::Follow { master: master.clone(), rewrite_config: *rewrite_config };
-                hosts.each(cast, |host| Signal::Order(order.clone()).to(host))
-            }
-        }
-    }
 }
 
 fn without_rewrite(rewrite_config: bool) -> &'static str {
     if rewrite_config { "" } else { ", without CONFIG REWRITE" }
+}
+
+impl Way {
+    fn fields(&mut self) -> [(&'static str, Slot<'_>); 3] {
+        let Way { from, to, both_ways } = self;
+        [("from", Slot::Hosts(from)), ("to", Slot::Hosts(to)), ("both_ways", Slot::Flag(both_ways))]
+    }
+
+    fn and<'a>(&'a mut self, field: (&'static str, Slot<'a>)) -> Vec<(&'static str, Slot<'a>)> {
+        self.fields().into_iter().chain([field]).collect()
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold_sim::{ClockKind, Probability, RatePpb};
 use serde::Serialize;
 
-use super::names::Names;
+use crate::model::host::Names;
 
 /// What all faults of one kind have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

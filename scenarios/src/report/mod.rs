@@ -2,6 +2,11 @@
 //!
 //! Pure data. Verdicts come from the history alone; the lanes beside it (faults, keys on nodes) are there to be drawn.
 
+mod causes;
+mod hit;
+mod replay;
+pub mod violation;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +17,14 @@ use doublehold_history::{
 use doublehold_words::clean;
 use serde::Serialize;
 
-use crate::Seed;
-use crate::cause::answer::Causes;
-use crate::coverage::Hit;
-use crate::fault::Fault;
-use crate::plan::Replay;
-use crate::scenario::{Expected, HostIndex, Scenario};
+use crate::model::fault::Fault;
+use crate::model::scenario::{Expected, HostIndex, Scenario};
+use doublehold_sim::Seed;
+
+pub use causes::{Cause, Causes, Found, Shares, Violation, What};
+pub use hit::{Hit, Place};
+pub use replay::{Compared, Replay};
+pub(crate) use replay::{HASH_RULES, differing};
 
 /// One run of one scenario.
 #[derive(Clone, Debug)]

@@ -11,72 +11,12 @@ use std::collections::BTreeMap;
 
 use doublehold_sim::{self as sim, Record, SimTime};
 
-use crate::cast::{Cast, Member};
-use crate::scenario::HostIndex;
-use crate::when::{Event, Mark, Nth};
-
-/// What sort of step it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StepKind {
-    /// Bytes were handed to the network.
-    Send,
-    /// Bytes arrived.
-    Arrival,
-    /// A node executed a command.
-    Command,
-    /// A client read a clock.
-    ClockRead,
-    /// A sleep or timeout of a client came due.
-    Timer,
-    /// A process started.
-    Boot,
-    /// A client's program got to a mark.
-    Mark(Mark),
-}
-
-impl StepKind {
-    /// What the heading of a table calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            StepKind::Send => "send",
-            StepKind::Arrival => "arrival",
-            StepKind::Command => "command",
-            StepKind::ClockRead => "clock read",
-            StepKind::Timer => "timer",
-            StepKind::Boot => "boot",
-            StepKind::Mark(mark) => mark.as_str(),
-        }
-    }
-}
-
-impl Event {
-    /// What sort of step it is.
-    pub fn step(&self) -> StepKind {
-        match self {
-            Event::Executed { .. } => StepKind::Command,
-            Event::Mark { mark, .. } => StepKind::Mark(*mark),
-            Event::ClockRead { .. } => StepKind::ClockRead,
-            Event::Timer { .. } => StepKind::Timer,
-            Event::Boot { .. } => StepKind::Boot,
-            Event::Sent { .. } => StepKind::Send,
-            Event::Received { .. } => StepKind::Arrival,
-        }
-    }
-
-    /// The host at which it happens; `None` for a command on whichever node.
-    pub fn host(&self) -> Option<&str> {
-        match self {
-            Event::Executed { node, .. } => node.as_deref(),
-            Event::Mark { client, .. } | Event::Timer { client } => Some(client),
-            Event::ClockRead { host } | Event::Boot { host } => Some(host),
-            Event::Sent { from, .. } => Some(from),
-            Event::Received { by, .. } => Some(by),
-        }
-    }
-}
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::HostIndex;
+use crate::model::when::{Event, Mark, Nth, StepKind};
 
 /// The steps of a run and when it came by each, in order. `is_sent` says which commands a file may name.
-pub fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(SimTime, Nth)> {
+pub(crate) fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(SimTime, Nth)> {
     let mut seen: BTreeMap<(StepKind, String), u32> = BTreeMap::new();
     let events = trace.iter().filter_map(|record| Some((record.at, named(&record.event, cast, &is_sent)?)));
     let count = |(at, event): (SimTime, Event)| {

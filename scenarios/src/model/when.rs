@@ -5,16 +5,11 @@
 //! read. [`When`] prints as scenario files write it, and [`When::words`] as reports say it.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use doublehold_sim::{Occurrence, Pattern, SimTime, Trigger};
 use doublehold_words::exact_duration;
 use serde::{Serialize, Serializer};
-use thiserror::Error;
 
-use crate::cast::{Cast, UnknownHost};
-use crate::format;
 use doublehold_words::{ordinal, typed};
 
 /// A moment of a run.
@@ -209,18 +204,6 @@ impl When {
             None => format!("{}, every time", self.words()),
         }
     }
-
-    /// The moment for the kernel.
-    pub(crate) fn trigger(&self, cast: &Cast) -> Result<Trigger, UnknownHost> {
-        Ok(match self {
-            When::At(at) => Trigger::At(SimTime::ZERO.after(*at)),
-            When::On { events, after } => Trigger::On {
-                occurrences: events.iter().map(|nth| nth.occurrence(cast)).collect::<Result<_, _>>()?,
-                offset: *after,
-                each: false,
-            },
-        })
-    }
 }
 
 impl Default for When {
@@ -252,25 +235,6 @@ impl fmt::Display for When {
     }
 }
 
-/// A text that is no moment.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{cause}\nhint: {hint}")]
-pub struct NoMoment {
-    /// What is wrong.
-    pub cause: String,
-    /// The way out.
-    pub hint: String,
-}
-
-/// As scenario files write it. Whether the hosts exist is nobody's business yet.
-impl FromStr for When {
-    type Err = NoMoment;
-
-    fn from_str(text: &str) -> Result<When, NoMoment> {
-        format::when::parse_text(text).map_err(|(cause, hint)| NoMoment { cause, hint })
-    }
-}
-
 impl Serialize for When {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -293,10 +257,6 @@ impl Nth {
             (_, 1) => None,
             _ => Some(format!("{whose}'s every {} {what}", ordinal(*nth))),
         }
-    }
-
-    fn occurrence(&self, cast: &Cast) -> Result<Occurrence, UnknownHost> {
-        Ok(Occurrence { pattern: self.event.pattern(cast)?, nth: self.nth })
     }
 }
 
@@ -363,27 +323,6 @@ impl Event {
             Event::Received { by, from } => (by, format!("message from {from}")),
         }
     }
-
-    fn pattern(&self, cast: &Cast) -> Result<Pattern, UnknownHost> {
-        let any = |name: &Option<String>| name.as_ref().map(|name| cast.world(name)).transpose();
-        Ok(match self {
-            Event::Executed { command, client, node } => {
-                Pattern::Mark { host: any(node)?, label: command.clone(), about: any(client)? }
-            }
-            Event::Mark { client, mark } => Pattern::Mark {
-                host: Some(cast.world(client)?),
-                label: mark.as_str().to_owned(),
-                about: None,
-            },
-            Event::ClockRead { host } => Pattern::ClockRead { host: cast.world(host)? },
-            Event::Timer { client } => Pattern::TimerFired { host: cast.world(client)? },
-            Event::Boot { host } => Pattern::Booted { host: cast.world(host)? },
-            Event::Sent { from, to } => Pattern::Sent { host: cast.world(from)?, to: Some(cast.world(to)?) },
-            Event::Received { by, from } => {
-                Pattern::Delivered { host: cast.world(by)?, from: Some(cast.world(from)?) }
-            }
-        })
-    }
 }
 
 impl fmt::Display for Event {
@@ -391,6 +330,66 @@ impl fmt::Display for Event {
         match self.parts() {
             ("", what) => f.write_str(&what),
             (whose, what) => write!(f, "{whose}'s {what}"),
+        }
+    }
+}
+
+/// What sort of step it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepKind {
+    /// Bytes were handed to the network.
+    Send,
+    /// Bytes arrived.
+    Arrival,
+    /// A node executed a command.
+    Command,
+    /// A client read a clock.
+    ClockRead,
+    /// A sleep or timeout of a client came due.
+    Timer,
+    /// A process started.
+    Boot,
+    /// A client's program got to a mark.
+    Mark(Mark),
+}
+
+impl StepKind {
+    /// What the heading of a table calls it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepKind::Send => "send",
+            StepKind::Arrival => "arrival",
+            StepKind::Command => "command",
+            StepKind::ClockRead => "clock read",
+            StepKind::Timer => "timer",
+            StepKind::Boot => "boot",
+            StepKind::Mark(mark) => mark.as_str(),
+        }
+    }
+}
+
+impl Event {
+    /// What sort of step it is.
+    pub fn step(&self) -> StepKind {
+        match self {
+            Event::Executed { .. } => StepKind::Command,
+            Event::Mark { mark, .. } => StepKind::Mark(*mark),
+            Event::ClockRead { .. } => StepKind::ClockRead,
+            Event::Timer { .. } => StepKind::Timer,
+            Event::Boot { .. } => StepKind::Boot,
+            Event::Sent { .. } => StepKind::Send,
+            Event::Received { .. } => StepKind::Arrival,
+        }
+    }
+
+    /// The host at which it happens; `None` for a command on whichever node.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Event::Executed { node, .. } => node.as_deref(),
+            Event::Mark { client, .. } | Event::Timer { client } => Some(client),
+            Event::ClockRead { host } | Event::Boot { host } => Some(host),
+            Event::Sent { from, .. } => Some(from),
+            Event::Received { by, .. } => Some(by),
         }
     }
 }

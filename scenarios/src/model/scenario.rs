@@ -10,16 +10,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_history::{LockId, ObjectId, Predicate, ResourceRules};
-use doublehold_lockimpl::{Descriptor, Switches};
-use serde::{Serialize, Serializer};
+use doublehold_lockimpl::Switches;
 
-use crate::Seed;
-use crate::cast::Cast;
-use crate::error::ScenarioError;
-use crate::fault::Fault;
-use crate::format::{self, Source};
-use crate::weather::Weather;
-use crate::when::When;
+use super::cast::Cast;
+use super::fault::Fault;
+use super::weather::Weather;
+use super::when::When;
+use doublehold_sim::Seed;
+
+pub use super::host::{HostIndex, HostSetup, Role};
 
 /// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
 pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
@@ -68,45 +67,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario as the text of a file: its variant and what was set applied, and every default written out, so
-    /// that it means the same to a later version whose defaults are others. Its name and [`Scenario::sets`] are no
-    /// part of a file. The number of a thing that there is not, which [`Scenario::checked`] refuses, is written `?`.
-    ///
-    /// ```
-    /// use doublehold_scenarios::{catalog, format::Source};
-    ///
-    /// let scenario = catalog::load("lease-pause/redlock", &[])?;
-    /// let name = scenario.name.clone();
-    /// let again = Source { name, text: scenario.to_toml(), ..Source::default() }.read()?;
-    /// assert_eq!(again, scenario);
-    /// # Ok::<(), doublehold_scenarios::ScenarioError>(())
-    /// ```
-    pub fn to_toml(&self) -> String {
-        format::write(self).to_string()
-    }
-
-    /// The same scenario, checked like a file: for one that was made or changed in Rust.
-    ///
-    /// # Errors
-    ///
-    /// What a file would be refused for.
-    pub fn checked(&self) -> Result<Scenario, ScenarioError> {
-        self.checked_with(doublehold_lockimpl::descriptors())
-    }
-
-    /// As [`Scenario::checked`], where these are the locks that there are.
-    ///
-    /// # Errors
-    ///
-    /// As [`Scenario::checked`].
-    pub fn checked_with(&self, locks: Vec<Descriptor>) -> Result<Scenario, ScenarioError> {
-        format::numbers::check(self)?;
-        let (name, file) = (self.name.clone(), self.name.clone());
-        let source = Source { name, file, text: self.to_toml(), locks, ..Source::default() };
-        let read = source.read().map_err(ScenarioError::made_in_rust)?;
-        Ok(Scenario { sets: self.sets.clone(), ..read })
-    }
-
     /// The seed to run it from where nobody asks for another.
     pub fn own_seed(&self) -> Seed {
         self.seed.unwrap_or(Seed(1))
@@ -121,12 +81,6 @@ impl Scenario {
     /// Who is who among its hosts.
     pub fn cast(&self) -> Cast {
         Cast::new(self.hosts.iter().map(|host| (host.name.as_str(), host.role)))
-    }
-}
-
-impl Serialize for Scenario {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        format::write(self).serialize(serializer)
     }
 }
 
@@ -147,36 +101,6 @@ impl Expected {
             Expected::Violated => "violated",
         }
     }
-}
-
-/// A host, by its place in [`Scenario::hosts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct HostIndex(pub usize);
-
-/// A host and its clocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostSetup {
-    /// Its name.
-    pub name: String,
-    /// What it is there for.
-    pub role: Role,
-    /// How far its wall clock is ahead of true time (negative: behind), in nanoseconds.
-    pub wall_offset_ns: i64,
-    /// How fast its three clocks run.
-    pub drift: RatePpb,
-}
-
-/// What a host is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Runs Redis.
-    Node,
-    /// Guards the data the lock protects.
-    Resource,
-    /// Runs lock code.
-    Client,
 }
 
 /// The lock under test.

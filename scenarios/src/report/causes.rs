@@ -4,7 +4,7 @@
 
 use doublehold_history::{CallId, ClientId, LockId, Predicate, TrueNs};
 
-use crate::scenario::HostIndex;
+use crate::model::scenario::HostIndex;
 
 /// The answer about a run's first violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum What {
     Clocks(HostIndex),
 }
 
-/// The futures and other seeds, of [`OTHERS`](super::OTHERS) each, in which it comes about.
+/// The futures and other seeds, of [`OTHERS`](crate::cause::OTHERS) each, in which it comes about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// Futures with the cause.
@@ -82,7 +82,7 @@ pub struct Violation {
     /// When it was over, or the same instant.
     pub to: TrueNs,
     /// The grants whose leases have to do with it, and whose they are.
-    pub(super) grants: Vec<(ClientId, CallId)>,
+    pub grants: Vec<(ClientId, CallId)>,
     /// The client that came second, and the number of its grants of the lock by then.
-    pub(super) second: Option<(ClientId, usize)>,
+    pub second: Option<(ClientId, usize)>,
 }

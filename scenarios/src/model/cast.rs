@@ -1,17 +1,13 @@
-//! Who is who: the one place that knows which host of the simulated world, which client and which node of the history a
-//! host of the scenario is.
+//! Who is who: which client and which node of the history a host of the scenario is.
 //!
-//! Built once for a scenario. The world's own observer is its host number zero, and hosts are added in the scenario's
-//! order; nothing else in the program relies on either.
+//! Built once for a scenario. Its hosts keep the scenario's order, and the numbers that they have in an engine are the
+//! engine's business.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::{ClientId, NodeId};
-use doublehold_sim::HostId;
-use thiserror::Error;
 
-use crate::fault::Names;
-use crate::scenario::{HostIndex, Role};
+use super::host::{HostIndex, Names, Role, UnknownHost};
 
 /// The hosts of a scenario under all their names and numbers.
 #[derive(Clone, Debug)]
@@ -32,11 +28,6 @@ pub enum Member {
     /// The resource, of which there is one.
     Resource,
 }
-
-/// A name that no host of the scenario has.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the scenario has no host `{0}`")]
-pub struct UnknownHost(pub String);
 
 impl Cast {
     /// The cast of these hosts, in the order in which they are added to the world.
@@ -73,34 +64,9 @@ impl Cast {
         &self.members[host.0].0
     }
 
-    /// The world's number for the host of that name.
-    ///
-    /// # Errors
-    ///
-    /// If the scenario has none.
-    pub fn world(&self, name: &str) -> Result<HostId, UnknownHost> {
-        self.host(name).map(|host| self.in_world(host))
-    }
-
-    /// The world's number for a host.
-    pub fn in_world(&self, host: HostIndex) -> HostId {
-        HostId(host.0 as u32 + 1)
-    }
-
-    /// The scenario's host with that number in the world; `None` for the observer.
-    pub fn of_world(&self, host: HostId) -> Option<HostIndex> {
-        let index = usize::try_from(host.0).ok()?.checked_sub(1)?;
-        (index < self.members.len()).then_some(HostIndex(index))
-    }
-
     /// What a host is in the history.
     pub fn member(&self, host: HostIndex) -> Member {
         self.members[host.0].1
-    }
-
-    /// What a host of the world is in the history; `None` for the observer.
-    pub fn member_of_world(&self, host: HostId) -> Option<Member> {
-        self.of_world(host).map(|host| self.member(host))
     }
 
     /// The nodes, in the scenario's order.
@@ -135,8 +101,13 @@ impl Cast {
         others.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Every name with its number in the world.
-    pub fn names(&self) -> BTreeMap<String, HostId> {
-        self.by_name.iter().map(|(name, host)| (name.clone(), self.in_world(*host))).collect()
+    /// The number of hosts.
+    pub(crate) fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Every name with its host.
+    pub(crate) fn by_name(&self) -> impl Iterator<Item = (&str, HostIndex)> {
+        self.by_name.iter().map(|(name, host)| (name.as_str(), *host))
     }
 }

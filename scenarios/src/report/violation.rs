@@ -4,8 +4,7 @@ use doublehold_history::{
     CallId, ClientId, EventKind, Evidence, History, LockId, Predicate, TrueNs, Verdict, Verdicts,
 };
 
-use super::answer::Violation;
-use crate::report::Report;
+use super::{Report, Violation};
 
 /// The time before and after it within which the same counts as the same violation.
 const NEAR_NS: u64 = 100_000_000;
@@ -43,12 +42,12 @@ impl Violation {
 
     /// True if the same happens around that time: to the same clients in any order (P1, P2), or to one of them
     /// (others).
-    pub(super) fn is_in(&self, verdicts: &Verdicts) -> bool {
+    pub fn is_in(&self, verdicts: &Verdicts) -> bool {
         self.any(verdicts, self.from.0.saturating_sub(NEAR_NS), |it| self.is_of_the_same(it))
     }
 
     /// The same with the same client first: in another run the other may come first, for reasons of its own.
-    pub(super) fn is_in_with_roles(&self, verdicts: &Verdicts) -> bool {
+    pub fn is_in_with_roles(&self, verdicts: &Verdicts) -> bool {
         let first = |grants: &[(ClientId, CallId)]| grants.first().map(|(client, _)| *client);
         self.any(verdicts, self.from.0.saturating_sub(NEAR_NS), |it| {
             self.is_of_the_same(it) && first(&it.grants) == first(&self.grants)
@@ -56,7 +55,7 @@ impl Violation {
     }
 
     /// True if the same happens to one of those clients, with whomever, from an instant on until it was over.
-    pub(super) fn is_in_since(&self, verdicts: &Verdicts, since: TrueNs) -> bool {
+    pub fn is_in_since(&self, verdicts: &Verdicts, since: TrueNs) -> bool {
         self.any(verdicts, since.0.min(self.from.0.saturating_sub(NEAR_NS)), |it| self.shares(it))
     }
 
@@ -79,7 +78,7 @@ impl Violation {
     }
 
     /// From when on nothing counts as the same any more.
-    pub(super) fn over(&self) -> TrueNs {
+    pub fn over(&self) -> TrueNs {
         TrueNs(self.to.0.saturating_add(NEAR_NS))
     }
 }
@@ -131,13 +130,13 @@ impl Instance {
 }
 
 /// The place of a grant among a client's grants of a lock, from 1; the number of these if it is not among them.
-pub(super) fn nth(history: &History, client: ClientId, lock: LockId, grant: CallId) -> usize {
+pub fn nth(history: &History, client: ClientId, lock: LockId, grant: CallId) -> usize {
     let grants = grants(history, client, lock);
     grants.iter().position(|it| *it == grant).map_or(grants.len(), |place| place + 1)
 }
 
 /// A client's grants of a lock, in order.
-pub(super) fn grants(history: &History, of: ClientId, wanted: LockId) -> Vec<CallId> {
+pub fn grants(history: &History, of: ClientId, wanted: LockId) -> Vec<CallId> {
     let grant = |what: &EventKind| match *what {
         EventKind::Granted { client, grant, lock, .. } if client == of && lock == wanted => Some(grant),
         _ => None,

@@ -1,0 +1,70 @@
+//! Random faults as data: what may strike whom, how often, how strongly and for how long.
+
+use std::time::Duration;
+
+use doublehold_sim::{DelayLaw, Probability};
+
+use super::fault::{Effect, Nature};
+
+/// Random faults within stated bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weather {
+    /// The time from the beginning of a run in which faults begin. They last as long as was drawn, also beyond.
+    pub window: Duration,
+    /// Whether each run leaves out a random half of the lines. Faults hide each other: a search that always does
+    /// everything misses what shows only where something else is left alone (swarm testing: Groce et al., 2012).
+    pub swarm: bool,
+    /// The share of faults that strike at steps of the protocol rather than at random times.
+    pub at_steps: Probability,
+    /// What strikes.
+    pub faults: Vec<RandomFault>,
+}
+
+/// A line of a weather: faults of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandomFault {
+    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`GROUPS`]. A
+    /// magnitude in here is the largest that is drawn; one that [`RandomFault::by`] gives is zero.
+    pub effect: Effect,
+    /// The mean time between two on one host or way.
+    pub every: Duration,
+    /// How long it lasts, for kinds that may last.
+    pub lasting: Option<DelayLaw>,
+    /// How strong it is, for kinds with a magnitude that is a duration.
+    pub by: Option<DelayLaw>,
+    /// To which side a clock goes wrong.
+    pub sign: Sign,
+    /// True if a fault of a way is drawn also the other way round than it is written, and a `cut`, `slow` or `loss`
+    /// also both ways: half of these both ways, the rest one way or the other alike.
+    pub either_way: bool,
+    /// Where the numbers come from, or that they are guessed.
+    pub source: String,
+}
+
+/// To which side a clock is stepped or drifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Either, as likely as the other.
+    Either,
+    /// Ahead of true time.
+    Ahead,
+    /// Behind it.
+    Behind,
+}
+
+/// Groups of hosts by what they are for, as `host`, `from` and `to` of a weather name them. A host of that name comes
+/// first.
+pub const GROUPS: [&str; 4] = ["clients", "nodes", "replicas", "resource"];
+
+impl RandomFault {
+    /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only
+    /// in company.
+    pub(crate) fn may_be_random(effect: &Effect) -> bool {
+        !matches!(effect, Effect::DiskSnapshot { .. } | Effect::DiskRollback { .. } | Effect::Follow { .. })
+    }
+
+    /// True if it is a fault of a way between hosts.
+    pub(crate) fn is_of_links(&self) -> bool {
+        matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
+    }
+}
