@@ -65,17 +65,18 @@ pub use doublehold_lockimpl::{
 };
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
-pub use doublehold_scenarios::many::{Count, Stuck, Tally};
+use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
-pub use doublehold_scenarios::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
+pub use doublehold_search::many::{Count, Tally};
+pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
-use doublehold_scenarios::many::{Many, run_many};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, OwnLocks, Prepared};
+use doublehold_search::many::{Many, run_many};
 use doublehold_words::list;
 
 use self::hushed::Hushed;

@@ -3,7 +3,6 @@
 
 mod bound;
 mod example;
-#[cfg(feature = "cli")]
 mod json;
 mod rates;
 mod table;
@@ -16,27 +15,25 @@ use std::fmt::{self, Write as _};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::coverage::Coverage;
-use doublehold_scenarios::many::{Count, Tally};
 use doublehold_scenarios::report::Place;
-use doublehold_scenarios::shrink::Target;
+use doublehold_search::coverage::Coverage;
+use doublehold_search::many::{Count, Tally};
+use doublehold_search::shrink::Target;
 use doublehold_words::{clean, list};
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
-#[cfg(feature = "cli")]
-pub(crate) use self::example::causes;
-#[cfg(any(feature = "cli", feature = "proptest"))]
-pub(crate) use self::example::name_of;
-pub(crate) use self::example::words_of;
+pub use self::example::causes;
+pub use self::example::name_of;
+pub use self::example::words_of;
 pub(crate) use self::rates::counted;
 use self::rates::{NO_RATE, rate};
 use self::table::{Markdown, Plain, Table};
 use crate::found::Counterexample;
+use crate::layout::wrap;
 use crate::outside::Outside;
-use crate::statistics::PartlyDecided;
 use crate::style::Style;
-use crate::words::wrap;
+use doublehold_statistics::PartlyDecided;
 
 /// A search that is over.
 #[derive(Debug)]
@@ -400,7 +397,7 @@ fn places(coverage: &Coverage) -> BTreeSet<Place> {
 }
 
 /// Why a run decided nothing, and where it met a limit, which one to raise.
-pub(crate) fn with_way_out(why: &str) -> String {
+pub fn with_way_out(why: &str) -> String {
     let key = BUDGETS.iter().find(|(words, _)| why.ends_with(words));
     key.map_or(why.to_owned(), |(_, key)| format!("{why} (raise `{key}`, or let less happen)"))
 }

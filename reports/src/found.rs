@@ -9,10 +9,10 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use doublehold_scenarios::cause::causes;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
+use doublehold_search::cause::causes;
+use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
 use crate::check::hushed;
 

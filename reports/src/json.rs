@@ -286,7 +286,7 @@ pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
 }
 
 /// As people read it, with the end of a line.
-pub(crate) fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
+pub fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 

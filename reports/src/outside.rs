@@ -32,7 +32,7 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_lockimpl::Registry;
-use doublehold_scenarios::many::Stuck;
+use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Scenario, Seed, SimEnv};
 
@@ -126,7 +126,7 @@ fn in_time<T: Send + 'static>(
 }
 
 /// Runs as its scenario does, and notes what tells of the outside.
-pub(crate) struct Watched<P> {
+pub struct Watched<P> {
     prepared: P,
     first: Seed,
     noted: Mutex<Noted>,
@@ -140,12 +140,12 @@ struct Noted {
 
 impl<P> Watched<P> {
     /// A search that begins at this seed.
-    pub(crate) fn new(prepared: P, first: Seed) -> Watched<P> {
+    pub fn new(prepared: P, first: Seed) -> Watched<P> {
         Watched { prepared, first, noted: Mutex::default() }
     }
 
     /// The prepared scenario that is watched.
-    pub(crate) fn inner(&self) -> &P {
+    pub fn inner(&self) -> &P {
         &self.prepared
     }
 
@@ -194,7 +194,7 @@ impl<P: Prepared + 'static> Watched<P> {
     /// # Errors
     ///
     /// If one that is made again does not come back for so long.
-    pub(crate) fn reached(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
+    pub fn reached(self: &Arc<Self>, runs: u64, patience: Duration) -> Result<Option<Outside>, Stuck> {
         let watched = self.clone();
         in_time(patience, move |begins| watched.found(runs, begins))
     }
@@ -257,8 +257,8 @@ mod tests {
     use std::ops::ControlFlow;
 
     use doublehold_scenarios::build::World;
-    use doublehold_scenarios::many::{Many, run_many};
     use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, SimEngine};
+    use doublehold_search::many::{Many, run_many};
 
     use super::*;
 

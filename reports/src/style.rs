@@ -35,7 +35,7 @@ impl Style {
     }
 
     /// `text` in a colour, if colours are shown.
-    pub(crate) fn paint(&self, text: &str, paint: Paint) -> String {
+    pub fn paint(&self, text: &str, paint: Paint) -> String {
         match paint.code() {
             Some(code) if self.color && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
             _ => text.to_owned(),
@@ -45,7 +45,7 @@ impl Style {
 
 /// What a piece of output is, as far as its colour is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Paint {
+pub enum Paint {
     /// Plain text.
     #[default]
     Plain,

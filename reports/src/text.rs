@@ -10,9 +10,9 @@ use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_words::{clean, duration, list};
 
+use crate::layout::{to_ascii, wrap};
 use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
-use crate::words::{to_ascii, wrap};
 
 /// How much evidence is shown for one predicate.
 const MAX_EVIDENCE: usize = 3;
@@ -197,8 +197,7 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
 
 /// `P1 violated; P2 hold; not stated: WR violated`: what the scenario states comes first, since nothing was expected of
 /// the rest.
-#[cfg(feature = "cli")]
-pub(crate) fn verdicts_in_short(report: &Report) -> String {
+pub fn verdicts_in_short(report: &Report) -> String {
     let expect = &report.scenario.expect;
     let named = |stated: bool, wanted: &str, verb: &str| {
         let of = report.verdicts.iter().filter(|(predicate, _)| expect.contains_key(predicate) == stated);
@@ -218,7 +217,7 @@ pub(crate) fn verdicts_in_short(report: &Report) -> String {
 }
 
 /// The predicates that are violated and of which the scenario states nothing: neither expected nor unexpected.
-pub(crate) fn violated_unstated(report: &Report) -> Vec<&'static str> {
+pub fn violated_unstated(report: &Report) -> Vec<&'static str> {
     let unstated = report.verdicts.iter().filter(|(it, _)| !report.scenario.expect.contains_key(it));
     let violated = unstated.filter(|(_, verdict)| matches!(verdict, Verdict::Violated(_)));
     violated.map(|(predicate, _)| predicate.as_str()).collect()

@@ -104,7 +104,7 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
 }
 
 /// Loads a scenario by its name or its file's path, which counts from a folder.
-pub(crate) fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, ScenarioError> {
+pub fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, ScenarioError> {
     source(name_or_path, folder)?.read()
 }
 
@@ -189,7 +189,7 @@ fn meant(name: &str) -> String {
 }
 
 /// The file whose name lacks its ending, if it is there.
-pub(crate) fn file_beside(name: &str) -> Option<String> {
+pub fn file_beside(name: &str) -> Option<String> {
     let files = [".toml", ".plan"].map(|ending| format!("{name}{ending}"));
     let file = files.into_iter().find(|file| Path::new(file).is_file())?;
     Some(format!("did you mean the file `{}`?", shorten(&file)))
@@ -262,7 +262,7 @@ fn example(what: FileKind) -> &'static str {
 }
 
 /// Reads a file that a user named: small, a file, text, and not empty.
-pub(crate) fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
+pub fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
     let file_name = || shorten(path);
     let refused = |cause: &str, hint: &str| ScenarioError::NotText {
         what,

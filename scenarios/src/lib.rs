@@ -38,22 +38,15 @@
 
 pub mod build;
 pub mod catalog;
-pub mod cause;
-pub mod coverage;
 pub mod detail;
 pub mod error;
-pub mod explore;
 pub mod format;
-pub mod many;
 pub mod model;
 pub mod plan;
+pub mod pool;
 pub mod report;
 mod run;
-pub mod shrink;
-pub mod study;
-pub mod sweep;
 pub mod weather;
-pub mod why;
 
 pub use doublehold_sim::Seed;
 pub use error::ScenarioError;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_sim::Seed;
-use doublehold_words::shorten;
+use doublehold_words::{shell, shorten};
 use serde::Serialize;
 
 use crate::catalog::read_text;
@@ -265,7 +265,7 @@ fn again(plan: &Section<'_>, text: impl Fn(&str) -> Option<String>) -> String {
     let (name, seed) = (text("name").unwrap_or("NAME".to_owned()), text("seed").unwrap_or("N".to_owned()));
     let command = ["doublehold", "run", &name, "--seed", &seed].into_iter();
     let command = command.chain(sets.iter().flat_map(|set| ["--set", set]));
-    shlex::try_join(command).unwrap_or_default()
+    shell::line(command)
 }
 
 fn refused(file: &str, problem: Problem) -> ScenarioError {

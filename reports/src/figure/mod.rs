@@ -15,8 +15,6 @@ mod legend;
 mod lettering;
 mod panel;
 mod paper;
-#[cfg(feature = "cli")]
-mod png;
 mod rows;
 mod scale;
 mod shades;
@@ -25,8 +23,6 @@ mod sheet;
 use crate::picture::view::View;
 
 pub use html::html;
-#[cfg(feature = "cli")]
-pub use png::{PngError, png, png_of};
 
 /// How a figure is to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

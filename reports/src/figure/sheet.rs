@@ -29,7 +29,6 @@ struct Sheet<'v> {
 }
 
 /// A figure, and how large it is.
-#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a PNG has to know its size"))]
 pub(super) struct Drawing {
     pub(super) markup: String,
     pub(super) width: f64,

@@ -3,18 +3,17 @@
 use std::fmt::Write as _;
 
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::shrink::Size;
-#[cfg(any(feature = "cli", feature = "proptest"))]
-use doublehold_scenarios::shrink::Target;
+use doublehold_search::shrink::Size;
+use doublehold_search::shrink::Target;
 use doublehold_words::clean;
 
 use super::{Shown, WRITES, several};
 use crate::found::Counterexample;
-use crate::words::wrap;
+use crate::layout::wrap;
 
 /// The text about a counterexample: its first seed, its size before and after shrinking, and where it is. All lines
 /// have this width but those to be pasted.
-pub(crate) fn words_of(example: &Counterexample, shown: &Shown, width: usize) -> String {
+pub fn words_of(example: &Counterexample, shown: &Shown, width: usize) -> String {
     let line = |text: &str, first: &str| wrap(text, first, "    ", width);
     let Counterexample { target, first, shrunk, is_real, .. } = example;
     let mut text = wrap(&format!("{target}, first from seed {first}"), "", "    ", width);
@@ -62,7 +61,7 @@ fn size(size: Size) -> String {
 }
 
 /// The faults that it takes, each in words, or that it takes none.
-pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
+pub fn causes(faults: &[Fault]) -> Vec<String> {
     match faults {
         [] => vec!["no fault at all: delays and interleavings are enough".to_owned()],
         faults => faults.iter().map(|fault| clean(&fault.to_string())).collect(),
@@ -70,8 +69,7 @@ pub(crate) fn causes(faults: &[Fault]) -> Vec<String> {
 }
 
 /// The name of a target in files and test names.
-#[cfg(any(feature = "cli", feature = "proptest"))]
-pub(crate) fn name_of(target: Target) -> String {
+pub fn name_of(target: Target) -> String {
     match target {
         Target::Violates(predicate) => predicate.as_str().to_owned(),
         Target::Panics => "panic".to_owned(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::coverage::Coverage;
-use doublehold_scenarios::many::Count;
-use doublehold_scenarios::shrink::Size;
+use doublehold_search::coverage::Coverage;
+use doublehold_search::many::Count;
+use doublehold_search::shrink::Size;
 use serde::Serialize;
 
 use super::example::causes;
@@ -15,7 +15,7 @@ use super::rates::counted;
 use super::{Conclusion, Findings, Gap, Shown, WaitBound};
 use crate::found::Counterexample;
 use crate::json::pretty;
-use crate::statistics::Confidence;
+use doublehold_statistics::Confidence;
 
 #[derive(Serialize)]
 struct Search<'a> {

@@ -1,9 +1,9 @@
 //! The rate of violations of a predicate, in words: an exact bound if there was none, and otherwise a rate with its
 //! interval. Runs that were never decided count both ways.
 
-use doublehold_scenarios::many::Count;
+use doublehold_search::many::Count;
 
-use crate::statistics::{Confidence, PartlyDecided, Scale, bound_words, range_words, rate_words};
+use doublehold_statistics::{Confidence, PartlyDecided, Scale, bound_words, range_words, rate_words};
 
 /// The sign for a rate that cannot be told.
 pub(super) const NO_RATE: &str = "-";

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use doublehold_scenarios::report::Hit;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::shrink::{Effort, Size};
 use doublehold_scenarios::{LeanEngine, catalog};
+use doublehold_search::shrink::{Effort, Size};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 

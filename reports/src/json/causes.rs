@@ -1,7 +1,7 @@
 //! The causes of a violation, as JSON.
 
-use doublehold_scenarios::cause::OTHERS;
 use doublehold_scenarios::report::{Cause, Found};
+use doublehold_search::cause::OTHERS;
 use serde::Serialize;
 
 /// The results of the runs that were made without each thing.

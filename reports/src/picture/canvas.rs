@@ -2,8 +2,8 @@
 //!
 //! Drawing outside a row is ignored: a renderer has no reason to fail.
 
+use crate::layout::columns;
 use crate::style::{Paint, Style};
-use crate::words::columns;
 
 /// Rows of equal width under each other.
 #[derive(Debug)]

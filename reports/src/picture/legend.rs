@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
+use crate::layout::{BINDER, wrap};
 use crate::style::{Paint, Style};
-use crate::words::{BINDER, wrap};
 
 /// A sign that lanes use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -39,8 +39,8 @@ use self::facts::Facts;
 use self::story::Story;
 use self::timeline::Timeline;
 use self::view::Lanes;
+use crate::layout::{columns, to_ascii, wrap};
 use crate::style::{Paint, Style};
-use crate::words::{columns, to_ascii, wrap};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
 ///

@@ -6,8 +6,8 @@ use doublehold_history::instant;
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::story::{Rank, Story};
+use crate::layout::columns;
 use crate::style::{Paint, Style};
-use crate::words::columns;
 
 /// The sign of the event with this index, one column wide.
 pub(super) fn number(index: usize, style: &Style) -> char {

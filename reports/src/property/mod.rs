@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A scenario is drawn for each case, and a seed to run it from. The first case that breaks the property is handed to
-//! [`shrink`](doublehold_scenarios::shrink), which knows what may go from a scenario; proptest's own shrinking is
+//! [`shrink`](doublehold_search::shrink), which knows what may go from a scenario; proptest's own shrinking is
 //! off.
 //!
 //! **A regression file is a plan.** The shrunk run is written to `doublehold-regressions/NAME/`, in the folder
@@ -47,10 +47,11 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Registry};
-use doublehold_scenarios::many::{Many, Stuck, Tally, run_many};
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::shrink::{Effort, ShrinkError, Target};
+use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv};
+use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::shrink::{Effort, ShrinkError, Target};
 use proptest::prelude::*;
 
 pub use proptest;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::Report;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::shrink::Target;
+use doublehold_search::shrink::Target;
 
 use super::PropertyError;
 use crate::findings::name_of;

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Report;
-use doublehold_scenarios::many::Tally;
-use doublehold_scenarios::shrink::{Shrunk, Target};
+use doublehold_search::many::Tally;
+use doublehold_search::shrink::{Shrunk, Target};
 use doublehold_words::list;
 
 use super::regressions::Written;
 use crate::findings::{self, Shown, counted};
 use crate::found::Counterexample;
-use crate::statistics::PartlyDecided;
 use crate::style::Style;
 use crate::text;
+use doublehold_statistics::PartlyDecided;
 use doublehold_words::grouped;
 
 /// A property that was tried. Prints as what was tried and what broke it.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Kind, Switch, Switches, Value, descriptors};
-use doublehold_scenarios::many::Count;
 use doublehold_scenarios::scenario::{DelayLaw, Persistence, Probability};
 use doublehold_scenarios::weather::{RandomFault, Weather, preset};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
+use doublehold_search::many::Count;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

@@ -24,18 +24,18 @@ mod network;
 pub(crate) mod numbers;
 mod orders;
 pub(crate) mod possible;
-pub(crate) mod problem;
+pub mod problem;
 mod program;
 mod resource;
-pub(crate) mod section;
+pub mod section;
 mod source;
-pub(crate) mod synonyms;
+pub mod synonyms;
 pub(crate) mod syntax;
 mod table;
-pub(crate) mod tree;
-pub(crate) mod units;
+pub mod tree;
+pub mod units;
 mod vocabulary;
-pub(crate) mod weather;
+pub mod weather;
 pub(crate) mod when;
 mod write;
 
@@ -47,7 +47,7 @@ pub(crate) use fault::write as fault_table;
 pub use key::Key;
 pub use made::NoMoment;
 pub use source::Source;
-pub(crate) use source::seed;
+pub use source::seed;
 pub use vocabulary::vocabulary;
 pub(crate) use write::write;
 
@@ -62,12 +62,12 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
 }
 
 /// A weather as the table that a scenario has of it.
-pub(crate) fn weather_table(weather: &crate::model::weather::Weather) -> toml::Table {
+pub fn weather_table(weather: &crate::model::weather::Weather) -> toml::Table {
     weather::write(weather)
 }
 
 /// The keys of a weather's line with their values, as files write them.
-pub(crate) fn weather_line(fault: &crate::model::weather::RandomFault) -> Vec<(String, String)> {
+pub fn weather_line(fault: &crate::model::weather::RandomFault) -> Vec<(String, String)> {
     let shown = |value: toml::Value| match value {
         toml::Value::String(text) => text,
         other => other.to_string(),

@@ -2,7 +2,7 @@
 
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// A line of the file, counted from 1.
     Line(usize),
     /// The `--set` of that number, counted from 0.
@@ -11,16 +11,16 @@ pub(crate) enum Origin {
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) origin: Origin,
-    pub(crate) cause: String,
-    pub(crate) hint: String,
+pub struct Problem {
+    pub origin: Origin,
+    pub cause: String,
+    pub hint: String,
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Problem>;
+pub type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
-    pub(crate) fn new(origin: Origin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+    pub fn new(origin: Origin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { origin, cause: cause.into(), hint: hint.into() }
     }
 

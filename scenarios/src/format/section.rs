@@ -27,7 +27,7 @@ const WORDS_MAX: usize = 4_000;
 const NAME_MAX: usize = 200;
 
 /// A table, its keys known to be among those it may have.
-pub(crate) struct Section<'a> {
+pub struct Section<'a> {
     /// Its path as `--set` would name it; empty for the file itself.
     path: String,
     table: &'a Table,
@@ -36,25 +36,25 @@ pub(crate) struct Section<'a> {
 
 /// A value, with the path under which messages name it.
 #[derive(Clone)]
-pub(crate) struct Field<'a> {
-    pub(crate) path: String,
+pub struct Field<'a> {
+    pub path: String,
     node: &'a Node,
 }
 
 impl<'a> Section<'a> {
     /// The file itself.
-    pub(crate) fn root(node: &'a Node, known: &[&str]) -> Result<Section<'a>> {
+    pub fn root(node: &'a Node, known: &[&str]) -> Result<Section<'a>> {
         Field { path: String::new(), node }.section(known)
     }
 
     /// The value of a key, if there is one.
-    pub(crate) fn get(&self, key: &str) -> Option<Field<'a>> {
+    pub fn get(&self, key: &str) -> Option<Field<'a>> {
         let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
         self.table.get(key).map(|node| Field { path, node })
     }
 
     /// The value of a key that has to be there.
-    pub(crate) fn require(&self, key: &str, example: &str) -> Result<Field<'a>> {
+    pub fn require(&self, key: &str, example: &str) -> Result<Field<'a>> {
         self.get(key).ok_or_else(|| {
             let place = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
             Problem::new(self.origin, format!("{place} has no `{key}`"), format!("add `{key} = {example}`"))
@@ -62,7 +62,7 @@ impl<'a> Section<'a> {
     }
 
     /// The table under a key: an empty one if there is none.
-    pub(crate) fn section(&self, key: &str, known: &[&str]) -> Result<Section<'a>> {
+    pub fn section(&self, key: &str, known: &[&str]) -> Result<Section<'a>> {
         static NOTHING: Table = Table::new();
         match self.get(key) {
             Some(field) => field.section(known),
@@ -71,7 +71,7 @@ impl<'a> Section<'a> {
     }
 
     /// The tables of a `[[list]]`; none if there is no such list.
-    pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Field<'a>>> {
+    pub fn list(&self, key: &str, limit: usize) -> Result<Vec<Field<'a>>> {
         let Some(field) = self.get(key) else { return Ok(Vec::new()) };
         let items = field.items(&format!("a list of tables, each headed `[[{}]]`", field.path))?;
         if items.len() > limit {
@@ -82,7 +82,7 @@ impl<'a> Section<'a> {
     }
 
     /// Every key with its value, in alphabetical order.
-    pub(crate) fn fields(&self) -> Vec<(&'a str, Field<'a>)> {
+    pub fn fields(&self) -> Vec<(&'a str, Field<'a>)> {
         let named = |(key, node): (&'a String, &'a Node)| {
             let shown = shorten(key);
             let path = if self.path.is_empty() { shown } else { format!("{}.{shown}", self.path) };
@@ -107,28 +107,28 @@ impl<'a> Section<'a> {
         self.get(key).map_or(Ok(default), |field| field.choice(choices))
     }
 
-    pub(crate) fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+    pub fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem::new(self.origin, cause, hint)
     }
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+    pub fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem::new(self.node.origin, cause, hint)
     }
 
     /// A value outside a file, which messages call `path`.
-    pub(crate) fn named(path: &str, node: &'a Node) -> Field<'a> {
+    pub fn named(path: &str, node: &'a Node) -> Field<'a> {
         Field { path: path.to_owned(), node }
     }
 
     /// The value as typed.
-    pub(crate) fn node(&self) -> &'a Node {
+    pub fn node(&self) -> &'a Node {
         self.node
     }
 
     /// The table this value is, with none but known keys. An empty list of known keys allows every key.
-    pub(crate) fn section(&self, known: &[&str]) -> Result<Section<'a>> {
+    pub fn section(&self, known: &[&str]) -> Result<Section<'a>> {
         let Value::Table(table) = &self.node.value else {
             return Err(self.must_be(
                 "a table",
@@ -152,17 +152,17 @@ impl<'a> Field<'a> {
     }
 
     /// The text that names something; a refusal says what is to be named rather than how a text is written.
-    pub(crate) fn naming(&self, what: &str, hint: &str) -> Result<&'a str> {
+    pub fn naming(&self, what: &str, hint: &str) -> Result<&'a str> {
         self.text().map_err(|_| self.must_be(what, hint))
     }
 
     /// The text, and it says something.
-    pub(crate) fn words(&self) -> Result<String> {
+    pub fn words(&self) -> Result<String> {
         self.text_up_to(WORDS_MAX)
     }
 
     /// The text, short enough for a name: every event about a thing carries it.
-    pub(crate) fn name(&self) -> Result<String> {
+    pub fn name(&self) -> Result<String> {
         self.text_up_to(NAME_MAX)
     }
 
@@ -196,7 +196,7 @@ impl<'a> Field<'a> {
     }
 
     /// A whole number between two others, both included.
-    pub(crate) fn number(&self, min: u64, max: u64) -> Result<u64> {
+    pub fn number(&self, min: u64, max: u64) -> Result<u64> {
         let number = match self.node.value {
             Value::Integer(number) => {
                 u64::try_from(number).ok().filter(|number| (min..=max).contains(number))
@@ -220,7 +220,7 @@ impl<'a> Field<'a> {
         self.text().ok()?.trim().parse().ok()
     }
 
-    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         self.choice_with(choices, suggest::hint)
     }
 
@@ -241,7 +241,7 @@ impl<'a> Field<'a> {
     }
 
     /// Each item of a list.
-    pub(crate) fn items(&self, what: &str) -> Result<Vec<Field<'a>>> {
+    pub fn items(&self, what: &str) -> Result<Vec<Field<'a>>> {
         match &self.node.value {
             Value::List(items) => Ok(self.number_items(items)),
             _ => Err(self.must_be(what, "write it so even for a single one")),
@@ -249,7 +249,7 @@ impl<'a> Field<'a> {
     }
 
     /// A list's items, or the one value that stands for a list of one.
-    pub(crate) fn one_or_many(&self) -> Vec<Field<'a>> {
+    pub fn one_or_many(&self) -> Vec<Field<'a>> {
         match &self.node.value {
             Value::List(items) => self.number_items(items),
             _ => vec![self.clone()],
@@ -279,7 +279,7 @@ impl<'a> Field<'a> {
     }
 
     /// A duration that is not zero.
-    pub(crate) fn positive_duration(&self) -> Result<Duration> {
+    pub fn positive_duration(&self) -> Result<Duration> {
         match self.duration()? {
             Duration::ZERO => {
                 Err(self
@@ -328,7 +328,7 @@ impl<'a> Field<'a> {
         Ok(DelayLaw::Quantiles(quantiles.into()))
     }
 
-    pub(crate) fn probability(&self) -> Result<Probability> {
+    pub fn probability(&self) -> Result<Probability> {
         let hint = "write a ratio from \"0/1\" to \"1/1\"";
         let text = self.text().map_err(|_| self.must_be("a probability such as \"1/200\"", hint))?;
         text.parse().map_err(|error: doublehold_sim::ProbabilityError| {
@@ -362,7 +362,7 @@ impl<'a> Field<'a> {
         self.must_be(what, &typed.map_or(hint.to_owned(), |it| format!("did you mean \"{it}\"?")))
     }
 
-    pub(crate) fn must_be(&self, what: &str, hint: &str) -> Problem {
+    pub fn must_be(&self, what: &str, hint: &str) -> Problem {
         self.problem(format!("`{}` must be {what}, not {}", self.path, self.node.value.shown()), hint)
     }
 }

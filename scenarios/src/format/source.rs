@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// Reads the scenario from a tree that is part of another file.
-    pub(crate) fn read_tree(&self, tree: &Node) -> std::result::Result<Scenario, ScenarioError> {
+    pub fn read_tree(&self, tree: &Node) -> std::result::Result<Scenario, ScenarioError> {
         scenario(self, tree).map_err(|problem| self.refused(problem))
     }
 
@@ -302,7 +302,7 @@ const SEED_HINT: &str =
     "write it as a text, such as \"788\": TOML's own numbers are smaller than the largest seed";
 
 /// A seed, as a text or a number.
-pub(crate) fn seed(field: &Field<'_>, hint: &str) -> Result<Seed> {
+pub fn seed(field: &Field<'_>, hint: &str) -> Result<Seed> {
     let text = field.text().map(str::parse);
     match text.or_else(|_| field.number(0, u64::MAX).map(|number| Ok(Seed(number)))) {
         Ok(Ok(seed)) => Ok(seed),

@@ -85,7 +85,7 @@ const VERDICTS: [(&str, &[&str]); 2] = [
 ];
 
 /// The way out after a word that is none of the known kinds of faults.
-pub(crate) fn kind_hint(unknown: &str, known: &[&str]) -> String {
+pub fn kind_hint(unknown: &str, known: &[&str]) -> String {
     let typed = unknown.trim().to_lowercase().replace(['_', ' '], "-");
     let meant = KINDS.iter().find(|(_, others)| others.contains(&typed.as_str()));
     let meant: Vec<&str> = meant

@@ -16,13 +16,13 @@ use super::syntax;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
-    pub(crate) origin: Origin,
+pub struct Node {
+    pub value: Value,
+    pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
     Text(String),
     Integer(i64),
     Flag(bool),
@@ -30,11 +30,11 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-pub(crate) type Table = BTreeMap<String, Node>;
+pub type Table = BTreeMap<String, Node>;
 
 impl Node {
     /// Reads a whole TOML document.
-    pub(crate) fn parse(text: &str) -> Result<Node> {
+    pub fn parse(text: &str) -> Result<Node> {
         let lines = Lines::of(text);
         let document = DeTable::parse(text).map_err(|error| syntax::refusal(text, &error))?;
         let value = Value::Table(table(document.into_inner(), &lines, 0)?);
@@ -42,12 +42,12 @@ impl Node {
     }
 
     /// A text.
-    pub(crate) fn text(text: &str, origin: Origin) -> Node {
+    pub fn text(text: &str, origin: Origin) -> Node {
         Node { value: Value::Text(text.to_owned()), origin }
     }
 
     /// The text, if it is one.
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// What is at a path of keys and numbers.
-    pub(crate) fn find(&self, path: &[&str]) -> Option<&Node> {
+    pub fn find(&self, path: &[&str]) -> Option<&Node> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         match &self.value {
             Value::Table(table) => table.get(*name)?.find(rest),
@@ -65,7 +65,7 @@ impl Node {
     }
 
     /// The same, to be changed.
-    pub(crate) fn find_mut(&mut self, path: &[&str]) -> Option<&mut Node> {
+    pub fn find_mut(&mut self, path: &[&str]) -> Option<&mut Node> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         match &mut self.value {
             Value::Table(table) => table.get_mut(*name)?.find_mut(rest),
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// Takes out what is at a path, if anything is.
-    pub(crate) fn remove(&mut self, path: &str) {
+    pub fn remove(&mut self, path: &str) {
         let parts: Vec<&str> = path.split('.').collect();
         let Some((key, above)) = parts.split_last() else { return };
         if let Some(Node { value: Value::Table(table), .. }) = self.find_mut(above) {
@@ -84,12 +84,12 @@ impl Node {
     }
 
     /// The value as a reader would say it, a text without quotes: `2s`, `{ median = "1s", sigma = "3/2" }`.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         self.as_text().map_or_else(|| self.toml(), str::to_owned)
     }
 
     /// The value as it is typed: `"2s"`, `{ median = "1s", sigma = "3/2" }`.
-    pub(crate) fn toml(&self) -> String {
+    pub fn toml(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match &self.value {
             Value::Text(text) => toml::Value::from(text.as_str()).to_string(),
@@ -123,7 +123,7 @@ impl Node {
     }
 
     /// Lays `patch` over the value at `path`: tables are merged, everything else is replaced.
-    pub(crate) fn put(&mut self, path: &str, patch: Node) -> Result<()> {
+    pub fn put(&mut self, path: &str, patch: Node) -> Result<()> {
         if path.split('.').count() > syntax::DEPTH_MAX {
             return Err(syntax::too_deep(patch.origin));
         }
@@ -167,7 +167,7 @@ impl Node {
     }
 
     /// Says of it and of everything in it that it was written there.
-    pub(crate) fn set_origin(&mut self, origin: Origin) {
+    pub fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
         match &mut self.value {
             Value::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
@@ -178,7 +178,7 @@ impl Node {
 }
 
 /// The keys of a table of a document in the order in which they were typed; a tree has them in that of the alphabet.
-pub(crate) fn keys_as_typed(text: &str, table: &str) -> Vec<String> {
+pub fn keys_as_typed(text: &str, table: &str) -> Vec<String> {
     let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
     let value = document.and_then(|mut document| document.remove(table)).map(toml::Spanned::into_inner);
     let Some(DeValue::Table(table)) = value else { return Vec::new() };

@@ -115,7 +115,7 @@ pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weat
 }
 
 /// Reads a weather that is a table of another file.
-pub(crate) fn of_node(path: &str, node: &Node) -> Result<Weather> {
+pub fn of_node(path: &str, node: &Node) -> Result<Weather> {
     section(&Field::named(path, node).section(&KEYS)?, None)
 }
 

@@ -54,7 +54,7 @@ pub enum What {
     Clocks(HostIndex),
 }
 
-/// The futures and other seeds, of [`OTHERS`](crate::cause::OTHERS) each, in which it comes about.
+/// The futures and other seeds, of [`OTHERS` each, in which it comes about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// Futures with the cause.
@@ -85,4 +85,14 @@ pub struct Violation {
     pub grants: Vec<(ClientId, CallId)>,
     /// The client that came second, and the number of its grants of the lock by then.
     pub second: Option<(ClientId, usize)>,
+}
+
+impl Shares {
+    /// True if it is seldom without the cause.
+    pub fn are_causal(self) -> bool {
+        /// The least ratio of counts with the cause to counts without it.
+        const TIMES: u64 = 6;
+        let futures = self.futures_with >= TIMES * self.futures_without.max(1);
+        futures && self.seeds_with.unwrap_or(u64::MAX) >= TIMES * self.seeds_without
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure data. Verdicts come from the history alone; the lanes beside it (faults, keys on nodes) are there to be drawn.
 
-mod causes;
+pub mod causes;
 mod hit;
 mod replay;
 pub mod violation;

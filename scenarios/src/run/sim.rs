@@ -208,7 +208,7 @@ impl PreparedSim {
 
     /// Another scenario of the same lock, over the same connections. Of one with weather the random faults are not
     /// drawn.
-    pub(crate) fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+    pub fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
         PreparedSim::calm(self.engine, self.driver, &self.kind, scenario)
     }
@@ -230,7 +230,7 @@ impl PreparedSim {
     }
 
     /// Judges the run from this seed with faults that were drawn otherwise.
-    pub(crate) fn judge_among(&self, seed: Seed, drawn: Vec<Fault>) -> Summary {
+    pub fn judge_among(&self, seed: Seed, drawn: Vec<Fault>) -> Summary {
         self.among(drawn).judge(seed)
     }
 
@@ -287,7 +287,7 @@ impl PreparedSim {
     }
 
     /// The same with the true time of each.
-    pub(crate) fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(SimTime, Nth)> {
+    pub fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(SimTime, Nth)> {
         let (_, trace) = self.run_traced(seed);
         let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
         steps(&trace, &self.cast, is_sent)

@@ -115,7 +115,7 @@ impl Climate {
     }
 
     /// How likely a run is to have none, one, and so on, of the faults of a kind, up to a length.
-    pub(crate) fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
+    pub fn chances_of(&self, kind: &str, length: usize) -> Vec<f64> {
         let mut chances = vec![1.0];
         for line in self.lines_of(kind) {
             chances = convolved(&chances, &line.odds.chances_of_hits(length), length);
@@ -125,7 +125,7 @@ impl Climate {
     }
 
     /// How many faults a run has at most.
-    pub(crate) fn most(&self) -> usize {
+    pub fn most(&self) -> usize {
         self.lines.iter().map(|line| line.odds.slots() as usize).sum()
     }
 

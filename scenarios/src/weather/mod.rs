@@ -23,9 +23,9 @@ mod presets;
 
 pub use crate::model::weather::{GROUPS, RandomFault, Sign, Weather};
 pub use draw::Climate;
-pub(crate) use odds::convolved;
+pub use odds::convolved;
 pub use presets::{Preset, preset, presets, read};
-pub(crate) use presets::{hint, read_from};
+pub use presets::{hint, read_from};
 
 #[cfg(test)]
 mod tests;

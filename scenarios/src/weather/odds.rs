@@ -139,7 +139,7 @@ pub(super) fn distinct(lines: &[&Odds], count: u32, stream: &mut Stream) -> Vec<
 }
 
 /// The chances of sums, from those of the two parts, up to a length.
-pub(crate) fn convolved(one: &[f64], other: &[f64], length: usize) -> Vec<f64> {
+pub fn convolved(one: &[f64], other: &[f64], length: usize) -> Vec<f64> {
     let mut sums = vec![0.0; length];
     for (i, a) in one.iter().enumerate().filter(|(_, a)| **a != 0.0) {
         for (j, b) in other.iter().enumerate().take(length.saturating_sub(i)) {

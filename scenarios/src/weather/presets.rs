@@ -77,7 +77,7 @@ pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
 }
 
 /// The same, where the path of a file counts from a folder.
-pub(crate) fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
+pub fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {
         let file = |error| match (error, file_beside(name_or_path)) {
@@ -100,6 +100,6 @@ fn of_text(name: &'static str, text: &'static str) -> Result<Preset, ScenarioErr
 }
 
 /// The presets' names, for messages.
-pub(crate) fn hint(name: &str) -> String {
+pub fn hint(name: &str) -> String {
     suggest::hint(name, &FILES.map(|(name, _)| name))
 }

@@ -3,11 +3,13 @@
 //! - [`time`](exact_duration): a duration as it was measured, exactly, as files write it, or with three digits
 //! - [`numbers`](several): counts, ordinals, shares
 //! - [`text`](list): lists, and what may be shown of text from outside
+//! - [`shell`]: command lines that can be pasted
 //! - [`suggest`]: "did you mean"
 //!
 //! Pure functions. Widths, line breaks and colours are the business of whoever shows the text.
 
 mod numbers;
+pub mod shell;
 pub mod suggest;
 mod text;
 mod time;

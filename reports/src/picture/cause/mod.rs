@@ -3,7 +3,7 @@
 //! Each rule names a way in which a lock is lost and the facts that prove it, and gives **what happened, in order**:
 //! when a key ended on a node, and what its holder did meanwhile. **The cause** is never read off one run: it is told,
 //! with a `because`, only if the run was made again without it and the violation was gone
-//! ([`doublehold_scenarios::cause`]). If no rule finds its facts and no cause is known, there is no sentence: a guess
+//! ([`doublehold_search::cause`]). If no rule finds its facts and no cause is known, there is no sentence: a guess
 //! would be worse than none.
 
 mod because;

@@ -6,10 +6,10 @@ use doublehold_history::TrueNs;
 use doublehold_scenarios::scenario::HostIndex;
 
 use super::pen::Pen;
+use crate::layout::columns;
 use crate::picture::legend::Sign;
 use crate::picture::view::FaultSpan;
 use crate::style::Paint;
-use crate::words::columns;
 
 /// A fault as it is to be drawn.
 struct Stretch {

@@ -6,10 +6,10 @@ use doublehold_history::TrueNs;
 use doublehold_scenarios::fault::{Effect, Kind, Nature};
 
 use super::pen::Pen;
+use crate::layout::columns;
 use crate::picture::legend::Sign;
 use crate::picture::view::FaultSpan;
 use crate::style::Paint;
-use crate::words::columns;
 
 /// The kinds of faults of links, in the order of their rows: links first, then messages.
 fn kinds(faults: &[FaultSpan]) -> Vec<Kind> {

@@ -3,10 +3,10 @@
 use doublehold_history::Predicate;
 
 use super::pen::Pen;
+use crate::layout::columns;
 use crate::picture::legend::Sign;
 use crate::picture::view::OverlapSpan;
 use crate::style::Paint;
-use crate::words::columns;
 
 pub(super) fn draw(all: &[OverlapSpan], pen: &mut Pen<'_>) {
     for predicate in [Predicate::P1, Predicate::P2] {

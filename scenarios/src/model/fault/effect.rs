@@ -132,7 +132,7 @@ pub enum Effect {
 
 impl Effect {
     /// One of each kind, in the order in which messages list them, with nothing filled in but defaults.
-    pub(crate) fn prototypes() -> Vec<Effect> {
+    pub fn prototypes() -> Vec<Effect> {
         let (hosts, way, by) = (Names::default, Way::default, Duration::ZERO);
         vec![
             Effect::Pause { hosts: hosts() },
@@ -191,7 +191,7 @@ impl Effect {
 
     /// Every field but those that all kinds have, under its key in scenario files, in the order in which messages list
     /// them.
-    pub(crate) fn fields(&mut self) -> Vec<(&'static str, Slot<'_>)> {
+    pub fn fields(&mut self) -> Vec<(&'static str, Slot<'_>)> {
         match self {
             Effect::Pause { hosts }
             | Effect::Suspend { hosts }

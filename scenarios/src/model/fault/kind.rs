@@ -43,7 +43,7 @@ pub enum Nature {
 }
 
 /// A field of an effect, to be filled from a file or written to one.
-pub(crate) enum Slot<'a> {
+pub enum Slot<'a> {
     Hosts(&'a mut Names),
     /// Nodes, none of them, or, where it is not said, all.
     Tell(&'a mut Option<Names>),

@@ -21,7 +21,7 @@ use doublehold_words::exact_duration;
 use super::when::When;
 
 pub use effect::Effect;
-pub(crate) use kind::Slot;
+pub use kind::Slot;
 pub use kind::{Kind, Nature};
 pub use way::Way;
 

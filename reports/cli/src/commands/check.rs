@@ -1,0 +1,430 @@
+//! `doublehold check`: a lock or a scenario under random faults, from many seeds, and the least counterexample to
+//! whatever is violated.
+//!
+//! What it prints is the same on any number of threads and any machine, but for how many runs fit into a time.
+
+mod junit;
+mod place;
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_lockimpl::Descriptor;
+use doublehold_scenarios::build::World;
+use doublehold_scenarios::pool::cores;
+use doublehold_scenarios::scenario::Expected;
+use doublehold_scenarios::weather::Climate;
+use doublehold_scenarios::{
+    Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
+};
+use doublehold_search::many::{Many, Tally, run_many};
+use doublehold_search::shrink::{Effort, Target};
+use doublehold_words::suggest;
+use doublehold_words::{clean, duration, list, shorten};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::place::Place;
+use super::kept_nodes::KeptNodes;
+use super::meant;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::{Format, Show};
+use crate::stopping::{self, Stopping};
+use crate::troubles::Troubles;
+use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
+use doublehold::found::{Counterexample, counterexample};
+use doublehold::layout::to_ascii;
+use doublehold::outside::Watched;
+use doublehold::style::Style;
+use doublehold::text;
+use doublehold_words::several;
+use doublehold_words::shell;
+
+/// How long no run may end until it is said that the program does not come back.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The weather of a lock, and of a scenario that has none.
+const WEATHER: &str = "cloud";
+/// What reports call the weather of a scenario that has one.
+const OWN_WEATHER: &str = "its own weather";
+/// The last of all seeds.
+const LAST: u64 = u64::MAX;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A lock (see `locks`), which is tried in the usual world of its kind, or a scenario or its file
+    #[arg(value_name = "LOCK|NAME|FILE")]
+    subject: String,
+    /// Random faults: a preset (see `weather`) or a file [default: the scenario's own, or cloud]
+    #[arg(long, value_name = "WEATHER|FILE")]
+    weather: Option<String>,
+    /// How long to search; what is found is made small after that [default: 60s]
+    #[arg(long = "for", value_name = "TIME", conflicts_with = "runs", value_parser = time)]
+    lasting: Option<Duration>,
+    /// How many runs to make instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    runs: Option<u64>,
+    /// What to look for, and what the exit status is about [default: what the scenario expects to hold, or all]
+    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
+    predicate: Vec<Predicate>,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    jobs: Option<u16>,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = Seed(1))]
+    seed: Seed,
+    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
+    #[arg(long, value_name = "TIME", value_parser = bound)]
+    obtain_within: Option<Duration>,
+    /// Go on after everything that is looked for was found, so that rates can be told
+    #[arg(long)]
+    keep_going: bool,
+    #[command(flatten)]
+    nodes: KeptNodes,
+    /// Where counterexamples go
+    #[arg(long, value_name = "DIR", default_value = "doublehold-check")]
+    out: String,
+    /// Write the result for CI as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Write the result for CI as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<String>,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    refuse_more_than_seeds(arguments)?;
+    let Subject { scenario, weather, bound } = subject(arguments)?;
+    let asked = asked(arguments, &scenario, bound.is_some())?;
+    let prepared = Arc::new(Watched::new(LeanEngine.prepare(&scenario)?, arguments.seed));
+    refuse_nothing_to_strike(prepared.inner())?;
+    // From here on a signal ends the search, and what it has found is written.
+    let stopping = stopping::listen();
+    let place = Place::open(arguments)?;
+    let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
+    output::inform(&speed(&tally, took, arguments.jobs()));
+    let mut troubles = Troubles::default();
+    let (mut found, mut pictured) = (Vec::new(), None);
+    for (target, seed) in targets(&tally, &asked) {
+        let Some(example) = troubles.note(example(arguments, (&scenario, seed, target))) else { continue };
+        let (mut shown, written) = place.write(&example, |replay| picture(&example, replay, &Style::UNICODE));
+        troubles.note(written);
+        if shown.replay.is_empty() {
+            shown.replay = format!("{} --seed {seed} --runs 1", arguments.question());
+        }
+        pictured.get_or_insert_with(|| picture(&example, &shown.replay, &arguments.show.style()));
+        found.push((example, shown));
+    }
+    let climate = prepared.inner().climate();
+    let findings = Findings {
+        title: title(arguments, &scenario, weather),
+        first: arguments.seed,
+        outside: prepared.reached(tally.runs, PATIENCE)?,
+        tally,
+        asked,
+        bound,
+        kinds: climate.map_or(Vec::new(), |climate| climate.kinds()),
+        idle: climate.map_or(Vec::new(), |climate| climate.idle().to_vec()),
+        found,
+        command: arguments.question(),
+    };
+    troubles.note(place.keep(&findings));
+    troubles.note(output::print(&shown(&findings, pictured, arguments.show)?));
+    if let Some(status) = stopping.asked() {
+        troubles.tell();
+        output::inform(&match arguments.again(findings.tally.runs) {
+            Some(again) => format!("stopped; to go on: {again}"),
+            None => "stopped; there are no seeds left to go on with".to_owned(),
+        });
+        std::process::exit(i32::from(status));
+    }
+    troubles.none()?;
+    Ok(match findings.outcome() {
+        Conclusion::Nothing => Exit::AsExpected,
+        Conclusion::Violated => Exit::Contradicted,
+        Conclusion::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+/// The text to print: all findings as JSON, or a picture of the gravest one and the rest as text.
+fn shown(findings: &Findings, picture: Option<String>, show: Show) -> Result<String, CliError> {
+    if show.format == Format::Json {
+        return Ok(findings.json()?);
+    }
+    let style = show.style();
+    let text = picture.map_or(String::new(), |picture| picture + "\n") + &findings.text(style.width);
+    Ok(if style.unicode { text } else { to_ascii(&text) })
+}
+
+/// The subject of a check: a scenario, and the bound on its waits.
+struct Subject {
+    /// A lock's usual world or a file, with the weather that was asked for.
+    scenario: Scenario,
+    /// The weather's name in the title if `--weather` names none.
+    weather: &'static str,
+    /// By what waits are judged, and who says so.
+    bound: Option<WaitBound>,
+}
+
+fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
+    let sets = super::sets(&arguments.set)?;
+    let locks = doublehold_lockimpl::descriptors();
+    let lock = locks.iter().find(|lock| lock.name == arguments.subject);
+    let mut scenario = match lock {
+        Some(lock) => {
+            let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
+            changed(&usual, sets)?
+        }
+        None => super::scenario(&arguments.subject, &sets).map_err(|error| neither(error, &locks))?,
+    };
+    let named = if scenario.weather.is_some() { OWN_WEATHER } else { WEATHER };
+    if let Some(typed) = &arguments.weather {
+        scenario.weather = Some(weather::read(typed).map_err(|error| no_folder(typed, error))?);
+    } else if scenario.weather.is_none() {
+        scenario.weather = Some(weather::read(WEATHER)?);
+    }
+    let mut stated_by = if lock.is_some() { StatedBy::UsualWorld } else { StatedBy::Scenario };
+    if let Some(bound) = arguments.obtain_within {
+        let limits = &mut scenario.limits;
+        // Nobody has a lock while the nodes are cut off: a bound from the first call on would judge the weather.
+        (limits.obtain_within, limits.after_faults) = (Some(bound), true);
+        stated_by = StatedBy::Command;
+    }
+    let scenario = scenario.checked()?;
+    let bound = WaitBound::of(&scenario, stated_by);
+    Ok(Subject { scenario, weather: named, bound })
+}
+
+/// A folder is no weather, and says so better than the lack of a name.
+fn no_folder(typed: &str, error: ScenarioError) -> CliError {
+    if !Path::new(typed).is_dir() {
+        return meant::other_kind(typed, meant::Kind::Weather).unwrap_or(error.into());
+    }
+    CliError::Usage {
+        problem: format!("`--weather {}` is a folder", shorten(typed)),
+        hint: "name a file in it, or one of the weathers that `doublehold weather` lists".to_owned(),
+    }
+}
+
+/// What is no scenario may be a lock that was mistyped.
+fn neither(error: CliError, locks: &[Descriptor]) -> CliError {
+    let CliError::Scenario(ScenarioError::Unknown { name, hint }) = error else { return error };
+    let names: Vec<&str> = locks.iter().map(|lock| lock.name).collect();
+    let of_locks = suggest::hint(&name, &names);
+    let hint = if of_locks.starts_with("did you mean") {
+        of_locks
+    } else if hint.starts_with("did you mean") {
+        hint
+    } else {
+        format!("{hint}; the locks: `doublehold locks`")
+    };
+    CliError::Usage { problem: format!("`{name}` is neither a lock nor a scenario"), hint }
+}
+
+/// A scenario that was made in Rust, with changes as a file takes them.
+pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Result<Scenario, CliError> {
+    use doublehold_scenarios::format::Source;
+    let (name, file) = (scenario.name.clone(), scenario.name.clone());
+    Ok(Source { name, file, text: scenario.to_toml(), sets, ..Source::default() }.read()?)
+}
+
+/// The predicates to look for: those typed, or those that the scenario says should hold, or all that have a verdict.
+fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
+    let typed = &arguments.predicate;
+    if !is_bounded && typed.contains(&Predicate::LV) {
+        return Err(CliError::Usage {
+            problem: "`--predicate LV` asks about waits, and no bound is stated: no wait is too long"
+                .to_owned(),
+            hint: "state one with `--obtain-within 60s`, or as `limits.obtain_within` in the scenario"
+                .to_owned(),
+        });
+    }
+    let holds = |predicate: &Predicate| scenario.expect.get(predicate) == Some(&Expected::Holds);
+    let stated: Vec<Predicate> = Predicate::ALL.into_iter().filter(holds).collect();
+    let mut asked = match (&typed[..], stated) {
+        ([], stated) if stated.is_empty() => {
+            Predicate::ALL.into_iter().filter(|it| is_bounded || *it != Predicate::LV).collect()
+        }
+        ([], stated) => stated,
+        (typed, _) => typed.to_vec(),
+    };
+    asked.sort_unstable();
+    asked.dedup();
+    Ok(asked)
+}
+
+/// Refuses a weather all of whose lines strike nobody: without a single fault a search shows what a quiet run shows.
+fn refuse_nothing_to_strike(prepared: &PreparedSim) -> Result<(), CliError> {
+    let strikes_nobody = |climate: &&Climate| climate.kinds().is_empty() && !climate.idle().is_empty();
+    let Some(climate) = prepared.climate().filter(strikes_nobody) else { return Ok(()) };
+    Err(CliError::Usage {
+        problem: format!(
+            "the weather strikes nobody here: there is no host for its {}",
+            list(climate.idle())
+        ),
+        hint: "let a line name hosts that there are, such as `clients`; `--weather calm` asks for no faults"
+            .to_owned(),
+    })
+}
+
+/// Refuses more runs than there are seeds from the first on.
+fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
+    let (first, Some(runs)) = (arguments.seed.0, arguments.runs) else { return Ok(()) };
+    let left = LAST - first;
+    if runs - 1 <= left {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        problem: format!(
+            "`--runs {runs}` from seed {first}: there are only {} from there on",
+            several(left + 1, "seed")
+        ),
+        hint: format!("name a first `--seed` of at most {}", LAST - (runs - 1)),
+    })
+}
+
+fn search(
+    arguments: &Arguments,
+    prepared: &Arc<Watched<PreparedSim>>,
+    asked: &[Predicate],
+    stopping: &Stopping,
+) -> Result<(Tally, Duration), CliError> {
+    let first = arguments.seed.0;
+    let last = arguments.runs.map_or(LAST, |runs| first + (runs - 1));
+    let many = Many { seeds: Seed(first)..=Seed(last), jobs: arguments.jobs(), patience: PATIENCE };
+    let began = Instant::now();
+    let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
+    let bar = bar(arguments.runs, lasting);
+    let tally = run_many(prepared, &many, |tally| {
+        let passed = began.elapsed();
+        bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
+        let rate = tally.runs as f64 / passed.as_secs_f64().max(0.001);
+        bar.set_message(format!("{}, {rate:.0}/s", several(tally.runs, "run")));
+        let is_late = arguments.runs.is_none() && passed >= lasting;
+        let all_found = asked.iter().all(|predicate| tally.of(*predicate).first.is_some());
+        let is_enough = all_found && !arguments.keep_going;
+        if is_late || is_enough || stopping.asked().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    bar.finish_and_clear();
+    Ok((tally?, began.elapsed()))
+}
+
+/// On a terminal, how far the search is.
+fn bar(runs: Option<u64>, lasting: Duration) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(runs.unwrap_or(lasting.as_secs()));
+    let style =
+        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style)
+}
+
+fn speed(tally: &Tally, took: Duration, jobs: NonZeroUsize) -> String {
+    let rate = tally.runs as f64 / took.as_secs_f64().max(0.001);
+    let jobs = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    format!("{} in {took}, {rate:.0} a second on {jobs}", several(tally.runs, "run"))
+}
+
+/// What was found of what was asked, the gravest first, each with its first seed.
+fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
+    let first = |target: Target| match target {
+        Target::Panics => tally.panicked.map(|(seed, _)| seed),
+        Target::Violates(predicate) if asked.contains(&predicate) => tally.of(predicate).first,
+        Target::Violates(_) => None,
+    };
+    Target::ALL.into_iter().filter_map(|target| Some((target, first(target)?))).collect()
+}
+
+fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
+    let effort = Effort { nodes: arguments.nodes.asked(), ..Effort::default() };
+    Ok(counterexample(&LeanEngine, &SimEngine, found, &effort)?)
+}
+
+fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
+    text::run(&example.report, replay, style)
+}
+
+/// `redlock under cloud: 5 nodes, 3 clients, 2 rounds each`.
+fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
+    let weather = arguments.weather.as_deref().unwrap_or(weather);
+    let sets =
+        if scenario.sets.is_empty() { String::new() } else { format!(" with {}", scenario.sets.join(", ")) };
+    clean(&format!("{}{sets} under {weather}: {}", scenario.name, super::size_of(scenario)))
+}
+
+impl Arguments {
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
+    }
+
+    /// What is searched, and for what: the command without its seeds and its files.
+    fn question(&self) -> String {
+        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
+        let predicates = (!predicates.is_empty()).then(|| predicates.join(","));
+        let mut line = vec!["doublehold", "check", &self.subject];
+        line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend(predicates.iter().flat_map(|predicates| ["--predicate", predicates]));
+        let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
+        line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
+        shell::line(line)
+    }
+
+    /// The command that goes on after so many runs, if there are seeds left.
+    fn again(&self, runs: u64) -> Option<String> {
+        let seed = self.seed.0.checked_add(runs)?.to_string();
+        let mut line = vec!["--seed", &seed, "--out", &self.out];
+        line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
+        line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
+        line.extend(self.keep_going.then_some("--keep-going"));
+        line.extend(self.nodes.option());
+        Some(format!("{} {}", self.question(), shell::line(line)))
+    }
+}
+
+/// A time as scenario files write it, longer than nothing and shorter than a month.
+fn time(typed: &str) -> Result<Duration, String> {
+    let longest = Duration::from_secs(30 * 24 * 3600);
+    match doublehold_scenarios::format::duration(typed) {
+        Ok(Duration::ZERO) => Err("a search of no time makes no run: use something such as `60s`".to_owned()),
+        Ok(time) if time > longest => {
+            Err("use at most `720h`, which is 30 days: `--seed` goes on where a search has ended".to_owned())
+        }
+        Ok(time) => Ok(time),
+        Err(why) => Err(why),
+    }
+}
+
+/// A bound on waits, as scenario files write it.
+fn bound(typed: &str) -> Result<Duration, String> {
+    match doublehold_scenarios::format::duration(typed) {
+        Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
+        bound => bound,
+    }
+}
+
+pub(super) fn predicate(typed: &str) -> Result<Predicate, String> {
+    let names = Predicate::ALL.map(Predicate::as_str);
+    let named =
+        Predicate::ALL.into_iter().find(|predicate| predicate.as_str().eq_ignore_ascii_case(typed.trim()));
+    named.ok_or_else(|| format!("the predicates are {}", names.join(", ")))
+}

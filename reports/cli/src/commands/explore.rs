@@ -1,0 +1,292 @@
+//! `doublehold explore`: every placement of a few faults at the steps of a run, each of them run.
+//!
+//! What is printed is the same for any number of threads and any interruption. Speed goes to standard error.
+
+mod keep;
+mod shown;
+mod world;
+
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_scenarios::pool::cores;
+use doublehold_scenarios::{Scenario, Seed};
+use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
+use doublehold_search::shrink::Target;
+use doublehold_words::duration;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::keep::{Kept, Scenarios};
+use self::shown::Shown;
+use super::check::{changed, predicate};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::{Format, Show};
+use crate::stopping::{self, Stopping};
+use crate::troubles::Troubles;
+use doublehold::json;
+use doublehold_words::grouped;
+use doublehold_words::shell;
+
+/// How many placements are tried without being asked twice: some minutes.
+const WITHOUT_YES: u128 = 1_000_000;
+/// The longest exploration that is begun at all: a longer one is a slip, and `--yes` would not make it end.
+const ENDLESS: Duration = Duration::from_secs(366 * 24 * 3600);
+/// How many runs tell how long all of them will take.
+const TO_MEASURE: u32 = 20;
+/// How long is searched at first, and at most, until what was found is kept.
+const FIRST_SITTING: Duration = Duration::from_millis(250);
+const LAST_SITTING: Duration = Duration::from_secs(60);
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A lock (see `locks`), which is tried in a small world, or a scenario or its file, whose own faults are left out
+    #[arg(value_name = "LOCK|NAME|FILE")]
+    subject: String,
+    /// At most how many faults are placed together
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    faults: usize,
+    /// The kinds of faults to place [default: all that have something to strike]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// What to look for, and what the exit status is about [default: all]
+    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
+    predicate: Vec<Predicate>,
+    /// How many clients a lock's small world has [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    clients: Option<u64>,
+    /// How many turns each client of a lock's small world takes [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: Option<u32>,
+    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The seed of every run
+    #[arg(long, value_name = "N", default_value_t = Seed(1))]
+    seed: Seed,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Keep what was tried and found in FILE, each minute and at the end, and go on from there if it is there
+    #[arg(long, value_name = "FILE")]
+    resume: Option<String>,
+    /// Write a scenario for each minimal kind of placement into DIR
+    #[arg(long, value_name = "DIR")]
+    out: Option<String>,
+    /// Begin also if it takes long
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let scenario = scenario(arguments)?;
+    let exploration =
+        Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.seed)?;
+    let kept = Kept::open(arguments.resume.as_deref())?;
+    let begun = kept.begun(&exploration)?;
+    refuse_endless(&exploration, arguments)?;
+    let folder = arguments.out.as_deref().map(Scenarios::open).transpose()?;
+    let stopping = stopping::listen();
+    let found = search(arguments, &exploration, &kept, begun, &stopping);
+    let troubles = RefCell::new(Troubles::default());
+    let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
+    let places = (folder.as_ref(), &troubles);
+    let shown = Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), places)?;
+    let mut troubles = troubles.into_inner();
+    troubles.note(output::print(&match arguments.show.format {
+        Format::Text => shown.text(&arguments.show.style()),
+        Format::Json => json::pretty(&shown)?,
+    }));
+    folder.iter().for_each(|folder| folder.tell_of_others(&shown.files()));
+    if let (Some(status), Some(file)) = (stopping.asked(), kept_in) {
+        troubles.tell();
+        output::inform(&format!("stopped; to go on: {}", arguments.again(&file)));
+        std::process::exit(i32::from(status));
+    }
+    troubles.none()?;
+    Ok(shown.exit())
+}
+
+/// A lock's small world, or the scenario under a name.
+fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
+    let sets = super::sets(&arguments.set)?;
+    let locks = doublehold_lockimpl::descriptors();
+    let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
+        return match arguments.clients.is_some() || arguments.rounds.is_some() {
+            false => super::scenario(&arguments.subject, &sets),
+            true => Err(CliError::Usage {
+                problem: "a scenario has its own clients and rounds".to_owned(),
+                hint: "leave out `--clients` and `--rounds`, or name a lock (see `locks`)".to_owned(),
+            }),
+        };
+    };
+    let clients = arguments.clients.map_or(CLIENTS, |clients| clients as usize);
+    let small = small_world(lock, clients, arguments.rounds.unwrap_or(1));
+    changed(&small.scenario(lock.name, locks.clone())?, sets)
+}
+
+/// Refuses what would take long, unless somebody wants it, and what nobody lives to see.
+fn refuse_endless(exploration: &Exploration, arguments: &Arguments) -> Result<(), CliError> {
+    let placements = exploration.estimate();
+    if placements <= WITHOUT_YES {
+        return Ok(());
+    }
+    let began = Instant::now();
+    (0..TO_MEASURE).for_each(|_| drop(exploration.begin()));
+    let a_run = began.elapsed().as_secs_f64() / f64::from(TO_MEASURE);
+    let seconds = a_run * placements as f64 / arguments.jobs().get() as f64;
+    let is_endless = seconds > ENDLESS.as_secs_f64();
+    if arguments.yes && !is_endless {
+        return Ok(());
+    }
+    let fewer = "name fewer `--kinds` or `--faults`, or make the world smaller";
+    let faults = exploration.faults();
+    Err(CliError::Usage {
+        problem: format!(
+            "about {} placements of at most {faults} faults would be tried, which takes {} or longer",
+            grouped(u64::try_from(placements).unwrap_or(u64::MAX)),
+            long(seconds),
+        ),
+        hint: match is_endless {
+            true => format!("{fewer}; `check` draws as many faults at random, and tells what it covered"),
+            false => format!("{fewer}, or say `--yes`"),
+        },
+    })
+}
+
+/// A long time in the largest unit that has a whole one.
+fn long(seconds: f64) -> String {
+    let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)];
+    let (unit, scale) = units.into_iter().find(|(_, scale)| seconds >= *scale).unwrap_or(("seconds", 1.0));
+    format!("about {} {unit}", grouped((seconds / scale).ceil() as u64))
+}
+
+/// Tries everything, or as much as there is until it is stopped.
+fn search(
+    arguments: &Arguments,
+    exploration: &Exploration,
+    kept: &Kept,
+    begun: Explored,
+    stopping: &Stopping,
+) -> Explored {
+    let (began, before) = (Instant::now(), begun.placements());
+    let bar = bar(exploration.estimate());
+    let mut tried = before;
+    let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
+    let mut found = begun;
+    loop {
+        let sitting = Sitting::after(began.elapsed());
+        let rests = || stopping.asked().is_some() || kept.is_named() && sitting.is_over();
+        found = exploration.run(found, arguments.jobs(), rests, |_, _| {
+            tried += 1;
+            if tried.is_multiple_of(1_000) {
+                bar.set_position(tried);
+                bar.set_message(format!("{} placements, {:.0}/s", grouped(tried), rate(tried)));
+            }
+        });
+        if found.complete || stopping.asked().is_some() {
+            break;
+        }
+        // Where that fails it is tried again at the end, which says so: the search itself goes on.
+        let _tried_again = kept.keep(exploration, &found);
+    }
+    bar.finish_and_clear();
+    let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
+    let threads = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    output::inform(&format!(
+        "{} placements in {}, {:.0} a second on {threads}",
+        grouped(found.placements() - before),
+        duration(took.as_nanos() as u64),
+        rate(found.placements()),
+    ));
+    found
+}
+
+/// How long is searched until what was found is kept, so that a search that is killed loses no more than that. Each
+/// lasts as long as all before it, since what was tried is listed again after each.
+struct Sitting {
+    began: Instant,
+    lasts: Duration,
+}
+
+impl Sitting {
+    fn after(before: Duration) -> Sitting {
+        Sitting { began: Instant::now(), lasts: before.clamp(FIRST_SITTING, LAST_SITTING) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.began.elapsed() >= self.lasts
+    }
+}
+
+/// On a terminal, how far the search is, as far as that can be told.
+fn bar(placements: u128) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(u64::try_from(placements).unwrap_or(u64::MAX)).with_style(style)
+}
+
+impl Arguments {
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.unwrap_or_else(cores)
+    }
+
+    fn kinds(&self, scenario: &Scenario) -> Vec<String> {
+        match &self.kinds[..] {
+            [] => Kinds::of(scenario).into_iter().map(str::to_owned).collect(),
+            // Nothing between two commas is no kind; where that is all, it is refused.
+            typed => typed.iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect(),
+        }
+    }
+
+    /// What is looked for. A panic always is.
+    fn asked(&self) -> Vec<Target> {
+        let is_asked = |target: &Target| match target {
+            Target::Violates(predicate) => self.predicate.is_empty() || self.predicate.contains(predicate),
+            Target::Panics => true,
+        };
+        Target::ALL.into_iter().filter(is_asked).collect()
+    }
+
+    /// The name to `run` the scenario by, with changes; `None` for a lock's world, which only files have.
+    fn source(&self) -> Option<Vec<String>> {
+        let is_lock = doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == self.subject);
+        let sets = self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]);
+        (!is_lock).then(|| [self.subject.clone()].into_iter().chain(sets).collect())
+    }
+
+    /// The command that goes on with what a file has.
+    fn again(&self, file: &str) -> String {
+        let [faults, seed] = [self.faults.to_string(), self.seed.to_string()];
+        let kinds = self.kinds.join(",");
+        let numbers = [("--clients", self.clients), ("--rounds", self.rounds.map(u64::from))];
+        let numbers = numbers.map(|(flag, number)| (flag, number.map(|number| number.to_string())));
+        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
+        let predicates = predicates.join(",");
+        let mut line = vec!["doublehold", "explore", &self.subject, "--faults", &faults, "--seed", &seed];
+        line.extend([("--kinds", &kinds), ("--predicate", &predicates)].into_iter().flat_map(
+            |(flag, words)| {
+                if words.is_empty() { vec![] } else { vec![flag, words.as_str()] }
+            },
+        ));
+        line.extend(
+            numbers.iter().flat_map(|(flag, number)| number.iter().flat_map(|it| [*flag, it.as_str()])),
+        );
+        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend(self.out.iter().flat_map(|out| ["--out", out]));
+        line.extend(self.yes.then_some("--yes"));
+        line.extend(["--resume", file]);
+        shell::line(line)
+    }
+}

@@ -1,0 +1,123 @@
+//! `doublehold list`: the catalogue, each scenario with its claim and what it shows, its variants indented.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_scenarios::catalog::{self, Entry};
+use doublehold_scenarios::scenario::Expected;
+use doublehold_words::clean;
+
+use super::meant::{self, Kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::{Format, Show};
+use doublehold::json;
+use doublehold::layout::{columns, to_ascii, wrap};
+use doublehold::style::{Paint, Style};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A scenario of the catalogue, or a scenario's file: only that, with all it says of itself
+    #[arg(value_name = "NAME|FILE")]
+    scenario: Option<String>,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let entries = match &arguments.scenario {
+        None => catalog::entries()?,
+        Some(name) => catalog::entries_of(name)
+            .map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))?,
+    };
+    let style = arguments.show.style();
+    output::print(&match (arguments.show.format, &arguments.scenario) {
+        (Format::Json, _) => json::list(&entries)?,
+        (Format::Text, None) => {
+            finish(table(&entries, &style) + LETTERS + "run one: doublehold run NAME\n", &style)
+        }
+        (Format::Text, Some(_)) => finish(whole(&entries, &style) + LETTERS, &style),
+    })?;
+    Ok(Exit::AsExpected)
+}
+
+const LETTERS: &str = "\nP1 claim overlap   P2 valid overlap   P3 stale effect   P4 data anomaly   WR wrong release   LV liveness\n";
+
+fn finish(text: String, style: &Style) -> String {
+    let fits = |line: &str| {
+        if columns(line) > style.width { wrap(line, "", "", style.width) } else { format!("{line}\n") }
+    };
+    let text: String = text.lines().map(fits).collect();
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// Each scenario with its claim, and what it shows; a variant says only what it does not share with its scenario.
+fn table(entries: &[Entry], style: &Style) -> String {
+    let mut text = String::new();
+    let mut base: Option<&Entry> = None;
+    for entry in entries {
+        let is_variant = entry.name.contains('/');
+        let shared = base.is_some_and(|base| is_variant && base.claim == entry.claim);
+        if !is_variant {
+            text.push_str(if base.is_some() { "\n" } else { "" });
+            base = Some(entry);
+        }
+        text.push_str(&head(entry, style));
+        if !shared {
+            text.push_str(&indented_text(&entry.claim, style));
+        }
+        text.push_str(&indented_text(&shows(&entry.expect), style));
+    }
+    text
+}
+
+/// All that a scenario and its variants say of themselves.
+fn whole(entries: &[Entry], style: &Style) -> String {
+    let mut text = String::new();
+    let mut base: Option<&Entry> = None;
+    for entry in entries {
+        text.push_str(if base.is_some() { "\n" } else { "" });
+        text.push_str(&head(entry, style));
+        let of = |of: fn(&Entry) -> &String| {
+            Some(of(entry)).filter(|own| base.is_none_or(|base| of(base) != *own))
+        };
+        for own in [of(|it| &it.claim), of(|it| &it.source), of(|it| &it.story)].into_iter().flatten() {
+            text.push_str(&indented_text(own, style));
+        }
+        text.push_str(&indented_text(&shows(&entry.expect), style));
+        base = base.or(Some(entry));
+    }
+    text
+}
+
+fn head(entry: &Entry, style: &Style) -> String {
+    let paint = if entry.name.contains('/') { Paint::Plain } else { Paint::Strong };
+    style.paint(&indented(&entry.name), paint) + "\n"
+}
+
+fn indented_text(text: &str, style: &Style) -> String {
+    if text.is_empty() { String::new() } else { wrap(text, "      ", "      ", style.width) }
+}
+
+fn indented(name: &str) -> String {
+    let name = clean(name);
+    if name.contains('/') { format!("  {name}") } else { name }
+}
+
+/// `shows P1, P3 violated; P2 holds`.
+fn shows(expect: &BTreeMap<Predicate, Expected>) -> String {
+    let those = |wanted: Expected| {
+        let named = expect.iter().filter(move |(_, expected)| **expected == wanted);
+        named.map(|(predicate, _)| predicate.as_str()).collect::<Vec<_>>()
+    };
+    let (violated, holds) = (those(Expected::Violated), those(Expected::Holds));
+    match (violated.is_empty(), holds.is_empty()) {
+        (true, true) => "shows whatever comes out".to_owned(),
+        (true, false) => format!("shows {} hold", holds.join(" ")),
+        (false, true) => format!("shows {} violated", violated.join(" ")),
+        (false, false) => format!("shows {} violated; {} hold", violated.join(" "), holds.join(" ")),
+    }
+}

@@ -1,0 +1,92 @@
+//! One file for each subcommand: its arguments as typed, and what it does.
+
+pub(crate) mod check;
+pub(crate) mod explore;
+pub(crate) mod judge;
+mod kept_nodes;
+pub(crate) mod list;
+pub(crate) mod locks;
+pub(crate) mod meant;
+pub(crate) mod merge;
+pub(crate) mod replay;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod shrink;
+pub(crate) mod studies;
+pub(crate) mod sweep;
+mod timeline;
+pub(crate) mod verify_determinism;
+pub(crate) mod weather;
+pub(crate) mod why;
+
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::report::{Grants, Judgement, Report};
+use doublehold_scenarios::scenario::{Role, Scenario};
+use doublehold_words::shorten;
+
+use self::meant::Kind;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::{Format, Show};
+use doublehold::{json, text};
+use doublehold_words::several;
+
+/// Prints a run and says how it came out.
+fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {
+    report.notes.extend(nothing_granted(&report));
+    let report = &report;
+    output::print(&match how.format {
+        Format::Text => text::run(report, replay, &how.style()),
+        Format::Json => json::run(report, replay)?,
+    })?;
+    Ok(exit(report))
+}
+
+/// What never was granted has broken no rule, which the verdicts alone do not tell.
+fn nothing_granted(report: &Report) -> Option<String> {
+    let Grants { count: 0, refusal } = Grants::of(&report.history) else { return None };
+    let why = refusal.map(|why| format!("; the last refusal: {why}")).unwrap_or_default();
+    Some(format!("nobody was ever granted the lock{why}"))
+}
+
+fn exit(report: &Report) -> Exit {
+    match report.judgement() {
+        Judgement::AsExpected => Exit::AsExpected,
+        Judgement::Contradicted => Exit::Contradicted,
+        Judgement::Inconclusive => Exit::Inconclusive,
+    }
+}
+
+/// The scenario under a name; what is there instead, if it is no scenario.
+fn scenario(name: &str, sets: &[(String, String)]) -> Result<Scenario, CliError> {
+    catalog::load(name, sets).map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))
+}
+
+/// A change to a scenario, `key=value`, in its two parts.
+fn set(typed: &str) -> Result<(String, String), CliError> {
+    match typed.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(CliError::Usage {
+            problem: format!("`--set {}` is no change to a scenario", shorten(typed)),
+            hint: "write a key, `=` and a value, such as `--set lock.ttl=5s`".to_owned(),
+        }),
+    }
+}
+
+fn sets(typed: &[String]) -> Result<Vec<(String, String)>, CliError> {
+    typed.iter().map(|typed| set(typed)).collect()
+}
+
+/// `5 nodes, 3 clients, 2 rounds each`.
+fn size_of(scenario: &Scenario) -> String {
+    let count = |role| scenario.hosts.iter().filter(|host| host.role == role).count() as u64;
+    let mut rounds: Vec<u32> = scenario.clients.iter().map(|client| client.rounds).collect();
+    rounds.dedup();
+    let rounds = match rounds[..] {
+        [one] => format!(", {} each", several(one.into(), "round")),
+        _ => String::new(),
+    };
+    format!("{}, {}{rounds}", several(count(Role::Node), "node"), several(count(Role::Client), "client"))
+}

@@ -1,0 +1,69 @@
+//! `doublehold replay`: a plan run again; the trace must come to the same digest.
+
+use clap::Args;
+use doublehold_scenarios::detail::Detail;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_search::cause::explained;
+use doublehold_words::clean;
+
+use super::meant::{self, Kind};
+use super::timeline::TimelineFile;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::Show;
+use doublehold_words::shell;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A file written by `run --plan`
+    #[arg(value_name = "PLAN")]
+    plan: String,
+    /// Draw the run to scale, with every message and clock, to FILE: .svg, .png, or .html to zoom in
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<String>,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let plan = Plan::read(&arguments.plan)
+        .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
+    let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
+    timeline.iter().try_for_each(|timeline| spare(timeline, &arguments.plan))?;
+    let prepared = SimEngine.prepare(&plan.scenario)?;
+    let (mut report, detail) = match timeline {
+        None => (prepared.run(plan.seed), Detail::default()),
+        Some(_) => {
+            let (report, _, detail) = prepared.run_with_detail(plan.seed);
+            (report, detail)
+        }
+    };
+    report = explained(&prepared, report);
+    let replay = plan.replayed(&report);
+    let contradicts = replay.contradicts();
+    report.notes.push(replay.words(&report.trace_hash.to_string()));
+    report.replays = Some(replay);
+    if let Some(timeline) = timeline {
+        timeline.write(&report, detail)?.keep()?;
+    }
+    let shown = super::show(report, &shell::line(["doublehold", "replay", &arguments.plan]), arguments.show)?;
+    if !contradicts {
+        return Ok(shown);
+    }
+    output::inform("hint: the plan or the program was changed since the plan was written");
+    Ok(Exit::Contradicted)
+}
+
+/// Refuses to write the figure over the plan.
+fn spare(timeline: &TimelineFile, plan: &str) -> Result<(), CliError> {
+    if !timeline.file.is_file_at(plan) {
+        return Ok(());
+    }
+    Err(CliError::Usage {
+        problem: format!("a result cannot be written over the plan `{}`", clean(plan)),
+        hint: "name another file".to_owned(),
+    })
+}

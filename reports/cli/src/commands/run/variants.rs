@@ -1,0 +1,61 @@
+//! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
+
+use doublehold_scenarios::report::{Judgement, Report};
+use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
+use doublehold_search::cause::explained;
+use doublehold_words::clean;
+
+use super::super::{exit, meant, scenario, sets};
+use super::Arguments;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::Format;
+use doublehold::layout::{columns, to_ascii, wrap};
+use doublehold::style::{Paint, Style};
+use doublehold::{json, text};
+
+pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let (name, sets) = (&arguments.scenario, sets(&arguments.set)?);
+    let names = catalog::variants(name)
+        .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
+    // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
+    let scenarios = names.iter().map(|name| scenario(name, &sets)).collect::<Result<Vec<_>, _>>()?;
+    let prepared =
+        scenarios.iter().map(|scenario| SimEngine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
+    let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
+    let reports: Vec<Report> =
+        prepared.iter().zip(&seeds).map(|(it, seed)| explained(it, it.run(*seed))).collect();
+    let replays: Vec<String> =
+        names.iter().zip(seeds).map(|(name, seed)| arguments.replay_line(name, seed)).collect();
+    let runs: Vec<(&Report, &str)> = reports.iter().zip(replays.iter().map(String::as_str)).collect();
+    output::print(&match arguments.show.format {
+        Format::Json => json::runs(&runs)?,
+        Format::Text => table(&runs, &arguments.show.style()),
+    })?;
+    Ok(reports.iter().map(exit).max().unwrap_or(Exit::AsExpected))
+}
+
+/// A line for each run; beneath one that did not come out as expected, or in more ways than stated, how to see it.
+fn table(runs: &[(&Report, &str)], style: &Style) -> String {
+    let name = |report: &Report| clean(&report.scenario.name);
+    let width = runs.iter().map(|(report, _)| columns(&name(report))).max().unwrap_or(0);
+    let mut text = String::new();
+    for (report, replay) in runs {
+        let unstated = !text::violated_unstated(report).is_empty();
+        let (judgement, paint) = match report.judgement() {
+            Judgement::AsExpected if report.scenario.expect.is_empty() => ("nothing stated", Paint::Unsure),
+            Judgement::AsExpected => ("as expected", Paint::Good),
+            Judgement::Contradicted => ("NOT AS EXPECTED", Paint::Bad),
+            Judgement::Inconclusive => ("INCONCLUSIVE", Paint::Unsure),
+        };
+        let first = format!("{:<width$}  ", name(report));
+        let line =
+            wrap(&format!("{judgement}: {}", text::verdicts_in_short(report)), &first, "    ", style.width);
+        text.push_str(&line.replacen(judgement, &style.paint(judgement, paint), 1));
+        if report.judgement() != Judgement::AsExpected || unstated {
+            text.push_str(&format!("    replay: {}\n", clean(replay)));
+        }
+    }
+    if style.unicode { text } else { to_ascii(&text) }
+}

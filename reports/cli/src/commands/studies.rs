@@ -1,0 +1,42 @@
+//! `doublehold studies`: the studies that come with the program; of one its file.
+
+use clap::Args;
+use doublehold_sweeps::study::{Study, ready};
+
+use super::meant::{Kind, other_kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show;
+use doublehold::layout::wrap;
+use doublehold_words::several;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A study's name: its file is printed, to be copied and changed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    match &arguments.name {
+        Some(name) => output::print(
+            &Study::load(name).map_err(|error| other_kind(name, Kind::Study).unwrap_or(error.into()))?.text,
+        )?,
+        None => output::print(&list()?)?,
+    }
+    Ok(Exit::AsExpected)
+}
+
+fn list() -> Result<String, CliError> {
+    let width = ready().map(|study| study.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for found in ready() {
+        let study = Study::load(found.name)?;
+        let about = format!("{} ({})", study.question, several(study.cells(), "cell"));
+        let name = format!("{:<width$}  ", found.name);
+        text += &wrap(&about, &name, &" ".repeat(width + 2), show::columns());
+    }
+    Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
+}

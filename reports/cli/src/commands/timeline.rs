@@ -1,0 +1,70 @@
+//! `--timeline FILE`: a run as a figure, in the form that the file's ending names.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use doublehold_scenarios::Report;
+use doublehold_scenarios::detail::Detail;
+use doublehold_words::shorten;
+
+use crate::error::CliError;
+use crate::output::{OutputFile, Written};
+use crate::png::png;
+use doublehold::figure::{self, Options};
+use doublehold::picture::view::View;
+
+/// A figure to be written.
+pub(crate) struct TimelineFile {
+    form: Form,
+    pub(crate) file: OutputFile,
+}
+
+/// How a figure can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Svg,
+    Png,
+    Html,
+}
+
+/// Every form, by the ending that asks for it.
+const FORMS: [(&str, Form); 3] = [("svg", Form::Svg), ("png", Form::Png), ("html", Form::Html)];
+
+impl TimelineFile {
+    /// Opens the file before the run. An ending that is not known is refused.
+    pub(crate) fn open(path: &str) -> Result<TimelineFile, CliError> {
+        let form = form_of(path)?;
+        Ok(TimelineFile { form, file: OutputFile::create("the timeline", path)? })
+    }
+
+    /// Writes the figure beside its place.
+    pub(crate) fn write(self, report: &Report, detail: Detail) -> Result<Written, CliError> {
+        let view = View::of_run(report, Some(detail));
+        self.file.write(|output| self.form.write(&view, output))
+    }
+}
+
+impl Form {
+    fn write(self, view: &View, output: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Form::Svg => output.write_all(figure::svg(view, &Options::default()).as_bytes()),
+            Form::Png => {
+                let png = png(&figure::svg(view, &Options::default())).map_err(io::Error::other)?;
+                output.write_all(&png)
+            }
+            Form::Html => output.write_all(figure::html(view, &Options::default())?.as_bytes()),
+        }
+    }
+}
+
+fn form_of(path: &str) -> Result<Form, CliError> {
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let known = FORMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending));
+    known.map(|(_, form)| *form).ok_or_else(|| {
+        let endings: Vec<String> = FORMS.iter().map(|(known, _)| format!("`.{known}`")).collect();
+        CliError::Usage {
+            problem: format!("`--timeline {}` names no form of picture", shorten(path)),
+            hint: format!("end the file's name with {}", doublehold_words::joined(&endings, "or")),
+        }
+    })
+}

@@ -1,0 +1,40 @@
+//! `doublehold weather`: the weathers that come with the program; of one its file, with the reason for each number.
+
+use clap::Args;
+use doublehold_scenarios::weather::{preset, presets};
+
+use super::meant::{Kind, other_kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show;
+use doublehold::layout::wrap;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A weather's name: its file is printed, to be copied and changed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    match &arguments.name {
+        Some(name) => output::print(
+            preset(name).map_err(|error| other_kind(name, Kind::Weather).unwrap_or(error.into()))?.text,
+        )?,
+        None => output::print(&list()?)?,
+    }
+    Ok(Exit::AsExpected)
+}
+
+fn list() -> Result<String, CliError> {
+    let presets = presets()?;
+    let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for preset in &presets {
+        let name = format!("{:<width$}  ", preset.name);
+        text += &wrap(&preset.about, &name, &" ".repeat(width + 2), show::columns());
+    }
+    Ok(text + "\none of them with the reason for each number: doublehold weather cloud\n")
+}

@@ -1,0 +1,82 @@
+//! `doublehold why`: when it was decided that a run violates what it violates, and what would have changed it.
+
+mod told;
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use doublehold_history::Predicate;
+use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::pool::cores;
+use doublehold_scenarios::scenario::Expected;
+use doublehold_scenarios::{LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_search::shrink::Target;
+use doublehold_search::why::{WhyError, why};
+
+use super::meant::{self, Kind};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::{output, show};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A plan that `run`, `check` or `shrink` wrote, or a scenario or its file
+    #[arg(value_name = "PLAN|NAME|FILE")]
+    subject: String,
+    /// Which run of a scenario; a plan has its own [default: the scenario's own, or 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<Seed>,
+    /// Which violation [default: the first that the scenario expects, or else the run shows, of P2, P1, P3, P4, WR, LV]
+    #[arg(long, value_name = "P2", value_parser = super::check::predicate)]
+    predicate: Option<Predicate>,
+    /// How many threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    let (scenario, seed) = subject(arguments)?;
+    let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
+    let jobs = arguments.jobs.unwrap_or_else(cores);
+    match why((&SimEngine, &LeanEngine), &scenario, seed, target, jobs) {
+        Ok(found) => {
+            output::print(&told::text(&found, &scenario, seed, show::columns()))?;
+            Ok(Exit::AsExpected)
+        }
+        Err(WhyError::Prepare(error)) => Err(error.into()),
+        Err(error) => {
+            output::inform(&format!("{error}\nhint: `check` finds runs that do, and `list` has scenarios"));
+            Ok(Exit::Inconclusive)
+        }
+    }
+}
+
+/// What the scenario says it shows, the gravest first: one that was shrunk for P3 alone is asked about P3.
+fn expected(scenario: &Scenario) -> Option<Target> {
+    Target::ALL.into_iter().find(|target| match target {
+        Target::Violates(predicate) => scenario.expect.get(predicate) == Some(&Expected::Violated),
+        Target::Panics => false,
+    })
+}
+
+/// A plan and its seed, or a scenario and the seed that was typed.
+fn subject(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
+    match Plan::read(&arguments.subject) {
+        Ok(plan) => match arguments.seed {
+            Some(_) => Err(CliError::Usage {
+                problem: format!("the plan is of seed {}, and has no other", plan.seed),
+                hint: "leave out `--seed`, or name the scenario".to_owned(),
+            }),
+            None => Ok((plan.scenario, plan.seed)),
+        },
+        Err(error) => match super::scenario(&arguments.subject, &[]) {
+            Ok(scenario) => {
+                let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
+                Ok((scenario, seed))
+            }
+            Err(_) if arguments.subject.ends_with(".plan") => Err(error.into()),
+            Err(other) => Err(meant::other_kind(&arguments.subject, Kind::Scenario).unwrap_or(other)),
+        },
+    }
+}

@@ -1,0 +1,64 @@
+//! A figure as PNG: its SVG, drawn with a font that is in the program.
+//!
+//! The bytes do not depend on the machine: no other font is looked for. Characters that DejaVu Sans does not have (it
+//! has Latin, Greek, Cyrillic, Arabic, Hebrew and many signs, and no Chinese) are drawn as boxes. The font is drawn in
+//! its regular weight only: a bold one would add as much again to the program.
+
+use std::sync::Arc;
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options as Reading, Tree, fontdb};
+use thiserror::Error;
+
+/// Pixels for each of the figure's: small text can be read on a slide.
+const SHARPNESS: f64 = 2.0;
+/// More pixels than these would take more than a quarter of a gigabyte.
+const MOST_PIXELS: f64 = 64e6;
+
+/// Why a figure could not be drawn.
+#[derive(Debug, Error)]
+pub(crate) enum PngError {
+    /// There are too many lanes.
+    #[error("{0} pixels high is too much for a PNG: an SVG or HTML file takes any height")]
+    TooHigh(u32),
+    /// The figure's own markup was not understood, which is a bug of doublehold.
+    #[error("the figure cannot be drawn: {0}")]
+    Markup(#[from] resvg::usvg::Error),
+    /// The picture could not be written as PNG.
+    #[error("the picture cannot be encoded: {0}")]
+    Encoding(String),
+}
+
+/// Draws the text of an SVG as PNG.
+///
+/// # Errors
+///
+/// If the picture would be too large, or is no SVG.
+pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
+    let tree = Tree::from_str(svg, &reading())?;
+    let (width, height) = (tree.size().width().into(), tree.size().height().into());
+    painted(&tree, (width, height), sharpness(width, height)?)
+}
+
+/// How many pixels each of the figure's gets.
+fn sharpness(width: f64, height: f64) -> Result<f64, PngError> {
+    // One pixel for each is still read; less is not.
+    let sharpness = SHARPNESS.min((MOST_PIXELS / (width * height)).sqrt());
+    if sharpness < 1.0 { Err(PngError::TooHigh(height as u32)) } else { Ok(sharpness) }
+}
+
+fn painted(tree: &Tree, (width, height): (f64, f64), sharpness: f64) -> Result<Vec<u8>, PngError> {
+    let (wide, high) = ((width * sharpness).ceil(), (height * sharpness).ceil());
+    let mut picture = Pixmap::new(wide as u32, high as u32).ok_or(PngError::TooHigh(high as u32))?;
+    let sharpness = sharpness as f32;
+    resvg::render(tree, Transform::from_scale(sharpness, sharpness), &mut picture.as_mut());
+    picture.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
+}
+
+/// The one font there is.
+fn reading() -> Reading<'static> {
+    let mut fonts = fontdb::Database::new();
+    fonts.load_font_source(fontdb::Source::Binary(Arc::new(dejavu::sans::regular())));
+    fonts.set_sans_serif_family("DejaVu Sans");
+    Reading { fontdb: Arc::new(fonts), ..Reading::default() }
+}

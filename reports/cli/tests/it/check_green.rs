@@ -1,0 +1,213 @@
+//! The promises of a green `check`: enough was decided, by bounds that somebody stated, and other violations are told.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::explained::{fields, section, words};
+
+const PAGE: &str = include_str!("../../../JSON.md");
+
+/// A client whose request is lost waits for ever: it is cut off, and the run's time is up before LV's bound is.
+const UNDECIDED: &str = r#"
+claim = "informative censoring"
+lock = { algorithm = "single", ttl = "2s", request_timeout = "none" }
+nodes = { names = ["A"] }
+network = { delay = "1ms" }
+[[clients]]
+name = "c1"
+program = ["acquire", "work 1s", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "work 1s", "release"]
+retry = "100ms"
+[limits]
+time = "6s"
+obtain_within = "4500ms"
+[weather]
+for = "5s"
+swarm = false
+at_steps = "0/1"
+[[weather.faults]]
+kind = "cut"
+from = "c1"
+to = "A"
+every = "400ms"
+for = { median = "2s", sigma = "1/1" }
+source = "x"
+"#;
+
+/// Two that take turns of 70 s, and nothing about how long that may take.
+const UNBOUNDED: &str = r#"
+claim = "long work in turn"
+lock = { algorithm = "single", ttl = "200s" }
+nodes = { names = ["A"] }
+[[clients]]
+name = "c1"
+program = ["acquire", "read", "work 70s", "write", "release"]
+[[clients]]
+name = "c2"
+program = ["acquire", "read", "work 70s", "write", "release"]
+"#;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("undecided.toml"), UNDECIDED).expect("a file");
+        fs::write(folder.path().join("unbounded.toml"), UNBOUNDED).expect("a file");
+        Folder(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// `doublehold` with these arguments, on a terminal of 80 columns.
+    fn doublehold(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
+        command.args(arguments).current_dir(self.path()).env("COLUMNS", "80").env("LC_ALL", "C.UTF-8");
+        command.output().expect("it starts")
+    }
+
+    fn check(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.doublehold(&[&["check"], arguments].concat());
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        (output.status.code().expect("no signal"), text + &String::from_utf8_lossy(&output.stderr))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.doublehold(&[&["check", "--format", "json"], arguments].concat());
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path().join(file)).expect("it was written")
+    }
+}
+
+/// In one line, however it was wrapped.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn where_most_runs_are_undecided_nothing_passes() {
+    let folder = Folder::new();
+    let args = ["undecided.toml", "--runs", "300", "--predicate", "P1"];
+    let search = folder.json(&args);
+    let undecided = search["predicates"]["P1"]["undecided"].as_u64().expect("a count");
+    assert!((100..300).contains(&undecided) && search["conclusion"] == "inconclusive", "{search:#}");
+    let (status, text) = folder.check(&[&args[..], &["--junit", "j.xml"]].concat());
+    assert_eq!(status, 3, "{text}");
+    let why = format!(
+        "P1 was not decided in {undecided} of 300 runs, and a pass leaves at most 1 in 100 undecided; from seed 1: the run \
+         used up its budget of true time (raise `limits.time`, or let less happen)"
+    );
+    assert!(unwrapped(&text).contains(&why), "{text}");
+    let again = "that run again: doublehold check undecided.toml --predicate P1 --seed 1 --runs 1";
+    assert!(text.lines().any(|line| line.trim() == again), "it can be pasted: {text}");
+    let junit = folder.read("j.xml");
+    assert!(junit.contains(&format!("<skipped message=\"inconclusive: {why}; {again}\"/>")), "{junit}");
+
+    // LV is what is missing: it is violated in many of the runs that came to an end.
+    let waits = &search["predicates"]["LV"];
+    let of = |name: &str| waits[name].as_f64().expect("a number");
+    assert_eq!(of("violated") + of("undecided") + of("holds"), 300.0, "{waits}");
+    assert!(of("low") < of("rate_from") && of("rate_to") < of("high"), "{waits}");
+    assert!((of("rate_to") - of("rate_from") - of("undecided") / 300.0).abs() < 1e-9, "{waits}");
+}
+
+#[test]
+fn without_a_bound_there_is_no_verdict_on_waits_as_in_a_run() {
+    let folder = Folder::new();
+    let calm = ["unbounded.toml", "--weather", "calm", "--runs", "20"];
+    let (status, text) = folder.check(&calm);
+    assert_eq!(status, 0, "{text}");
+    assert!(text.contains("nothing found: P1, P2, P3, P4 and WR hold in all 20 runs"), "{text}");
+    assert!(text.contains("LV: no bound stated") && text.contains("LV liveness, no bound"), "{text}");
+    let run = folder.doublehold(&["run", "unbounded.toml", "--format", "json"]);
+    let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    assert_eq!(run["verdicts"]["LV"], "inconclusive", "{run:#}");
+
+    let (status, text) = folder.check(&[&calm[..], &["--predicate", "LV"]].concat());
+    assert_eq!(status, 2, "{text}");
+    assert!(text.contains("no bound is stated") && text.contains("`--obtain-within 60s`"), "{text}");
+    let (status, text) = folder.check(&[&calm[..], &["--obtain-within", "0s"]].concat());
+    assert!(status == 2 && text.contains("every wait is longer than that"), "{text}");
+}
+
+#[test]
+fn a_bound_that_is_asked_for_is_named_and_is_in_the_command_that_repeats_a_run() {
+    let folder = Folder::new();
+    let calm = ["unbounded.toml", "--weather", "calm", "--runs", "20", "--obtain-within", "60s"];
+    let (status, text) = folder.check(&calm);
+    assert_eq!(status, 1, "{text}");
+    let named =
+        "LV: the lock goes to who asks within 60 s, counted from the last fault (as `--obtain-within` says)";
+    assert!(unwrapped(&text).contains(named) && text.contains("VIOLATED: LV"), "{text}");
+    let search = folder.json(&calm);
+    assert_eq!(search["liveness_bound"]["obtain_within_ns"], 60_000_000_000_u64, "{search:#}");
+    assert_eq!(search["command"], "doublehold check unbounded.toml --weather calm --obtain-within 60s");
+    // The usual world of a lock has a bound of its own, which is shown.
+    let (_, text) = folder.check(&["single", "--weather", "calm", "--runs", "32", "--predicate", "LV"]);
+    assert!(unwrapped(&text).contains("(the bound of a lock's usual world)"), "{text}");
+}
+
+#[test]
+fn what_is_violated_and_was_not_asked_about_is_in_the_last_line_and_in_both_files() {
+    let folder = Folder::new();
+    let args = ["set-ex", "--weather", "calm", "--predicate", "WR", "--runs", "32"];
+    let (status, text) = folder.check(&[&args[..], &["--junit", "j.xml", "--markdown", "s.md"]].concat());
+    assert_eq!(status, 0, "{text}");
+    let (before, last) =
+        text.split_once("\nnot asked about, and violated in 32 runs: P1 (").expect("it is said");
+    assert!(before.ends_with("nothing found: WR holds in all 32 runs"), "{text}");
+    assert!(last.contains(" times, first from seed "), "{text}");
+    let junit = folder.read("j.xml");
+    assert!(
+        junit.contains("failures=\"0\"")
+            && junit.contains("<system-out>not asked about, and violated in 32 runs: P1 ("),
+        "{junit}"
+    );
+    let summary = folder.read("s.md");
+    assert!(
+        summary
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("not asked about, and violated in 32 runs: P1 (")),
+        "{summary}"
+    );
+}
+
+/// The names of fields: without those of predicates and of steps, which are data.
+fn named(mut search: Value) -> BTreeSet<String> {
+    let predicates = search["predicates"].as_object().map(|all| all.values().cloned().collect());
+    predicates.into_iter().for_each(|all| search["predicates"] = Value::Array(all));
+    let coverage = search["coverage"].as_array_mut();
+    coverage.into_iter().flatten().for_each(|kind| kind["at"] = Value::Null);
+    fields(&search)
+}
+
+#[test]
+fn every_field_of_a_search_is_explained_and_every_row_is_a_field() {
+    let folder = Folder::new();
+    let found = folder.json(&["setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]);
+    assert_eq!((&found["conclusion"], &found["found"][0]["what"]), (&"violated".into(), &"P1".into()));
+    assert_eq!(found["found"][0]["files"].as_array().map(Vec::len), Some(4), "{found:#}");
+    let undecided = folder.json(&["undecided.toml", "--runs", "64", "--predicate", "P1"]);
+    let panicked = r#"{ "panicked": { "runs": 1, "first_seed": "1" } }"#;
+    let panicked = serde_json::from_str(panicked).expect("JSON: none of our locks panics");
+    let written: BTreeSet<String> = [found, undecided, panicked].into_iter().flat_map(named).collect();
+    let page = words(section(PAGE, "## A search"));
+    let missing: Vec<&String> = written.iter().filter(|name| !page.contains(*name)).collect();
+    assert!(missing.is_empty(), "the page does not say {missing:?}");
+    let rows = section(PAGE, "## A search").lines().filter(|line| line.starts_with("| `"));
+    let named = rows.flat_map(|row| words(&format!(" {}", row.split('|').nth(1).expect("a cell"))));
+    let unwritten: Vec<String> = named.filter(|name| !written.contains(name)).collect();
+    assert!(unwritten.is_empty(), "no search has {unwritten:?}");
+}

@@ -1,0 +1,101 @@
+//! The README shows what the program prints: every line of its first picture is a line of the real output, and its
+//! table of speeds has the rows of the benchmark.
+
+use std::process::Command;
+
+#[test]
+fn the_readmes_picture_is_what_its_command_prints() {
+    let readme = include_str!("../../../../README.md");
+    let (_, block) =
+        readme.split_once("$ cargo run --release -- run clock-jump\n").expect("the first command");
+    let (shown, _) = block.split_once("```").expect("the end of the block");
+    let output = Command::new(env!("CARGO_BIN_EXE_doublehold"))
+        .args(["run", "clock-jump", "--color", "never"])
+        .env("COLUMNS", "100")
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("the binary starts");
+    let printed = String::from_utf8(output.stdout).expect("the output is text");
+    for line in shown.lines() {
+        assert!(
+            printed.lines().any(|real| real.trim_end() == line),
+            "the README shows a line nobody prints: {line}"
+        );
+    }
+    assert!(shown.lines().count() > 10, "the README shows a picture");
+}
+
+/// Numbers are of one machine and one day; which workloads they are of is not.
+#[test]
+fn the_readmes_speeds_are_of_the_workloads_that_the_benchmark_runs() {
+    let (_, section) = include_str!("../../../../README.md").split_once("## Speed").expect("a section");
+    let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
+    let named: Vec<&str> = rows.filter_map(|line| line.split('|').nth(1)).map(str::trim).collect();
+    let bench = include_str!("../../../../scenarios/benches/speed.rs");
+    let (_, list) = bench.split_once("const WORKLOADS: [&str; 6] =").expect("the benchmark's list");
+    let (list, _) = list.split_once(';').expect("its end");
+    let run: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert_eq!(named, run);
+}
+
+#[test]
+fn the_readmes_world_is_that_of_the_example() {
+    let (_, block) = include_str!("../../../../README.md").split_once("```rust\n").expect("a piece of Rust");
+    let (shown, _) = block.split_once("```").expect("the end of the block");
+    let example = include_str!("../../../../examples/own-lock/tests/pauses.rs");
+    assert!(example.contains(shown), "the example has another world than the README:\n{shown}");
+}
+
+/// The commands of the README's recipe for CI. `.ci/recipe` runs them; here is what they are to be.
+fn recipe() -> Vec<String> {
+    let (_, block) = include_str!("../../../../README.md").split_once("```yaml\n").expect("a recipe");
+    let (block, _) = block.split_once("```").expect("its end");
+    assert_eq!(block.matches("DOUBLEHOLD:").count(), 1, "one place says where doublehold comes from");
+    let mut commands: Vec<String> = Vec::new();
+    for line in block.lines() {
+        let text = line.trim();
+        if let Some(command) = text.strip_prefix("- run: ") {
+            commands.push(command.trim_start_matches('>').to_owned());
+        } else if text.starts_with("- uses:") {
+            commands.push(String::new());
+        } else if let Some(command) = commands.last_mut().filter(|_| line.starts_with("          ")) {
+            *command = format!("{command} {text}").trim().to_owned();
+        }
+    }
+    commands.retain(|command| !command.is_empty() && !command.starts_with("name: "));
+    commands
+}
+
+#[test]
+fn the_recipe_for_ci_tries_the_users_own_lock_for_what_is_lost_too() {
+    let commands = recipe();
+    let place = |wanted: &str| commands.iter().position(|command| command.starts_with(wanted)).expect(wanted);
+    assert!(place("git clone \"$DOUBLEHOLD\" ../doublehold") < place("cargo test"), "{commands:?}");
+    assert!(place("cargo install --locked --path ../doublehold/reports") < place("doublehold check"));
+    let check = &commands[place("doublehold check")];
+    assert!(!check.contains("--for"), "what is tried depends on the machine: {check}");
+    let ci = include_str!("../../../../.ci/run");
+    assert!(ci.lines().any(|line| line == ".ci/recipe"), "CI runs it");
+    let folder = std::env::temp_dir().join(format!("doublehold-recipe-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let few = check.replace("--runs 20000", "--runs 300").replace("\"$GITHUB_STEP_SUMMARY\"", "summary.md");
+    assert!(few.contains("--predicate P2,P4 --runs 300"), "{few}");
+    let output = Command::new(env!("CARGO_BIN_EXE_doublehold"))
+        .args(few.split_whitespace().skip(1))
+        .current_dir(&folder)
+        .output()
+        .expect("the binary starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.join("lock.xml").is_file() && folder.join("summary.md").is_file());
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn the_readme_says_which_rust_it_takes_and_whom_it_quotes() {
+    let readme = include_str!("../../../../README.md");
+    let rust = env!("CARGO_PKG_RUST_VERSION");
+    assert!(readme.contains(&format!("Rust {rust} or later and a C compiler")), "{rust}");
+    for source in ["martin.kleppmann.com/2016/02/08/", "antirez.com/news/101", "redis.io/docs/latest/"] {
+        assert!(readme.contains(source), "{source}");
+    }
+}

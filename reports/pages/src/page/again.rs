@@ -1,0 +1,64 @@
+//! What was not modelled, and how to make the numbers again.
+
+use doublehold_sweeps::study::ready;
+use doublehold_sweeps::sweep::StudyHeader;
+
+use super::document::{Block, Line};
+use super::sheet::Sheet;
+use doublehold_words::shell;
+
+/// What a reader of the numbers must know that is not in them. The crates' own pages say more.
+const NOT_MODELLED: &[&str] = &[
+    "The nodes are simulated. They answer as Redis 7 does for everything that these locks send, which is compared with \
+     a real Redis 7; persistence and replication keep Redis' rules, and not its file formats.",
+    "Faults come one by one: lines of a weather know nothing of each other. A data centre that loses its power, or \
+     clocks that are wrong together, has to be a scenario of its own.",
+    "The rates of faults do not change with the time of day, with load, or after another fault.",
+    "Networks keep the order of a connection's bytes; loss and cuts are delay until something gives up. Bandwidth and \
+     congestion are not limited.",
+    "A process that pauses stops as a whole. Threads of one process that stop each for themselves are not modelled.",
+    "The resource that the lock protects loses nothing: it may be down, and what it has applied stays applied.",
+    "What clients do between faults is the short program above, with the same few clients at the same lock. A fleet with \
+     more of either, or with long idle times, meets faults in other moments.",
+    "An overlap says that two clients held the lock. What that costs depends on what they do under it, which P3 and P4 \
+     say for the program above only.",
+];
+
+pub(crate) fn not_modelled() -> Vec<Block> {
+    vec![
+        Block::heading(2, "What was not modelled"),
+        Block::List(NOT_MODELLED.iter().copied().map(Line::of).collect()),
+    ]
+}
+
+/// The command that sweeps a study: one of the program's own by its name, and another by its file.
+fn sweep(header: &StudyHeader) -> String {
+    let name = &header.study;
+    if ready().any(|known| known.name == name && known.text == header.text) {
+        return shell::line(["doublehold", "sweep", name]);
+    }
+    shell::line(["doublehold", "sweep", &format!("{name}.toml"), "--out", name])
+}
+
+pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::heading(2, "How to make these numbers again"),
+        Block::text(
+            "With the same version of doublehold, any machine and any number of threads come to the same records and the \
+             same page. A study that does not come with the program is named by its file, which is below; weathers and \
+             scenarios that it names by their files have to lie beside it.",
+        ),
+    ];
+    let studies: Vec<&str> = sheets.iter().map(|sheet| sheet.results.header.study.as_str()).collect();
+    let sweeps = sheets.iter().map(|sheet| sweep(&sheet.results.header));
+    let report = shell::line(["doublehold", "report"].into_iter().chain(studies.iter().copied()));
+    blocks.push(Block::Code(sweeps.chain([report]).collect::<Vec<_>>().join("\n")));
+    blocks.extend(sheets.iter().map(|sheet| {
+        let header = &sheet.results.header;
+        Block::Details {
+            summary: Line::of("The study's file, ").code(format!("{}.toml", header.study)),
+            blocks: vec![Block::Code(header.text.clone())],
+        }
+    }));
+    blocks
+}

@@ -1,0 +1,89 @@
+//! Examples: for what was counted, one run each, made as small as it gets, with its picture.
+
+use std::collections::BTreeMap;
+
+use super::document::{Block, Figure, Line};
+use super::embedded::drawing;
+use super::sheet::Sheet;
+use doublehold_sweeps::records::Example;
+use doublehold_words::several;
+
+pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
+    if sheet.examples.is_empty() {
+        return Vec::new();
+    }
+    let lead = "Of what was counted, one run each: looked for again through redis-rs, and made as small as it gets. \
+                Commands are for the folder that this page was made from.";
+    let all = sheet.examples.iter().enumerate().flat_map(|(number, it)| example(sheet, number, it));
+    [Block::heading(2, "Examples"), Block::text(lead)].into_iter().chain(all).collect()
+}
+
+fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
+    let (predicate, anchor) = (example.predicate, sheet.anchor(number));
+    let heading =
+        Line::default().code(&example.design).text(format!(", {}: {}", predicate.as_str(), example.headline));
+    let mut blocks = vec![Block::Heading { order: 3, line: heading, id: Some(anchor.clone()) }];
+    blocks.push(Block::Paragraph(
+        Line::of(format!("{}. ", capital(predicate.meaning()))).text(facts(sheet, example)),
+    ));
+    let account = example.why.as_deref().or(example.what_happened.as_deref());
+    blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
+    match drawing(&example.svg) {
+        Ok(svg) => {
+            let caption = Line::of(format!("{}: the run, to scale.", example.headline));
+            blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
+        }
+        Err(why) => blocks.push(Block::text(format!("Its picture cannot be shown: {why}."))),
+    }
+    let sentence = |it: &doublehold_sweeps::records::TimedSentence| {
+        Line::default().strong(&it.at).text(format!(" {}", it.words))
+    };
+    blocks.push(Block::Details {
+        summary: Line::of("Step by step"),
+        blocks: vec![Block::List(example.sentences.iter().map(sentence).collect())],
+    });
+    blocks.push(Block::Code(format!("{}\n{}", example.replay, example.run)));
+    blocks.push(Block::Details {
+        summary: Line::of("The scenario's file"),
+        blocks: vec![Block::Code(example.scenario.clone())],
+    });
+    blocks
+}
+
+/// Where it is from, how sure it is, how small it was made.
+fn facts(sheet: &Sheet<'_>, example: &Example) -> String {
+    let values = sheet.values(example.cell / sheet.results.header.designs.len().max(1) as u64);
+    let at =
+        if values.is_empty() { String::new() } else { format!(" with {}", doublehold_words::list(&values)) };
+    let seen = if example.real {
+        "seen through redis-rs too"
+    } else {
+        "seen through a sweep's lean connections only: no seed that was tried shows it through redis-rs"
+    };
+    let [same, of] = example.others;
+    let others = if of == 0 {
+        String::new()
+    } else {
+        format!(" {same} of {} do the same.", several(of, "other seed"))
+    };
+    let smaller = smaller(&example.size.from, &example.size.to);
+    format!("Found{at} from seed {}, {seen}.{others}{smaller}", example.seed)
+}
+
+fn smaller(from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>) -> String {
+    let change = |(what, from): (&String, &u64)| {
+        let to = to.get(what).copied().unwrap_or(0);
+        let noun = what.trim_end_matches('s');
+        if to == *from { several(to, noun) } else { format!("{} became {to}", several(*from, noun)) }
+    };
+    let changes: Vec<String> = from.iter().map(change).collect();
+    if changes.is_empty() {
+        return String::new();
+    }
+    format!(" Made small, {}.", doublehold_words::list(&changes))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,178 @@
+//! The report of a sweep: one page from its records.
+//!
+//! A pure function of records and examples: it runs nothing, reads no clock, and the same records give the same bytes.
+//!
+//! # Map, in reading order
+//!
+//! - `rates`: from sums to rates with intervals; `spread`: distributions of durations
+//! - `sheet`: all of a sweep's cells, which is best, which are told apart
+//! - `document`: what a page is made of; `html` and `markdown` write it
+//! - `answer`, `assumptions`, `ranking`, `differences`, `strata`, `pictures`, `examples`, `again`: what the page says,
+//!   from top to bottom
+//! - `drift`: where a formula says that leases end
+//! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
+//! - `embedded`: others' pictures, made fit to be images
+//! - `exports`: all cells for other programs
+//! - `numbers`: how numbers are written
+
+mod again;
+mod answer;
+mod assumptions;
+mod differences;
+mod document;
+mod drift;
+mod embedded;
+mod examples;
+mod exports;
+mod html;
+mod markdown;
+mod notes;
+mod parameter;
+mod pictures;
+mod ranking;
+mod rates;
+mod sheet;
+mod spread;
+mod strata;
+mod world;
+
+use self::document::{Block, Document, Line};
+use self::sheet::Sheet;
+use doublehold::layout::columns;
+use doublehold_sweeps::records::Example;
+use doublehold_sweeps::results::Results;
+use doublehold_words::several;
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// Its table.
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+    /// Its numbers.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// One folder's records.
+pub struct Material {
+    /// The folder as it was named.
+    pub place: String,
+    /// The sums of its records.
+    pub results: Results,
+    /// Its examples.
+    pub examples: Vec<Example>,
+}
+
+/// A report, in all its forms.
+pub struct Pages {
+    /// As a page.
+    pub html: String,
+    /// As text with marks.
+    pub markdown: String,
+    /// Every cell as a line of a table.
+    pub csv: String,
+    /// The same for programs.
+    pub json: String,
+    /// Every plot, by its name.
+    pub plots: Vec<(String, String)>,
+    /// What is odd about the records.
+    pub notes: Vec<String>,
+    /// What a terminal shows of it.
+    pub summary: String,
+}
+
+/// Makes the report of one or more sweeps.
+///
+/// # Errors
+///
+/// If a number cannot be written, which no record can bring about.
+pub fn pages(materials: &[Material]) -> Result<Pages, PageError> {
+    let sheet = |(part, it): (usize, _)| {
+        let Material { results, examples, .. }: &Material = it;
+        Sheet::of(part, results, examples)
+    };
+    let sheets: Vec<Sheet<'_>> = materials.iter().enumerate().map(sheet).collect();
+    let mut document = Document::default();
+    let mut notes = Vec::new();
+    for (material, sheet) in materials.iter().zip(&sheets) {
+        let of_part = notes::notes(material);
+        document.blocks.extend(part(sheet, &of_part));
+        notes.extend(of_part);
+    }
+    document.blocks.extend(again::not_modelled());
+    document.blocks.extend(again::again(&sheets));
+    document.title = match &sheets[..] {
+        [one] => one.results.header.question.clone(),
+        _ => several(sheets.len() as u64, "study").replace("studys", "studies"),
+    };
+    let plots = document.figures().map(|it| (it.name.clone(), it.svg.clone())).collect();
+    Ok(Pages {
+        html: html::html(&document),
+        markdown: markdown::markdown(&document),
+        csv: exports::csv(&sheets)?,
+        json: exports::json(&sheets)?,
+        plots,
+        notes,
+        summary: sheets.iter().map(summary).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+fn part(sheet: &Sheet<'_>, notes: &[String]) -> Vec<Block> {
+    let mut blocks = vec![Block::heading(1, sheet.results.header.question.clone())];
+    if !notes.is_empty() {
+        blocks.push(Block::Note(notes.iter().map(Line::of).collect()));
+    }
+    blocks.extend(answer::answer(sheet));
+    blocks.push(Block::heading(2, "Assumptions"));
+    blocks.extend(assumptions::assumptions(sheet));
+    for point in sheet.shown() {
+        blocks.push(heading(sheet, *point));
+        blocks.extend(ranking::ranking(sheet, *point));
+        blocks.extend(differences::differences(sheet, *point));
+        blocks.extend(strata::strata(sheet, *point));
+        blocks.extend(pictures::of_point(sheet, *point));
+    }
+    let grid = pictures::of_grid(sheet);
+    if !grid.is_empty() {
+        let is_grid = sheet.results.header.axes.iter().any(|axis| axis.values.len() > 1);
+        blocks.push(Block::heading(2, if is_grid { "The whole grid" } else { "Safety against recovery" }));
+        blocks.extend(grid);
+    }
+    blocks.extend(examples::examples(sheet));
+    blocks
+}
+
+fn heading(sheet: &Sheet<'_>, point: u64) -> Block {
+    let values = sheet.values_in_code(point);
+    let line = if values.0.is_empty() { Line::of("Ranking") } else { Line::of("Ranking with ").then(values) };
+    Block::Heading { order: 2, line, id: None }
+}
+
+/// The question, and the ranking in columns.
+fn summary(sheet: &Sheet<'_>) -> String {
+    let mut text = format!("{}\n", doublehold_words::clean(&sheet.results.header.question));
+    for point in sheet.shown() {
+        let values = sheet.values(*point);
+        if !values.is_empty() {
+            text += &format!("\nwith {}\n", doublehold_words::list(&values));
+        }
+        text += &in_columns(&ranking::rows(sheet, *point));
+    }
+    if sheet.shown().len() < sheet.points.len() {
+        text += &format!("and {} more points of the grid\n", sheet.points.len() - sheet.shown().len());
+    }
+    text
+}
+
+fn in_columns(rows: &[Vec<String>]) -> String {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells =
+            row.iter().zip(&widths).map(|(cell, width)| cell.clone() + &" ".repeat(width - columns(cell)));
+        format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}

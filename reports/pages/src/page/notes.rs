@@ -1,0 +1,58 @@
+//! What is odd about records, said before anything is made of them.
+
+use std::collections::BTreeSet;
+
+use doublehold_words::list;
+
+use super::Material;
+use doublehold_sweeps::records::shards;
+use doublehold_sweeps::results::Totals;
+use doublehold_words::{grouped, several};
+
+pub(crate) fn notes(material: &Material) -> Vec<String> {
+    let mut notes = Vec::new();
+    if material.results.is_torn {
+        notes.push(format!(
+            "The records in `{}` end in the middle of a line, which was left out. Sweep again to go on.",
+            material.place
+        ));
+    }
+    if let Some(partial) = &material.results.header.partial {
+        notes.push(format!(
+            "These are partial records, merged from {}: what the other runs came to is not in here.",
+            shards(partial)
+        ));
+    }
+    let (runs, planned) = (material.results.runs(), material.results.planned_runs());
+    let header = &material.results.header;
+    if runs < planned {
+        let share = format!("{} of the {} that were planned", several(runs, "run"), grouped(planned));
+        notes.push(match &header.precision {
+            None => format!("The sweep is not finished: these are {share}."),
+            Some(precision) => format!(
+                "These are {share}: a cell has had enough once the 95 % interval of {} is no wider than {}, or the sweep \
+                 is not finished.",
+                precision.predicate, precision.width
+            ),
+        });
+    }
+    notes.extend(quiet(material));
+    notes
+}
+
+/// What speaks against the word of a study that nothing goes wrong without a fault.
+fn quiet(material: &Material) -> Option<String> {
+    let results = &material.results;
+    let wrong =
+        results.cells.iter().filter(|(_, cell)| cell.strata.get(&0).is_some_and(Totals::shows_a_violation));
+    let designs: BTreeSet<&str> =
+        wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
+    (results.header.quiet_holds && !designs.is_empty()).then(|| {
+        format!(
+            "The study takes it for granted that nothing goes wrong without a fault (`quiet = \"holds\"`). That is not so \
+             with {}, whose few runs without a fault are counted like all others here. `quiet = \"unknown\"` with \
+             `by_weight` gives them as many as they need.",
+            list(&designs.into_iter().collect::<Vec<_>>())
+        )
+    })
+}

@@ -1,0 +1,294 @@
+//! The ranking of designs at one point of the grid: rates by run, by grant and by hour; waits and overlaps.
+
+use doublehold_history::Predicate;
+use doublehold_words::clean;
+
+use super::document::{Block, Entry, Line, Table};
+use super::rates::{Figures, Rate, SURE};
+use super::sheet::{COLUMNS, RANKED, Sheet};
+use super::spread::Spread;
+use doublehold_statistics::{
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
+};
+use doublehold_words::{digits, rough, rough_beside, share};
+use doublehold_words::{grouped, several};
+
+/// What a rate is told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    MillionGrants,
+    ThousandHours,
+}
+
+/// The explanation of ranks that stands on the page.
+const RULE: &str = "A rank is 1 where no design is told apart as violated less often, and else one more than the \
+                    highest rank of those that are. Designs of one rank are not told apart, whatever their numbers \
+                    seem to say; neither may be some of two ranks. Rows are in the order of their ranks by P2, P1 and \
+                    P4, and designs alike in these as the study lists them.";
+
+pub(crate) fn ranking(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
+    let cells = sheet.ranked(point);
+    let mut blocks = vec![Block::Table(rates(sheet, point, &cells))];
+    if cells.len() > 1 {
+        blocks.push(Block::text(RULE));
+    }
+    let panicked = cells.iter().filter(|cell| cell.panicked > 0);
+    blocks.extend(panicked.map(|cell| {
+        let runs = several(cell.panicked, "run");
+        Block::Note(vec![Line::of("The code of ").code(sheet.name(cell.design)).text(format!(
+            " panicked in {runs}. Such a run ends there, so these numbers say too little of it."
+        ))])
+    }));
+    blocks.push(Block::heading(4, "Waiting for the lock, and how long two held it"));
+    blocks.push(Block::Table(times(sheet, &cells)));
+    for (unit, title) in [
+        (Unit::MillionGrants, "Per million granted calls"),
+        (Unit::ThousandHours, "Per 1,000 hours of operation"),
+    ] {
+        blocks.push(Block::heading(4, title));
+        blocks.push(Block::Table(scaled(sheet, &cells, unit)));
+    }
+    blocks
+}
+
+fn heading(first: &[&str], predicates: &[Predicate]) -> Vec<Entry> {
+    let names = predicates.iter().map(|it| {
+        Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())).titled(it.meaning())
+    });
+    first.iter().map(|word| Entry::of(*word)).chain(names).collect()
+}
+
+/// The design's name; what it is, where somebody points at it.
+fn design(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
+    let about = sheet.results.header.designs.get(cell.design).map_or("", |design| &design.about);
+    let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+    if about.is_empty() { name } else { name.titled(about) }
+}
+
+fn rates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
+    let row = |cell: &&Figures| {
+        let first = [ranks(sheet, cell), design(sheet, cell)];
+        let rates = COLUMNS.map(|it| {
+            let entry = rate(&cell.rate(it), sheet.scale(point, it));
+            match sheet.example(cell.cell, it) {
+                Some(anchor) => entry.below(Line::default().link("example", anchor)),
+                None => entry,
+            }
+        });
+        first.into_iter().chain(rates).chain([Entry::of(grouped(cell.runs))]).collect()
+    };
+    let mut head = heading(&["rank", "design"], &COLUMNS);
+    head.push(Entry::of("runs"));
+    Table { head, rows: cells.iter().map(row).collect(), words: 2 }
+}
+
+/// `P2: 1`, and below it those by the other predicates.
+fn ranks(sheet: &Sheet<'_>, cell: &Figures) -> Entry {
+    let [first, others @ ..] = RANKED.map(|it| Line::of(format!("{it}: {}", rank(sheet, cell, it))));
+    others.into_iter().fold(Entry::line(first), Entry::below)
+}
+
+fn rank(sheet: &Sheet<'_>, cell: &Figures, predicate: Predicate) -> String {
+    sheet.rank(cell, predicate).map_or("–".to_owned(), |rank| rank.to_string())
+}
+
+/// `1.2 %`, and below it the interval and what was not decided.
+fn rate(rate: &Rate, scale: Scale) -> Entry {
+    let counted = format!("{} of {}", grouped(rate.violated), grouped(rate.decided));
+    let mut entry = match &rate.per_run {
+        Ok(it) => {
+            let (value, interval) = rate_parts(it.value, it.interval, scale);
+            let more = match rate.exact() {
+                Some(exact) => {
+                    let (_, exact) = rate_parts(it.value, exact, scale);
+                    format!("; exact interval {exact}")
+                }
+                None => format!("; as precise as {} plain runs", digits(it.plain_runs)),
+            };
+            Entry::line(Line::default().strong(value))
+                .below(Line::of(interval))
+                .titled(format!("{counted} runs that decided violated it{more}"))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let (range, interval) = range_parts(*range, *interval, scale);
+            Entry::line(Line::default().strong(range))
+                .below(Line::of(interval))
+                .titled(format!("{counted} runs that decided violated it; the others count both ways"))
+        }
+        // Of runs that weigh differently, how many they are says nothing of the bound.
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) if rate.is_divided => {
+            let bound = bound_words(*bound, scale);
+            Entry::line(Line::default().strong("not seen")).below(Line::of(bound)).titled(counted)
+        }
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
+            Entry::line(Line::default().strong(counted)).below(Line::of(bound_words(*bound, scale)))
+        }
+        Err(it @ Unsupported { at_most: Some(bound), .. }) => {
+            Entry::line(Line::default().strong(bound_words(*bound, scale)))
+                .below(Line::of(if rate.is_divided { "no number" } else { &counted }))
+                .titled(format!("{counted} runs that decided violated it; {it}"))
+        }
+        Err(_) => Entry::of("not decided"),
+    };
+    if rate.undecided > 0 {
+        entry = entry.below(Line::of(format!("{} undecided", grouped(rate.undecided))));
+    }
+    entry
+}
+
+fn scaled(sheet: &Sheet<'_>, cells: &[&Figures], unit: Unit) -> Table {
+    let scale = |predicate| {
+        let size = |cell: &&Figures| match unit.rate(cell, &cell.rate(predicate)) {
+            Ok(it) => Some(it.value * unit.many()),
+            Err(it) => it.at_most.map(|bound| bound * unit.many()),
+        };
+        Scale::Number.beside(cells.iter().filter_map(size))
+    };
+    let row = |cell: &&Figures| {
+        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let rates = COLUMNS.map(|it| of_unit(unit.rate(cell, &cell.rate(it)), unit.many(), scale(it)));
+        [name].into_iter().chain(rates).chain([Entry::of(unit.mean(cell))]).collect()
+    };
+    let mut head = heading(&["design"], &COLUMNS);
+    head.push(Entry::of(match unit {
+        Unit::MillionGrants => "grants in a run",
+        Unit::ThousandHours => "a run's length",
+    }));
+    Table { head, rows: cells.iter().map(row).collect(), words: 1 }
+}
+
+impl Unit {
+    fn many(self) -> f64 {
+        match self {
+            Unit::MillionGrants => 1e6,
+            Unit::ThousandHours => 1e3,
+        }
+    }
+
+    /// The rate per one grant or hour.
+    fn rate(self, cell: &Figures, rate: &Rate) -> Result<Estimate, Unsupported> {
+        let exposure = match self {
+            Unit::MillionGrants => &cell.grants,
+            Unit::ThousandHours => &cell.hours,
+        };
+        exposure.rate(rate.per_run, SURE)
+    }
+
+    /// What a run has of it, on average.
+    fn mean(self, cell: &Figures) -> String {
+        let mean = match self {
+            Unit::MillionGrants => cell.mean_grants().map(digits),
+            Unit::ThousandHours => cell.mean_hours().map(|hours| rough(hours * 3_600.0)),
+        };
+        mean.unwrap_or_else(|| "unknown".to_owned())
+    }
+}
+
+fn of_unit(rate: Result<Estimate, Unsupported>, many: f64, scale: Scale) -> Entry {
+    match rate {
+        Ok(it) => {
+            let interval = Interval { low: it.interval.low * many, high: it.interval.high * many };
+            let (value, interval) = rate_parts(it.value * many, interval, scale);
+            Entry::of(value).below(Line::of(interval))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let scaled = |it: Interval| Interval { low: it.low * many, high: it.high * many };
+            let (range, interval) = range_parts(scaled(range), scaled(interval), scale);
+            Entry::of(range).below(Line::of(interval))
+        }
+        Err(Unsupported { at_most: Some(bound), .. }) => Entry::of(bound_words(bound * many, scale)),
+        Err(_) => Entry::of("unknown"),
+    }
+}
+
+fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
+    let words = [
+        "design",
+        "waits that ended with the lock",
+        "time to acquire",
+        "overlap, P2",
+        "overlap, P1",
+        "until had again after a holder died",
+    ];
+    let largest = |of: fn(&Figures) -> f64| cells.iter().map(|cell| of(cell)).fold(0.0, f64::max);
+    let longest = |of: Option<&Spread>| of.map_or(0.0, |it| it.longest);
+    let waits = largest(|cell| cell.obtained.quantile(0.99).unwrap_or(cell.obtained.longest));
+    let overlaps = |it| cells.iter().map(|cell| longest(cell.overlaps.get(&it))).fold(0.0, f64::max);
+    let deaths = largest(|cell| cell.recovered.mean().unwrap_or(0.0));
+    let row = |cell: &&Figures| {
+        let available = cell.available.map_or_else(
+            || Entry::of("no waits"),
+            |(value, waits)| Entry::of(availability(value)).below(Line::of(format!("of {}", grouped(waits)))),
+        );
+        let overlap = |it| {
+            let none = || Entry::of("none");
+            cell.overlaps.get(&it).map_or_else(none, |of| spread(of, overlaps(it), Some("overlap")))
+        };
+        vec![
+            Entry::line(Line::default().code(sheet.name(cell.design))),
+            available,
+            spread(&cell.obtained, waits, None),
+            overlap(Predicate::P2),
+            overlap(Predicate::P1),
+            recovery(&cell.recovered, deaths),
+        ]
+    };
+    let head = words.iter().map(|word| Entry::of(*word)).collect();
+    Table { head, rows: cells.iter().map(row).collect(), words: 1 }
+}
+
+/// Close to one, what is lacking is what matters.
+fn availability(value: f64) -> String {
+    if value > 0.999 && value < 1.0 { format!("all but {}", share(1.0 - value)) } else { share(value) }
+}
+
+/// Median and 99th percentile, and the longest of what is named; of a handful only how many there are, and that. In the
+/// unit of the largest of the column.
+fn spread(spread: &Spread, largest: f64, named: Option<&str>) -> Entry {
+    let length = |value: f64| rough_beside(value, largest);
+    let mut lines = Vec::new();
+    match spread.quantile(0.5) {
+        None if spread.count == 0 => return Entry::of("none"),
+        None => lines.push(several(spread.count, named.unwrap_or("wait"))),
+        Some(median) => lines.push(format!("median {}", length(median))),
+    }
+    lines.extend(spread.quantile(0.99).map(|high| format!("99 % within {}", length(high))));
+    if named.is_some() || lines.len() == 1 {
+        lines.push(format!("longest {}", length(spread.longest)));
+    }
+    let mut lines = lines.into_iter().map(Line::of);
+    let first = Entry::line(lines.next().unwrap_or_default());
+    let entry = lines.fold(first, Entry::below);
+    match named {
+        Some(what) => entry.titled(several(spread.count, what)),
+        None => entry,
+    }
+}
+
+fn recovery(spread: &Spread, largest: f64) -> Entry {
+    let length = |value: f64| rough_beside(value, largest);
+    match (spread.mean(), spread.mean_error()) {
+        (Some(mean), Some(error)) => Entry::of(format!("mean {} ± {}", length(mean), length(error)))
+            .below(Line::of(several(spread.count, "death"))),
+        (Some(mean), None) => Entry::of(length(mean)).below(Line::of(several(spread.count, "death"))),
+        _ => Entry::of("not seen"),
+    }
+}
+
+/// The ranking for a terminal: rows of words, the first of them the heading.
+pub(crate) fn rows(sheet: &Sheet<'_>, point: u64) -> Vec<Vec<String>> {
+    let short = |it: &Rate, scale: Scale| match &it.per_run {
+        Err(Unsupported { reason: Reason::NoneSeen { .. }, at_most: Some(bound) }) => {
+            format!("0 of {} ({})", grouped(it.decided), bound_words(*bound, scale))
+        }
+        other => estimate_words(other, scale),
+    };
+    let row = |cell: &&Figures| {
+        let rates = RANKED.map(|it| short(&cell.rate(it), sheet.scale(point, it)));
+        let first = [rank(sheet, cell, RANKED[0]), clean(sheet.name(cell.design))];
+        first.into_iter().chain(rates).collect()
+    };
+    let names = RANKED.map(|it| format!("{}, {}", it.as_str(), it.name()));
+    let heading = [format!("{} rank", RANKED[0]), "design".to_owned()].into_iter().chain(names).collect();
+    [heading].into_iter().chain(sheet.ranked(point).iter().map(row)).collect()
+}

@@ -1,0 +1,203 @@
+//! From the sums of a cell to its rates: with intervals, or the reason why there is no number.
+//!
+//! Rates are counted by run, and made rates per grant and per hour by what a run has of those on average. Undecided
+//! runs count both ways. `statistics` says what follows from counts; here is only which counts are meant.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::Predicate;
+
+use super::spread::Spread;
+use doublehold_statistics::{
+    Confidence, Estimate, Exposure, Interval, PartlyDecided, Reason, Unsupported, undecided_matter,
+};
+use doublehold_sweeps::results::{Cell, Results, Totals};
+
+/// How sure all intervals of a page are.
+pub(crate) const SURE: Confidence = Confidence::P95;
+
+/// What a cell came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) cell: u64,
+    /// Its design, by number.
+    pub(crate) design: usize,
+    /// Its place on each axis.
+    pub(crate) place: Vec<usize>,
+    pub(crate) runs: u64,
+    pub(crate) rates: BTreeMap<Predicate, Rate>,
+    /// How many calls are granted in a run.
+    pub(crate) grants: Exposure,
+    /// For how many hours a run's clients are at it.
+    pub(crate) hours: Exposure,
+    /// The share of waits that ended with the lock, and how many waits there were.
+    pub(crate) available: Option<(f64, u64)>,
+    pub(crate) obtained: Spread,
+    pub(crate) recovered: Spread,
+    pub(crate) overlaps: BTreeMap<Predicate, Spread>,
+    pub(crate) panicked: u64,
+}
+
+/// How often a predicate is violated, by run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rate {
+    pub(crate) violated: u64,
+    pub(crate) undecided: u64,
+    /// How many runs decided it.
+    pub(crate) decided: u64,
+    pub(crate) per_run: Result<Estimate, Unsupported>,
+    /// Whether runs are divided into strata.
+    pub(crate) is_divided: bool,
+}
+
+impl Figures {
+    /// What a cell of these results came to, also one without runs.
+    pub(crate) fn of(results: &Results, cell: u64) -> Figures {
+        let (design, place) = results.place(cell);
+        let none = Cell::default();
+        let sums = results.cells.get(&cell).unwrap_or(&none);
+        let mut figures = Figures {
+            cell,
+            design,
+            place,
+            rates: Predicate::ALL.map(|it| (it, Rate::of(results, sums, it))).into(),
+            grants: sums.grants(),
+            hours: sums.hours(),
+            ..Figures::default()
+        };
+        let (mut obtained, mut waited, mut waits) = (0.0, 0.0, 0);
+        for totals in sums.strata.values().filter(|totals| totals.runs > 0) {
+            // How much one run of this stratum counts.
+            let each = totals.weight() / totals.runs as f64;
+            figures.add(totals, each);
+            let all = totals.obtained.count + totals.missed;
+            obtained += totals.obtained.count as f64 * each;
+            waited += all as f64 * each;
+            waits += all;
+        }
+        figures.available = (waited > 0.0).then(|| (obtained / waited, waits));
+        figures
+    }
+
+    /// Adds the runs of a stratum.
+    fn add(&mut self, totals: &Totals, each: f64) {
+        self.runs += totals.runs;
+        self.panicked += totals.panicked;
+        self.obtained.add(&totals.obtained, each);
+        self.recovered.add(&totals.recovered, each);
+        for (predicate, durations) in &totals.overlaps {
+            self.overlaps.entry(*predicate).or_default().add(durations, each);
+        }
+    }
+
+    pub(crate) fn rate(&self, predicate: Predicate) -> Rate {
+        self.rates.get(&predicate).cloned().unwrap_or_default()
+    }
+
+    /// How many calls are granted in a run, on average.
+    pub(crate) fn mean_grants(&self) -> Option<f64> {
+        self.grants.mean(SURE).map(|(mean, _)| mean)
+    }
+
+    /// For how many hours a run's clients are at it, on average.
+    pub(crate) fn mean_hours(&self) -> Option<f64> {
+        self.hours.mean(SURE).map(|(mean, _)| mean)
+    }
+}
+
+impl Default for Rate {
+    fn default() -> Rate {
+        let per_run = Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
+        Rate { violated: 0, undecided: 0, decided: 0, per_run, is_divided: false }
+    }
+}
+
+impl Rate {
+    fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
+        let mut rate = Rate::default();
+        for totals in cell.strata.values() {
+            let count = totals.of(predicate);
+            rate.violated += count.violated;
+            rate.undecided += count.undecided;
+            rate.decided += totals.runs - count.undecided;
+        }
+        rate.is_divided = results.is_divided();
+        rate.per_run = if rate.is_divided {
+            cell.stratified(&results.header, predicate).estimate(SURE)
+        } else {
+            plain(rate.counted())
+        };
+        rate
+    }
+
+    /// All runs, whatever they came to.
+    fn counted(&self) -> PartlyDecided {
+        PartlyDecided::new(self.violated, self.undecided, self.decided + self.undecided)
+    }
+
+    /// The rate, zero where none was seen, and nothing where it cannot be stated.
+    pub(crate) fn stated(&self) -> Option<f64> {
+        match &self.per_run {
+            Ok(estimate) => Some(estimate.value),
+            Err(unsupported) => unsupported.at_most.map(|_| 0.0).filter(|_| self.violated == 0),
+        }
+    }
+
+    /// The rate as if all undecided runs held and as if all were violated, and the interval around both: where they
+    /// are too many for one number.
+    pub(crate) fn range(&self) -> Option<(Interval, Interval)> {
+        match self.per_run {
+            Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => Some((range, interval)),
+            _ => None,
+        }
+    }
+
+    /// Clopper and Pearson's interval, both ways, where runs are not divided and something was seen. It takes long for
+    /// many violations.
+    pub(crate) fn exact(&self) -> Option<Interval> {
+        let is_counted = !self.is_divided && self.violated > 0;
+        self.counted().exact(SURE).filter(|_| is_counted)
+    }
+
+    /// The number that is shown: the rate, or what stands for it.
+    pub(crate) fn size(&self) -> Option<f64> {
+        self.per_run.as_ref().map_or_else(|_| self.high(), |estimate| Some(estimate.value))
+    }
+
+    /// What it is at most.
+    pub(crate) fn high(&self) -> Option<f64> {
+        match &self.per_run {
+            Ok(estimate) => Some(estimate.interval.high),
+            Err(unsupported) => unsupported.at_most,
+        }
+    }
+
+    /// What it is at least.
+    pub(crate) fn low(&self) -> f64 {
+        match &self.per_run {
+            Ok(estimate) => estimate.interval.low,
+            Err(_) => self.range().map_or(0.0, |(_, interval)| interval.low),
+        }
+    }
+}
+
+/// Runs that are not divided: any number of violations has its interval, which says how little few of them say.
+fn plain(counted: PartlyDecided) -> Result<Estimate, Unsupported> {
+    let (decided, undecided) = (counted.decided(), counted.undecided());
+    let (Some(value), Some(range), Some(interval)) =
+        (decided.estimate(), counted.range(), counted.wilson(SURE))
+    else {
+        return Err(Unsupported { reason: Reason::NothingDecided, at_most: None });
+    };
+    if value == 0.0 {
+        let reason = Reason::NoneSeen { runs: decided.of(), undecided };
+        return Err(Unsupported { reason, at_most: counted.at_most(SURE) });
+    }
+    if undecided_matter(range) {
+        return Err(Unsupported {
+            reason: Reason::Undecided { range, interval },
+            at_most: Some(interval.high),
+        });
+    }
+    Ok(Estimate { value, interval, plain_runs: decided.of() as f64 })
+}

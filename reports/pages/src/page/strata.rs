@@ -1,0 +1,166 @@
+//! Where runs are divided by their faults: what each stratum says, how heavy it is, what lies beyond, and where no
+//! number can be stated.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::Predicate;
+
+use super::document::{Block, Entry, Line, Table};
+use super::rates::{Figures, SURE};
+use super::sheet::{COLUMNS, Sheet};
+use doublehold_statistics::{
+    Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
+};
+use doublehold_sweeps::results::Totals;
+use doublehold_words::{digits, share};
+use doublehold_words::{grouped, several};
+
+/// A warning that the runs themselves decide which numbers are stated. Its figures are from a test, which draws worlds
+/// whose rate is known.
+const SELECTED: &str = "Which numbers are stated is decided by the runs that they are made of, from about five \
+                        violations on: lucky draws are stated, and others are not. Where three violations are \
+                        expected, what is stated is on average 1.9 times too high, and 82 of 100 of its intervals hold \
+                        the truth; where five are, 1.3 times and 93; where ten are, 1.0 times and 97. Of all numbers \
+                        and bounds together 95 of 100 are right.";
+
+/// Nothing where runs are not divided.
+pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
+    let header = &sheet.results.header;
+    if !sheet.results.is_divided() {
+        return Vec::new();
+    }
+    let cells = sheet.ranked(point);
+    let quiet = quiet(sheet, &cells);
+    let mut blocks = vec![
+        Block::heading(3, "Rare faults: how the rates come about"),
+        Block::text(format!(
+            "With these rates of faults nearly all runs see none, and counting runs would show nothing. So runs are \
+             divided by how many faults of each kind they have, into {}. How likely a run is to be of each is known \
+             exactly from the rates; how often such a run goes wrong is counted. The rate is the sum of these shares, \
+             each times its weight.{quiet} What has more faults than any stratum is not run: its whole weight is added \
+             to the upper end. So is that of undecided runs, which the lower end counts as if they held.",
+            several(header.strata.len() as u64, "stratum").replace("stratums", "strata")
+        )),
+        Block::Table(estimates(sheet, point, &cells)),
+    ];
+    let refusals: Vec<Line> = cells.iter().flat_map(|cell| refusals(sheet, cell)).collect();
+    if !refusals.is_empty() {
+        blocks.push(Block::text("No number is stated where it could not be supported:"));
+        blocks.push(Block::List(refusals));
+    }
+    blocks.push(Block::text(SELECTED));
+    blocks.extend(cells.iter().map(|cell| Block::Details {
+        summary: Line::of("The strata of ").code(sheet.name(cell.design)),
+        blocks: vec![Block::Table(table(sheet, cell))],
+    }));
+    blocks
+}
+
+/// What the word that runs without a fault hold rests on.
+fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
+    let totals = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
+    let runs = totals.map(|totals| totals.runs).min().unwrap_or(0);
+    match Proportion::new(0, runs).at_most(SURE) {
+        Some(bound) if sheet.results.header.quiet_holds => format!(
+            " That nothing goes wrong without a fault is taken for granted: {} without one were made of each design, \
+             and if none of so many goes wrong, it may still be {}.",
+            several(runs, "run"),
+            bound_words(bound, Scale::Share)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Rates, and how many plain runs would say as much.
+fn estimates(sheet: &Sheet<'_>, point: u64, cells: &[&Figures]) -> Table {
+    let entry = |cell: &Figures, predicate: Predicate| match cell.rate(predicate).per_run {
+        Ok(it) => {
+            let (value, interval) = rate_parts(it.value, it.interval, sheet.scale(point, predicate));
+            Entry::line(Line::default().strong(value))
+                .below(Line::of(interval))
+                .below(Line::of(format!("as {} plain runs", digits(it.plain_runs))))
+        }
+        Err(Unsupported { reason: Reason::Undecided { range, interval }, .. }) => {
+            let (range, interval) = range_parts(range, interval, sheet.scale(point, predicate));
+            Entry::of(range).below(Line::of(interval)).below(Line::of("no number"))
+        }
+        Err(it) => Entry::of(
+            it.at_most
+                .map_or("unknown".to_owned(), |bound| bound_words(bound, sheet.scale(point, predicate))),
+        )
+        .below(Line::of("no number")),
+    };
+    let row = |cell: &&Figures| {
+        let name = Entry::line(Line::default().code(sheet.name(cell.design)));
+        let runs = Entry::of(grouped(cell.runs));
+        [name].into_iter().chain(COLUMNS.map(|it| entry(cell, it))).chain([runs]).collect()
+    };
+    let names = COLUMNS.map(|it| Entry::line(Line::default().strong(it.as_str())).below(Line::of(it.name())));
+    let head = [Entry::of("design")].into_iter().chain(names).chain([Entry::of("runs made")]).collect();
+    Table { head, rows: cells.iter().map(row).collect(), words: 1 }
+}
+
+fn refusals(sheet: &Sheet<'_>, cell: &Figures) -> Vec<Line> {
+    let mut why: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for predicate in COLUMNS {
+        if let Err(it) = cell.rate(predicate).per_run {
+            why.entry(it.to_string()).or_default().push(predicate.as_str());
+        }
+    }
+    let line = |(why, predicates): (String, Vec<&str>)| {
+        Line::default()
+            .code(sheet.name(cell.design))
+            .text(format!(", {}: {why}.", doublehold_words::list(&predicates)))
+    };
+    why.into_iter().map(line).collect()
+}
+
+fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
+    let header = &sheet.results.header;
+    let names = COLUMNS.iter().map(|it| Entry::line(Line::default().strong(it.as_str())));
+    let head = ["faults", "weight", "runs"].map(Entry::of).into_iter().chain(names).collect();
+    let strata = sheet.results.cells.get(&cell.cell).map(|cell| &cell.strata);
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    for (number, faults) in (0..).zip(&header.strata) {
+        let totals = strata.and_then(|strata| strata.get(&number));
+        let weight = totals.and_then(|it| it.weight).map_or("not known".to_owned(), share);
+        let runs = totals.map_or(0, |it| it.runs);
+        let shares = COLUMNS
+            .map(|it| totals.map_or_else(|| Entry::of("not run"), |of| counted(sheet, number, of, it)));
+        let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(grouped(runs))];
+        rows.push(first.into_iter().chain(shares).collect());
+    }
+    let beyond = strata.and_then(|strata| strata.values().find_map(|totals| totals.beyond));
+    if let Some(beyond) = beyond {
+        let first = ["more than these".to_owned(), share(beyond), "0".to_owned()].map(Entry::of);
+        rows.push(first.into_iter().chain(COLUMNS.map(|_| Entry::of("not run"))).collect());
+    }
+    Table { head, rows, words: 1 }
+}
+
+fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate) -> Entry {
+    match totals.part(&sheet.results.header, number, predicate) {
+        Part::Impossible => Entry::of("0, as taken for granted"),
+        Part::Counted(part) => match part.decided().estimate() {
+            None if totals.weight() == 0.0 => Entry::of("cannot come"),
+            None => Entry::of("not decided"),
+            Some(value) => of_stratum(part, value),
+        },
+    }
+}
+
+fn of_stratum(part: PartlyDecided, value: f64) -> Entry {
+    let of = |runs: Proportion| format!("{} of {}", grouped(runs.hits()), grouped(runs.of()));
+    match part.range().filter(|_| part.undecided() > 0) {
+        None => Entry::of(share(value)).below(Line::of(of(part.decided()))),
+        Some(range) => Entry::of(format!("{} to {}", share(range.low), share(range.high)))
+            .below(Line::of(of(part.decided())))
+            .below(Line::of(format!("{} undecided", grouped(part.undecided())))),
+    }
+}
+
+/// `no fault`, `1 pause and 2 promote`.
+fn words(faults: &BTreeMap<String, u32>) -> String {
+    let parts: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    if parts.is_empty() { "no fault".to_owned() } else { doublehold_words::list(&parts) }
+}

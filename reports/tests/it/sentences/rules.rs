@@ -1,0 +1,540 @@
+//! Which facts a sentence may be made from: one rule for each kind, checked against the run as [`Seen`] reads it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use doublehold_history::{CallId, ClientId, EventKind, KeyOp, ReleaseOutcome, TrueNs};
+use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, KeySpan};
+use doublehold_scenarios::scenario::{HostIndex, Role};
+use doublehold_sim::{Event, Fault};
+use regex_lite::Captures;
+
+use crate::sentences::seen::{Claim, Seen, between, says};
+
+/// A kind of sentence, and whether what it says is so. `None`: it names what is not there.
+pub(crate) struct Rule {
+    pub(crate) says: &'static str,
+    pub(crate) holds: fn(&Seen<'_>, TrueNs, &Captures<'_>) -> Option<bool>,
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: r#"^(?<who>\w+) is granted "(?<lock>[^"]+)"(?: by (?<nodes>.+?))?(?:, with fencing number (?<number>\d+))?(?:, while (?<others>.+) still believes? in (?:its|their) own grants?: double hold)?$"#,
+        holds: granted,
+    },
+    Rule {
+        says: r"^(?<who>\w+) (?<verb>is refused|does not learn whether it was granted the lock): (?<why>.*?)(?:; (?<took>[\d.]+ \S+) had passed since it asked, and the lease is (?<lease>[\d.]+ \S+))?(?: \((?<count>\d+) times, until (?<until>[\d.]+ s)\))?$",
+        holds: refused,
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s own deadline passes on its (?<clock>\w+) clock(?:; (?<again>\w+) is (?<stopped>[\w ]+) and cannot notice)?$",
+        holds: deadline_passed,
+    },
+    Rule {
+        says: r"^(?<who>\w+) (?<what>calls release|notices that its lease has expired, and stops|stops, its lease being lost)(?<ends>(?:; end of its double hold with \w+, after [^;]+)*)$",
+        holds: claim_ended,
+    },
+    Rule {
+        says: r"^(?<who>\w+) extends its lease$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            Some(
+                seen.history(at)
+                    .any(|what| matches!(what, EventKind::Extended { client, .. } if *client == who)),
+            )
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+) cannot extend its lease: (?<why>.+)$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            let failed = |what: &EventKind| matches!(what, EventKind::ExtendFailed { client, why, .. } if *client == who && *why == it["why"]);
+            Some(seen.history(at).any(failed))
+        },
+    },
+    Rule { says: r"^(?<who>\w+) learns that it no longer held the lock$", holds: no_longer_held },
+    Rule {
+        says: r"^(?<who>\w+)'s process is gone(?<claim>, and with it its claims?)?$",
+        holds: process_gone,
+    },
+    Rule {
+        says: r"^(?<who>\w+) runs again, remembering nothing$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            let booted = Event::Booted { host: seen.world(seen.host_of(who)) };
+            let restarted = seen
+                .history(at)
+                .any(|what| matches!(what, EventKind::Restarted { client } if *client == who));
+            Some(restarted && seen.trace(at).any(|event| *event == booted))
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+) gives up$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            Some(
+                seen.history(at)
+                    .any(|what| matches!(what, EventKind::GaveUp { client, .. } if *client == who)),
+            )
+        },
+    },
+    Rule { says: r"^(?<who>\w+) sends its write, which is on its way for (?<long>.+)$", holds: long_way },
+    Rule {
+        says: r"^(?<late>late write: )?the resource applies (?<who>\w+)'s version (?<version>\d+)(?:, (?<long>[\d.]+ \S+) after (?<later>\w+) was granted the lock)?(?:, computed from version (?<basis>\d+))?$",
+        holds: applied,
+    },
+    Rule {
+        says: r"^the resource refuses (?<who>\w+)'s write: (?<why>.+)$",
+        holds: |seen, at, it| {
+            let who = seen.client(&it["who"])?;
+            let refused = |what: &EventKind| matches!(what, EventKind::WriteRefused { client, why, .. } if *client == who && *why == it["why"]);
+            Some(seen.history(at).any(refused))
+        },
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s release deletes (?<holder>\w+)'s key on (?<node>\w+)$",
+        holds: deletes_anothers,
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s (?<what>extension|attempt) (?:changes|moves the expiry of) (?<holder>\w+)'s key on (?<node>\w+)$",
+        holds: moves_anothers,
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s key is overwritten on (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Overwritten)?.is_some()),
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s key expires on (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Expired)?.is_some()),
+    },
+    Rule { says: r"^(?<who>\w+)'s key is gone from (?<nodes>.+)'s memory$", holds: gone_from_memory },
+    Rule { says: r"^(?<node>\w+) has (?<who>\w+)'s key again, from its file$", holds: loaded },
+    Rule {
+        says: r"^(?<who>.+) (?:goes|go) on where (?:it was|they were) stopped$",
+        holds: |seen, at, it| {
+            Some(over(seen, at, &it["who"], &["pause"])? && nothing_else_stops(seen, at, &it["who"])?)
+        },
+    },
+    Rule {
+        says: r"^(?<who>.+) (?:wakes|wake) up$",
+        holds: |seen, at, it| over(seen, at, &it["who"], &["suspend"]),
+    },
+    Rule { says: r"^(?<who>.+) starts? again$", holds: starts_again },
+    Rule { says: r"^the cut is healed$", holds: |seen, at, _| link_over(seen, at, &["cut"]) },
+    Rule { says: r"^the link is as before$", holds: |seen, at, _| link_over(seen, at, &["slow", "loss"]) },
+    Rule {
+        says: r"^the step of (?<who>.+)'s wall clock is taken back$",
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-step"]),
+    },
+    Rule {
+        says: r"^(?<who>.+)'s clocks run as before$",
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-drift"]),
+    },
+    Rule {
+        says: r"^(?<who>.+)'s clock runs again$",
+        holds: |seen, at, it| over(seen, at, &it["who"], &["clock-freeze"]),
+    },
+    Rule {
+        says: r"^over, with another like it going on: (?<words>.+)$",
+        holds: |seen, at, it| {
+            let one = seen
+                .faults()
+                .find(|(_, fault)| fault.until == Some(at) && fault.fault.words() == it["words"])?
+                .1;
+            let other = |fault: &&FaultReport| !std::ptr::eq(*fault, one) && kind_of(fault) == kind_of(one);
+            let goes_on = seen.faults().map(|(_, fault)| fault).filter(other);
+            Some(
+                goes_on
+                    .into_iter()
+                    .any(|fault| fault.from < Some(at) && fault.until.is_none_or(|until| until > at)),
+            )
+        },
+    },
+];
+
+fn granted(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let (who, grant) = (seen.client(&it["who"])?, seen.granted(at, &it["who"])?);
+    let nodes = match it.name("nodes") {
+        Some(nodes) => seen.hosts(nodes.as_str())?,
+        None => vec![HostIndex(0)],
+    };
+    let all = seen.report.scenario.hosts.iter().filter(|host| host.role == Role::Node).count();
+    let named = it.name("nodes").is_some() == (all > 1);
+    let numbered = seen.history(at).any(|what| {
+        let number = it.name("number").and_then(|number| number.as_str().parse().ok());
+        matches!(what, EventKind::Granted { grant: given, fencing, .. } if *given == grant && *fencing == number)
+    });
+    let others = seen.claims.iter().filter(|claim| claim.client != who && seen.claims_at(claim.client, at));
+    let others: BTreeSet<ClientId> = others.map(|claim| claim.client).collect();
+    let said: BTreeSet<ClientId> = match it.name("others") {
+        Some(names) => {
+            seen.hosts(names.as_str())?.into_iter().filter_map(|host| client_of(seen, host)).collect()
+        }
+        None => BTreeSet::new(),
+    };
+    let voted = nodes.iter().all(|node| voted(seen, *node, who, grant, at));
+    Some(named && numbered && others == said && voted && [&it["lock"]] == seen.report.scenario.lock.names[..])
+}
+
+fn client_of(seen: &Seen<'_>, host: HostIndex) -> Option<ClientId> {
+    (0..seen.report.scenario.clients.len() as u32).map(ClientId).find(|client| seen.host_of(*client) == host)
+}
+
+/// The commands that set a lock's key.
+const SETTING: [&str; 4] = ["SET", "EVALSHA", "SETNX", "GETSET"];
+
+/// A node said yes: it executed the client's command, which set the key, and its reply was there before the grant.
+fn voted(seen: &Seen<'_>, node: HostIndex, who: ClientId, grant: CallId, at: TrueNs) -> bool {
+    let client = seen.world(seen.host_of(who));
+    let set = seen.report.keys.iter().filter(|key| key.grant == grant && key.node == node && key.from <= at);
+    set.filter(|key| key.origin == KeyOrigin::Executed).any(|key| {
+        let executed = |event: &Event| {
+            matches!(event, Event::Mark { host, label, about: Some(about) }
+                if *host == seen.world(node) && *about == client && SETTING.contains(&label.as_ref()))
+        };
+        let answered = seen.trace.iter().filter(|record| (key.from.0..=at.0).contains(&record.at.0)).any(|record| {
+            matches!(record.event, Event::Delivered { from, to, .. } if from == seen.world(node) && to == client)
+        });
+        seen.trace(key.from).any(executed) && answered
+    })
+}
+
+/// The first of a row of refusals for one reason, which a grant or another reason ends.
+fn refused(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let clean = |why: &str| why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let outcomes = seen.all().filter(|(when, _)| *when >= at).filter_map(|(when, what)| match what {
+        EventKind::Granted { client, .. } if *client == who => Some((when, None)),
+        EventKind::Refused { client, why, .. } if *client == who => {
+            Some((when, Some(("is refused", clean(why)))))
+        }
+        EventKind::AcquireUnknown { client, why, .. } if *client == who => {
+            Some((when, Some(("does not learn whether it was granted the lock", clean(why)))))
+        }
+        _ => None,
+    });
+    if let (Some(took), Some(lease)) = (it.name("took"), it.name("lease")) {
+        let asked = seen.all().take_while(|(when, _)| *when <= at).filter_map(|(when, what)| match what {
+            EventKind::AcquireStarted { client, .. } if *client == who => Some(when),
+            _ => None,
+        });
+        let took_so_long = says(took.as_str(), between(asked.last()?, at));
+        let refused = seen.history(at).any(|what| match what {
+            EventKind::Refused { client, why, .. } | EventKind::AcquireUnknown { client, why, .. } => {
+                *client == who && clean(why) == it["why"]
+            }
+            _ => false,
+        });
+        return Some(refused && took_so_long && says(lease.as_str(), seen.report.scenario.lock.ttl));
+    }
+    let said = Some((&it["verb"], it["why"].to_owned()));
+    let row: Vec<TrueNs> =
+        outcomes.take_while(|(_, outcome)| *outcome == said).map(|(when, _)| when).collect();
+    let counted = match (it.name("count"), it.name("until")) {
+        (Some(count), Some(until)) => {
+            let last = *row.last()?;
+            count.as_str().parse() == Ok(row.len()) && says(until.as_str(), between(TrueNs(0), last))
+        }
+        _ => row.len() == 1,
+    };
+    Some(row.first() == Some(&at) && counted)
+}
+
+fn deadline_passed(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let passed = seen.history(at).find_map(|what| match what {
+        EventKind::DeadlinePassed { client, grant } if *client == who => Some(*grant),
+        _ => None,
+    })?;
+    let on_clock = seen.all().any(|(_, what)| match what {
+        EventKind::Granted { grant, deadline: Some(deadline), .. } => {
+            *grant == passed && deadline.clock.as_str() == &it["clock"]
+        }
+        _ => false,
+    });
+    let stops =
+        [("paused", "pause"), ("suspended", "suspend"), ("crashed", "crash"), ("no power", "power-loss")];
+    let kind = it
+        .name("stopped")
+        .map(|word| stops.iter().find(|(said, _)| *said == word.as_str()).map(|(_, kind)| *kind));
+    let host = seen.host_of(who);
+    let lasting: Vec<&str> = seen
+        .faults()
+        .filter(|(_, fault)| {
+            fault.hosts.contains(&host) && stops.iter().any(|(_, kind)| *kind == kind_of(fault))
+        })
+        .filter(|(_, fault)| {
+            fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| at < until)
+        })
+        .map(|(_, fault)| kind_of(fault))
+        .collect();
+    let stopped = kind.map_or(lasting.is_empty(), |kind| kind.is_some_and(|kind| lasting.contains(&kind)));
+    let same = it.name("again").is_none_or(|again| again.as_str() == &it["who"]);
+    Some(on_clock && stopped && same && seen.claims_at(who, at))
+}
+
+fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let ended = seen.history(at).find_map(|what| match what {
+        EventKind::ReleaseCalled { client, grant } if *client == who && &it["what"] == "calls release" => {
+            Some(*grant)
+        }
+        EventKind::ExpiryNoticed { client, grant } if *client == who && &it["what"] != "calls release" => {
+            Some(*grant)
+        }
+        _ => None,
+    })?;
+    // An extension that failed at this instant told it so; otherwise its own clock did.
+    let told =
+        seen.history(at).any(|what| matches!(what, EventKind::ExtendFailed { grant, .. } if *grant == ended));
+    if &it["what"] != "calls release" && told != it["what"].contains("lost") {
+        return Some(false);
+    }
+    let Some(claim) = seen.claims.iter().find(|claim| claim.grant == ended && claim.to == Some(at)) else {
+        return Some(it["ends"].is_empty()); // it had noticed before that its claim was over
+    };
+    let overlaps = |other: &&Claim| {
+        let from = claim.from.max(other.from);
+        other.client != who && from < at && other.to.is_none_or(|to| to >= at)
+    };
+    let mut over: Vec<&Claim> = seen.claims.iter().filter(overlaps).collect();
+    for said in it["ends"].split("; end of its double hold with ").filter(|said| !said.is_empty()) {
+        let (other, long) = said.split_once(", after ")?;
+        let other = seen.client(other)?;
+        let index = over
+            .iter()
+            .position(|it| it.client == other && says(long, between(claim.from.max(it.from), at)))?;
+        over.remove(index);
+    }
+    Some(over.is_empty())
+}
+
+/// Fewer nodes than would have been needed gave the key up.
+fn no_longer_held(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let learnt = seen.history(at).find_map(|what| match what {
+        EventKind::ReleaseReturned { client, grant, outcome: ReleaseOutcome::NotOwner } if *client == who => {
+            Some(*grant)
+        }
+        _ => None,
+    })?;
+    let called = seen.all().find_map(|(when, what)| match what {
+        EventKind::ReleaseCalled { grant, .. } if *grant == learnt => Some(when),
+        _ => None,
+    })?;
+    let released = |key: &&KeySpan| {
+        key.grant == learnt
+            && key.until.is_some_and(|(until, how)| how == KeyEnd::Deleted && called <= until && until <= at)
+    };
+    let votes = seen.report.votes.get(&learnt).map_or(0, Vec::len);
+    Some(seen.report.keys.iter().filter(released).count() < votes.max(1))
+}
+
+fn process_gone(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let died = seen.history(at).any(|what| matches!(what, EventKind::Died { client } if *client == who));
+    let ended = seen.claims.iter().any(|claim| claim.client == who && claim.died && claim.to == Some(at));
+    Some(died && ended == it.name("claim").is_some())
+}
+
+fn long_way(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let sent = seen.history(at).find_map(|what| match what {
+        EventKind::WriteSent { client, grant, .. } if *client == who => Some(*grant),
+        _ => None,
+    })?;
+    let arrived = seen.all().filter(|(when, _)| *when > at).find_map(|(when, what)| match what {
+        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } if *grant == sent => {
+            Some(when)
+        }
+        _ => None,
+    })?;
+    Some(says(&it["long"], between(at, arrived)))
+}
+
+fn applied(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let who = seen.client(&it["who"])?;
+    let (written, basis) = seen.history(at).find_map(|what| match what {
+        EventKind::WriteApplied { client, grant, version, based_on, .. }
+            if *client == who && it["version"].parse() == Ok(*version) =>
+        {
+            Some((*grant, based_on.filter(|basis| basis + 1 != *version)))
+        }
+        _ => None,
+    })?;
+    let own = seen.claims.iter().find(|claim| claim.grant == written)?;
+    let mut later = seen
+        .claims
+        .iter()
+        .filter(|claim| claim.grant != written && own.from < claim.from && claim.from <= at);
+    let late = match (it.name("long"), it.name("later")) {
+        (Some(long), Some(name)) => {
+            let name = seen.client(name.as_str())?;
+            it.name("late").is_some()
+                && later.any(|claim| claim.client == name && says(long.as_str(), between(claim.from, at)))
+        }
+        _ => it.name("late").is_none() && later.next().is_none(),
+    };
+    let said = it.name("basis").and_then(|basis| basis.as_str().parse().ok());
+    Some(late && said == basis)
+}
+
+fn deletes_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
+    let gone =
+        seen.keys(&it["holder"]).any(|key| key.node == node && key.until == Some((at, KeyEnd::Deleted)));
+    let executed = seen.trace(at).any(|event| {
+        matches!(event, Event::Mark { host, about: Some(about), .. }
+            if *host == seen.world(node) && *about == seen.world(seen.host_of(who)))
+    });
+    Some(gone && executed && it["who"] != it["holder"])
+}
+
+/// The key was there before and after, and what was not granted is no extension.
+fn moves_anothers(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
+    let by = seen.history(at).find_map(|what| match what {
+        EventKind::KeyTouched { client, by, op: KeyOp::Extend, .. } if *client == who => Some(*by),
+        _ => None,
+    })?;
+    let there = seen
+        .keys(&it["holder"])
+        .any(|key| key.node == node && key.from < at && key.until.is_none_or(|(until, _)| at < until));
+    let granted = seen.claims.iter().any(|claim| claim.grant == by);
+    Some(there && granted == (&it["what"] == "extension") && it["who"] != it["holder"])
+}
+
+/// The nodes whose keys of a client ended in one way at, or shortly after, an instant; and the client believed in them.
+fn lost(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>, how: KeyEnd) -> Option<Option<Vec<HostIndex>>> {
+    let who = seen.client(&it["who"])?;
+    let nodes = seen.hosts(&it["nodes"])?;
+    let ended = |node: &HostIndex| {
+        let mut ends = seen.keys(&it["who"]).filter(|key| key.node == *node).filter_map(|key| key.until);
+        ends.any(|(until, end)| {
+            end == how && at <= until && between(at, until) <= Duration::from_millis(100 * nodes.len() as u64)
+        })
+    };
+    let first = seen.keys(&it["who"]).any(|key| key.until == Some((at, how)));
+    Some((nodes.iter().all(ended) && first && seen.claims_at(who, at)).then_some(nodes))
+}
+
+fn gone_from_memory(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let Some(nodes) = lost(seen, at, it, KeyEnd::Forgotten)? else { return Some(false) };
+    let died = |node: &HostIndex| {
+        let host = seen.world(*node);
+        seen.trace(at).any(|event| match event {
+            Event::Fault { fault: Fault::Crash { host: it } | Fault::LosePower { host: it, .. } } => {
+                *it == host
+            }
+            _ => false,
+        })
+    };
+    Some(nodes.iter().any(died))
+}
+
+/// The node started, and has not been told since.
+fn loaded(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let (who, node) = (seen.client(&it["who"])?, seen.host(&it["node"])?);
+    let mut spans = seen.keys(&it["who"]).filter(|key| key.node == node && key.from == at);
+    let has =
+        spans.any(|key| key.origin == KeyOrigin::Loaded && key.until.is_none_or(|(until, _)| until > at));
+    let booted = Event::Booted { host: seen.world(node) };
+    let restarts = seen.trace.iter().filter(|record| record.at.0 <= at.0 && record.event == booted).count();
+    Some(has && restarts > 1 && seen.claims_at(who, at))
+}
+
+/// The word of a fault's kind.
+pub(crate) fn kind_of(fault: &FaultReport) -> &'static str {
+    fault.fault.effect.kind().word
+}
+
+/// A fault of one of these kinds on exactly these hosts ended, and the kernel undid all it had done.
+fn over(seen: &Seen<'_>, at: TrueNs, names: &str, kinds: &[&str]) -> Option<bool> {
+    let hosts = seen.hosts(names)?;
+    Some(seen.faults().any(|(plan, fault)| {
+        let undone = plan.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
+        kinds.contains(&kind_of(fault)) && fault.hosts == hosts && fault.until == Some(at) && undone
+    }))
+}
+
+fn link_over(seen: &Seen<'_>, at: TrueNs, kinds: &[&str]) -> Option<bool> {
+    Some(seen.faults().any(|(plan, fault)| {
+        let undone = plan.faults.iter().all(|done| done.undo().is_some_and(|undo| seen.did(at, &undo)));
+        kinds.contains(&kind_of(fault)) && fault.until == Some(at) && undone
+    }))
+}
+
+fn nothing_else_stops(seen: &Seen<'_>, at: TrueNs, names: &str) -> Option<bool> {
+    let hosts = seen.hosts(names)?;
+    let kinds = ["pause", "suspend", "crash", "power-loss"];
+    let mut stops = seen.faults().filter(|(_, fault)| {
+        kinds.contains(&kind_of(fault)) && fault.hosts.iter().any(|host| hosts.contains(host))
+    });
+    Some(!stops.any(|(_, fault)| {
+        fault.from.is_some_and(|from| from <= at) && fault.until.is_none_or(|until| until > at)
+    }))
+}
+
+fn starts_again(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
+    let booted =
+        |host: &HostIndex| seen.trace(at).any(|event| *event == Event::Booted { host: seen.world(*host) });
+    Some(seen.hosts(&it["who"])?.iter().all(booted))
+}
+
+/// That a fault struck: the sentence is a fault's words and its moment. The kernel did it then, the moment was due
+/// then, and it lasted for as long as the words say.
+pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
+    let said = |fault: &FaultReport| {
+        let whole = fault.fault.to_string();
+        words == whole
+            || words == format!("{}, again", fault.fault.words())
+            || words.strip_prefix(&whole).is_some_and(|often| struck_so_often(seen, fault, often))
+    };
+    let (plan, fault) = seen.faults().find(|(_, fault)| fault.from == Some(at) && said(fault))?;
+    let done = plan.faults.iter().all(|fault| seen.did(at, fault));
+    // Of a fault that strikes every time, the trigger tells the first.
+    let is_first =
+        seen.faults().find(|(_, it)| it.fault == fault.fault).is_some_and(|it| it.1.from == Some(at));
+    let due = !is_first || seen.due(&plan.trigger).is_some_and(|due| due.0 == at.0);
+    let lasted = plan.lasting.is_none_or(|lasting| {
+        fault.until == Some(TrueNs(at.0 + lasting.as_nanos() as u64))
+            && says_how_long(&fault.fault.words(), lasting)
+    });
+    let kind = match plan.faults.first()? {
+        Fault::Pause { .. } => "pause",
+        Fault::Suspend { .. } => "suspended",
+        Fault::Crash { .. } => "crash",
+        Fault::LosePower { .. } => "power",
+        Fault::StepClock { .. } => "wall clock stepped by",
+        Fault::ChangeRate { .. } => "clocks off by",
+        Fault::Freeze { .. } => "clock frozen",
+        Fault::Cut { .. } => "cut",
+        Fault::Slow { .. } => "of extra delay",
+        Fault::DelayNext { .. } => "the next message takes",
+        Fault::Lose { .. } => "transmissions are lost",
+        Fault::Signal { .. } if kind_of(fault) == "follow" => "follow",
+        Fault::Signal { .. } => "promoted to master",
+        _ => return Some(done && due && lasted),
+    };
+    Some(done && due && lasted && words.contains(kind))
+}
+
+/// ` (12 times, until 27.114 s)`.
+fn struck_so_often(seen: &Seen<'_>, fault: &FaultReport, often: &str) -> bool {
+    let strikes: Vec<TrueNs> =
+        seen.faults().filter(|(_, it)| it.fault == fault.fault).filter_map(|(_, it)| it.from).collect();
+    let (Some(first), Some(last)) = (strikes.first(), strikes.last()) else { return false };
+    let said = often.strip_prefix(" (").and_then(|often| often.strip_suffix(')'));
+    let said = said.and_then(|said| said.split_once(" times, until "));
+    said.is_some_and(|(count, until)| {
+        fault.from == Some(*first)
+            && count.parse() == Ok(strikes.len())
+            && says(until, between(TrueNs(0), *last))
+    })
+}
+
+fn says_how_long(words: &str, lasting: Duration) -> bool {
+    let starts = words.match_indices([' ']).map(|(index, _)| &words[index + 1..]);
+    let durations = starts.map(|rest| rest.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "));
+    lasting.is_zero() && words.contains("at once") || durations.into_iter().any(|text| says(&text, lasting))
+}

@@ -1,0 +1,261 @@
+//! What can strike at a step: the kinds of faults that a search places, each with a few stated magnitudes.
+//!
+//! Magnitudes come from the lock's ttl: half of it, which every lease should outlive, and two seconds more than it,
+//! which no lease outlives. A fault of a host strikes the host at which the step happens, a fault of a link the two
+//! ends of the message; why that is enough, and for what it is not, is in [`super`].
+//!
+//! Not placed are kinds that one placement says nothing about: `loss` is random, `slow` is what `packet-delay` is for
+//! one message, the effect of `clock-drift` depends on how long it lasts, and disks only matter beside a power loss.
+
+use std::time::Duration;
+
+use doublehold_sim::ClockKind;
+use doublehold_words::{exact_duration, joined, signed_duration};
+
+use super::Refused;
+use doublehold_scenarios::format::synonyms;
+use doublehold_scenarios::model::fault::{Effect, Fault, Way};
+use doublehold_scenarios::model::scenario::{Role, Scenario};
+use doublehold_scenarios::model::when::StepKind;
+use doublehold_scenarios::model::when::{Event, Nth, When};
+use doublehold_words::suggest;
+
+/// The kinds that a search places, in the order of the table of kinds.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    chosen: Vec<&'static Row>,
+    setting: Setting,
+}
+
+/// What magnitudes and targets are derived from.
+#[derive(Clone, Debug)]
+struct Setting {
+    /// Shorter than a lease.
+    within: Duration,
+    /// Longer than a lease.
+    beyond: Duration,
+    /// Each host and those it sends messages to.
+    peers: Vec<(String, Vec<String>)>,
+    nodes: Vec<String>,
+    /// The nodes that can be promoted.
+    replicas: Vec<String>,
+}
+
+/// One kind.
+#[derive(Debug)]
+struct Row {
+    word: &'static str,
+    /// Its magnitudes, as the report says them.
+    magnitudes: fn(&Setting) -> String,
+    /// What of it can strike at an event.
+    at: fn(&Setting, &Event) -> Vec<Fault>,
+}
+
+/// In the order in which messages list kinds of faults.
+const ROWS: [Row; 10] = [
+    Row { word: "pause", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::pause) },
+    Row { word: "suspend", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::suspend) },
+    Row { word: "crash", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::crash) },
+    Row { word: "power-loss", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::power_loss) },
+    Row { word: "clock-step", magnitudes: steps, at: clock_steps },
+    Row {
+        word: "clock-freeze",
+        magnitudes: |it| format!("wall or monotonic, for {}", exact_duration(it.beyond)),
+        at: clock_freezes,
+    },
+    Row { word: "cut", magnitudes: |it| format!("both ways, for {}", exact_duration(it.beyond)), at: cuts },
+    Row {
+        word: "packet-delay",
+        magnitudes: |it| format!("of the next message, by {}", exact_duration(it.beyond)),
+        at: packet_delays,
+    },
+    Row { word: "reset-connections", magnitudes: |_| String::new(), at: resets },
+    Row { word: "promote", magnitudes: |it| format!("of {}", joined(&it.replicas, "or")), at: promotions },
+];
+
+/// How much longer than the ttl: more than the drift that locks allow for, a message's way, and a second of rounding.
+const MARGIN: Duration = Duration::from_secs(2);
+
+impl Kinds {
+    /// The words of all kinds that can be placed.
+    pub fn words() -> Vec<&'static str> {
+        ROWS.iter().map(|row| row.word).collect()
+    }
+
+    /// The words of those that have something to strike in a scenario.
+    pub fn of(scenario: &Scenario) -> Vec<&'static str> {
+        let has_replicas = scenario.nodes.master.is_some();
+        Kinds::words().into_iter().filter(|word| *word != "promote" || has_replicas).collect()
+    }
+
+    /// Those with these words, whatever their order.
+    ///
+    /// # Errors
+    ///
+    /// If a word is no kind, or a kind that is not placed, or there is none.
+    pub fn named(words: &[impl AsRef<str>], scenario: &Scenario) -> Result<Kinds, Refused> {
+        if words.is_empty() {
+            return Err(Refused::NoKinds { known: suggest::list(&Kinds::words()) });
+        }
+        if let Some(unknown) = words.iter().find(|word| !Kinds::words().contains(&word.as_ref())) {
+            return Err(refused(unknown.as_ref()));
+        }
+        let is_named = |row: &&Row| words.iter().any(|word| word.as_ref() == row.word);
+        Ok(Kinds { chosen: ROWS.iter().filter(is_named).collect(), setting: Setting::of(scenario) })
+    }
+
+    /// Every fault that can strike at a step, in an order that depends on the step only. Each may find nothing to
+    /// strike, or outlast the run.
+    pub fn at(&self, step: &Nth) -> Vec<Fault> {
+        let moment = When::On { events: vec![step.clone()], after: Duration::ZERO };
+        let faults = self.chosen.iter().flat_map(|row| (row.at)(&self.setting, &step.event));
+        faults.map(|fault| fault.at(moment.clone()).optional()).collect()
+    }
+
+    /// The word of each.
+    pub fn chosen(&self) -> Vec<&'static str> {
+        self.chosen.iter().map(|row| row.word).collect()
+    }
+
+    /// Each with its magnitudes: `pause (for 5 s or 12 s)`.
+    pub fn in_words(&self) -> Vec<String> {
+        let words = |row: &&Row| match (row.magnitudes)(&self.setting) {
+            none if none.is_empty() => row.word.to_owned(),
+            magnitudes => format!("{} ({magnitudes})", row.word),
+        };
+        self.chosen.iter().map(words).collect()
+    }
+
+    /// The first of them that strikes at none of these steps.
+    pub(super) fn idle(&self, steps: &[Nth]) -> Option<&'static str> {
+        let strikes = |row: &Row| steps.iter().any(|step| !(row.at)(&self.setting, &step.event).is_empty());
+        self.chosen.iter().find(|row| !strikes(row)).map(|row| row.word)
+    }
+}
+
+fn refused(word: &str) -> Refused {
+    let is_kind = Effect::kinds().iter().any(|kind| kind.word == word);
+    let known = Kinds::words();
+    if is_kind {
+        return Refused::NotPlaced { kind: word.to_owned(), known: suggest::list(&known) };
+    }
+    Refused::UnknownKind { kind: word.to_owned(), hint: synonyms::kind_hint(word, &known) }
+}
+
+impl Setting {
+    fn of(scenario: &Scenario) -> Setting {
+        let own = scenario.clients.iter().filter_map(|client| client.ttl);
+        let ttl = own.fold(scenario.lock.ttl, Duration::max);
+        let of =
+            |role| scenario.hosts.iter().filter(move |host| host.role == role).map(|host| host.name.clone());
+        let nodes: Vec<String> = of(Role::Node).collect();
+        let served: Vec<String> = nodes.iter().cloned().chain(of(Role::Resource)).collect();
+        let master = scenario.nodes.master.map(|master| scenario.hosts[master.0].name.clone());
+        let beside = |node: &String| {
+            let others = nodes.iter().filter(|other| master.is_some() && *other != node).cloned();
+            others.chain(of(Role::Client)).collect()
+        };
+        let mut peers: Vec<(String, Vec<String>)> =
+            nodes.iter().map(|node| (node.clone(), beside(node))).collect();
+        peers.extend(of(Role::Resource).map(|resource| (resource, of(Role::Client).collect())));
+        peers.extend(of(Role::Client).map(|client| (client, served.clone())));
+        let replicas = nodes.iter().filter(|node| master.as_ref().is_some_and(|master| master != *node));
+        Setting {
+            within: ttl / 2,
+            beyond: ttl.saturating_add(MARGIN),
+            peers,
+            replicas: replicas.cloned().collect(),
+            nodes,
+        }
+    }
+}
+
+fn lengths(setting: &Setting) -> String {
+    format!("for {} or {}", exact_duration(setting.within), exact_duration(setting.beyond))
+}
+
+fn restarts(setting: &Setting) -> String {
+    format!("restarting at once or after {}", exact_duration(setting.beyond))
+}
+
+fn steps(setting: &Setting) -> String {
+    let by = nanos(setting.beyond);
+    format!("by {} or {}", signed_duration(by), signed_duration(-by))
+}
+
+fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// One for each magnitude, of the host at which the event happens.
+fn each<T, const N: usize>(at: &Event, of: [T; N], fault: impl Fn(String, T) -> Fault) -> Vec<Fault> {
+    let Some(host) = at.host() else { return Vec::new() };
+    of.into_iter().map(|magnitude| fault(host.to_owned(), magnitude)).collect()
+}
+
+fn lasting(setting: &Setting, at: &Event, stop: fn(String) -> Fault) -> Vec<Fault> {
+    each(at, [setting.within, setting.beyond], |host, length| stop(host).lasting(length))
+}
+
+fn restarting(setting: &Setting, at: &Event, death: fn(String) -> Fault) -> Vec<Fault> {
+    each(at, [Duration::ZERO, setting.beyond], |host, length| death(host).lasting(length))
+}
+
+fn clock_steps(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let by = nanos(setting.beyond);
+    each(at, [by, -by], Fault::clock_step)
+}
+
+fn clock_freezes(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let frozen = |host, clock| Fault::clock_freeze(host, clock).lasting(setting.beyond);
+    each(at, [ClockKind::Wall, ClockKind::Monotonic], frozen)
+}
+
+/// The two ends of the message that the event is about, or of the command's connection. A message from a node to itself
+/// crosses no network.
+fn link(at: &Event) -> Option<(&str, &str)> {
+    let ends = match at {
+        Event::Sent { from, to } => Some((from, to)),
+        Event::Received { by, from } => Some((by, from)),
+        Event::Executed { client: Some(client), node: Some(node), .. } => Some((node, client)),
+        _ => None,
+    };
+    ends.filter(|(one, other)| one != other).map(|(one, other)| (one.as_str(), other.as_str()))
+}
+
+fn cuts(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let cut = |(one, other)| Fault::cut(Way::between(one, other)).lasting(setting.beyond);
+    link(at).map(cut).into_iter().collect()
+}
+
+/// Of the next message on the same way; of the first message to each other host, where its process starts.
+fn packet_delays(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let late = |from: &str, to: &str| Fault::packet_delay(from, to, setting.beyond);
+    match at {
+        Event::Sent { .. } => link(at).map(|(from, to)| late(from, to)).into_iter().collect(),
+        Event::Boot { host } => {
+            let own = setting.peers.iter().filter(|(name, _)| name == host);
+            own.flat_map(|(_, peers)| peers.iter().map(|to| late(host, to))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn resets(_: &Setting, at: &Event) -> Vec<Fault> {
+    let reset = |(one, other): (&str, &str)| {
+        Fault::new(Effect::ResetConnections { from: one.into(), to: other.into() })
+    };
+    link(at).map(reset).into_iter().collect()
+}
+
+/// At every step of a node: which of them is master, no step says.
+fn promotions(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let is_of_a_node = at.host().is_some_and(|host| setting.nodes.iter().any(|node| node == host));
+    if !is_of_a_node || at.step() == StepKind::Boot {
+        return Vec::new();
+    }
+    setting.replicas.iter().map(|replica| Fault::promote(replica.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! Shorter durations and rounder ones: how long faults last, how far clocks are stepped, how much later something is,
+//! how long work and waits take, how slow links are.
+//!
+//! *Round* is what has few digits; the roundest are 1, 2 and 5 with zeros (the ladder: 1 ms, 2 ms, 5 ms, 10 ms …). A
+//! duration is tried as nothing, where that means something, as the next shorter of the ladder, as the next shorter of
+//! one digit and of two; one of more than two digits also as the next longer of two. So what is left has at most two
+//! digits or cannot have fewer, and is followed on the ladder by what loses the violation. Each change leaves fewer
+//! digits, or a shorter duration of no more, so that there is an end.
+//!
+//! No duration gets shorter than a millisecond, and no waiting between two attempts shorter than 100 ms: below that a
+//! run only has more events and a reader learns nothing. Rates are the same in parts per million.
+
+use std::time::Duration;
+
+use super::search::{Candidate, Keep, Search};
+use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
+use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario, Step};
+use doublehold_scenarios::model::when::When;
+use doublehold_scenarios::{Engine, PreparedSim};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Where a scenario says how long, how far or how fast, in the order in which it is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// How much later than its event, or than the beginning, a fault strikes.
+    Offset(usize),
+    /// For how long a fault lasts.
+    Lasting(usize),
+    /// How far a fault steps a clock, how much later it makes a message, by how much it changes a rate.
+    By(usize),
+    /// How much later than its event, or than the beginning, a client starts.
+    Start(usize),
+    /// How long a client works in a step.
+    Work(usize, usize),
+    /// How long a client waits between two attempts.
+    Retry(usize),
+    /// How far a host's wall clock is wrong.
+    ClockOffset(usize),
+    /// How wrong the rate of a host's clocks is.
+    ClockDrift(usize),
+    /// How long a message takes.
+    Delay,
+    /// How long it takes on a direction of its own.
+    DelayOf(usize),
+    /// How long an fsync takes.
+    Fsync,
+    /// How long a command takes.
+    Command,
+}
+
+impl Place {
+    /// All of a scenario's.
+    pub(super) fn all(scenario: &Scenario) -> Vec<Place> {
+        let faults = (0..scenario.faults.len())
+            .flat_map(|fault| [Place::Offset(fault), Place::Lasting(fault), Place::By(fault)]);
+        let clients = scenario.clients.iter().enumerate().flat_map(|(client, setup)| {
+            let work = (0..setup.program.len()).map(move |step| Place::Work(client, step));
+            [Place::Start(client), Place::Retry(client)].into_iter().chain(work)
+        });
+        let clocks =
+            (0..scenario.hosts.len()).flat_map(|host| [Place::ClockOffset(host), Place::ClockDrift(host)]);
+        let links = (0..scenario.links.len()).map(Place::DelayOf);
+        let nodes = [Place::Delay, Place::Fsync, Place::Command];
+        let all = faults.chain(clients).chain(clocks).chain(links).chain(nodes);
+        all.filter(|place| place.get(scenario).is_some()).collect()
+    }
+
+    /// What is said there, without its sign: nanoseconds, or billionths. `None` if nothing is, or a law with a range.
+    pub(super) fn get(self, scenario: &Scenario) -> Option<u64> {
+        match self {
+            Place::Offset(fault) => Some(nanoseconds(offset(&scenario.faults[fault].at))),
+            Place::Lasting(fault) => scenario.faults[fault].lasting.map(nanoseconds),
+            Place::By(fault) => by(&scenario.faults[fault]),
+            Place::Start(client) => {
+                scenario.clients[client].start.as_ref().map(|start| nanoseconds(offset(start)))
+            }
+            Place::Work(client, step) => match &scenario.clients[client].program[step] {
+                Step::Work(law) => fixed(law),
+                _ => None,
+            },
+            Place::Retry(client) => fixed(&scenario.clients[client].retry),
+            Place::ClockOffset(host) => Some(scenario.hosts[host].wall_offset_ns.unsigned_abs()),
+            Place::ClockDrift(host) => Some(scenario.hosts[host].drift.0.unsigned_abs()),
+            Place::Delay => fixed(&scenario.link.delay),
+            Place::DelayOf(link) => fixed(&scenario.links[link].2.delay),
+            Place::Fsync => fixed(&scenario.nodes.fsync_time),
+            Place::Command => fixed(&scenario.nodes.command_time),
+        }
+    }
+
+    /// The least that is tried there.
+    pub(super) fn least(self, scenario: &Scenario) -> u64 {
+        match self {
+            Place::Offset(_)
+            | Place::Start(_)
+            | Place::ClockOffset(_)
+            | Place::ClockDrift(_)
+            | Place::Command => 0,
+            // A process that dies can start again at once.
+            Place::Lasting(fault) if scenario.faults[fault].effect.kind().nature == Nature::Death => 0,
+            Place::By(fault) if is_rate(&scenario.faults[fault]) => 1_000,
+            Place::Retry(_) => 100 * MILLISECOND,
+            _ => MILLISECOND,
+        }
+    }
+
+    /// The scenario with something else there, of the same sign.
+    pub(super) fn with(self, scenario: &Scenario, size: u64) -> Candidate {
+        let mut scenario = scenario.clone();
+        self.set(&mut scenario, size);
+        match self {
+            Place::Offset(_) | Place::Lasting(_) | Place::By(_) => Candidate::Faults(scenario.faults),
+            _ => scenario.into(),
+        }
+    }
+
+    fn set_fault(self, fault: &mut Fault, size: u64) {
+        match self {
+            Place::Offset(_) => set_offset(&mut fault.at, Duration::from_nanos(size)),
+            Place::Lasting(_) => fault.lasting = Some(Duration::from_nanos(size)),
+            _ => fault.effect.fields().into_iter().for_each(|(_, slot)| match slot {
+                Slot::Delay(_, by) => *by = Duration::from_nanos(size),
+                Slot::Step(by) => *by = signed(*by, size),
+                Slot::Rate(by) => *by = RatePpb(signed(by.0, size)),
+                _ => {}
+            }),
+        }
+    }
+
+    fn set(self, scenario: &mut Scenario, size: u64) {
+        let law = DelayLaw::Fixed(Duration::from_nanos(size));
+        match self {
+            Place::Offset(fault) | Place::Lasting(fault) | Place::By(fault) => {
+                self.set_fault(&mut scenario.faults[fault], size);
+            }
+            Place::Start(client) => {
+                if let Some(start) = &mut scenario.clients[client].start {
+                    set_offset(start, Duration::from_nanos(size));
+                }
+            }
+            Place::Work(client, step) => scenario.clients[client].program[step] = Step::Work(law),
+            Place::Retry(client) => scenario.clients[client].retry = law,
+            Place::ClockOffset(host) => {
+                let offset = &mut scenario.hosts[host].wall_offset_ns;
+                *offset = signed(*offset, size);
+            }
+            Place::ClockDrift(host) => {
+                let drift = &mut scenario.hosts[host].drift;
+                *drift = RatePpb(signed(drift.0, size));
+            }
+            Place::Delay => scenario.link.delay = law,
+            Place::DelayOf(link) => scenario.links[link].2.delay = law,
+            Place::Fsync => scenario.nodes.fsync_time = law,
+            Place::Command => scenario.nodes.command_time = law,
+        }
+    }
+}
+
+/// Makes everything shorter and rounder.
+pub(super) fn shorter<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+    for place in Place::all(search.scenario()) {
+        shorten(search, place);
+    }
+}
+
+fn shorten<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, place: Place) {
+    // Binding does not change what places there are, and nothing else runs meanwhile.
+    while let Some(size) = place.get(search.scenario()) {
+        let least = place.least(search.scenario());
+        let below: Vec<u64> = rounder(size).into_iter().filter(|shorter| *shorter >= least).collect();
+        if least == 0 && size > 0 && is_accepted(search, place, 0) {
+            return;
+        }
+        match below.into_iter().find(|shorter| is_accepted(search, place, *shorter)) {
+            Some(accepted) if is_on_ladder(accepted) => down_the_ladder(search, place, accepted),
+            Some(_) => {}
+            None if digits(size) > 2 && is_accepted(search, place, up(size, 2)) => {}
+            None => return,
+        }
+    }
+}
+
+/// Halves the part of the ladder below what was accepted, again and again. What it skips is looked at by the steps that
+/// follow.
+fn down_the_ladder<E: Engine<Prepared = PreparedSim>>(
+    search: &mut Search<'_, E>,
+    place: Place,
+    accepted: u64,
+) {
+    let least = place.least(search.scenario()).max(1);
+    let ladder: Vec<u64> = std::iter::successors(ladder_below(accepted), |size| ladder_below(*size))
+        .take_while(|it| *it >= least)
+        .collect();
+    let (mut from, mut to) = (0, ladder.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        if is_accepted(search, place, ladder[middle]) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+}
+
+fn is_accepted<E: Engine<Prepared = PreparedSim>>(
+    search: &mut Search<'_, E>,
+    place: Place,
+    size: u64,
+) -> bool {
+    let candidate = place.with(search.scenario(), size);
+    search.accepts(candidate, Keep::Seeds)
+}
+
+/// What is shorter and rounder, the next of each roundness: of the ladder, of one digit, of two.
+fn rounder(size: u64) -> Vec<u64> {
+    let mut all: Vec<u64> = ladder_below(size).into_iter().collect();
+    all.extend((1..=2).filter(|few| digits(size) > *few).map(|few| down(size, few)));
+    all.dedup();
+    all
+}
+
+/// The next on the ladder below.
+fn ladder_below(size: u64) -> Option<u64> {
+    let ten = tens(size, 1);
+    let steps = [ten / 2, ten, 2 * ten, 5 * ten];
+    steps.into_iter().rev().find(|step| *step < size && *step > 0)
+}
+
+/// The next on the ladder above.
+pub(super) fn ladder_above(size: u64) -> u64 {
+    let ten = tens(size, 1);
+    [ten, 2 * ten, 5 * ten, 10 * ten].into_iter().find(|step| *step > size).unwrap_or(size)
+}
+
+fn is_on_ladder(size: u64) -> bool {
+    size > 0 && matches!(size / tens(size, 1), 1 | 2 | 5) && digits(size) == 1
+}
+
+/// How many digits there are up to the last that is not zero.
+pub(super) fn digits(size: u64) -> u32 {
+    if size == 0 {
+        return 0;
+    }
+    let zeros = (1..20).take_while(|zeros| size.is_multiple_of(10_u64.pow(*zeros))).count();
+    size.ilog10() + 1 - zeros as u32
+}
+
+/// Rounded to so many digits.
+pub(super) fn down(size: u64, digits: u32) -> u64 {
+    size / tens(size, digits) * tens(size, digits)
+}
+
+pub(super) fn up(size: u64, digits: u32) -> u64 {
+    size.div_ceil(tens(size, digits)) * tens(size, digits)
+}
+
+/// What the last of so many digits counts.
+fn tens(size: u64, digits: u32) -> u64 {
+    let count = size.checked_ilog10().map_or(1, |log| log + 1);
+    10_u64.pow(count.saturating_sub(digits))
+}
+
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn offset(when: &When) -> Duration {
+    match when {
+        When::At(at) => *at,
+        When::On { after, .. } => *after,
+    }
+}
+
+fn set_offset(when: &mut When, offset: Duration) {
+    match when {
+        When::At(at) => *at = offset,
+        When::On { after, .. } => *after = offset,
+    }
+}
+
+fn fixed(law: &DelayLaw) -> Option<u64> {
+    match law {
+        DelayLaw::Fixed(delay) => Some(nanoseconds(*delay)),
+        _ => None,
+    }
+}
+
+fn by(fault: &Fault) -> Option<u64> {
+    fault.effect.clone().fields().into_iter().find_map(|(_, slot)| match slot {
+        Slot::Delay(_, by) => Some(nanoseconds(*by)),
+        Slot::Step(by) => Some(by.unsigned_abs()),
+        Slot::Rate(by) => Some(by.0.unsigned_abs()),
+        _ => None,
+    })
+}
+
+/// Whether a fault's size is a rate, and no length.
+pub(super) fn is_rate(fault: &Fault) -> bool {
+    fault.effect.clone().fields().iter().any(|(_, slot)| matches!(slot, Slot::Rate(_)))
+}
+
+fn signed(like: i64, size: u64) -> i64 {
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
+    if like < 0 { -size } else { size }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Every plainer value that is proposed, against changes of the file's text.
+
+use super::*;
+use crate::shrink::edits::{assert_same, rich, with};
+use doublehold_scenarios::{LeanEngine, Prepared};
+
+fn text(path: &str, value: &str) -> Scenario {
+    with(path, Some(value.into()))
+}
+
+#[test]
+fn each_law_is_tried_at_its_middle_and_its_ends_and_what_is_fixed_stays() {
+    let expected = [
+        // The middle of a log-normal law is its median; of others the mean of both ends, to two digits.
+        ("network.delay", "1200us"),
+        ("network.links.1.delay", "15ms"),
+        ("network.links.1.delay", "10ms"),
+        ("network.links.1.delay", "20ms"),
+        ("nodes.fsync_time", "2500us"),
+        ("nodes.fsync_time", "1ms"),
+        ("nodes.fsync_time", "4ms"),
+        ("clients.0.retry", "210ms"),
+        ("clients.0.retry", "100ms"),
+        ("clients.0.retry", "333ms"),
+        ("clients.0.program.2", "work 770ms"),
+        ("clients.0.program.2", "work 50ms"),
+        ("clients.0.program.2", "work 1500ms"),
+    ];
+    // The second says nothing, and waits for up to 200 ms.
+    let of_c2 = ["0s", "100ms", "200ms"].map(|retry| text("clients.1.retry", retry));
+    let expected = expected.into_iter().map(|(path, value)| text(path, value));
+    assert_same(fixed(&rich()), expected.chain(of_c2));
+}
+
+#[test]
+fn a_law_whose_middle_is_its_end_is_tried_twice() {
+    let narrow = with("network.delay", Some("10ms..10100us".into()));
+    let of_delay = |candidate: &Candidate| {
+        let Candidate::Whole(scenario) = candidate else { panic!("no fault was changed") };
+        scenario.link.delay != narrow.link.delay
+    };
+    assert_eq!(fixed(&narrow).iter().filter(|candidate| of_delay(candidate)).count(), 2);
+}
+
+#[test]
+fn each_setting_is_left_out_once() {
+    assert_same(
+        without_settings(&rich()),
+        [
+            text("network.loss", "0/1"),
+            with("network.links.0", None),
+            text("network.links.1.loss", "0/1"),
+            with("network.links.1", None),
+            with("network.links.2", None),
+            with("clients.1.ttl", None),
+            with("clients.1.start", None),
+        ],
+    );
+}
+
+#[test]
+fn a_loss_is_tried_as_always_and_as_one_in_two_where_it_is_no_better() {
+    assert_same(
+        likelier(&rich()),
+        [
+            text("faults.1.probability", "1/1"),
+            text("faults.1.probability", "1/2"),
+            text("faults.4.probability", "1/1"),
+        ],
+    );
+}
+
+/// What has no end in the run may have none in the file, but for a stop: a process that never goes on is dead.
+#[test]
+fn only_what_is_not_over_is_for_good() {
+    let run = LeanEngine.prepare(&rich()).expect("it can be run").run(1);
+    let lasts = |place: usize| {
+        let report = &run.faults[place];
+        report.from.is_some() && report.until.is_none()
+    };
+    assert_same(
+        for_good(&rich(), &run),
+        [1, 3, 5, 6].into_iter().filter(|place| lasts(*place)).map(without_end),
+    );
+    let mut over = run.clone();
+    over.faults.iter_mut().for_each(|report| (report.from, report.until) = (Some(report_start()), None));
+    assert_same(for_good(&rich(), &over), [1, 3, 5, 6].map(without_end));
+    over.faults.iter_mut().for_each(|report| report.until = Some(report_start()));
+    assert_same(for_good(&rich(), &over), []);
+    over.faults.iter_mut().for_each(|report| (report.from, report.until) = (None, None));
+    assert_same(for_good(&rich(), &over), []);
+}
+
+fn without_end(fault: usize) -> Scenario {
+    with(&format!("faults.{fault}.for"), None)
+}
+
+fn report_start() -> doublehold_history::TrueNs {
+    doublehold_history::TrueNs(1)
+}

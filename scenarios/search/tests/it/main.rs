@@ -1,0 +1,9 @@
+//! Searches, beside brute force and beside models.
+//!
+//! One binary, since each links all that a run needs.
+
+mod explore;
+mod many;
+mod plans_of_weathers;
+mod shrink;
+mod why;

@@ -1,0 +1,115 @@
+//! Threads that run worlds: how far each is, and which do not come back.
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use doublehold_sim::Seed;
+use doublehold_words::list;
+
+/// How many threads run at once on this machine.
+pub fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
+/// can happen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no run has ended for {patience:?}, and {} not come back: the lock loops without ever awaiting anything, or \
+     waits for another thread",
+    words(.seeds)
+)]
+pub struct Stuck {
+    /// The seeds of those runs.
+    pub seeds: Vec<Seed>,
+    /// For how long nothing ended.
+    pub patience: Duration,
+}
+
+fn words(seeds: &[Seed]) -> String {
+    let numbers: Vec<String> = seeds.iter().map(Seed::to_string).collect();
+    match numbers.as_slice() {
+        [one] => format!("the run from seed {one} has"),
+        several => format!("the runs from seeds {} have", list(several)),
+    }
+}
+
+/// What a thread came to, or the panic that ended it, for whoever listens to hand on at once: from a handle it is known
+/// only when the others have ended, which may take as long as all runs do.
+pub fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
+    catch_unwind(AssertUnwindSafe(work))
+}
+
+/// How far each thread is.
+///
+/// Threads write here what they are at, and tell of whole blocks only: waking whoever listens for each run takes the
+/// time of a core that runs.
+pub struct Progress(Vec<Worker>);
+
+/// What a thread is at.
+#[derive(Default)]
+struct Worker {
+    /// How many runs it began.
+    begun: AtomicU64,
+    under_way: Mutex<Option<Seed>>,
+}
+
+impl Progress {
+    pub fn of(jobs: NonZeroUsize) -> Progress {
+        Progress((0..jobs.get()).map(|_| Worker::default()).collect())
+    }
+
+    /// How many runs were begun.
+    pub fn begun(&self) -> u64 {
+        self.0.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
+    }
+
+    /// A thread begins a run.
+    pub fn begins(&self, worker: usize, seed: Seed) {
+        self.0[worker].begun.fetch_add(1, Ordering::Relaxed);
+        *self.0[worker].under_way() = Some(seed);
+    }
+
+    /// A thread has ended its runs.
+    pub fn rests(&self, worker: usize) {
+        *self.0[worker].under_way() = None;
+    }
+
+    /// Watches for runs that do not come back.
+    pub fn watch(&self, patience: Duration) -> Watch {
+        Watch { begun: self.begun(), silent: Duration::ZERO, patience }
+    }
+
+    /// The seeds of the runs that have not ended.
+    fn under_way(&self) -> Vec<Seed> {
+        let mut seeds: Vec<Seed> = self.0.iter().filter_map(|worker| *worker.under_way()).collect();
+        seeds.sort_unstable();
+        seeds
+    }
+}
+
+impl Worker {
+    fn under_way(&self) -> MutexGuard<'_, Option<Seed>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// For how long no run has begun.
+pub struct Watch {
+    begun: u64,
+    silent: Duration,
+    patience: Duration,
+}
+
+impl Watch {
+    /// Asked whenever so much time has passed without news: the runs that do not come back, once that was too long.
+    pub fn is_over(&mut self, progress: &Progress, passed: Duration) -> Option<Vec<Seed>> {
+        let before = std::mem::replace(&mut self.begun, progress.begun());
+        self.silent = if before == self.begun { self.silent + passed } else { Duration::ZERO };
+        (self.silent >= self.patience).then(|| progress.under_way())
+    }
+}

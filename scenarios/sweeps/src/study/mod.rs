@@ -1,0 +1,314 @@
+//! Studies: which designs are compared, over which grid of parameters, under which faults, and how many runs that is
+//! worth.
+//!
+//! A study is a TOML file. Each of its *designs* is a world with a lock: the usual world of that lock's kind, or a
+//! scenario. Each point of its *grid* changes all designs alike, and a design at a point is a *cell*. Cells are run
+//! from the same seeds, so that designs meet the same faults as far as they have the same hosts.
+//!
+//! # Map, in reading order
+//!
+//! - [`Study`], [`Design`], [`Axis`]: a study as meant; which scenario each cell is
+//! - `read`, `grid`: from text to meaning, and what can be wrong
+//! - `parameters`: what a grid may vary, and the short names for what lies in lists
+//! - `check`: in which cells mistakes are looked for before the first run
+//! - [`Strata`]: how the runs of a cell are divided where what is asked is rare
+//! - `ready`: the studies that come with the program
+//!
+//! Nothing is run here: that is [`sweep`](mod@crate::sweep).
+
+mod check;
+mod grid;
+mod parameters;
+mod read;
+mod ready;
+mod strata;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use doublehold_history::Predicate;
+use doublehold_lockimpl::descriptors;
+use doublehold_sim::Probability;
+
+use crate::sweep::{BATCH, SweepError, Unit};
+use doublehold_scenarios::Seed;
+use doublehold_scenarios::error::{FileKind, Place, ScenarioError};
+use doublehold_scenarios::format::Source;
+use doublehold_scenarios::format::problem::{Origin, Problem};
+use doublehold_scenarios::format::tree::{Node, Value};
+use doublehold_scenarios::model::scenario::Scenario;
+use doublehold_scenarios::weather::{self, Climate, Weather};
+use doublehold_scenarios::{Engine, LeanEngine};
+
+pub(crate) use read::RUNS_MAX;
+pub use ready::{Ready, ready};
+pub use strata::Strata;
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name, as folders and reports use it.
+    pub name: String,
+    /// What it asks, in a sentence.
+    pub question: String,
+    /// What has to be known to read its answer, in sentences.
+    pub assumptions: Vec<String>,
+    /// What is compared.
+    pub designs: Vec<Design>,
+    /// What is varied, for all designs alike.
+    pub axes: Vec<Axis>,
+    /// How many runs each stratum of a cell gets; at most, where there is a precision.
+    pub runs: u64,
+    /// When a cell has had enough.
+    pub precision: Option<Precision>,
+    /// How runs are divided by their faults, where what is asked is rare.
+    pub strata: Option<Strata>,
+    /// For how long it is run, in real time.
+    pub budget: Option<Duration>,
+    /// The first seed.
+    pub seed: Seed,
+    /// The file's text.
+    pub text: String,
+    /// What messages call the file.
+    file: String,
+    /// Where the file is: paths in it count from there.
+    folder: PathBuf,
+    /// What the study changes in every design.
+    changes: Vec<Change>,
+}
+
+/// A lock in a world.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// Its name in reports.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// Its world before anything is changed.
+    base: Node,
+    /// What it changes in that world.
+    changes: Vec<Change>,
+    /// Its line in the study.
+    line: usize,
+}
+
+/// A parameter, and the values it takes.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The parameter.
+    pub key: String,
+    /// Its values as typed, such as `2s`.
+    pub values: Vec<String>,
+    nodes: Vec<Node>,
+}
+
+/// When a cell has had enough runs: once the 95 % interval of the rate of one predicate is this narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precision {
+    /// The predicate.
+    pub predicate: Predicate,
+    /// How wide the interval may be, from end to end, as a share of runs.
+    pub width: Probability,
+}
+
+/// A parameter and its value.
+#[derive(Clone, Debug)]
+struct Change {
+    key: String,
+    value: Node,
+}
+
+/// A design at a point of the grid, by its number among all cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellId(pub u64);
+
+impl Study {
+    /// Reads a study by the name of a ready one, or by its file's path.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such study, the file cannot be read, or anything in it is refused.
+    pub fn load(name_or_path: &str) -> Result<Study, ScenarioError> {
+        ready::load(name_or_path)
+    }
+
+    /// Reads a study's text. Paths in it count from the folder of `file`.
+    ///
+    /// # Errors
+    ///
+    /// If anything in it is refused.
+    pub fn parse(name: &str, file: &str, text: &str) -> Result<Study, ScenarioError> {
+        read::read(name, file, text)
+    }
+
+    /// How many cells there are: designs times points.
+    pub fn cells(&self) -> u64 {
+        let points = self.axes.iter().map(|axis| axis.values.len() as u64);
+        points.fold(self.designs.len() as u64, u64::saturating_mul)
+    }
+
+    /// How many parts the runs of each cell are divided into.
+    pub fn parts(&self) -> u64 {
+        self.strata.as_ref().map_or(1, Strata::count)
+    }
+
+    /// How many runs a cell gets, at most.
+    pub fn runs_of_a_cell(&self) -> u64 {
+        let more = self.strata.as_ref().map_or(0, |strata| strata.by_weight);
+        self.parts().saturating_mul(self.runs).saturating_add(more)
+    }
+
+    /// How many runs each stratum of a cell gets.
+    pub(crate) fn runs_by_stratum(&self, cell: CellId) -> Result<Vec<u64>, ScenarioError> {
+        let Some(strata) = &self.strata else { return Ok(vec![self.runs]) };
+        let scenario = self.scenario(cell)?;
+        // Steps mean nothing to weights.
+        let climate = scenario.weather.as_ref().map(|weather| Climate::over(weather, &scenario, &[]));
+        Ok(strata.runs(climate.as_ref(), self.runs))
+    }
+
+    /// The first seed of a batch.
+    pub(crate) fn first_seed(&self, unit: Unit) -> Seed {
+        Seed(self.seed.0 + unit.stratum * RUNS_MAX + unit.batch * BATCH)
+    }
+
+    /// Which design a cell is, and which value it has on each axis, by their numbers. Designs vary fastest, and then
+    /// the last axis.
+    pub fn place(&self, cell: CellId) -> (usize, Vec<usize>) {
+        let designs = self.designs.len() as u64;
+        let (design, mut rest) = ((cell.0 % designs) as usize, cell.0 / designs);
+        let mut values = vec![0; self.axes.len()];
+        for (value, axis) in values.iter_mut().zip(&self.axes).rev() {
+            let count = axis.values.len() as u64;
+            (*value, rest) = ((rest % count) as usize, rest / count);
+        }
+        (design, values)
+    }
+
+    /// The scenario of a cell.
+    ///
+    /// # Errors
+    ///
+    /// If the values of this cell make no scenario, each alone or together.
+    pub fn scenario(&self, cell: CellId) -> Result<Scenario, ScenarioError> {
+        let (design, values) = self.place(cell);
+        self.at(design, &values)
+    }
+
+    /// The scenario of a design with these values of the axes, by their numbers.
+    fn at(&self, design: usize, values: &[usize]) -> Result<Scenario, ScenarioError> {
+        let change = |(axis, value): (&Axis, &usize)| Change {
+            key: axis.key.clone(),
+            value: axis.nodes[*value].clone(),
+        };
+        let point: Vec<Change> = self.axes.iter().zip(values).map(change).collect();
+        self.build(&self.designs[design], &point)
+    }
+
+    /// The scenario of one run of a cell, with the faults that its seed draws written out.
+    ///
+    /// # Errors
+    ///
+    /// If the cell cannot be run.
+    pub fn run_of(&self, cell: CellId, part: u64, seed: Seed) -> Result<Scenario, SweepError> {
+        let scenario = self.scenario(cell)?;
+        let prepared = LeanEngine.prepare(&scenario)?;
+        let Some(climate) = prepared.climate() else { return Ok(scenario) };
+        let drawn = match &self.strata {
+            None => climate.draw(seed),
+            Some(strata) => climate.draw_just(seed, &strata.all()[part as usize]),
+        };
+        Ok(Scenario { faults: [&scenario.faults[..], &drawn].concat(), weather: None, ..scenario })
+    }
+
+    fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {
+        let mut tree = design.base.clone();
+        // Whatever the order of axes, `weather` comes before `weather.pause.every`, which it would undo.
+        let mut in_order: Vec<&Change> = point.iter().collect();
+        in_order.sort_by_key(|change| &change.key);
+        let changes: Vec<&Change> = self.changes.iter().chain(&design.changes).chain(in_order).collect();
+        let refused = |tree: &Node, mut problem: Problem| {
+            for change in &changes {
+                problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
+            }
+            self.refused(design, point, problem)
+        };
+        for change in &changes {
+            parameters::apply(&mut tree, &change.key, &change.value, &self.folder)
+                .map_err(|problem| refused(&tree, problem))?;
+        }
+        let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
+        let scenario = source.read_tree(&tree).map_err(|error| match error {
+            ScenarioError::Refused { place: Place::Line(line), cause, hint, .. } => {
+                refused(&tree, Problem::new(Origin::Line(line), cause, hint))
+            }
+            other => other,
+        })?;
+        let left_out = |change: &&&Change| parameters::is_left_out(&tree, &change.key, &change.value);
+        for change in changes.iter().filter(left_out) {
+            let written = Node::parse(&scenario.to_toml()).map_err(|problem| refused(&tree, problem))?;
+            parameters::refuse_default(&tree, &written, &change.key, &change.value)
+                .map_err(|problem| refused(&tree, problem))?;
+        }
+        let divided = self.strata.as_ref().zip(scenario.weather.as_ref());
+        match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
+            None => Ok(scenario),
+            Some((cause, hint)) => {
+                Err(self.refused(design, point, Problem::new(Origin::Line(design.line), cause, hint)))
+            }
+        }
+    }
+
+    /// Says in which cell something is wrong. What was typed in the study has a line there; what a world says by
+    /// itself has none, so the design's is named.
+    fn refused(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
+        let line = match problem.origin {
+            Origin::Line(line) if line > 0 => line,
+            _ => design.line,
+        };
+        let at: Vec<String> =
+            point.iter().map(|change| format!("`{} = {}`", change.key, change.value.shown())).collect();
+        let at = if at.is_empty() { String::new() } else { format!(" with {}", at.join(", ")) };
+        ScenarioError::Refused {
+            what: FileKind::Study,
+            file: self.file.clone(),
+            place: Place::Line(line),
+            cause: format!("design `{}`{at}: {}", design.name, problem.cause),
+            hint: problem.hint,
+        }
+    }
+}
+
+/// The names of the locks that a design can name.
+fn locks() -> Vec<&'static str> {
+    descriptors().iter().map(|lock| lock.name).collect()
+}
+
+/// A weather as the table that a scenario has of it: named, or written out. The path of a file counts from `folder`.
+///
+/// What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
+/// times. A study can still set both.
+fn weather_node(value: &Node, folder: &Path) -> Result<Option<Node>, Problem> {
+    let read = match (&value.value, value.as_text()) {
+        (_, Some("none")) => return Ok(None),
+        (_, Some(name)) => weather::read_from(folder, name).map_err(|error| {
+            let text = error.to_string();
+            let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
+            Problem::new(value.origin, cause, hint)
+        })?,
+        (Value::Table(_), None) => doublehold_scenarios::format::weather::of_node("weather", value)?,
+        _ => {
+            let cause = "`weather` must be the name of a weather or of its file, a table, or `none`";
+            return Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"));
+        }
+    };
+    let typed = |key| value.find(&[key]).is_some();
+    let weather = Weather {
+        swarm: read.swarm && typed("swarm"),
+        at_steps: if typed("at_steps") { read.at_steps } else { Probability::NEVER },
+        ..read
+    };
+    let mut node = Node::parse(&doublehold_scenarios::format::weather_table(&weather).to_string())?;
+    node.set_origin(Origin::Line(0));
+    Ok(Some(node))
+}

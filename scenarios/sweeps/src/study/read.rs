@@ -1,0 +1,248 @@
+//! From a study's text to what it means.
+
+use std::path::Path;
+
+use doublehold_history::Predicate;
+use doublehold_words::shorten;
+
+use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
+use doublehold_scenarios::Seed;
+use doublehold_scenarios::build::World;
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::error::{FileKind, Place, ScenarioError};
+use doublehold_scenarios::format::problem::{Origin, Result};
+use doublehold_scenarios::format::section::{Field, Section};
+use doublehold_scenarios::format::tree::Node;
+use doublehold_scenarios::model::fault::Effect;
+use doublehold_words::suggest;
+
+const KEYS: &[&str] = &[
+    "question",
+    "assumptions",
+    "weather",
+    "runs",
+    "precision",
+    "strata",
+    "budget",
+    "seed",
+    "set",
+    "designs",
+    "grid",
+];
+const DESIGN_KEYS: &[&str] = &["name", "about", "lock", "scenario", "weather", "set"];
+const STRATA_KEYS: &[&str] = &["kinds", "faults", "quiet", "by_weight"];
+const PRECISION_KEYS: &[&str] = &["predicate", "width"];
+/// As many as a page has lines.
+const DESIGNS_MAX: usize = 60;
+/// More strata than this are a study of its own.
+const STRATA_MAX: u64 = 500;
+/// Enough for a rate of one in a thousand to be told to a tenth of it.
+const RUNS: u64 = 10_000;
+/// Seeds of one stratum stay below those of the next.
+pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
+
+pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
+    let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {
+        what: FileKind::Study,
+        file: shorten(file),
+        place: match problem.origin {
+            Origin::Line(line) => Place::Line(line.max(1)),
+            Origin::Set(_) => Place::Line(1),
+        },
+        cause: problem.cause,
+        hint: problem.hint,
+    })?;
+    check::check(&study)?;
+    Ok(study)
+}
+
+fn study(name: &str, file: &str, text: &str) -> Result<Study> {
+    let tree = Node::parse(text)?;
+    let root = Section::root(&tree, KEYS)?;
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let designs = designs(&root, folder)?;
+    let axes = grid::axes(&root, text, &designs)?;
+    let sentences =
+        |field: Field<'_>| field.one_or_many().iter().map(Field::words).collect::<Result<Vec<_>>>();
+    let runs = root.get("runs").map_or(Ok(RUNS), |runs| runs.number(1, RUNS_MAX))?;
+    let strata = root.get("strata").map(|field| strata(&field, &designs, runs)).transpose()?;
+    if let (Some(field), true) = (root.get("precision"), strata.is_some()) {
+        let hint = "say how many `runs` each stratum gets instead";
+        return Err(field.problem("a study has either `precision` or `strata`", hint));
+    }
+    Ok(Study {
+        name: name.to_owned(),
+        question: root.require("question", "\"how often does each lock fail?\"")?.words()?,
+        assumptions: root.get("assumptions").map_or(Ok(Vec::new()), sentences)?,
+        runs,
+        precision: root.get("precision").map(|field| precision(&field)).transpose()?,
+        strata,
+        budget: root.get("budget").map(|field| field.positive_duration()).transpose()?,
+        seed: root.get("seed").map_or(Ok(Seed(1)), |field| first_seed(&field))?,
+        changes: changes(&root, &designs)?,
+        designs,
+        axes,
+        text: text.to_owned(),
+        file: shorten(file),
+        folder: folder.to_owned(),
+    })
+}
+
+/// Small enough for the seeds of all strata to follow it.
+fn first_seed(field: &Field<'_>) -> Result<Seed> {
+    let seed = doublehold_scenarios::format::seed(field, "write it as `seed = \"1\"`")?;
+    if seed.0 > u64::MAX / 2 {
+        return Err(field.must_be(
+            "at most half of the largest seed",
+            "the seeds of a study follow each other: use a smaller one",
+        ));
+    }
+    Ok(seed)
+}
+
+fn designs(root: &Section<'_>, folder: &Path) -> Result<Vec<Design>> {
+    let weather = root.get("weather");
+    let fields = root.list("designs", usize::MAX)?;
+    if fields.len() > DESIGNS_MAX {
+        let cause = format!("there are {} `designs`, and the limit is {DESIGNS_MAX}", fields.len());
+        return Err(root.problem(cause, "make two studies: a page has room for so many"));
+    }
+    if fields.is_empty() {
+        let hint = "add one: `[[designs]]` with `name = \"single\"` and `lock = \"single\"`";
+        return Err(root.problem("the study has no designs", hint));
+    }
+    let mut designs: Vec<Design> = Vec::new();
+    for field in &fields {
+        let design = design(field, weather.as_ref(), folder)?;
+        if designs.iter().any(|other| other.name == design.name) {
+            let cause = format!("there are two designs `{}`", design.name);
+            return Err(field.problem(cause, "give each a name of its own"));
+        }
+        designs.push(design);
+    }
+    Ok(designs)
+}
+
+fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Result<Design> {
+    let section = field.section(DESIGN_KEYS)?;
+    let name = section.require("name", "\"redlock\"")?.name()?;
+    let mut base = match (section.get("lock"), section.get("scenario")) {
+        (Some(lock), None) => usual(&lock)?,
+        (None, Some(scenario)) => named(&scenario, folder)?,
+        _ => {
+            let cause = format!("design `{name}` must have either `lock` or `scenario`");
+            return Err(
+                field.problem(cause, "`lock = \"redlock\"` tries a lock in the usual world of its kind")
+            );
+        }
+    };
+    base.set_origin(Origin::Line(0));
+    parameters::at_times(&mut base);
+    if let Some(weather) = section.get("weather").as_ref().or(weather) {
+        parameters::apply(&mut base, "weather", weather.node(), folder)?;
+    }
+    let design = Design {
+        about: section.get("about").map_or(Ok(String::new()), |about| about.words())?,
+        changes: Vec::new(),
+        line: match field.node().origin {
+            Origin::Line(line) => line,
+            Origin::Set(_) => 0,
+        },
+        name,
+        base,
+    };
+    let changes = changes(&section, std::slice::from_ref(&design))?;
+    Ok(Design { changes, ..design })
+}
+
+/// The usual world of a lock.
+fn usual(field: &Field<'_>) -> Result<Node> {
+    let name = field.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
+    let known = doublehold_lockimpl::descriptors();
+    let unknown = || {
+        let cause = format!("there is no lock `{}`", shorten(name));
+        field.problem(cause, suggest::hint(name, &locks()))
+    };
+    let lock = known.iter().find(|lock| lock.name == name).ok_or_else(unknown)?;
+    let scenario = World::usual(lock).scenario(name, known.clone());
+    let scenario = scenario.map_err(|error| field.problem(error.to_string(), "name another lock"))?;
+    Node::parse(&scenario.to_toml())
+}
+
+/// A scenario of the catalogue or a file.
+fn named(field: &Field<'_>, folder: &Path) -> Result<Node> {
+    let name = field.naming("the name of a scenario", "name one of those that `doublehold list` lists")?;
+    let scenario = catalog::load_from(folder, name).map_err(|error| {
+        let text = error.to_string();
+        let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another scenario"));
+        field.problem(cause, hint)
+    })?;
+    Node::parse(&scenario.to_toml())
+}
+
+/// What `set` changes in these designs, at the place where that was typed.
+fn changes(section: &Section<'_>, designs: &[Design]) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (key, field) in section.section("set", &[])?.fields() {
+        designs.iter().try_for_each(|design| parameters::check(&design.base, key, &field, &design.name))?;
+        changes.push(Change { key: key.to_owned(), value: field.node().clone() });
+    }
+    Ok(changes)
+}
+
+fn precision(field: &Field<'_>) -> Result<Precision> {
+    let section = field.section(PRECISION_KEYS)?;
+    let width = section.require("width", "\"1/100\"")?;
+    let share = width.probability()?;
+    if share.as_f64() <= 0.0 {
+        return Err(width.must_be("more than nothing", "no number of runs makes an interval of no width"));
+    }
+    let names = Predicate::ALL.map(|predicate| (predicate.as_str(), predicate));
+    let predicate = section.require("predicate", "\"P2\"")?.choice(&names)?;
+    Ok(Precision { predicate, width: share })
+}
+
+/// Refuses a kind that is named twice, whose faults would be weighed twice, and one that there is not.
+fn known_once(section: &Section<'_>, kinds: &[String]) -> Result<()> {
+    let known: Vec<&str> = Effect::kinds().iter().map(|kind| kind.word).collect();
+    let Some(field) = section.get("kinds") else { return Ok(()) };
+    for (place, kind) in kinds.iter().enumerate() {
+        if !known.contains(&kind.as_str()) {
+            let cause = format!("`{}`: there is no fault `{}`", field.path, shorten(kind));
+            return Err(field.problem(cause, suggest::hint(kind, &known)));
+        }
+        if kinds[..place].contains(kind) {
+            return Err(field.problem(format!("`{}` has `{kind}` twice", field.path), "name each kind once"));
+        }
+    }
+    Ok(())
+}
+
+fn strata(field: &Field<'_>, designs: &[Design], runs: u64) -> Result<Strata> {
+    let section = field.section(STRATA_KEYS)?;
+    let mut of_weather: Vec<String> = Vec::new();
+    for kind in designs.iter().flat_map(|design| parameters::kinds(&design.base)) {
+        if !of_weather.contains(&kind) {
+            of_weather.push(kind);
+        }
+    }
+    let named = |field: Field<'_>| field.one_or_many().iter().map(Field::name).collect::<Result<Vec<_>>>();
+    let kinds = section.get("kinds").map(named).transpose()?.unwrap_or(of_weather);
+    if kinds.is_empty() {
+        return Err(
+            field.problem("`strata` divides runs by their faults, and there is no weather", "add one")
+        );
+    }
+    known_once(&section, &kinds)?;
+    let faults = section.require("faults", "2")?;
+    let quiet =
+        section.get("quiet").map(|field| field.choice(&[("holds", true), ("unknown", false)])).transpose()?;
+    let by_weight = section.get("by_weight").map_or(Ok(0), |field| field.number(1, RUNS_MAX - runs))?;
+    let faults_max = faults.number(1, 6)? as u32;
+    let strata = Strata { kinds, faults: faults_max, quiet_holds: quiet.unwrap_or(false), by_weight };
+    if strata.count() > STRATA_MAX {
+        let cause = format!("there are {} strata, and the limit is {STRATA_MAX}", strata.count());
+        return Err(faults.problem(cause, "take fewer `faults`, or a weather of fewer kinds"));
+    }
+    Ok(strata)
+}

@@ -1,0 +1,137 @@
+//! Strata: runs by how many faults of each kind they have, so that what is rare can be told from few runs.
+//!
+//! With the rates of a fleet almost every run sees no fault at all, and counting runs shows nothing. But how likely a
+//! run is to have just one pause is known exactly from the weather; what only runs can tell is how likely *such a run*
+//! is to go wrong. So each stratum is run by itself, and the rate is the sum of these shares, each times its exact
+//! weight. What has more faults than any stratum is not run: its weight stands beside the result, which may be higher
+//! by as much.
+//!
+//! Each stratum gets some runs, since one that is all but impossible can be all that goes wrong. What a study pays
+//! beyond that is shared out by weight: where no run of any stratum shows anything, the rate may still be as high as
+//! about three times the largest weight per run, and no other division makes that smaller.
+//!
+//! Assumes that faults strike at times, each kind by itself. Weathers that place faults at steps of the protocol have
+//! no such weights.
+
+use std::collections::BTreeMap;
+
+use doublehold_sim::Probability;
+
+use doublehold_scenarios::weather::{Climate, Weather, convolved};
+
+/// How runs are divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strata {
+    /// The kinds of faults that runs are told apart by: all that the weather has.
+    pub kinds: Vec<String>,
+    /// How many faults a run has at most.
+    pub faults: u32,
+    /// Whether it is taken for granted that nothing goes wrong without a fault. It is tried all the same.
+    pub quiet_holds: bool,
+    /// How many runs more each cell gets, shared out by weight.
+    pub by_weight: u64,
+}
+
+impl Strata {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.all().len() as u64
+    }
+
+    /// All of them, by how many faults of each kind they have: none at first, then one of the first kind.
+    pub fn all(&self) -> Vec<BTreeMap<String, u32>> {
+        let mut all = vec![BTreeMap::new()];
+        let mut last = all.clone();
+        for _ in 0..self.faults {
+            let mut next: Vec<BTreeMap<String, u32>> = Vec::new();
+            for fewer in &last {
+                // In the order of kinds, so that each comes once.
+                let from = fewer.keys().filter_map(|kind| self.kinds.iter().position(|it| it == kind)).max();
+                for kind in &self.kinds[from.unwrap_or(0)..] {
+                    let mut more = fewer.clone();
+                    *more.entry(kind.clone()).or_default() += 1;
+                    next.push(more);
+                }
+            }
+            all.extend(next.iter().cloned());
+            last = next;
+        }
+        all
+    }
+
+    /// Why runs under a weather cannot be divided so, and the way out.
+    pub(super) fn refusal(&self, weather: &Weather) -> Option<(String, &'static str)> {
+        let kinds = weather.faults.iter().map(|fault| fault.effect.kind().word);
+        if let Some(kind) = kinds.into_iter().find(|kind| !self.kinds.iter().any(|known| known == kind)) {
+            let cause = format!("the weather has `{kind}`, and `strata.kinds` does not");
+            return Some((cause, "name it there, or take it out of the weather"));
+        }
+        if weather.swarm || weather.at_steps != Probability::NEVER {
+            let cause = "strata have weights only where faults strike at times, and every line in every run";
+            return Some((
+                cause.to_owned(),
+                "leave `weather.swarm` and `weather.at_steps` as they are in a study",
+            ));
+        }
+        None
+    }
+
+    /// The number of runs of each stratum of a cell, at least so many each. A stratum that cannot come is not run. Of
+    /// the runs that are shared out, the stratum without a fault gets none if it is taken to hold.
+    pub(super) fn runs(&self, climate: Option<&Climate>, least: u64) -> Vec<u64> {
+        let strata = self.all();
+        let shared = |stratum: &BTreeMap<String, u32>| match self.weight(climate, stratum) {
+            _ if stratum.is_empty() && self.quiet_holds => 0.0,
+            weight => weight,
+        };
+        let whole: f64 = strata.iter().map(shared).sum();
+        let runs = |stratum| match self.weight(climate, stratum) {
+            0.0 => 0,
+            _ if whole == 0.0 => least,
+            _ => least + (self.by_weight as f64 * shared(stratum) / whole) as u64,
+        };
+        strata.iter().map(runs).collect()
+    }
+
+    /// How likely a run is to be in a stratum. Without weather all are in the first, which has no faults.
+    pub fn weight(&self, climate: Option<&Climate>, stratum: &BTreeMap<String, u32>) -> f64 {
+        let Some(climate) = climate else { return if stratum.is_empty() { 1.0 } else { 0.0 } };
+        let kinds = self.kinds.iter().map(|kind| {
+            let wanted = stratum.get(kind).copied().unwrap_or(0) as usize;
+            climate.chances_of(kind, wanted + 1)[wanted]
+        });
+        kinds.product()
+    }
+
+    /// How likely a run is to have more faults than any stratum. Added up from the small end: one minus all weights
+    /// would leave nothing but rounding.
+    pub fn beyond(&self, climate: Option<&Climate>) -> f64 {
+        let Some(climate) = climate else { return 0.0 };
+        let length = climate.most() + 1;
+        let mut all = vec![1.0];
+        for kind in &self.kinds {
+            all = convolved(&all, &climate.chances_of(kind, length), length);
+        }
+        all.iter().skip(self.faults as usize + 1).rev().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Strata;
+
+    #[test]
+    fn strata_are_all_ways_to_have_a_few_faults() {
+        let strata = Strata {
+            kinds: ["a", "b"].map(str::to_owned).to_vec(),
+            faults: 2,
+            quiet_holds: false,
+            by_weight: 0,
+        };
+        let words = |it: &std::collections::BTreeMap<String, u32>| {
+            it.iter().map(|(kind, count)| format!("{count}{kind}")).collect::<Vec<_>>().join(" ")
+        };
+        let all: Vec<String> = strata.all().iter().map(words).collect();
+        assert_eq!(all, ["", "1a", "1b", "2a", "1a 1b", "2b"]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What some hundred runs of one cell came to: a line of a sweep's records.
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{Evidence, Predicate, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::durations::Durations;
+use doublehold_scenarios::report::Summary;
+
+/// Runs of one cell from seeds one after another, counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// The cell.
+    pub cell: u64,
+    /// Which of the cell's strata; 0 where it has one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stratum: u64,
+    /// Which batch of that stratum, counted from 0.
+    pub batch: u64,
+    /// How likely a run of this cell is to be of this stratum; absent where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// In the first stratum: how likely one is to be of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<f64>,
+    /// How many runs the stratum is to have in all; absent where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<u64>,
+    /// The first seed.
+    pub seed: u64,
+    /// How many runs.
+    pub runs: u64,
+    /// What each predicate came to.
+    pub predicates: BTreeMap<Predicate, PredicateCount>,
+    /// How many calls were granted in a run.
+    pub grants: Sums,
+    /// For how many milliseconds of true time clients were at it in a run.
+    pub operated_ms: Sums,
+    /// How long waits took that ended with the lock.
+    pub obtained: Durations,
+    /// How many waits ended without it.
+    pub missed: u64,
+    /// How long it took to have the lock again after a holder died.
+    #[serde(default, skip_serializing_if = "Durations::is_empty")]
+    pub recovered: Durations,
+    /// For how long two clients held the lock, by what is violated: P1 or P2.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overlaps: BTreeMap<Predicate, Durations>,
+    /// How many faults of each kind struck.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub faults: BTreeMap<String, u64>,
+    /// In how many runs the lock's code panicked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub panicked: u64,
+}
+
+/// What one predicate came to. In runs that are in neither count it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredicateCount {
+    /// In how many runs it is violated.
+    pub violated: u64,
+    /// In how many nobody can say.
+    pub undecided: u64,
+    /// How often it is violated, run by run: a run can show several overlaps.
+    #[serde(default, skip_serializing_if = "Sums::is_zero")]
+    pub incidents: Sums,
+    /// Which runs violate it: a binary digit for each, the first seed's first, four to a hexadecimal digit.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub violations: String,
+    /// Which runs are undecided, likewise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doubts: String,
+}
+
+/// A sum over runs, and of the squares, from which the spread can be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sums {
+    /// The sum.
+    pub sum: u64,
+    /// The sum of the squares.
+    pub squares: u64,
+}
+
+impl Sums {
+    /// Adds one run's.
+    pub fn add(&mut self, value: u64) {
+        self.sum += value;
+        self.squares = self.squares.saturating_add(value.saturating_mul(value));
+    }
+
+    /// Adds what other runs came to.
+    pub fn merge(&mut self, other: Sums) {
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Sums::default()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Batch {
+    /// Counts a run: the next seed's.
+    pub(super) fn add(&mut self, run: &Summary) {
+        for (predicate, verdict) in run.verdicts.iter() {
+            let outcome = self.predicates.entry(predicate).or_default();
+            match verdict {
+                Verdict::Holds => {}
+                Verdict::Inconclusive(_) => {
+                    outcome.undecided += 1;
+                    mark(&mut outcome.doubts, self.runs);
+                }
+                Verdict::Violated(evidence) => {
+                    outcome.violated += 1;
+                    outcome.incidents.add(evidence.len() as u64);
+                    mark(&mut outcome.violations, self.runs);
+                    let overlaps = evidence.iter().filter_map(|piece| match piece {
+                        Evidence::Overlap(overlap) => Some(overlap.to.since(overlap.from)),
+                        _ => None,
+                    });
+                    overlaps.for_each(|ns| self.overlaps.entry(predicate).or_default().add(ns));
+                }
+            }
+        }
+        self.runs += 1;
+        self.grants.add(run.grants.count);
+        self.operated_ms.add(run.figures.operated_ns / 1_000_000);
+        run.figures.obtained_ns.iter().for_each(|ns| self.obtained.add(*ns));
+        self.missed += run.figures.missed;
+        run.figures.recovered_ns.iter().for_each(|ns| self.recovered.add(*ns));
+        for hit in run.faults.iter().filter(|hit| hit.struck > 0) {
+            *self.faults.entry(hit.kind.to_owned()).or_default() += hit.struck;
+        }
+        self.panicked += u64::from(run.panicked.is_some());
+    }
+}
+
+/// Sets a binary digit.
+fn mark(digits: &mut String, place: u64) {
+    let digit = (place / 4) as usize;
+    let mut values: Vec<u32> = digits.chars().filter_map(|it| it.to_digit(16)).collect();
+    values.resize(values.len().max(digit + 1), 0);
+    values[digit] |= 8 >> (place % 4);
+    *digits = values.iter().filter_map(|value| char::from_digit(*value, 16)).collect();
+}
+
+impl PredicateCount {
+    /// The places of the runs that violate it, counted from 0.
+    pub fn violating(&self) -> impl Iterator<Item = u64> {
+        marked(&self.violations)
+    }
+
+    /// The places of the runs that are undecided.
+    pub fn doubtful(&self) -> impl Iterator<Item = u64> {
+        marked(&self.doubts)
+    }
+}
+
+fn marked(digits: &str) -> impl Iterator<Item = u64> {
+    let digits = digits.chars().zip(0u64..);
+    digits.flat_map(|(digit, place)| {
+        let value = digit.to_digit(16).unwrap_or_default();
+        (0..4).filter(move |bit| value & (8 >> bit) != 0).map(move |bit| place * 4 + bit)
+    })
+}

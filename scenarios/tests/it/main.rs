@@ -1,0 +1,32 @@
+//! Scenario files, and what their runs come to.
+//!
+//! One binary, since each links all that a run needs.
+
+mod attribution;
+mod catalogue;
+mod connections;
+mod contrast;
+mod detail;
+mod determinism;
+mod drivers;
+mod failover;
+mod format;
+mod format_hints;
+mod format_page;
+mod format_refusals;
+mod keys;
+mod large;
+mod native_scripts;
+mod orders;
+mod own_locks;
+mod plans;
+mod prepared;
+mod programs;
+mod runner;
+mod several;
+mod steps;
+mod suspension;
+mod waits;
+mod weather;
+mod wiring;
+mod written;
