@@ -59,6 +59,7 @@ struct Worker {
 }
 
 impl Progress {
+    /// As many threads, of which none has begun.
     pub fn of(jobs: NonZeroUsize) -> Progress {
         Progress((0..jobs.get()).map(|_| Worker::default()).collect())
     }
@@ -111,5 +112,37 @@ impl Watch {
         let before = std::mem::replace(&mut self.begun, progress.begun());
         self.silent = if before == self.begun { self.silent + passed } else { Duration::ZERO };
         (self.silent >= self.patience).then(|| progress.under_way())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: Duration = Duration::from_millis(50);
+
+    /// A search with threads that are slow and begin a run now and then is not stuck, however long it takes.
+    #[test]
+    fn patience_begins_anew_with_each_run() {
+        let progress = Progress::of(NonZeroUsize::new(2).expect("two"));
+        let mut watch = progress.watch(Duration::from_secs(3));
+        progress.begins(0, Seed(7));
+        progress.begins(1, Seed(5));
+        assert_eq!(progress.under_way(), [Seed(5), Seed(7)], "in their order, whoever runs them");
+        for seed in 8..20 {
+            assert_eq!(watch.is_over(&progress, TICK), None, "a run began");
+            for _ in 0..2 {
+                assert_eq!(watch.is_over(&progress, Duration::from_secs(1)), None, "two seconds of three");
+            }
+            progress.begins(0, Seed(seed));
+        }
+        progress.rests(0);
+        assert_eq!(watch.is_over(&progress, TICK), None);
+        assert_eq!(watch.is_over(&progress, Duration::from_secs(2)), None);
+        assert_eq!(
+            watch.is_over(&progress, Duration::from_secs(1)),
+            Some(vec![Seed(5)]),
+            "what rests is not stuck"
+        );
     }
 }

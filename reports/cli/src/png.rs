@@ -62,3 +62,45 @@ fn reading() -> Reading<'static> {
     fonts.set_sans_serif_family("DejaVu Sans");
     Reading { fontdb: Arc::new(fonts), ..Reading::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use doublehold::figure::{Options, svg};
+    use doublehold::picture::view::View;
+    use doublehold_scenarios::{Engine, SimEngine, catalog};
+
+    use super::png;
+
+    fn view() -> View {
+        let scenario = catalog::load("quiet", &[]).expect("in the catalogue");
+        let (report, _, detail) = SimEngine.prepare(&scenario).expect("it runs").run_with_detail(1);
+        View::of_run(&report, Some(detail))
+    }
+
+    fn narrow(view: &View) -> String {
+        svg(view, &Options { width: Options::NARROWEST, ..Options::default() })
+    }
+
+    #[test]
+    fn a_png_is_the_figure_and_the_same_every_time() {
+        let mut view = view();
+        view.messages.truncate(20);
+        let figure = narrow(&view);
+        let (one, other) = (png(&figure).expect("a picture"), png(&figure).expect("a picture"));
+        assert!(one == other, "two pictures of one run differ");
+        assert!(one.starts_with(b"\x89PNG\r\n\x1a\n"));
+        let width = u32::from_be_bytes(one[16..20].try_into().expect("four bytes"));
+        assert_eq!(width, 2 * Options::NARROWEST, "it is drawn sharper than on a screen");
+        // Text was drawn: without its font the picture would be nearly empty.
+        assert!(one.len() > 20_000, "{} bytes", one.len());
+    }
+
+    #[test]
+    fn a_run_with_too_many_lanes_is_no_png_and_says_so() {
+        let mut view = view();
+        view.messages.clear();
+        view.lanes.clients = vec![view.lanes.clients[0].clone(); 3_000];
+        let refused = png(&narrow(&view)).expect_err("too high").to_string();
+        assert!(refused.contains("an SVG or HTML file takes any height"), "{refused}");
+    }
+}

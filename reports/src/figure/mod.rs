@@ -60,5 +60,5 @@ impl Default for Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn svg(view: &View, options: &Options) -> String {
-    sheet::draw(view, options).markup
+    sheet::draw(view, options)
 }

@@ -28,14 +28,8 @@ struct Sheet<'v> {
     paper: Paper,
 }
 
-/// A figure, and how large it is.
-pub(super) struct Drawing {
-    pub(super) markup: String,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
-
-pub(super) fn draw(view: &View, options: &Options) -> Drawing {
+/// The text of a figure.
+pub(super) fn draw(view: &View, options: &Options) -> String {
     let width = f64::from(options.width.max(Options::NARROWEST));
     let id: String = options.id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').collect();
     let id = format!("figure-{id}");
@@ -52,20 +46,19 @@ pub(super) fn draw(view: &View, options: &Options) -> Drawing {
 }
 
 impl Sheet<'_> {
-    fn finish(self) -> Drawing {
+    fn finish(self) -> String {
         let size = (self.width, self.below + MARGIN);
         let (width, height) = (number(size.0), number(size.1));
         let id = &self.id;
         let definitions = inks::definitions(id, self.view.lanes.clients.len());
-        let markup = format!(
+        format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\" fill=\"{INK}\" id=\"{id}\" role=\"img\">\n\
              <style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
              stroke-linejoin:round}}</style>\n\
              {definitions}<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
             self.paper.into_markup()
-        );
-        Drawing { markup, width: size.0, height: size.1 }
+        )
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {

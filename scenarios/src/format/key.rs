@@ -41,6 +41,6 @@ impl fmt::Display for Key {
 }
 
 /// The words of a list of choices.
-pub fn words_of<T>(choices: Choices<T>) -> Vec<&'static str> {
+pub(super) fn words_of<T>(choices: Choices<T>) -> Vec<&'static str> {
     choices.iter().map(|(word, _)| *word).collect()
 }

@@ -12,14 +12,19 @@ pub enum Origin {
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// The place of it.
     pub origin: Origin,
+    /// What is wrong.
     pub cause: String,
+    /// The way out.
     pub hint: String,
 }
 
+/// A part that was read, or what is wrong with it.
 pub type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
+    /// A problem with its cause and the way out.
     pub fn new(origin: Origin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { origin, cause: cause.into(), hint: hint.into() }
     }

@@ -37,6 +37,7 @@ pub struct Section<'a> {
 /// A value, with the path under which messages name it.
 #[derive(Clone)]
 pub struct Field<'a> {
+    /// The path of its table, as `lock`.
     pub path: String,
     node: &'a Node,
 }
@@ -107,12 +108,14 @@ impl<'a> Section<'a> {
         self.get(key).map_or(Ok(default), |field| field.choice(choices))
     }
 
+    /// A problem with it.
     pub fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem::new(self.origin, cause, hint)
     }
 }
 
 impl<'a> Field<'a> {
+    /// A problem with it.
     pub fn problem(&self, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem::new(self.node.origin, cause, hint)
     }
@@ -220,6 +223,7 @@ impl<'a> Field<'a> {
         self.text().ok()?.trim().parse().ok()
     }
 
+    /// The value that its word stands for.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         self.choice_with(choices, suggest::hint)
     }
@@ -328,6 +332,7 @@ impl<'a> Field<'a> {
         Ok(DelayLaw::Quantiles(quantiles.into()))
     }
 
+    /// A chance, as `1/100`.
     pub fn probability(&self) -> Result<Probability> {
         let hint = "write a ratio from \"0/1\" to \"1/1\"";
         let text = self.text().map_err(|_| self.must_be("a probability such as \"1/200\"", hint))?;
@@ -362,6 +367,7 @@ impl<'a> Field<'a> {
         self.must_be(what, &typed.map_or(hint.to_owned(), |it| format!("did you mean \"{it}\"?")))
     }
 
+    /// The problem that its value is not of that kind.
     pub fn must_be(&self, what: &str, hint: &str) -> Problem {
         self.problem(format!("`{}` must be {what}, not {}", self.path, self.node.value.shown()), hint)
     }

@@ -17,19 +17,28 @@ use super::syntax;
 /// A value and where it was written.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// The value.
     pub value: Value,
+    /// The place of it.
     pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
+/// A value of TOML.
 pub enum Value {
+    /// A text.
     Text(String),
+    /// A whole number.
     Integer(i64),
+    /// True or false.
     Flag(bool),
+    /// A list.
     List(Vec<Node>),
+    /// A table.
     Table(Table),
 }
 
+/// The values of a table by their keys.
 pub type Table = BTreeMap<String, Node>;
 
 impl Node {

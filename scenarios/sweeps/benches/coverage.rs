@@ -15,7 +15,7 @@
 
 #[path = "../tests/it/closed_forms/estimate.rs"]
 mod estimate;
-#[path = "../tests/closed_forms/worlds.rs"]
+#[path = "../tests/it/closed_forms/worlds.rs"]
 #[expect(dead_code, reason = "what only tests look at")]
 mod worlds;
 
@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use doublehold_statistics::{Confidence, Estimate, Unsupported};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::pool::cores;
+use doublehold_statistics::{Confidence, Estimate, Unsupported};
 
 use self::estimate::{Said, asked, estimate};
 use self::worlds::{World, worlds};

@@ -94,7 +94,7 @@ impl Scale {
     }
 
     /// Words side by side, at 0, 1, 2 and so on.
-    pub fn words_of(words: &[String]) -> Scale {
+    pub(super) fn words_of(words: &[String]) -> Scale {
         let high = words.len().max(1) as f64 - 0.5;
         Scale { low: -0.5, high, kind: Kind::Words(words.to_vec()), quantity: Quantity::Number }
     }

@@ -162,30 +162,3 @@ fn a_run_of_very_many_grants_is_a_figure_of_bounded_size() {
     }
     assert!(sizes[1] < sizes[0] * 11 / 10 && sizes[1] < 4_000_000, "{sizes:?} bytes");
 }
-
-#[cfg(feature = "cli")]
-#[test]
-fn a_png_is_the_figure_and_the_same_every_time() {
-    use doublehold::figure::png;
-    let mut view = of_catalogue("quiet").view;
-    view.messages.truncate(20);
-    let options = Options { width: Options::NARROWEST, ..Options::default() };
-    let (one, other) = (png(&view, &options).expect("a picture"), png(&view, &options).expect("a picture"));
-    assert!(one == other, "two pictures of one run differ");
-    assert!(one.starts_with(b"\x89PNG\r\n\x1a\n"));
-    let width = u32::from_be_bytes(one[16..20].try_into().expect("four bytes"));
-    assert_eq!(width, 2 * Options::NARROWEST, "it is drawn sharper than on a screen");
-    // Text was drawn: without its font the picture would be nearly empty.
-    assert!(one.len() > 20_000, "{} bytes", one.len());
-}
-
-#[cfg(feature = "cli")]
-#[test]
-fn a_run_with_too_many_lanes_is_no_png_and_says_so() {
-    let mut view = of_catalogue("quiet").view;
-    view.messages.clear();
-    view.lanes.clients = vec![view.lanes.clients[0].clone(); 3_000];
-    let options = Options { width: Options::NARROWEST, ..Options::default() };
-    let refused = doublehold::figure::png(&view, &options).expect_err("too high").to_string();
-    assert!(refused.contains("an SVG or HTML file takes any height"), "{refused}");
-}

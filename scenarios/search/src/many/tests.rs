@@ -154,31 +154,6 @@ fn the_sown_runs_have_everything_that_is_counted() {
     assert!(tally.refused.is_some() && tally.coverage.kinds().count() > 1, "{tally:?}");
 }
 
-/// A search with threads that are slow and begin a run now and then is not stuck, however long it takes.
-#[test]
-fn patience_begins_anew_with_each_run() {
-    let progress = Progress::of(NonZeroUsize::new(2).expect("two"));
-    let mut watch = progress.watch(Duration::from_secs(3));
-    progress.begins(0, Seed(7));
-    progress.begins(1, Seed(5));
-    assert_eq!(progress.under_way(), [Seed(5), Seed(7)], "in their order, whoever runs them");
-    for seed in 8..20 {
-        assert_eq!(watch.is_over(&progress, TICK), None, "a run began");
-        for _ in 0..2 {
-            assert_eq!(watch.is_over(&progress, Duration::from_secs(1)), None, "two seconds of three");
-        }
-        progress.begins(0, Seed(seed));
-    }
-    progress.rests(0);
-    assert_eq!(watch.is_over(&progress, TICK), None);
-    assert_eq!(watch.is_over(&progress, Duration::from_secs(2)), None);
-    assert_eq!(
-        watch.is_over(&progress, Duration::from_secs(1)),
-        Some(vec![Seed(5)]),
-        "what rests is not stuck"
-    );
-}
-
 /// Runs that take a while, one of which panics where nothing catches it: a mistake of this program's own.
 struct Broken {
     at: u64,

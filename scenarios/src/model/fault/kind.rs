@@ -44,16 +44,22 @@ pub enum Nature {
 
 /// A field of an effect, to be filled from a file or written to one.
 pub enum Slot<'a> {
+    /// Hosts by name.
     Hosts(&'a mut Names),
     /// Nodes, none of them, or, where it is not said, all.
     Tell(&'a mut Option<Names>),
+    /// The node that others follow.
     Master(&'a mut String),
     /// Its default is in the prototype.
     Flag(&'a mut bool),
+    /// A step of a clock, in nanoseconds.
     Step(&'a mut i64),
+    /// A rate of clocks.
     Rate(&'a mut RatePpb),
+    /// One of the three clocks.
     Clock(&'a mut ClockKind),
     /// With an example for a file that lacks it.
     Delay(&'static str, &'a mut Duration),
+    /// A chance.
     Probability(&'a mut Probability),
 }

@@ -19,7 +19,9 @@ pub const ELSEWHERE: &str = "name a file in a directory that exists and that you
 
 /// A place that cannot be opened: the cause, and the way out.
 pub struct Refusal {
+    /// The cause.
     pub source: io::Error,
+    /// The way out.
     pub hint: &'static str,
 }
 

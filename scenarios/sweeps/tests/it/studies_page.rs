@@ -35,7 +35,7 @@ fn every_cell_of_the_examples_can_be_run() {
     assert_eq!(sizes, [(12, 1), (1, 6)], "cells and strata, as the page says");
     // The study behind a table of FORMAT.md: its seven locks, at times and at steps.
     let at_steps =
-        parsed(include_str!("../../benches/at-steps.toml")).unwrap_or_else(|error| panic!("{error}"));
+        parsed(include_str!("../../../benches/at-steps.toml")).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(at_steps.cells(), 14);
     for study in studies.iter().chain([&at_steps]) {
         for cell in 0..study.cells() {

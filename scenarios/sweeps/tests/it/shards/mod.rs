@@ -1,6 +1,6 @@
 //! The order of a study's batches and the shards that they belong to, against every batch of a small study written out.
 
-mod model;
+pub(crate) mod model;
 
 use std::collections::{BTreeMap, VecDeque};
 
