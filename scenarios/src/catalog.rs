@@ -104,6 +104,10 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
 }
 
 /// Loads a scenario by its name or its file's path, which counts from a folder.
+///
+/// # Errors
+///
+/// If there is no such scenario, the file cannot be read, or anything in it is refused.
 pub fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, ScenarioError> {
     source(name_or_path, folder)?.read()
 }
@@ -262,6 +266,10 @@ fn example(what: FileKind) -> &'static str {
 }
 
 /// Reads a file that a user named: small, a file, text, and not empty.
+///
+/// # Errors
+///
+/// If it is none of these.
 pub fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
     let file_name = || shorten(path);
     let refused = |cause: &str, hint: &str| ScenarioError::NotText {

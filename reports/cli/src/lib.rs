@@ -20,7 +20,7 @@ mod numbers;
 mod output;
 mod png;
 mod scenario_file;
-pub mod serve;
+mod serve;
 mod show;
 mod stopping;
 mod troubles;

@@ -22,7 +22,7 @@ use crate::model::scenario::{Expected, HostIndex, Scenario};
 use doublehold_sim::Seed;
 
 pub use causes::{Cause, Causes, Found, Shares, Violation, What};
-pub use hit::{Hit, Place};
+pub use hit::{Hit, StruckAt};
 pub use replay::{Compared, Replay};
 pub(crate) use replay::{HASH_RULES, differing};
 

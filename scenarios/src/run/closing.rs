@@ -10,14 +10,14 @@ use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::scenario::{HostIndex, Limits, Scenario};
 use crate::report::FaultReport;
-use crate::report::{Hit, Place};
+use crate::report::{Hit, StruckAt};
 use doublehold_words as words;
 
 /// What became of each fault, for those who count.
 pub(super) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {
     let hit = |(fault, struck): (&Fault, &Vec<Struck>)| Hit {
         kind: fault.effect.kind().word,
-        place: Place::of(&fault.at),
+        place: StruckAt::of(&fault.at),
         struck: struck.len() as u64,
     };
     faults.iter().zip(struck).map(hit).collect()

@@ -208,6 +208,10 @@ impl PreparedSim {
 
     /// Another scenario of the same lock, over the same connections. Of one with weather the random faults are not
     /// drawn.
+    ///
+    /// # Errors
+    ///
+    /// If the scenario cannot be run.
     pub fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         check(scenario)?;
         PreparedSim::calm(self.engine, self.driver, &self.kind, scenario)

@@ -77,6 +77,10 @@ pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
 }
 
 /// The same, where the path of a file counts from a folder.
+///
+/// # Errors
+///
+/// As [`read`].
 pub fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {

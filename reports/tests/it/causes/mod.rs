@@ -100,7 +100,7 @@ fn look(number: u64, count: &Mutex<Count>) {
 }
 
 fn world(name: &str) -> Scenario {
-    let path = format!("{}/tests/causes/worlds/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/it/causes/worlds/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("a file of this folder");
     Source { name: name.to_owned(), file: path, text, ..Source::default() }
         .read()

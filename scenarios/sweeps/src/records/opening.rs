@@ -26,6 +26,10 @@ pub struct Refusal {
 }
 
 /// Opens a file for reading. Whatever is none is refused: opening a pipe waits for somebody who writes to it.
+///
+/// # Errors
+///
+/// If the system refuses it, or it is no file.
 pub fn for_reading(path: &Path) -> io::Result<File> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() {
@@ -35,6 +39,10 @@ pub fn for_reading(path: &Path) -> io::Result<File> {
 }
 
 /// Opens for writing, and leaves what is there alone.
+///
+/// # Errors
+///
+/// If the system refuses it.
 pub fn for_writing(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -42,6 +50,10 @@ pub fn for_writing(path: &str) -> io::Result<File> {
 }
 
 /// Calls `open` until it succeeds or fails for another reason than a pipe that nobody reads yet.
+///
+/// # Errors
+///
+/// If nobody reads the pipe after a moment, or the system refuses it for another reason.
 pub fn patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
     let asked = Instant::now();
     loop {

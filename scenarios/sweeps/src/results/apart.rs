@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use doublehold_history::Predicate;
 
 use super::{Pairs, Results};
-use doublehold_statistics::{Between, Confidence, Tested, holm, simultaneous};
+use doublehold_statistics::{Between, Comparison, Confidence, holm, simultaneous};
 
 /// The designs that are told apart, and their ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ impl Results {
         for (point, (one, other), predicate, pairs) in self.pairs.iter() {
             if points.contains(&point) && predicates.contains(&predicate) {
                 let (order, p_value) = pairs.evidence();
-                tests.push(Tested { p_value, discordant: pairs.discordant() });
+                tests.push(Comparison { p_value, discordant: pairs.discordant() });
                 let pair = if order == Ordering::Less { (one, other) } else { (other, one) };
                 which.push(((point, predicate), pair));
             }

@@ -39,7 +39,7 @@ pub use shares::Shard;
 
 /// How batches are run.
 #[derive(Clone, Debug)]
-pub struct Effort {
+pub struct SweepEffort {
     /// On how many threads.
     pub jobs: NonZeroUsize,
     /// How long no run may end, in real time, until it is said that code does not come back.
@@ -82,7 +82,7 @@ pub enum SweepEvent<'a> {
 pub fn sweep(
     study: &Arc<Study>,
     order: Order,
-    effort: &Effort,
+    effort: &SweepEffort,
     tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
     work::run(study, order, effort, tell)

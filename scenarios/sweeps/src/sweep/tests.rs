@@ -11,7 +11,7 @@ use super::*;
 use crate::study::CellId;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Summary};
-use doublehold_scenarios::report::{Hit, Place};
+use doublehold_scenarios::report::{Hit, StruckAt};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared};
 use doublehold_scenarios::{Seed, SimEngine};
 
@@ -39,7 +39,7 @@ fn random(stream: &mut Stream) -> Summary {
     let lengths = |stream: &mut Stream| (0..stream.below(4)).map(|_| length(stream)).collect();
     let hit = |stream: &mut Stream| Hit {
         kind: ["pause", "crash", "cut"][stream.below(3) as usize],
-        place: Place::Time,
+        place: StruckAt::Time,
         struck: stream.below(3),
     };
     let figures = Figures {
@@ -222,8 +222,10 @@ fn swept_until(
     jobs: usize,
     most: usize,
 ) -> Vec<Batch> {
-    let effort =
-        Effort { jobs: NonZeroUsize::new(jobs).expect("at least one"), patience: Duration::from_secs(60) };
+    let effort = SweepEffort {
+        jobs: NonZeroUsize::new(jobs).expect("at least one"),
+        patience: Duration::from_secs(60),
+    };
     let (mut batches, mut begun) = (Vec::new(), 0);
     sweep(study, Order::of(study, Shard::WHOLE, is_enough), &effort, |told| {
         match told {

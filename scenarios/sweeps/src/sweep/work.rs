@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::order::{HandOut, Order, Unit};
-use super::{Effort, SweepError, SweepEvent};
+use super::{SweepEffort, SweepError, SweepEvent};
 use crate::study::Study;
 use doublehold_scenarios::pool::{Progress, Stuck};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared};
@@ -29,7 +29,7 @@ type Done = (Unit, Result<Batch, SweepError>);
 pub(super) fn run(
     study: &Arc<Study>,
     mut order: Order,
-    effort: &Effort,
+    effort: &SweepEffort,
     mut tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
     let progress = Arc::new(Progress::of(effort.jobs));
@@ -63,7 +63,7 @@ pub(super) fn run(
 /// Hands batches out and tells of them, in order.
 fn merge(
     order: &mut Order,
-    effort: &Effort,
+    effort: &SweepEffort,
     (progress, workers): (&Progress, &[thread::JoinHandle<()>]),
     (give, given_back): (&mpsc::Sender<Unit>, &mpsc::Receiver<Done>),
     tell: &mut impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,

@@ -17,7 +17,7 @@ use clap::Args;
 use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::study::{CellId, Study};
-use doublehold_sweeps::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
+use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
 use doublehold_words::{clean, duration};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -123,7 +123,7 @@ fn run(
     (journal, before, all): (&mut Journal, u64, u64),
     stopping: &Stopping,
 ) -> Result<u64, CliError> {
-    let effort = Effort { jobs: arguments.jobs(), patience: PATIENCE };
+    let effort = SweepEffort { jobs: arguments.jobs(), patience: PATIENCE };
     let bar = bar(all, before);
     let began = Instant::now();
     let mut failed = None;
