@@ -9,7 +9,6 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use doublehold_words::{grouped, several};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
@@ -19,7 +18,9 @@ use doublehold_scenarios::report::StruckAt;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Target;
+use doublehold_statistics::PartlyDecided;
 use doublehold_words::{clean, list};
+use doublehold_words::{grouped, several};
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
@@ -33,7 +34,6 @@ use crate::found::Counterexample;
 use crate::layout::wrap;
 use crate::outside::Outside;
 use crate::style::Style;
-use doublehold_statistics::PartlyDecided;
 
 /// A search that is over.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use std::path::Path;
 
 use doublehold_history::Predicate;
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use crate::error::{FileKind, ScenarioError};
 use crate::format::Source;
 use crate::model::scenario::{Expected, Scenario};
-use doublehold_words::suggest;
 
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
 /// read, and again while it is, since some files have no length.

@@ -20,12 +20,12 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_history::{Predicate, Verdict};
-use doublehold_sim::Seed;
-
-use crate::coverage::Coverage;
 use doublehold_scenarios::Prepared;
 use doublehold_scenarios::pool::{Progress, Stuck, caught, cores};
 use doublehold_scenarios::report::Summary;
+use doublehold_sim::Seed;
+
+use crate::coverage::Coverage;
 
 /// How many seeds a thread takes at a time: few enough that a search which stops early makes few runs for nothing, and
 /// many enough that handing them out costs nothing beside them.

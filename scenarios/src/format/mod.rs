@@ -42,7 +42,6 @@ mod write;
 use std::time::Duration;
 
 use doublehold_words::{shorten, typed};
-
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
 pub use made::NoMoment;

@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
+use doublehold_words as words;
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use super::key::{Choices, Key};
 use super::problem::{ItemOrigin, Problem, Result};
 use super::tree::{Item, ItemValue, Table};
 use super::units;
-use doublehold_words as words;
-use doublehold_words::suggest;
 
 const LOG_NORMAL_KEYS: &[&str] = &["median", "sigma"];
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doublehold_sim::{Probability, RatePpb};
 use doublehold_words::{exact_duration, shorten};
+use doublehold_words::{suggest, typed};
 use toml::{Table, Value};
 
 use super::fault::CLOCKS;
@@ -21,7 +22,6 @@ use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
-use doublehold_words::{suggest, typed};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
 const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];

@@ -18,6 +18,7 @@
 
 use std::time::Duration;
 
+use doublehold_words::suggest;
 use doublehold_words::{exact_duration, shorten};
 
 use super::key::Key;
@@ -27,7 +28,6 @@ use super::section::Field;
 use super::tree::Item;
 use super::units;
 use crate::model::when::{Event, Mark, Nth, When};
-use doublehold_words::suggest;
 
 const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's grant\", \"SET executed for c1\" or \
                        \"1s after the 3rd SET executed for c1 on A\"";

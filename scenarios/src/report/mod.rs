@@ -11,20 +11,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use causes::{Cause, Causes, Found, Shares, Violation, What};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
+use doublehold_sim::Seed;
 use doublehold_words::clean;
+pub use hit::{Hit, StruckAt};
+pub use replay::{Compared, Replay};
+pub(crate) use replay::{HASH_RULES, differing};
 use serde::Serialize;
 
 use crate::model::fault::Fault;
 use crate::model::scenario::{Expected, HostIndex, Scenario};
-use doublehold_sim::Seed;
-
-pub use causes::{Cause, Causes, Found, Shares, Violation, What};
-pub use hit::{Hit, StruckAt};
-pub use replay::{Compared, Replay};
-pub(crate) use replay::{HASH_RULES, differing};
 
 /// One run of one scenario.
 #[derive(Clone, Debug)]

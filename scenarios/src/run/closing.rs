@@ -3,6 +3,7 @@
 
 use doublehold_history::{EventKind, History, RunOutcome, TrueNs};
 use doublehold_sim::{Outcome, Run, SimTime, Struck};
+use doublehold_words as words;
 use doublehold_words::exact_duration;
 
 use super::clocks;
@@ -11,7 +12,6 @@ use crate::model::fault::{Fault, Nature};
 use crate::model::scenario::{HostIndex, Limits, Scenario};
 use crate::report::FaultReport;
 use crate::report::{Hit, StruckAt};
-use doublehold_words as words;
 
 /// What became of each fault, for those who count.
 pub(super) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {

@@ -45,13 +45,12 @@ mod touched;
 mod world;
 
 pub use check::PrepareError;
+use doublehold_lockimpl::Descriptor;
 pub use env::{Connection, SimEnv};
 pub use lean::LeanConnection;
+use serde::Serialize;
 pub(crate) use signal::Signal;
 pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
-
-use doublehold_lockimpl::Descriptor;
-use serde::Serialize;
 
 use crate::Seed;
 use crate::model::scenario::Scenario;

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
+use doublehold_words::suggest;
+
 use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
 use crate::format;
 use crate::weather::Weather;
-use doublehold_words::suggest;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
 const FILES: [(&str, &str); 12] = [

@@ -13,9 +13,6 @@
 mod files;
 mod signals;
 
-use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
-use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
-pub(crate) use signals::Signals;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::Ipv4Addr;
@@ -24,6 +21,10 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+
+use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
+use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
+pub(crate) use signals::Signals;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -265,9 +266,10 @@ async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
+
+    use super::*;
 
     /// A run of free ports: what the system gives out, and its neighbours if they are free too.
     fn free_ports(count: u16) -> u16 {

@@ -32,13 +32,11 @@
 pub(crate) mod candidates;
 mod trial;
 
+use candidates::Candidate;
 use doublehold_history::ClientId;
-
 use doublehold_scenarios::PreparedSim;
 use doublehold_scenarios::model::scenario::{HostIndex, Role};
 use doublehold_scenarios::report::Report;
-
-use candidates::Candidate;
 use doublehold_scenarios::report::{Cause, Causes, Found, Shares, Violation, What};
 use trial::{Came, Trials};
 

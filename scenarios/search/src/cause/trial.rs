@@ -1,16 +1,16 @@
 //! Runs without a candidate, and what became of the violation.
 
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
-use doublehold_sim::Seed;
-
-use super::candidates::{host_of, outlasts};
-use super::{EVENTS_MAX, OTHERS};
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{RatePpb, Scenario};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::report::violation::{grants, nth};
 use doublehold_scenarios::report::{Shares, Violation, What};
 use doublehold_scenarios::{Prepared, PreparedSim};
+use doublehold_sim::Seed;
+
+use super::candidates::{host_of, outlasts};
+use super::{EVENTS_MAX, OTHERS};
 
 /// Seeds far from those that people begin with, whose past they would repeat.
 const FAR: u64 = 1_000_000;

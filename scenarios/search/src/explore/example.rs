@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{Predicate, Verdict};
+use doublehold_scenarios::model::fault::Fault;
+use doublehold_scenarios::model::scenario::{Expected, Scenario};
+use doublehold_scenarios::{Engine, PrepareError, Prepared, SimEngine};
 use doublehold_words::list;
 
 use super::Exploration;
 use super::place::Place;
 use crate::shrink::Target;
-use doublehold_scenarios::model::fault::Fault;
-use doublehold_scenarios::model::scenario::{Expected, Scenario};
-use doublehold_scenarios::{Engine, PrepareError, Prepared, SimEngine};
 
 impl Exploration {
     /// The faults of a placement, in the order in which they strike: those of a scenario that is about them, so none is

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::Prepared;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -14,7 +15,6 @@ use super::Exploration;
 use super::found::{Explored, Minimal, Unsaid, Violations, group};
 use super::place::Place;
 use crate::shrink::Target;
-use doublehold_scenarios::Prepared;
 
 /// The version of this format.
 const FORMAT: u32 = 1;

@@ -45,17 +45,15 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use doublehold_sim::Seed;
-use thiserror::Error;
-
 use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::{Engine, LeanEngine, PrepareError, Prepared, PreparedSim};
-
+use doublehold_sim::Seed;
 pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
 pub use kept::NotKept;
 pub use kinds::Kinds;
 pub use place::Place;
+use thiserror::Error;
 pub use world::{CLIENTS, small_world};
 
 /// How many faults a placement may have at most: with more, no world is small enough.

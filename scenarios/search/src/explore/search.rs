@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
+use doublehold_scenarios::Prepared;
+use doublehold_scenarios::pool::caught;
+
 use super::Exploration;
 use super::batches::{Batch, Batches};
 use super::found::{Explored, Tried};
 use super::place::Place;
-use doublehold_scenarios::Prepared;
-use doublehold_scenarios::pool::caught;
 
 impl Exploration {
     /// Tries what `found` has not tried yet, on so many threads, until all is tried or `stop` says so. `each` hears of

@@ -4,11 +4,11 @@
 use std::hint::spin_loop;
 use std::sync::LazyLock;
 
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 use proptest::prelude::*;
 
 use super::*;
-use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 /// The runs that a seed may come to: real ones, each of another kind.
 static RUNS: LazyLock<Vec<Summary>> = LazyLock::new(|| {

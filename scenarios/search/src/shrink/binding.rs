@@ -10,15 +10,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use doublehold_scenarios::model::scenario::{Role, Scenario};
+use doublehold_scenarios::model::when::StepKind;
+use doublehold_scenarios::model::when::{Event, Nth, When};
+use doublehold_scenarios::{Engine, PreparedSim};
 use doublehold_sim::SimTime;
 
 use super::cast::{started_at, struck_at};
 use super::lengths::{down, up};
 use super::search::{Candidate, Keep, Search};
-use doublehold_scenarios::model::scenario::{Role, Scenario};
-use doublehold_scenarios::model::when::StepKind;
-use doublehold_scenarios::model::when::{Event, Nth, When};
-use doublehold_scenarios::{Engine, PreparedSim};
 
 /// How many events of each sort are tried before the instant, and how many after it.
 const NEAR: [(Sort, usize, usize); 4] =

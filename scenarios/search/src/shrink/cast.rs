@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use doublehold_history::{EventKind, LockId, ObjectId};
-
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::cast::Member;
 use doublehold_scenarios::model::fault::{Fault, Slot};
 use doublehold_scenarios::model::scenario::{HostIndex, Role, Scenario, Step};
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, PreparedSim};
+
+use super::search::{Candidate, Keep, Search};
 
 /// Drops clients, nodes, rounds and steps.
 pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {

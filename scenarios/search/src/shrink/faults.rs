@@ -6,9 +6,10 @@
 //! of a fault before the next kind is looked at: what a cut and one clock that jumps can show is not shown with three
 //! clocks.
 
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
 use doublehold_scenarios::{Engine, PreparedSim};
+
+use super::search::{Candidate, Keep, Search};
 
 /// The rarest first.
 const RARITY: [Nature; 8] = [
@@ -139,8 +140,9 @@ fn prototype(effect: &Effect) -> Effect {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use doublehold_scenarios::model::fault::Way;
+
+    use super::*;
 
     fn all_less(fault: &Fault) -> Vec<String> {
         less(fault)

@@ -12,11 +12,12 @@
 
 use std::time::Duration;
 
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
 use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario, Step};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, PreparedSim};
+
+use super::search::{Candidate, Keep, Search};
 
 const MILLISECOND: u64 = 1_000_000;
 

@@ -45,15 +45,13 @@ use std::fmt;
 use doublehold_history::{Predicate, Verdict};
 #[cfg(doc)]
 use doublehold_lockimpl::Nodes;
-use thiserror::Error;
-
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Engine, PrepareError, PreparedSim};
-
 use search::Search;
+use thiserror::Error;
 pub use windows::Window;
 
 /// At how many other seeds the result is tried.

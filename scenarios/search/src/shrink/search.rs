@@ -7,15 +7,15 @@ use std::rc::Rc;
 
 use doublehold_history::RunOutcome;
 use doublehold_lockimpl::{Descriptor, Nodes};
-use doublehold_sim::SimTime;
-
-use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::report::{Report, Summary};
 use doublehold_scenarios::{Engine, Prepared, PreparedSim};
+use doublehold_sim::SimTime;
+
+use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 
 /// How many other seeds a change of a value is tried at, beside the one of the run.
 const PROBES: u64 = 8;

@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use doublehold_sim::Probability;
-
-use super::lengths::down;
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
 use doublehold_scenarios::model::scenario::{DelayLaw, Scenario, Step};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_sim::Probability;
+
+use super::lengths::down;
+use super::search::{Candidate, Keep, Search};
 
 /// Says less, and draws less.
 pub(super) fn plainer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {

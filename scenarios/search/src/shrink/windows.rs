@@ -8,13 +8,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use doublehold_scenarios::model::scenario::Scenario;
+use doublehold_scenarios::model::when::When;
+use doublehold_scenarios::{Engine, PreparedSim};
 use doublehold_words::{duration, exact_duration};
 
 use super::lengths::{Place, is_rate, nanoseconds};
 use super::search::Search;
-use doublehold_scenarios::model::scenario::Scenario;
-use doublehold_scenarios::model::when::When;
-use doublehold_scenarios::{Engine, PreparedSim};
 
 /// Bounds are found to a millisecond, or to a thousandth of themselves where that is more.
 const FINEST_NS: u64 = 1_000_000;

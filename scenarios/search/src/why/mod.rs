@@ -25,19 +25,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+pub use changes::{Caveat, Change};
 use doublehold_history::{Predicate, TrueNs};
-
-use crate::shrink::Target;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::pool::caught;
 use doublehold_scenarios::report::{Report, Summary};
 use doublehold_scenarios::{Engine, PrepareError, Prepared, PreparedSim};
-
 use moves::Trial;
 
-pub use changes::{Caveat, Change};
+use crate::shrink::Target;
 
 /// How many futures each point has.
 pub const FUTURES: u64 = 100;
@@ -329,11 +327,12 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::AtomicU64;
 
-    use super::*;
-    use crate::shrink::cast::without_client;
     use doublehold_scenarios::LeanEngine;
     use doublehold_scenarios::catalog;
     use doublehold_scenarios::report::Grants;
+
+    use super::*;
+    use crate::shrink::cast::without_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {

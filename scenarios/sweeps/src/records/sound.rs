@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 use doublehold_history::Predicate;
+use doublehold_statistics::{Confidence, PartlyDecided};
 
 use super::stated;
-use doublehold_statistics::{Confidence, PartlyDecided};
+use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 
 /// The way out of what is wrong with a batch.
 const CUT: &str =

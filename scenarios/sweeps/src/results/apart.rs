@@ -14,9 +14,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{Between, Comparison, Confidence, holm, simultaneous};
 
 use super::{Pairs, Results};
-use doublehold_statistics::{Between, Comparison, Confidence, holm, simultaneous};
 
 /// The designs that are told apart, and their ranks.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,13 +10,12 @@ mod pairs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::sweep::{Batch, Durations, StudyHeader, Sums};
+pub use apart::Apart;
 use doublehold_history::Predicate;
+pub use pairs::Pairs;
 
 use crate::records::{Records, RecordsError};
-
-pub use apart::Apart;
-pub use pairs::Pairs;
+use crate::sweep::{Batch, Durations, StudyHeader, Sums};
 
 /// A sweep's results.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,9 @@
 //!
 //! Nothing is drawn: the same study is looked at in the same cells everywhere.
 
-use super::Study;
 use doublehold_scenarios::error::ScenarioError;
+
+use super::Study;
 
 /// Up to so many cells are all looked at: some tenths of a second.
 const FEW: u64 = 2_000;

@@ -1,13 +1,13 @@
 //! The grid of a study: its axes in the order in which they were typed, which is that of curves, rows and columns in
 //! reports.
 
-use doublehold_words::shorten;
-
-use super::{Axis, Design, parameters};
 use doublehold_scenarios::format::problem::Result;
 use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::{Item, ItemValue, keys_as_typed};
 use doublehold_scenarios::format::units;
+use doublehold_words::shorten;
+
+use super::{Axis, Design, parameters};
 
 const AXES_MAX: usize = 8;
 const VALUES_MAX: usize = 10_000;

@@ -28,9 +28,6 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::descriptors;
-use doublehold_sim::Probability;
-
-use crate::sweep::{BATCH, SweepError, Unit};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
 use doublehold_scenarios::format::Source;
@@ -39,10 +36,12 @@ use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
 use doublehold_scenarios::{Engine, LeanEngine};
-
+use doublehold_sim::Probability;
 pub(crate) use read::RUNS_MAX;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
+
+use crate::sweep::{BATCH, SweepError, Unit};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]

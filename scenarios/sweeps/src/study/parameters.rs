@@ -22,14 +22,14 @@
 use std::fmt;
 use std::path::Path;
 
-use doublehold_words::shorten;
-
-use super::weather_node;
 use doublehold_scenarios::format::problem::{Problem, Result};
 use doublehold_scenarios::format::section::Field;
 use doublehold_scenarios::format::tree::{Item, ItemValue, Table};
 use doublehold_scenarios::format::vocabulary;
+use doublehold_words::shorten;
 use doublehold_words::suggest;
+
+use super::weather_node;
 
 /// The value that leaves a key out.
 const NONE: &str = "none";

@@ -3,9 +3,6 @@
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_words::shorten;
-
-use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::catalog;
@@ -14,7 +11,10 @@ use doublehold_scenarios::format::problem::{ItemOrigin, Result};
 use doublehold_scenarios::format::section::{Field, Section};
 use doublehold_scenarios::format::tree::Item;
 use doublehold_scenarios::model::fault::Effect;
+use doublehold_words::shorten;
 use doublehold_words::suggest;
+
+use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
 
 const KEYS: &[&str] = &[
     "question",

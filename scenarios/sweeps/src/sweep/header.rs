@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::weather::RandomFault;
+use doublehold_scenarios::{Engine, LeanEngine, Prepared};
+use doublehold_scenarios::{Scenario, format};
 use serde::{Deserialize, Serialize};
 
 use super::SweepError;
@@ -11,9 +14,6 @@ use super::batch::is_zero;
 use super::order::BATCH;
 use super::shares::Shard;
 use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
-use doublehold_scenarios::weather::RandomFault;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{Scenario, format};
 
 /// The version of the records' format. In the first, shards were dealt out in turn, and nothing else was different.
 pub const FORMAT: u32 = 2;

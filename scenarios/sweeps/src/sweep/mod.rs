@@ -24,18 +24,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::study::Study;
+pub use batch::{Batch, PredicateCount, Sums};
 use doublehold_scenarios::PrepareError;
 use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::pool::Stuck;
-
-pub use batch::{Batch, PredicateCount, Sums};
 pub use durations::Durations;
 pub use header::{
     AxisHeader, DesignHeader, FIRST_FORMAT, FORMAT, PartialHeader, PrecisionHeader, StudyHeader, WeatherLine,
 };
 pub use order::{BATCH, Counted, HandOut, Order, ROW, Unit};
 pub use shares::Shard;
+
+use crate::study::Study;
 
 /// How batches are run.
 #[derive(Clone, Debug)]

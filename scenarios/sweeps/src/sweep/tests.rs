@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use doublehold_history::{Evidence, Figures, Predicate, Verdict};
-use doublehold_sim::Stream;
-
-use super::*;
-use crate::study::CellId;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Summary};
 use doublehold_scenarios::report::{Hit, StruckAt};
 use doublehold_scenarios::{Engine, LeanEngine, Prepared};
 use doublehold_scenarios::{Seed, SimEngine};
+use doublehold_sim::Stream;
+
+use super::*;
+use crate::study::CellId;
 
 /// Runs that violate, hold and leave open different predicates, one and several times.
 static RUNS: LazyLock<Vec<Summary>> = LazyLock::new(|| {

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use doublehold_scenarios::pool::{Progress, Stuck};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared};
+use doublehold_scenarios::{PreparedSim, Seed};
+
 use super::batch::Batch;
 use super::order::{HandOut, Order, Unit};
 use super::{SweepEffort, SweepError, SweepEvent};
 use crate::study::Study;
-use doublehold_scenarios::pool::{Progress, Stuck};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{PreparedSim, Seed};
 
 /// How often the caller is asked whether to go on while no batch ends.
 const TICK: Duration = Duration::from_millis(100);

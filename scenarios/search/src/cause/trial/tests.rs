@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::*;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::HostIndex;
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::{Engine, LeanEngine};
+
+use super::*;
 
 struct Asked {
     prepared: PreparedSim,

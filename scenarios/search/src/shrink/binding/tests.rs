@@ -1,12 +1,12 @@
 //! What is tried in the place of a moment, against lists made the slow way: the scenario that comes of it, and the
 //! moments near an instant.
 
-use doublehold_sim::{Seed, Stream};
-
-use super::*;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::when::Mark;
+use doublehold_sim::{Seed, Stream};
+
+use super::*;
 
 fn event(stream: &mut Stream) -> Event {
     let client = ["c1", "c2"][stream.below(2) as usize];

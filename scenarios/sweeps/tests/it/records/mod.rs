@@ -2,12 +2,12 @@
 //! merged as a study says in which every batch is written out (`written`, `sums`). Here: what is refused, and with
 //! which words.
 
-use crate::shards::model;
 mod sums;
 mod written;
 
 use std::path::PathBuf;
 
+use crate::shards::model;
 use doublehold_sweeps::records::{Journal, Records, file_name, files_in, merge};
 use doublehold_sweeps::study::Study;
 use doublehold_sweeps::sweep::{Batch, HandOut, Order, PartialHeader, Shard, StudyHeader};

@@ -8,7 +8,6 @@ use doublehold_scenarios::Seed;
 use doublehold_sim::Stream;
 use doublehold_sweeps::study::{Study, ready};
 use doublehold_sweeps::sweep::{BATCH, Batch, HandOut, Order, Shard, StudyHeader, Unit};
-
 use model::{Model, Planned, is_enough, some_shards};
 
 /// The order of a shard, which is asked the same about precision as the model.
