@@ -34,7 +34,7 @@ fn list() -> Result<String, CliError> {
     let mut text = String::new();
     for found in ready() {
         let study = Study::load(found.name)?;
-        let about = format!("{} ({})", study.question, several(study.cells(), "cell"));
+        let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
         let name = format!("{:<width$}  ", found.name);
         text += &wrap(&about, &name, &" ".repeat(width + 2), show::columns());
     }

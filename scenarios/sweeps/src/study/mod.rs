@@ -35,13 +35,14 @@ use doublehold_scenarios::format::problem::{ItemOrigin, Problem};
 use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
-use doublehold_scenarios::{Engine, LeanEngine};
 use doublehold_sim::Probability;
-pub(crate) use read::RUNS_MAX;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
 
-use crate::sweep::{BATCH, SweepError, Unit};
+use crate::grid::Grid;
+
+/// Seeds of one stratum stay below those of the next.
+pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -140,10 +141,9 @@ impl Study {
         read::read(name, file, text)
     }
 
-    /// How many cells there are: designs times points.
-    pub fn cells(&self) -> u64 {
-        let points = self.axes.iter().map(|axis| axis.values.len() as u64);
-        points.fold(self.designs.len() as u64, u64::saturating_mul)
+    /// Its cells by their numbers.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.designs.len(), self.axes.iter().map(|axis| axis.values.len()))
     }
 
     /// How many parts the runs of each cell are divided into.
@@ -166,31 +166,13 @@ impl Study {
         Ok(strata.runs(climate.as_ref(), self.runs))
     }
 
-    /// The first seed of a batch.
-    pub(crate) fn first_seed(&self, unit: Unit) -> Seed {
-        Seed(self.seed.0 + unit.stratum * RUNS_MAX + unit.batch * BATCH)
-    }
-
-    /// Which design a cell is, and which value it has on each axis, by their numbers. Designs vary fastest, and then
-    /// the last axis.
-    pub fn place(&self, cell: CellId) -> (usize, Vec<usize>) {
-        let designs = self.designs.len() as u64;
-        let (design, mut rest) = ((cell.0 % designs) as usize, cell.0 / designs);
-        let mut values = vec![0; self.axes.len()];
-        for (value, axis) in values.iter_mut().zip(&self.axes).rev() {
-            let count = axis.values.len() as u64;
-            (*value, rest) = ((rest % count) as usize, rest / count);
-        }
-        (design, values)
-    }
-
     /// The scenario of a cell.
     ///
     /// # Errors
     ///
     /// If the values of this cell make no scenario, each alone or together.
     pub fn scenario(&self, cell: CellId) -> Result<Scenario, ScenarioError> {
-        let (design, values) = self.place(cell);
+        let (design, values) = self.grid().place(cell.0);
         self.at(design, &values)
     }
 
@@ -202,22 +184,6 @@ impl Study {
         };
         let point: Vec<Change> = self.axes.iter().zip(values).map(change).collect();
         self.build(&self.designs[design], &point)
-    }
-
-    /// The scenario of one run of a cell, with the faults that its seed draws written out.
-    ///
-    /// # Errors
-    ///
-    /// If the cell cannot be run.
-    pub fn run_of(&self, cell: CellId, part: u64, seed: Seed) -> Result<Scenario, SweepError> {
-        let scenario = self.scenario(cell)?;
-        let prepared = LeanEngine.prepare(&scenario)?;
-        let Some(climate) = prepared.climate() else { return Ok(scenario) };
-        let drawn = match &self.strata {
-            None => climate.draw(seed),
-            Some(strata) => climate.draw_just(seed, &strata.all()[part as usize]),
-        };
-        Ok(Scenario { faults: [&scenario.faults[..], &drawn].concat(), weather: None, ..scenario })
     }
 
     fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {

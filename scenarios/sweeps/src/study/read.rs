@@ -14,7 +14,7 @@ use doublehold_scenarios::model::fault::Effect;
 use doublehold_words::shorten;
 use doublehold_words::suggest;
 
-use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
+use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, locks, parameters};
 
 const KEYS: &[&str] = &[
     "question",
@@ -38,8 +38,6 @@ const DESIGNS_MAX: usize = 60;
 const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
 const RUNS: u64 = 10_000;
-/// Seeds of one stratum stay below those of the next.
-pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
 
 pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
     let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {

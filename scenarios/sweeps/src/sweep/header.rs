@@ -13,6 +13,7 @@ use super::SweepError;
 use super::batch::is_zero;
 use super::order::BATCH;
 use super::shares::Shard;
+use crate::grid::Grid;
 use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
 
 /// The version of the records' format. In the first, shards were dealt out in turn, and nothing else was different.
@@ -121,10 +122,9 @@ pub struct PartialHeader {
 }
 
 impl StudyHeader {
-    /// The number of cells: designs times points.
-    pub fn cells(&self) -> u64 {
-        let values = self.axes.iter().map(|axis| axis.values.len() as u64);
-        values.fold(self.designs.len() as u64, u64::saturating_mul)
+    /// Its cells by their numbers.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.designs.len(), self.axes.iter().map(|axis| axis.values.len()))
     }
 
     /// The first seed of a batch of a stratum; `None` if there is no such seed.
@@ -195,7 +195,7 @@ fn line(fault: &RandomFault) -> WeatherLine {
 
 /// The hashes of each design's first runs at both ends of the grid.
 fn fingerprint(study: &Study) -> Result<Vec<String>, SweepError> {
-    let (designs, cells) = (study.designs.len() as u64, study.cells());
+    let (designs, cells) = (study.designs.len() as u64, study.grid().cells());
     let ends = [0..designs, cells.saturating_sub(designs).max(designs)..cells];
     let hash = |cell| {
         let scenario: Scenario = study.scenario(CellId(cell))?;

@@ -14,6 +14,7 @@ mod batch;
 mod durations;
 mod header;
 mod order;
+mod runs;
 mod shares;
 #[cfg(test)]
 mod tests;

@@ -179,7 +179,7 @@ impl Arguments {
 
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
     fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
-        let (cells, runs) = (study.cells(), order.runs());
+        let (cells, runs) = (study.grid().cells(), order.runs());
         let rate = rate(study)? * self.jobs().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
@@ -226,7 +226,7 @@ fn for_examples(study: &Study, rate: f64) -> String {
 /// slow ones count for as much as they take.
 fn rate(study: &Study) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
-    let cells = study.cells();
+    let cells = study.grid().cells();
     let tried = cells.min(CELLS);
     let mut seconds_a_run = 0.0;
     for number in 0..tried {
