@@ -54,6 +54,6 @@ pub use model::scenario::Scenario;
 pub use model::{cast, fault, scenario, when};
 pub use report::Report;
 pub use run::{
-    Connection, Engine, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared, PreparedSim, SimEngine,
-    SimEnv,
+    Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared,
+    PreparedSim, Searchable, SimEngine, SimEnv, Stepped,
 };

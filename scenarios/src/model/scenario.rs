@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use doublehold_history::{LockId, ObjectId, Predicate, ResourceRules};
 use doublehold_lockimpl::Switches;
-use doublehold_sim::Seed;
 /// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
 pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
@@ -20,6 +19,7 @@ use super::fault::Fault;
 pub use super::host::{HostIndex, HostSetup, Role};
 use super::weather::Weather;
 use super::when::When;
+use crate::Seed;
 
 /// A scenario, ready to be run from a seed.
 ///

@@ -15,13 +15,13 @@ pub use causes::{Cause, Causes, Found, Shares, Violation, What};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
-use doublehold_sim::Seed;
 use doublehold_words::clean;
 pub use hit::{Hit, StruckAt};
 pub use replay::{Compared, Replay};
 pub(crate) use replay::{HASH_RULES, differing};
 use serde::Serialize;
 
+use crate::Seed;
 use crate::model::fault::Fault;
 use crate::model::scenario::{Expected, HostIndex, Scenario};
 

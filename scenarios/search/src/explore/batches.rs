@@ -4,6 +4,8 @@
 //! batch is of one set and of some of the faults that may strike next. What may strike next is found by running the set
 //! so far with its trace kept: one such run for thousands of placements.
 
+use doublehold_scenarios::Stepped;
+
 use super::Exploration;
 use super::place::Place;
 
@@ -22,8 +24,8 @@ pub(super) struct Batch {
 }
 
 /// All batches, in order.
-pub(super) struct Batches<'a> {
-    exploration: &'a Exploration,
+pub(super) struct Batches<'a, P> {
+    exploration: &'a Exploration<P>,
     /// How many faults the sets have that are listed now.
     faults: usize,
     /// For each fault but the last what may strike and which of it is chosen; for the last one what is left to list.
@@ -36,8 +38,8 @@ struct Open {
     next: usize,
 }
 
-impl<'a> Batches<'a> {
-    pub(super) fn new(exploration: &'a Exploration) -> Batches<'a> {
+impl<'a, P: Stepped> Batches<'a, P> {
+    pub(super) fn new(exploration: &'a Exploration<P>) -> Batches<'a, P> {
         Batches { exploration, faults: 0, open: Vec::new(), number: 0 }
     }
 
@@ -65,7 +67,7 @@ impl<'a> Batches<'a> {
     }
 }
 
-impl Iterator for Batches<'_> {
+impl<P: Stepped> Iterator for Batches<'_, P> {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::Prepared;
+use doublehold_scenarios::Stepped;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -61,7 +61,7 @@ struct KeptFinding {
     sets: Vec<Vec<Place>>,
 }
 
-impl Exploration {
+impl<P: Stepped> Exploration<P> {
     /// What was found so far, as the text of a file.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ use std::collections::BTreeMap;
 
 use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
-use doublehold_scenarios::{Engine, LeanEngine, PrepareError, Prepared, PreparedSim};
+use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Stepped};
 use doublehold_sim::Seed;
 pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
 pub use kept::NotKept;
@@ -121,8 +121,8 @@ pub enum Refused {
 /// assert!(found.complete && found.runs_with(Target::Violates(Predicate::P3)) > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Exploration {
-    prepared: PreparedSim,
+pub struct Exploration<P = PreparedSim> {
+    prepared: P,
     kinds: Kinds,
     faults: usize,
     seed: Seed,
@@ -131,8 +131,7 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// A search in which placements have at most so many faults of these kinds. Faults and expectations of the scenario
-    /// are left out.
+    /// A search on the [`LeanEngine`]: see [`Exploration::on`].
     ///
     /// # Errors
     ///
@@ -143,6 +142,24 @@ impl Exploration {
         faults: usize,
         seed: impl Into<Seed>,
     ) -> Result<Exploration, Refused> {
+        Exploration::on(&LeanEngine, scenario, kinds, faults, seed)
+    }
+}
+
+impl<P: Stepped> Exploration<P> {
+    /// A search in which placements have at most so many faults of these kinds. Faults and expectations of the scenario
+    /// are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the number, a kind or the scenario cannot be used.
+    pub fn on(
+        engine: &impl Engine<Prepared = P>,
+        scenario: &Scenario,
+        kinds: &[impl AsRef<str>],
+        faults: usize,
+        seed: impl Into<Seed>,
+    ) -> Result<Exploration<P>, Refused> {
         if !(1..=FAULTS_MAX).contains(&faults) {
             return Err(Refused::Faults { given: faults });
         }
@@ -154,7 +171,7 @@ impl Exploration {
             sets: Vec::new(),
             ..scenario.clone()
         };
-        let prepared = LeanEngine.prepare(&bare)?;
+        let prepared = engine.prepare(&bare)?;
         let seed = seed.into();
         let steps = prepared.steps(seed);
         if let Some(kind) = kinds.idle(&steps) {
@@ -223,7 +240,7 @@ impl Exploration {
     }
 
     /// The run of a placement.
-    fn with(&self, places: &[Place]) -> PreparedSim {
+    fn with(&self, places: &[Place]) -> P {
         let faults =
             places.iter().map(|place| place.fault(&self.kinds).expect("a fault of this search")).collect();
         self.prepared.with_faults(faults).expect("the scenario has the hosts of its own steps")

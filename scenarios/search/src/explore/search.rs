@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-use doublehold_scenarios::Prepared;
+use doublehold_scenarios::Stepped;
 use doublehold_scenarios::pool::caught;
 
 use super::Exploration;
@@ -18,7 +18,7 @@ use super::batches::{Batch, Batches};
 use super::found::{Explored, Tried};
 use super::place::Place;
 
-impl Exploration {
+impl<P: Stepped> Exploration<P> {
     /// Tries what `found` has not tried yet, on so many threads, until all is tried or `stop` says so. `each` hears of
     /// each placement, in order.
     #[must_use]

@@ -7,7 +7,7 @@
 //! clocks.
 
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
 
 use super::search::{Candidate, Keep, Search};
 
@@ -24,7 +24,7 @@ const RARITY: [Nature; 8] = [
 ];
 
 /// Drops faults and parts of them.
-pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::Seed) {
         return;
     }
@@ -35,7 +35,7 @@ pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
 }
 
 /// Drops faults of one nature: all, halves, quarters, and in the end one by one.
-fn drop_chunks<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, nature: Nature) {
+fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature: Nature) {
     let mut size = of(nature, &search.scenario().faults).len();
     while size > 0 {
         let mut first = 0;

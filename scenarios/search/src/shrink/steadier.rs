@@ -6,13 +6,13 @@
 
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::{Mark, When};
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
 
 use super::lengths::{Place, ladder_above};
 use super::search::{Candidate, Keep, Search};
 
 /// Makes the violation one of more seeds.
-pub(super) fn steadier<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn steadier<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     if !search.is_steady() {
         search.sweep(Keep::MoreSeeds, |search| {
             let scenario = search.scenario();

@@ -32,7 +32,7 @@ use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::pool::caught;
 use doublehold_scenarios::report::{Report, Summary};
-use doublehold_scenarios::{Engine, PrepareError, Prepared, PreparedSim};
+use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable};
 use moves::Trial;
 
 use crate::shrink::Target;
@@ -127,7 +127,8 @@ pub enum WhyError {
 /// If the run does not do it, or cannot be made.
 ///
 /// ```
-/// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog, why::why};
+/// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog};
+/// use doublehold_search::why::why;
 ///
 /// let scenario = catalog::load("clock-jump", &[])?;
 /// let why = why((&SimEngine, &LeanEngine), &scenario, Seed(1), None, std::num::NonZeroUsize::MIN)?;
@@ -144,8 +145,8 @@ pub fn why<E, M>(
     jobs: NonZeroUsize,
 ) -> Result<Why, WhyError>
 where
-    E: Engine<Prepared = PreparedSim> + Sync,
-    M: Engine<Prepared = PreparedSim> + Sync,
+    E: Engine<Prepared: Futures> + Sync,
+    M: Engine<Prepared: Searchable> + Sync,
 {
     let report = engine.prepare(scenario)?.run(seed);
     let prepared = engine.prepare(&report.scenario)?;
@@ -174,7 +175,7 @@ fn checked<E: Engine>(change: Change, engine: &E) -> Option<Change> {
 }
 
 /// The points of a run, and how many of their futures come out the same.
-fn points(prepared: &PreparedSim, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
+fn points(prepared: &impl Futures, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
     let moments = happenings::moments(report);
     let same = in_parallel(&moments, jobs, |moment| {
         let struck = faults_by(report, moment);
@@ -206,7 +207,7 @@ struct Outcome {
     granted: bool,
 }
 
-impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
+impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
     fn new(many: &'a M, report: &Report, target: Target) -> Result<Self, WhyError> {
         let faults: Vec<Fault> = report.scenario.faults.iter().cloned().map(Fault::optional).collect();
         let trials = moves::trials(report, &faults, seeds(TRIALS));

@@ -26,9 +26,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use batch::{Batch, PredicateCount, Sums};
-use doublehold_scenarios::PrepareError;
 use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::pool::Stuck;
+use doublehold_scenarios::{Engine, PrepareError, Searchable};
 pub use durations::Durations;
 pub use header::{
     AxisHeader, DesignHeader, FIRST_FORMAT, FORMAT, PartialHeader, PrecisionHeader, StudyHeader, WeatherLine,
@@ -75,16 +75,17 @@ pub enum SweepEvent<'a> {
     Tick(u64),
 }
 
-/// Runs what is left of a study, in order, until it is done or `tell` says so.
+/// Runs what is left of a study on an engine, in order, until it is done or `tell` says so.
 ///
 /// # Errors
 ///
 /// If a cell cannot be run, or its code does not come back.
-pub fn sweep(
+pub fn sweep<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
+    engine: &Arc<E>,
     study: &Arc<Study>,
     order: Order,
     effort: &SweepEffort,
     tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
-    work::run(study, order, effort, tell)
+    work::run(engine, study, order, effort, tell)
 }

@@ -1,7 +1,7 @@
 //! The runs of a study: the seeds of its batches, and one run of a cell as a scenario.
 
 use doublehold_scenarios::model::scenario::Scenario;
-use doublehold_scenarios::{Engine, LeanEngine, Seed};
+use doublehold_scenarios::{Engine, Searchable, Seed};
 
 use super::SweepError;
 use super::order::{BATCH, Unit};
@@ -18,9 +18,15 @@ impl Study {
     /// # Errors
     ///
     /// If the cell cannot be run.
-    pub fn run_of(&self, cell: CellId, part: u64, seed: Seed) -> Result<Scenario, SweepError> {
+    pub fn run_of(
+        &self,
+        engine: &impl Engine<Prepared: Searchable>,
+        cell: CellId,
+        part: u64,
+        seed: Seed,
+    ) -> Result<Scenario, SweepError> {
         let scenario = self.scenario(cell)?;
-        let prepared = LeanEngine.prepare(&scenario)?;
+        let prepared = engine.prepare(&scenario)?;
         let Some(climate) = prepared.climate() else { return Ok(scenario) };
         let drawn = match &self.strata {
             None => climate.draw(seed),

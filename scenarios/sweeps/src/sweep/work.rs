@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_scenarios::pool::{Progress, Stuck};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{PreparedSim, Seed};
+use doublehold_scenarios::{Engine, Searchable, Seed};
 
 use super::batch::Batch;
 use super::order::{HandOut, Order, Unit};
@@ -27,7 +26,8 @@ type Done = (Unit, Result<Batch, SweepError>);
 
 /// See [`super::sweep`].
 #[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
-pub(super) fn run(
+pub(super) fn run<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
+    engine: &Arc<E>,
     study: &Arc<Study>,
     mut order: Order,
     effort: &SweepEffort,
@@ -39,9 +39,9 @@ pub(super) fn run(
     let (give_back, given_back) = mpsc::channel::<Done>();
     let given = Arc::new(Mutex::new(given));
     let worker = |worker| {
-        let (study, progress, over) = (study.clone(), progress.clone(), over.clone());
+        let (engine, study, progress, over) = (engine.clone(), study.clone(), progress.clone(), over.clone());
         let (given, give_back) = (given.clone(), give_back.clone());
-        let work = move || work(&study, (worker, &progress), &over, &given, &give_back);
+        let work = move || work((&*engine, &study), (worker, &progress), &over, &given, &give_back);
         thread::Builder::new().spawn(work)
     };
     let (workers, refused): (Vec<_>, Vec<_>) = (0..effort.jobs.get()).map(worker).partition(Result::is_ok);
@@ -120,8 +120,8 @@ fn merge(
 }
 
 /// Runs batches until there are no more.
-fn work(
-    study: &Study,
+fn work<E: Engine<Prepared: Searchable>>(
+    (engine, study): (&E, &Study),
     (worker, progress): (usize, &Progress),
     over: &AtomicBool,
     given: &Mutex<mpsc::Receiver<Unit>>,
@@ -133,8 +133,8 @@ fn work(
         let next = given.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(unit) = next else { return };
         let begins = |seed| progress.begins(worker, seed);
-        let batch =
-            prepared(study, unit, &mut last).map(|prepared| batch(study, unit, &prepared, over, begins));
+        let batch = prepared((engine, study), unit, &mut last)
+            .map(|prepared| batch(study, unit, &*prepared, over, begins));
         progress.rests(worker);
         if over.load(Ordering::Relaxed) || give_back.send((unit, batch)).is_err() {
             return;
@@ -142,13 +142,18 @@ fn work(
     }
 }
 
-type Last = Option<(u64, Arc<PreparedSim>)>;
+/// The preparation of a cell, by the number of that cell.
+type Last<P> = Option<(u64, Arc<P>)>;
 
-fn prepared(study: &Study, unit: Unit, last: &mut Last) -> Result<Arc<PreparedSim>, SweepError> {
+fn prepared<E: Engine>(
+    (engine, study): (&E, &Study),
+    unit: Unit,
+    last: &mut Last<E::Prepared>,
+) -> Result<Arc<E::Prepared>, SweepError> {
     match last {
         Some((cell, prepared)) if *cell == unit.cell.0 => Ok(prepared.clone()),
         _ => {
-            let prepared = Arc::new(LeanEngine.prepare(&study.scenario(unit.cell)?)?);
+            let prepared = Arc::new(engine.prepare(&study.scenario(unit.cell)?)?);
             *last = Some((unit.cell.0, prepared.clone()));
             Ok(prepared)
         }
@@ -159,7 +164,7 @@ fn prepared(study: &Study, unit: Unit, last: &mut Last) -> Result<Arc<PreparedSi
 fn batch(
     study: &Study,
     unit: Unit,
-    prepared: &PreparedSim,
+    prepared: &impl Searchable,
     over: &AtomicBool,
     begins: impl Fn(Seed),
 ) -> Batch {

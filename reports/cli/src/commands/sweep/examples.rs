@@ -13,7 +13,7 @@ use doublehold_history::Predicate;
 use doublehold_history::instant;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, LeanEngine, Scenario, Seed, SimEngine};
 use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Shard, SweepError};
@@ -185,7 +185,9 @@ fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> R
 
 /// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
 fn simplest(study: &Study, chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
-    let run = |seed: &u64| Ok((Seed(*seed), study.run_of(CellId(chosen.cell), chosen.stratum, Seed(*seed))?));
+    let run = |seed: &u64| {
+        Ok((Seed(*seed), study.run_of(&LeanEngine, CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
+    };
     let runs = chosen.seeds.iter().map(run).collect::<Result<Vec<_>, SweepError>>()?;
     let fewest = runs.into_iter().min_by_key(|(_, scenario)| scenario.faults.len());
     fewest.ok_or_else(|| CliError::Format("a violation without a seed".to_owned()))

@@ -65,7 +65,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let precise = study.precision.map(|precision| precision.width.as_f64());
     let mut order = Order::of(&study, shard, is_precise(precise));
     arguments.refuse_long(&study, (&order, shard))?;
-    let header = StudyHeader::of(&study, shard)?;
+    let header = StudyHeader::of(&LeanEngine, &study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
     let folder = Folder::open("records", &out)?;
@@ -128,7 +128,7 @@ fn run(
     let began = Instant::now();
     let mut failed = None;
     let mut made = before;
-    sweep(study, order, &effort, |told| {
+    sweep(&Arc::new(LeanEngine), study, order, &effort, |told| {
         match told {
             SweepEvent::Tick(begun) => bar.set_position(before + begun),
             SweepEvent::Batch(batch) => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::{Engine, LeanEngine, PreparedSim};
+use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Stepped};
 
 use super::*;
 

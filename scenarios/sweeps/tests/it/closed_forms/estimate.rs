@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::Seed;
 use doublehold_statistics::{Confidence, Estimate, Part, Unsupported};
 use doublehold_sweeps::results::Cell;
@@ -41,7 +42,7 @@ pub(crate) struct Asked {
 pub(crate) fn asked(name: &str) -> Asked {
     let study = Study::load(&format!("tests/it/closed_forms/{name}.toml"));
     let study = study.unwrap_or_else(|error| panic!("{error}"));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("worlds of ours run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("worlds of ours run");
     Asked { study, header }
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let effort = SweepEffort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
     let (mut cell, mut seeds) = (Cell::default(), Vec::new());
     let order = Order::of(&study, Shard::WHOLE, |_| false);
-    sweep(&study, order, &effort, |told| {
+    sweep(&Arc::new(LeanEngine), &study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             // Strata that are not independent would spread the sum more than its interval says.
             let own = batch.seed..batch.seed + batch.runs;

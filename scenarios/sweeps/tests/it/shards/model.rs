@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, LeanEngine, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Searchable, Seed};
 use doublehold_sim::Stream;
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Batch, Counted, PredicateCount, Shard, Sums};
