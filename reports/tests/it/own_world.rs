@@ -126,7 +126,7 @@ fn names_that_are_alike_do_not_share_files() {
         assert!(file.exists() && !files[..index].contains(file), "{files:?}");
         let name = file.file_name().expect("a file").to_string_lossy();
         assert!(
-            name.starts_with("own_world==names_that_are_alike_do_not_share_files."),
+            name.starts_with("own_world.names_that_are_alike_do_not_share_files."),
             "tests share no files: {name}"
         );
     }
