@@ -15,8 +15,6 @@ const SIZE: usize = 64;
 
 /// Placements that differ in their last fault.
 pub(super) struct Batch {
-    /// Counted from 0.
-    pub(super) number: u64,
     /// The faults that all of them have.
     pub(super) prefix: Vec<Place>,
     /// The last fault of each.
@@ -30,7 +28,6 @@ pub(super) struct Batches<'a, P> {
     faults: usize,
     /// For each fault but the last what may strike and which of it is chosen; for the last one what is left to list.
     open: Vec<Open>,
-    number: u64,
 }
 
 struct Open {
@@ -40,7 +37,7 @@ struct Open {
 
 impl<'a, P: Stepped> Batches<'a, P> {
     pub(super) fn new(exploration: &'a Exploration<P>) -> Batches<'a, P> {
-        Batches { exploration, faults: 0, open: Vec::new(), number: 0 }
+        Batches { exploration, faults: 0, open: Vec::new() }
     }
 
     /// The faults that are chosen: one of each list.
@@ -62,8 +59,7 @@ impl<'a, P: Stepped> Batches<'a, P> {
         let leaves = self.open.pop()?;
         let prefix = self.chosen();
         self.open.push(leaves);
-        self.number += 1;
-        Some(Batch { number: self.number - 1, prefix, last })
+        Some(Batch { prefix, last })
     }
 }
 

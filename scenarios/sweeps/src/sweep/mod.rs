@@ -59,11 +59,6 @@ pub enum SweepError {
     /// Code does not come back.
     #[error(transparent)]
     Stuck(#[from] Stuck),
-    /// The system gives no thread.
-    #[error(
-        "no thread can be started: {0}\nhint: a sweep needs one beside its own: allow this process more of them"
-    )]
-    Threads(std::io::Error),
 }
 
 /// What a sweep tells while it goes on.

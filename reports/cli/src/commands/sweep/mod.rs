@@ -94,7 +94,7 @@ fn tell_of_examples(
     stopping: &Stopping,
 ) -> Result<(), CliError> {
     let began = Instant::now();
-    let (count, failed) = examples::write(folder, study, jobs.get(), stopping)?;
+    let (count, failed) = examples::write(folder, study, jobs, stopping)?;
     for error in failed {
         output::inform(&format!("one example is left out: {error}"));
     }
