@@ -2,7 +2,7 @@
 //! swept a thousand times from fresh seeds, and the intervals are compared with the closed form.
 //!
 //! ```sh
-//! cargo bench -p doublehold --bench coverage
+//! cargo bench -p doublehold-sweeps --bench coverage
 //! ```
 //!
 //! Ends with status 1 if an interval holds the truth in less than 93 or more than 97 of 100 repetitions, or if the mean
