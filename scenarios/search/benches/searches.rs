@@ -9,6 +9,7 @@
 //! things shows others. What is found, and at which seed, is the same everywhere.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "what is measured is real time")]
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

@@ -12,6 +12,7 @@
 //! a bound that is no lower.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "what is measured is real time")]
 
 #[path = "../tests/it/closed_forms/estimate.rs"]
 mod estimate;
