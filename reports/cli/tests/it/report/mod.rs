@@ -74,8 +74,8 @@ fn smallest(folder: &Folder) {
     folder.records(&header(&["plain", "fenced"], &[], 400), &batches);
 }
 
-/// After a wanted change, `UPDATE_GOLDEN=1 cargo test -p doublehold-cli --test it report` writes the files anew;
-/// look at the difference.
+/// After a wanted change, `UPDATE_GOLDEN=1 cargo test -p doublehold --test report` writes the files anew; look at the
+/// difference.
 #[test]
 fn the_pages_of_small_studies_are_those_in_the_repository() {
     let (folder, other) = (Folder::new(), Folder::new());
