@@ -260,7 +260,7 @@ fn example(what: FileKind) -> &'static str {
         FileKind::Weather => {
             "start from one that comes with the program: `doublehold weather cloud` prints it"
         }
-        FileKind::Study => "start from one that comes with the program, scenarios/studies/*.toml",
+        FileKind::Study => "start from one that comes with the program, scenarios/sweeps/studies/*.toml",
         FileKind::Plan => which_file(what),
     }
 }

@@ -1,4 +1,4 @@
-//! Scenario files: from TOML as typed to a [`Scenario`] as meant.
+//! Scenario files: from TOML as typed to a [`Scenario`](crate::Scenario) as meant.
 //!
 //! | step | where |
 //! |---|---|

@@ -2,7 +2,7 @@
 //! swept a thousand times from fresh seeds, and the intervals are compared with the closed form.
 //!
 //! ```sh
-//! cargo bench -p doublehold --bench coverage
+//! cargo bench -p doublehold-sweeps --bench coverage
 //! ```
 //!
 //! Ends with status 1 if an interval holds the truth in less than 93 or more than 97 of 100 repetitions, or if the mean
@@ -12,6 +12,7 @@
 //! a bound that is no lower.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "what is measured is real time")]
 
 #[path = "../tests/it/closed_forms/estimate.rs"]
 mod estimate;

@@ -1,8 +1,8 @@
 //! Systematic search: every placement of a few faults at the steps of a run, each of them run.
 //!
-//! A step is a moment that a file can name (see [`mod@crate::steps`]): a message sent or arrived, a command executed, a
-//! client's clock read, timer or mark, a process started. At each step each kind of fault can strike with a few
-//! magnitudes ([`Kinds`]). A placement is a set of such faults.
+//! A step is a moment that a file can name (an [`Event`](doublehold_scenarios::when::Event)): a message sent or
+//! arrived, a command executed, a client's clock read, timer or mark, a process started. At each step each kind of
+//! fault can strike with a few magnitudes ([`Kinds`]). A placement is a set of such faults.
 //!
 //! # Why each set is run, and once
 //!

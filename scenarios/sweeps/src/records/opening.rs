@@ -5,6 +5,11 @@
 //! a shell starts both ends at once, and then refused. Once a pipe is open, writing to it waits for its reader as
 //! usual: any signal ends that. Not covered: systems that are no Unix open files as they always do.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "who reads a pipe is somebody in real time, and no run waits here"
+)]
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
