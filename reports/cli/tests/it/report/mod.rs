@@ -86,7 +86,8 @@ fn the_pages_of_small_studies_are_those_in_the_repository() {
     for (folder, name) in
         [(&folder, "report.md"), (&folder, "cells.csv"), (&folder, "cells.json"), (&other, "report.html")]
     {
-        let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "report", "golden", name].iter().collect();
+        let path: PathBuf =
+            [env!("CARGO_MANIFEST_DIR"), "tests", "it", "report", "golden", name].iter().collect();
         let actual = folder.read(name);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&path, &actual).expect("the golden file can be written");
