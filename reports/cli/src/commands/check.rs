@@ -6,7 +6,6 @@
 mod junit;
 mod place;
 
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,8 +25,7 @@ use doublehold_scenarios::{
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_words::suggest;
-use doublehold_words::{clean, duration, list, shorten};
-use indicatif::{ProgressBar, ProgressStyle};
+use doublehold_words::{clean, list, shorten};
 
 use self::place::Place;
 use super::kept_nodes::KeptNodes;
@@ -35,6 +33,7 @@ use super::meant;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
@@ -114,7 +113,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let stopping = stopping::listen();
     let place = Place::open(arguments)?;
     let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
-    output::inform(&speed(&tally, took, arguments.jobs()));
+    output::inform(&speed(tally.runs, "run", took, arguments.jobs()));
     let mut troubles = Troubles::default();
     let (mut found, mut pictured) = (Vec::new(), None);
     for (target, seed) in targets(&tally, &asked) {
@@ -306,7 +305,7 @@ fn search(
     let many = Many { seeds: Seed(first)..=Seed(last), jobs: arguments.jobs(), patience: PATIENCE };
     let began = Instant::now();
     let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
-    let bar = bar(arguments.runs, lasting);
+    let bar = bar(arguments.runs.unwrap_or(lasting.as_secs()), "{msg}");
     let tally = run_many(prepared, &many, |tally| {
         let passed = began.elapsed();
         bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
@@ -323,25 +322,6 @@ fn search(
     });
     bar.finish_and_clear();
     Ok((tally?, began.elapsed()))
-}
-
-/// On a terminal, how far the search is.
-fn bar(runs: Option<u64>, lasting: Duration) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(runs.unwrap_or(lasting.as_secs()));
-    let style =
-        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style)
-}
-
-fn speed(tally: &Tally, took: Duration, jobs: NonZeroUsize) -> String {
-    let rate = tally.runs as f64 / took.as_secs_f64().max(0.001);
-    let jobs = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
-    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    format!("{} in {took}, {rate:.0} a second on {jobs}", several(tally.runs, "run"))
 }
 
 /// What was found of what was asked, the gravest first, each with its first seed.

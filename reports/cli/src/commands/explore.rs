@@ -7,7 +7,6 @@ mod shown;
 mod world;
 
 use std::cell::RefCell;
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,6 @@ use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_search::shrink::Target;
-use doublehold_words::duration;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
@@ -26,6 +23,7 @@ use super::check::{changed, predicate};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
@@ -178,7 +176,7 @@ fn search(
     stopping: &Stopping,
 ) -> Explored {
     let (began, before) = (Instant::now(), begun.placements());
-    let bar = bar(exploration.estimate());
+    let bar = bar(u64::try_from(exploration.estimate()).unwrap_or(u64::MAX), "{msg}");
     let mut tried = before;
     let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
     let mut found = begun;
@@ -199,14 +197,8 @@ fn search(
         let _tried_again = kept.keep(exploration, &found);
     }
     bar.finish_and_clear();
-    let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
-    let threads = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
-    output::inform(&format!(
-        "{} placements in {}, {:.0} a second on {threads}",
-        grouped(found.placements() - before),
-        duration(took.as_nanos() as u64),
-        rate(found.placements()),
-    ));
+    let made = found.placements() - before;
+    output::inform(&speed(made, "placement", began.elapsed(), arguments.jobs()));
     found
 }
 
@@ -225,16 +217,6 @@ impl Sitting {
     fn is_over(&self) -> bool {
         self.began.elapsed() >= self.lasts
     }
-}
-
-/// On a terminal, how far the search is, as far as that can be told.
-fn bar(placements: u128) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(u64::try_from(placements).unwrap_or(u64::MAX)).with_style(style)
 }
 
 impl Arguments {

@@ -4,7 +4,7 @@
 //! environment; a run after others differs if something is left over between runs; another thread differs if something
 //! is kept per thread. Two processes that agree prove little by themselves.
 
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -14,6 +14,7 @@ use doublehold_words::clean;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::bar;
 use doublehold::json;
 
 /// As typed.
@@ -89,6 +90,8 @@ impl Difference {
     }
 }
 
+/// Beside the bar.
+pub(crate) const WORDS: &str = "compared {pos} of {len} seeds";
 const AFTER_OTHERS: &str = "after other runs in the same process";
 const OTHER_THREAD: &str = "on another thread";
 const OTHER_PROCESS: &str = "in another process";
@@ -103,10 +106,10 @@ fn verify(
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<Difference>, CliError> {
     let hash = |seed: Seed| prepared.judge(seed).trace_hash.to_string();
-    let mut progress = Progress::new(seeds);
+    let bar = bar(seeds, WORDS);
     let first: Vec<(Seed, String)> = (1..=seeds).map(Seed).map(|seed| (seed, hash(seed))).collect();
     for (seed, here) in first.iter().rev() {
-        progress.step();
+        bar.tick();
         let ways: [(&'static str, Way<'_>); 3] = [
             (AFTER_OTHERS, &|| Ok(hash(*seed))),
             (OTHER_THREAD, &|| on_another_thread(|| hash(*seed))),
@@ -120,6 +123,7 @@ fn verify(
                 return Ok(Some(Difference { seed: *seed, place, hashes, event }));
             }
         }
+        bar.inc(1);
     }
     Ok(None)
 }
@@ -209,35 +213,6 @@ impl Elsewhere for SecondProcess<'_> {
         let _ignored = std::fs::remove_file(&file);
         ran?;
         lines.map_err(|error| CliError::SecondProcess(error.to_string()))
-    }
-}
-
-/// A counter on standard error, if somebody is watching.
-struct Progress {
-    total: u64,
-    done: u64,
-    watched: bool,
-}
-
-impl Progress {
-    fn new(total: u64) -> Progress {
-        Progress { total, done: 0, watched: std::io::stderr().is_terminal() }
-    }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if self.watched {
-            let line = format!("\rcompared {} of {} seeds", self.done - 1, self.total);
-            let _ignored = std::io::stderr().write_all(line.as_bytes());
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.watched {
-            output::inform("\r\x1b[K");
-        }
     }
 }
 

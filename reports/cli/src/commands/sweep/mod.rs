@@ -6,7 +6,6 @@
 mod examples;
 mod shard;
 
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,14 +17,14 @@ use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
-use doublehold_words::{clean, duration};
-use indicatif::{ProgressBar, ProgressStyle};
+use doublehold_words::clean;
 
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::stopping::{self, Stopping};
 use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
 use doublehold_words::shell;
@@ -37,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3600);
 /// How long runs are tried to tell how long all will take.
 const TRIAL: Duration = Duration::from_millis(400);
+/// Beside the bar: how far the sweep is, how fast, and how long it will take.
+pub(crate) const WORDS: &str = "{human_pos} of {human_len} runs, {per_sec}, {eta} left";
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -124,7 +125,9 @@ fn run(
     stopping: &Stopping,
 ) -> Result<u64, CliError> {
     let effort = Effort { jobs: arguments.jobs(), patience: PATIENCE };
-    let bar = bar(all, before);
+    let bar = bar(all, WORDS).with_position(before);
+    // Runs of an earlier sitting tell nothing of how fast this one is.
+    bar.reset_eta();
     let began = Instant::now();
     let mut failed = None;
     let mut made = before;
@@ -143,33 +146,9 @@ fn run(
     bar.finish_and_clear();
     failed.map_or(Ok(()), Err)?;
     if made > before {
-        output::inform(&speed(made - before, began.elapsed(), effort.jobs));
+        output::inform(&speed(made - before, "run", began.elapsed(), effort.jobs));
     }
     Ok(made)
-}
-
-fn speed(runs: u64, took: Duration, jobs: NonZeroUsize) -> String {
-    let rate = runs as f64 / took.as_secs_f64().max(0.001);
-    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    format!(
-        "{} in {took}, {rate:.0} a second on {}",
-        several(runs, "run"),
-        several(jobs.get() as u64, "thread")
-    )
-}
-
-/// On a terminal, how far the sweep is, how fast, and how long it will take.
-fn bar(all: u64, before: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(all).with_position(before);
-    bar.reset_eta();
-    let style =
-        ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} runs, {per_sec}, {eta} left")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style)
 }
 
 impl Arguments {
