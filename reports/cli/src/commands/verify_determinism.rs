@@ -11,6 +11,7 @@ use clap::Args;
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 use doublehold_words::clean;
 
+use super::shared::Changes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -26,14 +27,13 @@ pub(crate) struct Arguments {
     /// How many seeds to try, from 1 on
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
-    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
-    let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
+    let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes };
     let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
     let name = clean(&scenario.name);
     match found {
@@ -171,7 +171,7 @@ fn first_difference(here: &[String], there: &[String]) -> Option<(usize, [String
 /// This program, started again.
 struct SecondProcess<'a> {
     scenario: &'a str,
-    sets: &'a [String],
+    changes: &'a Changes,
 }
 
 impl SecondProcess<'_> {
@@ -179,7 +179,7 @@ impl SecondProcess<'_> {
         let program = std::env::current_exe().map_err(|error| CliError::SecondProcess(error.to_string()))?;
         let mut command = Command::new(program);
         command.args(["run", "--format", "json", "--seed", &seed.to_string()]);
-        command.args(self.sets.iter().flat_map(|set| ["--set", set]));
+        command.args(self.changes.options());
         // After `--`, a scenario's name cannot be taken for an option.
         command.stdin(Stdio::null());
         Ok(command)

@@ -5,7 +5,7 @@ use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 
-use super::super::{exit, meant, scenario, sets};
+use super::super::{exit, meant, scenario};
 use super::Arguments;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -16,7 +16,7 @@ use doublehold::style::{Paint, Style};
 use doublehold::{json, text};
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (name, sets) = (&arguments.scenario, sets(&arguments.set)?);
+    let (name, sets) = (&arguments.scenario, arguments.changes.read()?);
     let names = catalog::variants(name)
         .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.

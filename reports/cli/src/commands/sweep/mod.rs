@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
 use doublehold_words::clean;
 
 use super::meant::{Kind, other_kind};
+use super::shared::Jobs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -51,9 +51,8 @@ pub(crate) struct Arguments {
     /// Run only this part of the study, such as 3/8 [default: as a job array's environment says, or all]
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
-    /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Begin also what takes longer than an hour
     #[arg(long)]
     yes: bool,
@@ -81,7 +80,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         std::process::exit(i32::from(status));
     }
     if shard == Shard::WHOLE {
-        tell_of_examples(&folder, &study, arguments.jobs(), &stopping)?;
+        tell_of_examples(&folder, &study, arguments.jobs.count(), &stopping)?;
     }
     output::print(&format!("{}\n", clean(&path)))?;
     Ok(Exit::AsExpected)
@@ -124,7 +123,7 @@ fn run(
     (journal, before, all): (&mut Journal, u64, u64),
     stopping: &Stopping,
 ) -> Result<u64, CliError> {
-    let effort = Effort { jobs: arguments.jobs(), patience: PATIENCE };
+    let effort = Effort { jobs: arguments.jobs.count(), patience: PATIENCE };
     let bar = bar(all, WORDS).with_position(before);
     // Runs of an earlier sitting tell nothing of how fast this one is.
     bar.reset_eta();
@@ -152,14 +151,10 @@ fn run(
 }
 
 impl Arguments {
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
-    }
-
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
     fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
         let (cells, runs) = (study.cells(), order.runs());
-        let rate = rate(study)? * self.jobs().get() as f64;
+        let rate = rate(study)? * self.jobs.count().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
             "{} of at most {} each, {} {}: about {} at {} a second{}",
@@ -185,7 +180,7 @@ impl Arguments {
     /// The command that goes on, wherever it is typed.
     fn again(&self, out: &str, shard: Shard) -> String {
         let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.of()));
-        let jobs = self.jobs.map(|jobs| jobs.to_string());
+        let jobs = self.jobs.typed().map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
         line.extend(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
