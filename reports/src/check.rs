@@ -82,6 +82,7 @@ use doublehold_words::list;
 use self::hushed::Hushed;
 use crate::findings::{self, Shown, counted};
 use crate::found::{counterexample, explained_in_time};
+use crate::layout::left;
 pub use crate::outside::Outside;
 use crate::outside::{self, Watched};
 use crate::style::Style;
@@ -381,13 +382,13 @@ impl fmt::Display for Checked {
         let mut reasons: Vec<(Seed, String)> = Vec::new();
         for predicate in Predicate::ALL {
             let count = self.count(predicate);
-            let rule = format!("{predicate}  {}", predicate.name());
+            let rule = left(&format!("{predicate}  {}", predicate.name()), 20);
             let first = count.first.map_or("-".to_owned(), |seed| seed.to_string());
             let Count { holds, violated, inconclusive, unsaid, .. } = count;
             if let Some(reason) = unsaid.filter(|(_, why)| reasons.iter().all(|(_, known)| known != why)) {
                 reasons.push(reason);
             }
-            writeln!(f, "  {rule:<20}{holds:>9}{violated:>10}{inconclusive:>14}{first:>12}")?;
+            writeln!(f, "  {rule}{holds:>9}{violated:>10}{inconclusive:>14}{first:>12}")?;
         }
         for (seed, why) in reasons {
             writeln!(f, "\n  inconclusive, first from seed {seed}: {why}")?;

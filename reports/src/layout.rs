@@ -44,6 +44,36 @@ pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
+/// The text and as many spaces after it as it lacks of so many columns. Rust's `{:<width$}` counts characters.
+pub fn left(text: &str, width: usize) -> String {
+    text.to_owned() + &spaces(text, width)
+}
+
+/// The text and as many spaces before it as it lacks of so many columns.
+pub fn right(text: &str, width: usize) -> String {
+    spaces(text, width) + text
+}
+
+fn spaces(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(columns(text)))
+}
+
+/// The columns that the widest of these texts takes.
+pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
+    texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
+}
+
+/// The columns that each column of a table takes; all rows have as many cells.
+pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let cells = rows.first().map_or(0, Vec::len);
+    (0..cells).map(|cell| widest(rows.iter().map(|row| &row[cell]))).collect()
+}
+
+/// A name in the margin, and a paragraph beside it: two columns after the widest of the names.
+pub fn beside(name: &str, margin: usize, paragraph: &str, width: usize) -> String {
+    wrap(paragraph, &left(name, margin + 2), &" ".repeat(margin + 2), width)
+}
+
 const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /// The text in ASCII, for output that shows nothing else.
@@ -91,6 +121,22 @@ mod tests {
         assert_eq!(columns("鍵 a"), 4);
         assert_eq!(wrap("鍵鍵 鍵鍵", "", "", 8), "鍵鍵\n鍵鍵\n");
         assert_eq!(wrap("éé éé", "", "", 5), "éé éé\n");
+    }
+
+    #[test]
+    fn wide_characters_keep_columns_apart() {
+        assert_eq!((left("鍵", 4), right("鍵", 4)), ("鍵  ".to_owned(), "  鍵".to_owned()));
+        assert_eq!(
+            (left("鍵鍵", 3), right("é", 2)),
+            ("鍵鍵".to_owned(), " é".to_owned()),
+            "too wide is left"
+        );
+        assert_eq!(widest(["abc", "鍵鍵", ""]), 4);
+        assert_eq!(widest::<&str>([]), 0);
+        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        assert_eq!(widths(&[row(["鍵", "a"]), row(["b", "cde"])]), [2, 3]);
+        assert_eq!(widths(&[]), [0; 0]);
+        assert_eq!(beside("鍵", 3, "one two", 9), "鍵   one\n     two\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::scenario::Expected;
 use doublehold_words::{clean, duration, list};
 
-use crate::layout::{to_ascii, wrap};
+use crate::layout::{left, to_ascii, wrap};
 use crate::picture::{picture, picture_of_history};
 use crate::style::{Paint, Style};
 
@@ -128,8 +128,8 @@ struct Judged<'a> {
 fn verdicts(judged: &Judged<'_>, style: &Style) -> String {
     let meaning = if has_room(style) { "violated means" } else { "" };
     let rule = if style.width < Style::MIN_WIDTH { "    " } else { "rule                " };
-    let expected = if judged.expect.is_some() { format!("{:<20}", "expected") } else { String::new() };
-    let head = format!("  {rule}{:<14}{expected}{meaning}", "came out");
+    let expected = if judged.expect.is_some() { left("expected", 20) } else { String::new() };
+    let head = format!("  {rule}{}{expected}{meaning}", left("came out", 14));
     let mut text = style.paint(head.trim_end(), Paint::Dim) + "\n";
     let mut previous = None;
     for (predicate, verdict) in judged.verdicts.iter() {
@@ -183,11 +183,10 @@ fn verdict_line(judged: &Judged<'_>, predicate: Predicate, verdict: &Verdict, st
     let name = if style.width < Style::MIN_WIDTH {
         format!("{predicate}  ")
     } else {
-        format!("{predicate}  {:<16}", predicate.name())
+        format!("{predicate}  {}", left(predicate.name(), 16))
     };
-    let came_out = format!("{:<14}", verdict.as_str());
-    let compared = style.paint(&format!("{compared:<20}"), compared_paint);
-    let came_out = style.paint(&came_out, paint);
+    let compared = style.paint(&left(&compared, 20), compared_paint);
+    let came_out = style.paint(&left(verdict.as_str(), 14), paint);
     let compared = if judged.expect.is_some() { compared } else { String::new() };
     let meaning =
         if has_room(style) { style.paint(short_meaning(predicate), Paint::Dim) } else { String::new() };

@@ -6,7 +6,7 @@
 //!
 //! - `cli`: arguments; `commands`: one file for each subcommand
 //! - `show`, `exit`, `error`, `troubles`: what all of them share; `numbers`: hints on numbers as people type them
-//! - `scenario_file`: scenarios as texts
+//! - `scenario_file`: scenarios as texts; `progress`: the bar of long commands
 //! - `output`, `folder`: stdout and files, `leftovers` of which none stay, and `stopping` in between
 //! - [`serve`]: the simulated nodes on real ports
 
@@ -19,6 +19,7 @@ mod leftovers;
 mod numbers;
 mod output;
 mod png;
+mod progress;
 mod scenario_file;
 mod serve;
 mod show;

@@ -147,19 +147,25 @@ pub fn number(value: f64) -> String {
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
+/// The text in one line, with a mark for each character that no document may hold.
+pub(super) fn printable(text: &str) -> String {
+    let printable = |letter: char| match letter {
+        '\n' | '\t' => ' ',
+        letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        letter => letter,
+    };
+    text.chars().map(printable).collect()
+}
+
 /// For texts and for attributes in double quotes. Characters that XML does not have become a mark.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in printable(text).chars() {
         match letter {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(' '),
-            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push('\u{fffd}');
-            }
             letter => escaped.push(letter),
         }
     }

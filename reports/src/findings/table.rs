@@ -1,4 +1,6 @@
-//! Tables of counts: as plain text for terminals, as Markdown for pages. Pure, and wide characters count as one.
+//! Tables of counts: as plain text for terminals, as Markdown for pages. Pure.
+
+use crate::layout::{left, right, widths};
 
 /// A way to lay out a table.
 pub(super) trait Table {
@@ -6,10 +8,10 @@ pub(super) trait Table {
     fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String;
 }
 
-/// Columns of characters. Columns for which a line has no room go on below, with the first column again: cells that a
+/// Columns of a terminal. Those for which a line has no room go on below, with the first column again: cells that a
 /// terminal breaks can no longer be told apart.
 pub(super) struct Plain {
-    /// The most characters that a line may have.
+    /// The most columns that a line may have.
     pub(super) width: usize,
 }
 
@@ -19,20 +21,15 @@ pub(super) struct Markdown;
 impl Table for Plain {
     /// The first column to the left, numbers to the right.
     fn lay_out(&self, heading: &[&str], rows: &[Vec<String>]) -> String {
-        let width = |column: usize| {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
         let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+        let all = [&[heading], rows].concat();
+        let widths = widths(&all);
         let part = |columns: &[usize]| {
             let line = |row: &Vec<String>| {
-                let first = format!("{MARGIN}{:<width$}", row[0], width = widths[0]);
-                let rest =
-                    columns.iter().map(|&it| format!("{MARGIN}{:>width$}", row[it], width = widths[it]));
-                first + &rest.collect::<String>() + "\n"
+                let rest = columns.iter().map(|&it| MARGIN.to_owned() + &right(&row[it], widths[it]));
+                format!("{MARGIN}{}{}\n", left(&row[0], widths[0]), rest.collect::<String>())
             };
-            [&heading].into_iter().chain(rows).map(line).collect::<String>()
+            all.iter().map(line).collect::<String>()
         };
         let parts: Vec<String> = self.folded(&widths).iter().map(|columns| part(columns)).collect();
         parts.join("\n")
@@ -83,5 +80,12 @@ mod tests {
         let folded = "  kind   drawn  struck\n  pause     12       7\n\n  kind   read\n  pause   100\n";
         assert_eq!(table(27), folded);
         assert_eq!(table(1).lines().count(), 8, "one column at a time: {}", table(1));
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let rows = ["鍵", "abc"].map(|name| vec![name.to_owned(), "7".to_owned()]);
+        let table = Plain { width: 40 }.lay_out(&["", "鍵"], &rows);
+        assert_eq!(table, "       鍵\n  鍵    7\n  abc   7\n");
     }
 }

@@ -39,7 +39,7 @@ use self::facts::Facts;
 use self::story::Story;
 use self::timeline::Timeline;
 use self::view::Lanes;
-use crate::layout::{columns, to_ascii, wrap};
+use crate::layout::{columns, right, to_ascii, widest, wrap};
 use crate::style::{Paint, Style};
 
 /// Draws a run: its lanes, a legend, and the numbered events.
@@ -143,10 +143,10 @@ fn before_all(facts: &Facts<'_>, style: &Style) -> String {
 /// The list of events, each with its number and its true time.
 fn numbered_events(facts: &Facts<'_>, story: &Story, style: &Style) -> String {
     let times: Vec<String> = story.events.iter().map(|event| instant(event.at)).collect();
-    let width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
+    let width = widest(&times);
     let mut text = String::new();
     for (index, (event, time)) in story.events.iter().zip(&times).enumerate() {
-        let first = format!("  {} {time:>width$}  ", ruler::number(index, style));
+        let first = format!("  {} {}  ", ruler::number(index, style), right(time, width));
         let rest = " ".repeat(columns(&first));
         let wrapped = wrap(&event.words, &first, &rest, style.width);
         let paint = if event.rank <= story::Rank::Proof { Paint::Strong } else { Paint::Plain };

@@ -6,8 +6,6 @@
 mod junit;
 mod place;
 
-use std::io::IsTerminal;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +15,6 @@ use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
-use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
@@ -26,15 +23,16 @@ use doublehold_scenarios::{
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_words::suggest;
-use doublehold_words::{clean, duration, list, shorten};
-use indicatif::{ProgressBar, ProgressStyle};
+use doublehold_words::{clean, list, shorten};
 
 use self::place::Place;
 use super::kept_nodes::KeptNodes;
 use super::meant;
+use super::shared::Search;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
@@ -53,11 +51,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const WEATHER: &str = "cloud";
 /// What reports call the weather of a scenario that has one.
 const OWN_WEATHER: &str = "its own weather";
+/// The help of `--predicate`: here a scenario may say what is looked for.
+const PREDICATES: &str = "What to look for, and what the exit status is about [default: what the scenario expects to hold, or all]";
 /// The last of all seeds.
 const LAST: u64 = u64::MAX;
 
 /// As typed.
 #[derive(Debug, Args)]
+#[command(mut_arg("predicate", |it| it.help(PREDICATES)), mut_arg("seed", |it| it.help("The first seed")))]
 pub(crate) struct Arguments {
     /// A lock (see `locks`), which is tried in the usual world of its kind, or a scenario or its file
     #[arg(value_name = "LOCK|NAME|FILE")]
@@ -71,18 +72,8 @@ pub(crate) struct Arguments {
     /// How many runs to make instead
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     runs: Option<u64>,
-    /// What to look for, and what the exit status is about [default: what the scenario expects to hold, or all]
-    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
-    predicate: Vec<Predicate>,
-    /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    jobs: Option<u16>,
-    /// The first seed
-    #[arg(long, value_name = "N", default_value_t = Seed(1))]
-    seed: Seed,
-    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    search: Search,
     /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
     #[arg(long, value_name = "TIME", value_parser = bound)]
     obtain_within: Option<Duration>,
@@ -108,13 +99,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     refuse_more_than_seeds(arguments)?;
     let Subject { scenario, weather, bound } = subject(arguments)?;
     let asked = asked(arguments, &scenario, bound.is_some())?;
-    let prepared = Arc::new(Watched::new(LeanEngine.prepare(&scenario)?, arguments.seed));
+    let prepared = Arc::new(Watched::new(LeanEngine.prepare(&scenario)?, arguments.search.seed));
     refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
     let place = Place::open(arguments)?;
     let (tally, took) = search(arguments, &prepared, &asked, &stopping)?;
-    output::inform(&speed(&tally, took, arguments.jobs()));
+    output::inform(&speed(tally.runs, "run", took, arguments.search.jobs.count()));
     let mut troubles = Troubles::default();
     let (mut found, mut pictured) = (Vec::new(), None);
     for (target, seed) in targets(&tally, &asked) {
@@ -130,7 +121,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let climate = prepared.inner().climate();
     let findings = Findings {
         title: title(arguments, &scenario, weather),
-        first: arguments.seed,
+        first: arguments.search.seed,
         outside: prepared.reached(tally.runs, PATIENCE)?,
         tally,
         asked,
@@ -179,7 +170,7 @@ struct Subject {
 }
 
 fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
-    let sets = super::sets(&arguments.set)?;
+    let sets = arguments.search.changes.read()?;
     let locks = doublehold_lockimpl::descriptors();
     let lock = locks.iter().find(|lock| lock.name == arguments.subject);
     let mut scenario = match lock {
@@ -242,7 +233,7 @@ pub(super) fn changed(scenario: &Scenario, sets: Vec<(String, String)>) -> Resul
 
 /// The predicates to look for: those typed, or those that the scenario says should hold, or all that have a verdict.
 fn asked(arguments: &Arguments, scenario: &Scenario, is_bounded: bool) -> Result<Vec<Predicate>, CliError> {
-    let typed = &arguments.predicate;
+    let typed = &arguments.search.predicate;
     if !is_bounded && typed.contains(&Predicate::LV) {
         return Err(CliError::Usage {
             problem: "`--predicate LV` asks about waits, and no bound is stated: no wait is too long"
@@ -281,7 +272,7 @@ fn refuse_nothing_to_strike(prepared: &PreparedSim) -> Result<(), CliError> {
 
 /// Refuses more runs than there are seeds from the first on.
 fn refuse_more_than_seeds(arguments: &Arguments) -> Result<(), CliError> {
-    let (first, Some(runs)) = (arguments.seed.0, arguments.runs) else { return Ok(()) };
+    let (first, Some(runs)) = (arguments.search.seed.0, arguments.runs) else { return Ok(()) };
     let left = LAST - first;
     if runs - 1 <= left {
         return Ok(());
@@ -301,12 +292,13 @@ fn search(
     asked: &[Predicate],
     stopping: &Stopping,
 ) -> Result<(Tally, Duration), CliError> {
-    let first = arguments.seed.0;
+    let first = arguments.search.seed.0;
     let last = arguments.runs.map_or(LAST, |runs| first + (runs - 1));
-    let many = Many { seeds: Seed(first)..=Seed(last), jobs: arguments.jobs(), patience: PATIENCE };
+    let many =
+        Many { seeds: Seed(first)..=Seed(last), jobs: arguments.search.jobs.count(), patience: PATIENCE };
     let began = Instant::now();
     let lasting = arguments.lasting.unwrap_or(Duration::from_secs(60));
-    let bar = bar(arguments.runs, lasting);
+    let bar = bar(arguments.runs.unwrap_or(lasting.as_secs()), "{msg}");
     let tally = run_many(prepared, &many, |tally| {
         let passed = began.elapsed();
         bar.set_position(arguments.runs.map_or(passed.as_secs(), |_| tally.runs));
@@ -323,25 +315,6 @@ fn search(
     });
     bar.finish_and_clear();
     Ok((tally?, began.elapsed()))
-}
-
-/// On a terminal, how far the search is.
-fn bar(runs: Option<u64>, lasting: Duration) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(runs.unwrap_or(lasting.as_secs()));
-    let style =
-        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style)
-}
-
-fn speed(tally: &Tally, took: Duration, jobs: NonZeroUsize) -> String {
-    let rate = tally.runs as f64 / took.as_secs_f64().max(0.001);
-    let jobs = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
-    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    format!("{} in {took}, {rate:.0} a second on {jobs}", several(tally.runs, "run"))
 }
 
 /// What was found of what was asked, the gravest first, each with its first seed.
@@ -372,18 +345,12 @@ fn title(arguments: &Arguments, scenario: &Scenario, weather: &str) -> String {
 }
 
 impl Arguments {
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
-    }
-
     /// What is searched, and for what: the command without its seeds and its files.
     fn question(&self) -> String {
-        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
-        let predicates = (!predicates.is_empty()).then(|| predicates.join(","));
+        let search = self.search.question();
         let mut line = vec!["doublehold", "check", &self.subject];
         line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
-        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
-        line.extend(predicates.iter().flat_map(|predicates| ["--predicate", predicates]));
+        line.extend(search.iter().map(String::as_str));
         let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
         line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
         shell::line(line)
@@ -391,7 +358,7 @@ impl Arguments {
 
     /// The command that goes on after so many runs, if there are seeds left.
     fn again(&self, runs: u64) -> Option<String> {
-        let seed = self.seed.0.checked_add(runs)?.to_string();
+        let seed = self.search.seed.0.checked_add(runs)?.to_string();
         let mut line = vec!["--seed", &seed, "--out", &self.out];
         line.extend(self.junit.iter().flat_map(|file| ["--junit", file]));
         line.extend(self.markdown.iter().flat_map(|file| ["--markdown", file]));
@@ -420,11 +387,4 @@ fn bound(typed: &str) -> Result<Duration, String> {
         Ok(Duration::ZERO) => Err("every wait is longer than that: use something such as `60s`".to_owned()),
         bound => bound,
     }
-}
-
-pub(super) fn predicate(typed: &str) -> Result<Predicate, String> {
-    let names = Predicate::ALL.map(Predicate::as_str);
-    let named =
-        Predicate::ALL.into_iter().find(|predicate| predicate.as_str().eq_ignore_ascii_case(typed.trim()));
-    named.ok_or_else(|| format!("the predicates are {}", names.join(", ")))
 }

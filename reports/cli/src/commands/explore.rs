@@ -7,25 +7,21 @@ mod shown;
 mod world;
 
 use std::cell::RefCell;
-use std::io::IsTerminal;
-use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold_history::Predicate;
-use doublehold_scenarios::pool::cores;
-use doublehold_scenarios::{Scenario, Seed};
+use doublehold_scenarios::Scenario;
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_search::shrink::Target;
-use doublehold_words::duration;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
-use super::check::{changed, predicate};
+use super::check::changed;
+use super::shared::Search;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
@@ -55,24 +51,14 @@ pub(crate) struct Arguments {
     /// The kinds of faults to place [default: all that have something to strike]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kinds: Vec<String>,
-    /// What to look for, and what the exit status is about [default: all]
-    #[arg(long, value_name = "P1,P2,…", value_delimiter = ',', value_parser = predicate)]
-    predicate: Vec<Predicate>,
+    #[command(flatten)]
+    search: Search,
     /// How many clients a lock's small world has [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
     clients: Option<u64>,
     /// How many turns each client of a lock's small world takes [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: Option<u32>,
-    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// The seed of every run
-    #[arg(long, value_name = "N", default_value_t = Seed(1))]
-    seed: Seed,
-    /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
     /// Keep what was tried and found in FILE, each minute and at the end, and go on from there if it is there
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
@@ -89,7 +75,7 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = scenario(arguments)?;
     let exploration =
-        Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.seed)?;
+        Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.search.seed)?;
     let kept = Kept::open(arguments.resume.as_deref())?;
     let begun = kept.begun(&exploration)?;
     refuse_endless(&exploration, arguments)?;
@@ -117,7 +103,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 /// A lock's small world, or the scenario under a name.
 fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
-    let sets = super::sets(&arguments.set)?;
+    let sets = arguments.search.changes.read()?;
     let locks = doublehold_lockimpl::descriptors();
     let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
         return match arguments.clients.is_some() || arguments.rounds.is_some() {
@@ -142,7 +128,7 @@ fn refuse_endless(exploration: &Exploration, arguments: &Arguments) -> Result<()
     let began = Instant::now();
     (0..TO_MEASURE).for_each(|_| drop(exploration.begin()));
     let a_run = began.elapsed().as_secs_f64() / f64::from(TO_MEASURE);
-    let seconds = a_run * placements as f64 / arguments.jobs().get() as f64;
+    let seconds = a_run * placements as f64 / arguments.search.jobs.count().get() as f64;
     let is_endless = seconds > ENDLESS.as_secs_f64();
     if arguments.yes && !is_endless {
         return Ok(());
@@ -178,14 +164,14 @@ fn search(
     stopping: &Stopping,
 ) -> Explored {
     let (began, before) = (Instant::now(), begun.placements());
-    let bar = bar(exploration.estimate());
+    let bar = bar(u64::try_from(exploration.estimate()).unwrap_or(u64::MAX), "{msg}");
     let mut tried = before;
     let rate = |tried: u64| (tried - before) as f64 / began.elapsed().as_secs_f64().max(0.001);
     let mut found = begun;
     loop {
         let sitting = Sitting::after(began.elapsed());
         let rests = || stopping.asked().is_some() || kept.is_named() && sitting.is_over();
-        found = exploration.run(found, arguments.jobs(), rests, |_, _| {
+        found = exploration.run(found, arguments.search.jobs.count(), rests, |_, _| {
             tried += 1;
             if tried.is_multiple_of(1_000) {
                 bar.set_position(tried);
@@ -199,14 +185,8 @@ fn search(
         let _tried_again = kept.keep(exploration, &found);
     }
     bar.finish_and_clear();
-    let (jobs, took) = (arguments.jobs(), Duration::from_millis(began.elapsed().as_millis() as u64));
-    let threads = if jobs.get() == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
-    output::inform(&format!(
-        "{} placements in {}, {:.0} a second on {threads}",
-        grouped(found.placements() - before),
-        duration(took.as_nanos() as u64),
-        rate(found.placements()),
-    ));
+    let made = found.placements() - before;
+    output::inform(&speed(made, "placement", began.elapsed(), arguments.search.jobs.count()));
     found
 }
 
@@ -227,21 +207,7 @@ impl Sitting {
     }
 }
 
-/// On a terminal, how far the search is, as far as that can be told.
-fn bar(placements: u128) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("{bar:40} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(u64::try_from(placements).unwrap_or(u64::MAX)).with_style(style)
-}
-
 impl Arguments {
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.unwrap_or_else(cores)
-    }
-
     fn kinds(&self, scenario: &Scenario) -> Vec<String> {
         match &self.kinds[..] {
             [] => Kinds::of(scenario).into_iter().map(str::to_owned).collect(),
@@ -253,7 +219,9 @@ impl Arguments {
     /// What is looked for. A panic always is.
     fn asked(&self) -> Vec<Target> {
         let is_asked = |target: &Target| match target {
-            Target::Violates(predicate) => self.predicate.is_empty() || self.predicate.contains(predicate),
+            Target::Violates(predicate) => {
+                self.search.predicate.is_empty() || self.search.predicate.contains(predicate)
+            }
             Target::Panics => true,
         };
         Target::ALL.into_iter().filter(is_asked).collect()
@@ -262,28 +230,23 @@ impl Arguments {
     /// The name to `run` the scenario by, with changes; `None` for a lock's world, which only files have.
     fn source(&self) -> Option<Vec<String>> {
         let is_lock = doublehold_lockimpl::descriptors().iter().any(|lock| lock.name == self.subject);
-        let sets = self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]);
+        let sets = self.search.changes.options().map(str::to_owned);
         (!is_lock).then(|| [self.subject.clone()].into_iter().chain(sets).collect())
     }
 
     /// The command that goes on with what a file has.
     fn again(&self, file: &str) -> String {
-        let [faults, seed] = [self.faults.to_string(), self.seed.to_string()];
+        let [faults, seed] = [self.faults.to_string(), self.search.seed.to_string()];
         let kinds = self.kinds.join(",");
         let numbers = [("--clients", self.clients), ("--rounds", self.rounds.map(u64::from))];
         let numbers = numbers.map(|(flag, number)| (flag, number.map(|number| number.to_string())));
-        let predicates: Vec<&str> = self.predicate.iter().map(|predicate| predicate.as_str()).collect();
-        let predicates = predicates.join(",");
+        let search = self.search.question();
         let mut line = vec!["doublehold", "explore", &self.subject, "--faults", &faults, "--seed", &seed];
-        line.extend([("--kinds", &kinds), ("--predicate", &predicates)].into_iter().flat_map(
-            |(flag, words)| {
-                if words.is_empty() { vec![] } else { vec![flag, words.as_str()] }
-            },
-        ));
+        line.extend((!kinds.is_empty()).then_some(["--kinds", &kinds]).into_iter().flatten());
+        line.extend(search.iter().map(String::as_str));
         line.extend(
             numbers.iter().flat_map(|(flag, number)| number.iter().flat_map(|it| [*flag, it.as_str()])),
         );
-        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
         line.extend(self.out.iter().flat_map(|out| ["--out", out]));
         line.extend(self.yes.then_some("--yes"));
         line.extend(["--resume", file]);

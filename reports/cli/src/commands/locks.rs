@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
 use doublehold::json;
-use doublehold::layout::{columns, to_ascii, wrap};
+use doublehold::layout::{left, to_ascii, widest, wrap};
 use doublehold::style::{Paint, Style};
 
 /// As typed.
@@ -53,7 +53,7 @@ fn find<'a>(locks: &'a [Descriptor], name: &str) -> Result<&'a Descriptor, CliEr
 
 /// One lock a paragraph.
 fn list(locks: &[Descriptor], style: &Style) -> String {
-    let width = locks.iter().map(|lock| columns(lock.name)).max().unwrap_or(0);
+    let width = widest(locks.iter().map(|lock| lock.name));
     let mut text = String::new();
     for lock in locks {
         text += &row(lock.name, width, &[lock.meaning], style);
@@ -87,14 +87,14 @@ fn row(name: &str, width: usize, paragraphs: &[&str], style: &Style) -> String {
     let indent = " ".repeat(width + 2);
     let beside: String =
         paragraphs.iter().map(|paragraph| wrap(paragraph, &indent, &indent, style.width)).collect();
-    let margin = style.paint(&format!("{name:<width$}"), Paint::Strong);
+    let margin = style.paint(&left(name, width), Paint::Strong);
     format!("{margin}  {}", beside.trim_start())
 }
 
 fn switch_table(switches: &[Switch], style: &Style) -> String {
     let title = "Switches, as keys of `[lock]` or with `--set lock.NAME=VALUE`:";
     let mut text = format!("\n{}\n", wrap(title, "", "", style.width));
-    let width = switches.iter().map(|switch| columns(switch.name)).max().unwrap_or(0);
+    let width = widest(switches.iter().map(|switch| switch.name));
     for switch in switches {
         let default = switch.default.as_ref().map_or("none".to_owned(), Value::to_string);
         let mut takes = format!("{}; default {default}", switch.takes());

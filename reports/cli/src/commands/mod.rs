@@ -12,6 +12,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod shared;
 pub(crate) mod shrink;
 pub(crate) mod studies;
 pub(crate) mod sweep;
@@ -23,7 +24,6 @@ pub(crate) mod why;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
-use doublehold_words::shorten;
 
 use self::meant::Kind;
 use crate::error::CliError;
@@ -62,21 +62,6 @@ fn exit(report: &Report) -> Exit {
 /// The scenario under a name; what is there instead, if it is no scenario.
 fn scenario(name: &str, sets: &[(String, String)]) -> Result<Scenario, CliError> {
     catalog::load(name, sets).map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))
-}
-
-/// A change to a scenario, `key=value`, in its two parts.
-fn set(typed: &str) -> Result<(String, String), CliError> {
-    match typed.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        _ => Err(CliError::Usage {
-            problem: format!("`--set {}` is no change to a scenario", shorten(typed)),
-            hint: "write a key, `=` and a value, such as `--set lock.ttl=5s`".to_owned(),
-        }),
-    }
-}
-
-fn sets(typed: &[String]) -> Result<Vec<(String, String)>, CliError> {
-    typed.iter().map(|typed| set(typed)).collect()
 }
 
 /// `5 nodes, 3 clients, 2 rounds each`.

@@ -14,6 +14,7 @@ use doublehold_search::cause::explained;
 use doublehold_words::clean;
 use serde::Serialize;
 
+use super::shared::Changes;
 use super::timeline::TimelineFile;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -22,8 +23,13 @@ use crate::show::Show;
 use doublehold::json;
 use doublehold_words::shell;
 
+/// The help of `--set`: here a scenario's own faults may be changed as well.
+const CHANGES: &str =
+    "Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated";
+
 /// As typed.
 #[derive(Debug, Args)]
+#[command(mut_arg("set", |it| it.help(CHANGES)))]
 pub(crate) struct Arguments {
     /// A scenario of the catalogue (see `list`), or a scenario's file
     #[arg(value_name = "NAME|FILE")]
@@ -31,9 +37,8 @@ pub(crate) struct Arguments {
     /// Which of the scenario's worlds to run [default: the scenario's own, or 1]
     #[arg(long, value_name = "N")]
     seed: Option<Seed>,
-    /// Change the scenario, such as `lock.elapsed_check=false` or `faults.0.for=3s`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
     /// Run the scenario and each of its variants, a line for each; the exit status is the worst
     #[arg(long, conflicts_with_all = ["trace", "history", "plan", "timeline"])]
     all_variants: bool,
@@ -64,7 +69,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     if arguments.all_variants {
         return variants::execute(arguments);
     }
-    let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
     let prepared = SimEngine.prepare(&scenario)?;
@@ -92,7 +97,7 @@ impl Arguments {
     fn replay_line(&self, scenario: &str, seed: Seed) -> String {
         let seed = seed.to_string();
         let mut line = vec!["doublehold", "run", scenario, "--seed", &seed];
-        line.extend(self.set.iter().flat_map(|set| ["--set", set]));
+        line.extend(self.changes.options());
         shell::line(line)
     }
 }

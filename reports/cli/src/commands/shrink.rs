@@ -13,6 +13,7 @@ use doublehold_words::{clean, list};
 
 use super::kept_nodes::KeptNodes;
 use super::meant;
+use super::shared::predicate;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::numbers;
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<Seed>,
     /// What is to be kept [default: a panic, or the first that is violated of P2, P1, P3, P4, WR, LV]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = predicate)]
     predicate: Option<Predicate>,
     #[command(flatten)]
     nodes: KeptNodes,

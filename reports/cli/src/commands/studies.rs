@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show;
-use doublehold::layout::wrap;
+use doublehold::layout::{beside, widest};
 use doublehold_words::several;
 
 /// As typed.
@@ -30,13 +30,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 }
 
 fn list() -> Result<String, CliError> {
-    let width = ready().map(|study| study.name.len()).max().unwrap_or(0);
+    let width = widest(ready().map(|study| study.name));
     let mut text = String::new();
     for found in ready() {
         let study = Study::load(found.name)?;
         let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
-        let name = format!("{:<width$}  ", found.name);
-        text += &wrap(&about, &name, &" ".repeat(width + 2), show::columns());
+        text += &beside(found.name, width, &about, show::columns());
     }
     Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")
 }

@@ -4,16 +4,18 @@
 //! environment; a run after others differs if something is left over between runs; another thread differs if something
 //! is kept per thread. Two processes that agree prove little by themselves.
 
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use clap::Args;
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 use doublehold_words::clean;
 
+use super::shared::Changes;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::bar;
 use doublehold::json;
 
 /// As typed.
@@ -25,14 +27,13 @@ pub(crate) struct Arguments {
     /// How many seeds to try, from 1 on
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
-    /// Change the scenario, such as `lock.elapsed_check=false`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = super::scenario(&arguments.scenario, &super::sets(&arguments.set)?)?;
-    let others = SecondProcess { scenario: &arguments.scenario, sets: &arguments.set };
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
+    let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes };
     let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
     let name = clean(&scenario.name);
     match found {
@@ -89,6 +90,8 @@ impl Difference {
     }
 }
 
+/// Beside the bar.
+pub(crate) const WORDS: &str = "compared {pos} of {len} seeds";
 const AFTER_OTHERS: &str = "after other runs in the same process";
 const OTHER_THREAD: &str = "on another thread";
 const OTHER_PROCESS: &str = "in another process";
@@ -103,10 +106,10 @@ fn verify(
     elsewhere: &impl Elsewhere,
 ) -> Result<Option<Difference>, CliError> {
     let hash = |seed: Seed| prepared.judge(seed).trace_hash.to_string();
-    let mut progress = Progress::new(seeds);
+    let bar = bar(seeds, WORDS);
     let first: Vec<(Seed, String)> = (1..=seeds).map(Seed).map(|seed| (seed, hash(seed))).collect();
     for (seed, here) in first.iter().rev() {
-        progress.step();
+        bar.tick();
         let ways: [(&'static str, Way<'_>); 3] = [
             (AFTER_OTHERS, &|| Ok(hash(*seed))),
             (OTHER_THREAD, &|| on_another_thread(|| hash(*seed))),
@@ -120,6 +123,7 @@ fn verify(
                 return Ok(Some(Difference { seed: *seed, place, hashes, event }));
             }
         }
+        bar.inc(1);
     }
     Ok(None)
 }
@@ -167,7 +171,7 @@ fn first_difference(here: &[String], there: &[String]) -> Option<(usize, [String
 /// This program, started again.
 struct SecondProcess<'a> {
     scenario: &'a str,
-    sets: &'a [String],
+    changes: &'a Changes,
 }
 
 impl SecondProcess<'_> {
@@ -175,7 +179,7 @@ impl SecondProcess<'_> {
         let program = std::env::current_exe().map_err(|error| CliError::SecondProcess(error.to_string()))?;
         let mut command = Command::new(program);
         command.args(["run", "--format", "json", "--seed", &seed.to_string()]);
-        command.args(self.sets.iter().flat_map(|set| ["--set", set]));
+        command.args(self.changes.options());
         // After `--`, a scenario's name cannot be taken for an option.
         command.stdin(Stdio::null());
         Ok(command)
@@ -209,35 +213,6 @@ impl Elsewhere for SecondProcess<'_> {
         let _ignored = std::fs::remove_file(&file);
         ran?;
         lines.map_err(|error| CliError::SecondProcess(error.to_string()))
-    }
-}
-
-/// A counter on standard error, if somebody is watching.
-struct Progress {
-    total: u64,
-    done: u64,
-    watched: bool,
-}
-
-impl Progress {
-    fn new(total: u64) -> Progress {
-        Progress { total, done: 0, watched: std::io::stderr().is_terminal() }
-    }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if self.watched {
-            let line = format!("\rcompared {} of {} seeds", self.done - 1, self.total);
-            let _ignored = std::io::stderr().write_all(line.as_bytes());
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.watched {
-            output::inform("\r\x1b[K");
-        }
     }
 }
 

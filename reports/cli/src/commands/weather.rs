@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show;
-use doublehold::layout::wrap;
+use doublehold::layout::{beside, widest};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -30,11 +30,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 fn list() -> Result<String, CliError> {
     let presets = presets()?;
-    let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    let width = widest(presets.iter().map(|preset| preset.name));
     let mut text = String::new();
     for preset in &presets {
-        let name = format!("{:<width$}  ", preset.name);
-        text += &wrap(&preset.about, &name, &" ".repeat(width + 2), show::columns());
+        text += &beside(preset.name, width, &preset.about, show::columns());
     }
     Ok(text + "\none of them with the reason for each number: doublehold weather cloud\n")
 }

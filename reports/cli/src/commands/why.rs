@@ -2,18 +2,16 @@
 
 mod told;
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::{LeanEngine, Scenario, Seed, SimEngine};
 use doublehold_search::shrink::Target;
 use doublehold_search::why::{WhyError, why};
 
 use super::meant::{self, Kind};
+use super::shared::{Jobs, predicate};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{output, show};
@@ -28,18 +26,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<Seed>,
     /// Which violation [default: the first that the scenario expects, or else the run shows, of P2, P1, P3, P4, WR, LV]
-    #[arg(long, value_name = "P2", value_parser = super::check::predicate)]
+    #[arg(long, value_name = "P2", value_parser = predicate)]
     predicate: Option<Predicate>,
-    /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (scenario, seed) = subject(arguments)?;
     let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
-    let jobs = arguments.jobs.unwrap_or_else(cores);
-    match why((&SimEngine, &LeanEngine), &scenario, seed, target, jobs) {
+    match why((&SimEngine, &LeanEngine), &scenario, seed, target, arguments.jobs.count()) {
         Ok(found) => {
             output::print(&told::text(&found, &scenario, seed, show::columns()))?;
             Ok(Exit::AsExpected)

@@ -133,7 +133,7 @@ fn bad_input_is_refused_with_a_way_out() {
         (&["shrink", "lease-paws"], "hint: did you mean `lease-pause`?"),
         (&["shrink", "no.plan"], "cannot read plan `no.plan`"),
         (&["shrink", "no.toml"], "cannot read scenario `no.toml`"),
-        (&["shrink", "quiet", "--predicate", "P7"], "one of `P1`, `P2`"),
+        (&["shrink", "quiet", "--predicate", "P7"], "the predicates are P1, P2"),
         (&["shrink", "quiet", "--replays", "5"], "use at least 141: of fewer, none are left"),
         (&["shrink", "quiet", "--replays", "-"], "use a number from 141 to 1000000000"),
         (&["shrink", "quiet", "--seed", "x"], "invalid value 'x' for '--seed <N>'"),

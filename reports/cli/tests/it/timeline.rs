@@ -46,7 +46,7 @@ impl Folder {
 fn the_ending_of_the_name_says_what_is_written_and_the_run_is_the_same() {
     let folder = Folder::new();
     let plain = run(&["run", "quiet", "--seed", "3"]);
-    for (name, begins) in [("a.svg", "<svg "), ("b.html", "<!doctype html>"), ("C.HTML", "<!doctype html>")] {
+    for (name, begins) in [("a.svg", "<svg "), ("b.html", "<!DOCTYPE html>"), ("C.HTML", "<!DOCTYPE html>")] {
         let drawn = run(&["run", "quiet", "--seed", "3", "--timeline", &folder.path(name)]);
         assert_eq!(drawn.status.code(), Some(0), "{drawn:?}");
         assert_eq!(drawn.stdout, plain.stdout, "{name}: the text is that of the same run");

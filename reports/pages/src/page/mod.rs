@@ -36,7 +36,7 @@ mod world;
 
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
-use doublehold::layout::columns;
+use doublehold::layout::{left, widths};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::Results;
 use doublehold_words::several;
@@ -164,12 +164,9 @@ fn summary(sheet: &Sheet<'_>) -> String {
 }
 
 fn in_columns(rows: &[Vec<String>]) -> String {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
+    let widths = widths(rows);
     let line = |row: &Vec<String>| {
-        let cells =
-            row.iter().zip(&widths).map(|(cell, width)| cell.clone() + &" ".repeat(width - columns(cell)));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| left(cell, *width));
         format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

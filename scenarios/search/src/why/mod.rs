@@ -292,9 +292,6 @@ fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
 
 #[cfg(test)]
 mod tests {
-    
-    
-    
 
     use doublehold_scenarios::LeanEngine;
     use doublehold_scenarios::catalog;

@@ -5,18 +5,18 @@ use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 
-use super::super::{exit, meant, scenario, sets};
+use super::super::{exit, meant, scenario};
 use super::Arguments;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::Format;
-use doublehold::layout::{columns, to_ascii, wrap};
+use doublehold::layout::{left, to_ascii, widest, wrap};
 use doublehold::style::{Paint, Style};
 use doublehold::{json, text};
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (name, sets) = (&arguments.scenario, sets(&arguments.set)?);
+    let (name, sets) = (&arguments.scenario, arguments.changes.read()?);
     let names = catalog::variants(name)
         .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
@@ -39,7 +39,7 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 /// A line for each run; beneath one that did not come out as expected, or in more ways than stated, how to see it.
 fn table(runs: &[(&Report, &str)], style: &Style) -> String {
     let name = |report: &Report| clean(&report.scenario.name);
-    let width = runs.iter().map(|(report, _)| columns(&name(report))).max().unwrap_or(0);
+    let width = widest(runs.iter().map(|(report, _)| name(report)));
     let mut text = String::new();
     for (report, replay) in runs {
         let unstated = !text::violated_unstated(report).is_empty();
@@ -49,7 +49,7 @@ fn table(runs: &[(&Report, &str)], style: &Style) -> String {
             Judgement::Contradicted => ("NOT AS EXPECTED", Paint::Bad),
             Judgement::Inconclusive => ("INCONCLUSIVE", Paint::Unsure),
         };
-        let first = format!("{:<width$}  ", name(report));
+        let first = left(&name(report), width + 2);
         let line =
             wrap(&format!("{judgement}: {}", text::verdicts_in_short(report)), &first, "    ", style.width);
         text.push_str(&line.replacen(judgement, &style.paint(judgement, paint), 1));

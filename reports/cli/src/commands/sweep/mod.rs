@@ -6,7 +6,6 @@
 mod examples;
 mod shard;
 
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,18 +13,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold_scenarios::pool::cores;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
-use doublehold_words::{clean, duration};
-use indicatif::{ProgressBar, ProgressStyle};
+use doublehold_words::clean;
 
 use super::meant::{Kind, other_kind};
+use super::shared::Jobs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
+use crate::progress::{bar, speed};
 use crate::stopping::{self, Stopping};
 use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
 use doublehold_words::shell;
@@ -37,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3600);
 /// How long runs are tried to tell how long all will take.
 const TRIAL: Duration = Duration::from_millis(400);
+/// Beside the bar: how far the sweep is, how fast, and how long it will take.
+pub(crate) const WORDS: &str = "{human_pos} of {human_len} runs, {per_sec}, {eta} left";
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -50,9 +51,8 @@ pub(crate) struct Arguments {
     /// Run only this part of the study, such as 3/8 [default: as a job array's environment says, or all]
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
-    /// How many threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Begin also what takes longer than an hour
     #[arg(long)]
     yes: bool,
@@ -80,7 +80,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         std::process::exit(i32::from(status));
     }
     if shard == Shard::WHOLE {
-        tell_of_examples(&folder, &study, arguments.jobs(), &stopping)?;
+        tell_of_examples(&folder, &study, arguments.jobs.count(), &stopping)?;
     }
     output::print(&format!("{}\n", clean(&path)))?;
     Ok(Exit::AsExpected)
@@ -123,8 +123,10 @@ fn run(
     (journal, before, all): (&mut Journal, u64, u64),
     stopping: &Stopping,
 ) -> Result<u64, CliError> {
-    let effort = SweepEffort { jobs: arguments.jobs(), patience: PATIENCE };
-    let bar = bar(all, before);
+    let effort = SweepEffort { jobs: arguments.jobs.count(), patience: PATIENCE };
+    let bar = bar(all, WORDS).with_position(before);
+    // Runs of an earlier sitting tell nothing of how fast this one is.
+    bar.reset_eta();
     let began = Instant::now();
     let mut failed = None;
     let mut made = before;
@@ -143,44 +145,16 @@ fn run(
     bar.finish_and_clear();
     failed.map_or(Ok(()), Err)?;
     if made > before {
-        output::inform(&speed(made - before, began.elapsed(), effort.jobs));
+        output::inform(&speed(made - before, "run", began.elapsed(), effort.jobs));
     }
     Ok(made)
 }
 
-fn speed(runs: u64, took: Duration, jobs: NonZeroUsize) -> String {
-    let rate = runs as f64 / took.as_secs_f64().max(0.001);
-    let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    format!(
-        "{} in {took}, {rate:.0} a second on {}",
-        several(runs, "run"),
-        several(jobs.get() as u64, "thread")
-    )
-}
-
-/// On a terminal, how far the sweep is, how fast, and how long it will take.
-fn bar(all: u64, before: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(all).with_position(before);
-    bar.reset_eta();
-    let style =
-        ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} runs, {per_sec}, {eta} left")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style)
-}
-
 impl Arguments {
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())).unwrap_or_else(cores)
-    }
-
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
     fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
         let (cells, runs) = (study.grid().cells(), order.runs());
-        let rate = rate(study)? * self.jobs().get() as f64;
+        let rate = rate(study)? * self.jobs.count().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
             "{} of at most {} each, {} {}: about {} at {} a second{}",
@@ -206,7 +180,7 @@ impl Arguments {
     /// The command that goes on, wherever it is typed.
     fn again(&self, out: &str, shard: Shard) -> String {
         let shard = (shard != Shard::WHOLE).then(|| format!("{}/{}", shard.number(), shard.of()));
-        let jobs = self.jobs.map(|jobs| jobs.to_string());
+        let jobs = self.jobs.typed().map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
         line.extend(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));

@@ -10,7 +10,7 @@ use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::why::{Came, Caveat, Changed, FUTURES, Point, TRIALS, Tried, Why};
 use doublehold_words::{clean, duration};
 
-use doublehold::layout::{columns, wrap};
+use doublehold::layout::{columns, left, right, wrap};
 use doublehold_statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,
@@ -39,7 +39,8 @@ fn moments(points: &[Point], width: usize) -> String {
     let jumps = jumps(points);
     for (place, point) in points.iter().enumerate() {
         let mark = if jumps.contains(&place) { "<==" } else { "" };
-        let head = format!("{:>12}  {:>4} of {FUTURES}  {mark:<3}  ", duration(point.at.0), point.same);
+        let at = right(&duration(point.at.0), 12);
+        let head = format!("{at}  {:>4} of {FUTURES}  {}  ", point.same, left(mark, 3));
         text += &row(&head, &point.happened.join("; "), width);
     }
     let (head, what) = match jumps.is_empty() {
@@ -90,7 +91,7 @@ fn changes(why: &Why, width: usize) -> String {
             Came::Gone(tried) => share(tried),
             Came::Still | Came::NoLock => String::new(),
         };
-        let head = format!("  {:<8}  {counts:<COUNTS$}  ", verdict.word());
+        let head = format!("  {}  {}  ", left(verdict.word(), 8), left(&counts, COUNTS));
         let doubted = changed.caveat.filter(|_| *verdict == Verdict::Moot);
         let caveat = doubted.map_or(String::new(), |it| format!(" ({})", caveat(it)));
         let what = format!("{}{caveat}", changed.what);
