@@ -9,14 +9,13 @@
 //! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
 //! - [`outside`]: what reaches into runs from outside the simulation
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
-//! - [`picture::view`]: what every drawing of a run shows, as data; [`figure`]: the same to scale, as SVG and HTML
+//! - [`picture::view`]: what every drawing of a run shows, as data
 //! - [`json`]: the same for other programs
 //! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns
 //!
-//! The page of a sweep is the crate `doublehold-pages`, the program is `doublehold-cli`.
+//! Figures of runs and the page of a sweep are the crate `doublehold-pages`, the program is `doublehold-cli`.
 
 pub mod check;
-pub mod figure;
 pub mod findings;
 pub mod found;
 pub mod json;

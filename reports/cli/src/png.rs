@@ -65,8 +65,8 @@ fn reading() -> Reading<'static> {
 
 #[cfg(test)]
 mod tests {
-    use doublehold::figure::{Options, svg};
     use doublehold::picture::view::View;
+    use doublehold_pages::figure::{Options, svg};
     use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 
     use super::png;

@@ -1,7 +1,9 @@
-//! The page of a sweep, and its pictures.
+//! Pictures to scale: figures of runs, and the page of a sweep.
 //!
+//! - [`figure`]: a run as SVG and as HTML
 //! - [`page`]: the report of a sweep, one page from its records
-//! - [`plots`]: pure functions from numbers to a picture's text
+//! - [`plots`]: its pictures, pure functions from numbers to a picture's text
 
+pub mod figure;
 pub mod page;
 pub mod plots;

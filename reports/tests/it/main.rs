@@ -4,7 +4,6 @@
 
 mod catalogue;
 mod causes;
-mod figure;
 mod golden;
 mod own_counter;
 mod own_lock;

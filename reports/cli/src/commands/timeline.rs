@@ -10,8 +10,8 @@ use doublehold_words::shorten;
 use crate::error::CliError;
 use crate::output::{OutputFile, Written};
 use crate::png::png;
-use doublehold::figure::{self, Options};
 use doublehold::picture::view::View;
+use doublehold_pages::figure::{self, Options};
 
 /// A figure to be written.
 pub(crate) struct TimelineFile {

@@ -1,6 +1,6 @@
 //! Shapes and text on a sheet, in the colours, dashes and markers that designs are told apart by.
 
-use doublehold::figure::paper::{Align, Box2, Paper, number};
+use crate::figure::paper::{Align, Box2, Paper, number};
 
 /// How wide plots are, in pixels of the page.
 pub(super) const WIDTH: f64 = 1_060.0;

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use doublehold::figure::{self, Options};
 use doublehold::found::{Counterexample, counterexample};
 use doublehold::picture::{self, Account, view::View};
 use doublehold_history::Predicate;
 use doublehold_history::instant;
+use doublehold_pages::figure::{self, Options};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::Report;

@@ -8,7 +8,7 @@ use super::inks::{FAINT, INK, RULE};
 use super::lettering::{SIZE, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
-use crate::picture::view::{ClockSeries, ClockStretch, View};
+use doublehold::picture::view::{ClockSeries, ClockStretch, View};
 
 /// How high a strip is, with the room above it.
 const HEIGHT: f64 = 44.0;

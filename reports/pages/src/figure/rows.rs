@@ -3,7 +3,7 @@
 use doublehold_history::LockId;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
-use crate::picture::view::{ClientLane, FaultSpan, NodeLane, View};
+use doublehold::picture::view::{ClientLane, FaultSpan, NodeLane, View};
 
 /// What a row shows.
 #[derive(Clone, Debug)]

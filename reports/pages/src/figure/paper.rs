@@ -5,7 +5,7 @@
 //! takes it through [`escaped`].
 //!
 //! ```
-//! use doublehold::figure::paper::{Align, Paper};
+//! use doublehold_pages::figure::paper::{Align, Paper};
 //!
 //! let mut paper = Paper::default();
 //! paper.line((0.0, 20.0), (80.0, 20.0), r#"stroke="black""#, "");

@@ -2,7 +2,7 @@
 
 use doublehold_history::{Predicate, TrueNs};
 
-use crate::picture::view::{View, WriteFate};
+use doublehold::picture::view::{View, WriteFate};
 
 /// A stretch of true time and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::inks::{self, BAD, FAINT, INK, Pattern};
 use super::panel::{Bar, Panel};
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
-use crate::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
+use doublehold::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 
 /// How high a bar is.
 const HEIGHT: f64 = 14.0;

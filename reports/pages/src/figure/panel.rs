@@ -14,7 +14,7 @@ use super::lettering::{self, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::rows::{Row, Shown, row_of};
 use super::scale::Scale;
-use crate::picture::view::{OverlapSpan, View};
+use doublehold::picture::view::{OverlapSpan, View};
 
 /// A message whose arrow is less wide than this cannot be followed.
 const UPRIGHT: f64 = 3.0;

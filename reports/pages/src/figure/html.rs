@@ -9,7 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::paper::printable;
 use super::{Options, svg};
-use crate::picture::view::View;
+use doublehold::picture::view::View;
 
 const STYLE: &str = include_str!("page/page.css");
 const DRAWING: &str = include_str!("page/page.js");

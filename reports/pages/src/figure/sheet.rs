@@ -11,7 +11,7 @@ use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
 use super::{Options, clocks, legend};
-use crate::picture::view::View;
+use doublehold::picture::view::View;
 
 const MARGIN: f64 = 16.0;
 /// What the labels of rows take at most.
@@ -69,7 +69,7 @@ impl Sheet<'_> {
         let view = self.view;
         let title = format!("{}, seed {}: {} of true time", view.scenario, view.seed, duration(view.ended.0));
         self.paragraph(&title, 0.0, r#"font-weight="bold""#);
-        let said = |it: &crate::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
+        let said = |it: &doublehold::picture::view::VerdictLine| format!("{} {}", it.predicate, it.verdict);
         let verdicts: Vec<String> = view.verdicts.iter().map(said).collect();
         self.paragraph(&verdicts.join(" · "), 0.0, &format!(r#"fill="{FAINT}""#));
         self.paragraph(&view.claim, 0.0, "");

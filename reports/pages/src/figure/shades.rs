@@ -8,7 +8,7 @@ use super::inks::{BAD, INK, Pattern};
 use super::panel::Panel;
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
-use crate::picture::view::FaultSpan;
+use doublehold::picture::view::FaultSpan;
 
 impl Panel<'_> {
     pub(super) fn shades(&mut self) {

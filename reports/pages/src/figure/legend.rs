@@ -5,7 +5,7 @@ use doublehold_scenarios::fault::Nature;
 use super::inks::{self, BAD, FAINT, INK, Pattern, RULE};
 use super::lettering::{SMALL, width};
 use super::paper::{Align, Box2, Paper};
-use crate::picture::view::{View, WriteFate};
+use doublehold::picture::view::{View, WriteFate};
 
 /// How an entry's sign is drawn.
 enum Sign {

@@ -1,0 +1,3 @@
+//! Figures, beside the views that they are drawn from.
+
+mod figure;
