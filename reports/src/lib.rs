@@ -11,7 +11,7 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`picture::view`]: what every drawing of a run shows, as data; [`figure`]: the same to scale, as SVG and HTML
 //! - [`json`]: the same for other programs
-//! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns
+//! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns; [`palette`]: each colour
 //!
 //! The page of a sweep is the crate `doublehold-pages`, the program is `doublehold-cli`.
 
@@ -22,6 +22,7 @@ pub mod found;
 pub mod json;
 pub mod layout;
 pub mod outside;
+pub mod palette;
 pub mod picture;
 #[cfg(feature = "proptest")]
 pub mod property;
