@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use doublehold::check::{LockKind as _, Predicate, PrepareError, Registry, ScenarioError, World};
-use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim};
+use doublehold_scenarios::{Engine as _, OwnLocks, Prepared as _, PreparedSim, Searchable};
 
 use crate::{Kind, Mutant, weathers};
 

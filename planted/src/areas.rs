@@ -21,7 +21,7 @@ pub(crate) struct Area {
     one_in: u64,
     /// The files in which faults are planted.
     files: Vec<String>,
-    /// The test binaries that are asked: `doublehold-scenarios:lib`, `doublehold:report`.
+    /// The test binaries that are asked: `doublehold-scenarios:lib`, `doublehold-cli:it`.
     pub(crate) tests: Vec<String>,
     /// Further arguments for cargo, such as a feature that the code is behind.
     #[serde(default)]
@@ -52,8 +52,12 @@ pub(crate) struct Survivor {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Areas {
     area: Vec<Area>,
+    /// How paths began when the faults of their files were chosen, by how they begin now.
+    #[serde(default)]
+    formerly: BTreeMap<String, String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -87,6 +91,7 @@ pub(crate) fn areas(root: &Path, asked: &[String]) -> Result<Vec<Area>> {
 /// If a file cannot be read, or a fault that was written down is no longer there.
 pub(crate) fn faults(root: &Path, area: &Area, all: bool) -> Result<Vec<Fault>> {
     let listed = read::<Lists>(&root.join("planted/faults.toml"))?.fault;
+    let formerly = read::<Areas>(&root.join("planted/areas.toml"))?.formerly;
     let (mut faults, mut written) = (Vec::new(), BTreeSet::new());
     for file in &area.files {
         let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read `{file}`"))?;
@@ -99,9 +104,17 @@ pub(crate) fn faults(root: &Path, area: &Area, all: bool) -> Result<Vec<Fault>> 
     }
     fault::number(&mut faults);
     let is_tried = |(number, fault): &(usize, Fault)| {
-        all || written.contains(number) || fault.digest().is_multiple_of(area.one_in)
+        all || written.contains(number) || as_chosen(fault, &formerly).digest().is_multiple_of(area.one_in)
     };
     Ok(faults.into_iter().enumerate().filter(is_tried).map(|(_, fault)| fault).collect())
+}
+
+/// The fault as it was called when those that are tried were chosen: a file that moves keeps them.
+fn as_chosen(fault: &Fault, formerly: &BTreeMap<String, String>) -> Fault {
+    let beginnings = formerly.iter().filter(|(now, _)| fault.file.starts_with(now.as_str()));
+    let longest = beginnings.max_by_key(|(now, _)| now.len());
+    let file = longest.map(|(now, then)| fault.file.replacen(now.as_str(), then, 1));
+    Fault { file: file.unwrap_or_else(|| fault.file.clone()), ..fault.clone() }
 }
 
 /// The reasons by the names of faults.
@@ -140,4 +153,22 @@ fn found(listed: &Listed, text: &str, made: &[Fault]) -> Result<Fault> {
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_moves_keeps_the_faults_that_are_tried() {
+        let fault = |file: &str| {
+            let text = "fn a() -> bool { 1 > 2 && 3 < 4 }";
+            operators::faults(file, text).expect("Rust").remove(0)
+        };
+        let formerly = [("new/", "old/"), ("new/inner/", "other/")];
+        let formerly = formerly.map(|(now, then)| (now.to_owned(), then.to_owned())).into();
+        for (now, then) in [("new/a.rs", "old/a.rs"), ("new/inner/a.rs", "other/a.rs"), ("a.rs", "a.rs")] {
+            assert_eq!(as_chosen(&fault(now), &formerly).digest(), fault(then).digest(), "{now}");
+        }
+    }
 }

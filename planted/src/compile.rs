@@ -9,13 +9,26 @@ use serde::Deserialize;
 
 use crate::tree::Tree;
 
+/// The packages in which faults are planted, or whose tests are asked.
+const OURS: [&str; 9] = [
+    "doublehold",
+    "doublehold-cli",
+    "doublehold-lockimpl",
+    "doublehold-pages",
+    "doublehold-scenarios",
+    "doublehold-search",
+    "doublehold-statistics",
+    "doublehold-sweeps",
+    "doublehold-words",
+];
+
 /// The test binaries that are to be built, by the further arguments that cargo needs for them.
 pub(crate) type Wanted<'a> = BTreeMap<&'a [String], BTreeSet<&'a str>>;
 
 /// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Binary {
-    /// As areas call it: `doublehold:report`.
+    /// As areas call it: `doublehold-cli:it`.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     /// The folder of its package, in which cargo runs it.
@@ -93,7 +106,7 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
         set(package, "opt-level=1");
     }
     // Nobody debugs these; what others wrote stays as it is, and need not be built again.
-    for package in ["doublehold", "doublehold-scenarios", "doublehold-lockimpl"] {
+    for package in OURS {
         set(package, "debug=0");
     }
     let mut options = BTreeSet::new();

@@ -39,7 +39,7 @@ pub(crate) enum Said {
 }
 
 impl Test {
-    /// As a person would call it: `doublehold:report what_it_says`.
+    /// As a person would call it: `doublehold-cli:it report::what_it_says`.
     pub(crate) fn called(&self) -> String {
         format!("{} {}", self.binary.name, self.name)
     }

@@ -9,17 +9,18 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use doublehold_words::{grouped, several};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::report::Place;
+use doublehold_scenarios::report::StruckAt;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::{Count, Tally};
 use doublehold_search::shrink::Target;
+use doublehold_statistics::PartlyDecided;
 use doublehold_words::{clean, list};
+use doublehold_words::{grouped, several};
 
 use self::bound::UNBOUNDED;
 pub use self::bound::{StatedBy, WaitBound};
@@ -33,7 +34,6 @@ use crate::found::Counterexample;
 use crate::layout::wrap;
 use crate::outside::Outside;
 use crate::style::Style;
-use doublehold_statistics::PartlyDecided;
 
 /// A search that is over.
 #[derive(Debug)]
@@ -375,7 +375,7 @@ impl Findings {
         if kinds.is_empty() {
             return None;
         }
-        let places: Vec<Place> = places(&self.tally.coverage).into_iter().collect();
+        let places: Vec<StruckAt> = places(&self.tally.coverage).into_iter().collect();
         let mut heading = vec!["kind", "drawn", "struck"];
         heading.extend(places.iter().map(|place| place.as_str()));
         let row = |kind: &&'static str| {
@@ -392,7 +392,7 @@ impl Findings {
 const WRITES: &str = "a string takes everything";
 
 /// Where any fault struck.
-fn places(coverage: &Coverage) -> BTreeSet<Place> {
+fn places(coverage: &Coverage) -> BTreeSet<StruckAt> {
     coverage.kinds().flat_map(|(_, of_kind)| of_kind.at.keys().copied()).collect()
 }
 

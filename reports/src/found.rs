@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Seed};
+use doublehold_scenarios::{Engine, Futures, Prepared, Scenario, Seed, Stepped};
 use doublehold_search::cause::causes;
 use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
@@ -48,8 +48,8 @@ pub fn counterexample<E, R>(
     effort: &Effort,
 ) -> Result<Counterexample, ShrinkError>
 where
-    E: Engine<Prepared = PreparedSim>,
-    R: Engine<Prepared = PreparedSim>,
+    E: Engine<Prepared: Stepped + Futures>,
+    R: Engine<Prepared: Stepped + Futures>,
 {
     let found = search.prepare(scenario)?.run(first);
     let case = Case { scenario: &found.scenario, seed: first, target };
@@ -73,18 +73,18 @@ where
 }
 
 /// A run with what it came from.
-fn shown(prepared: PreparedSim, seed: Seed) -> Report {
+fn shown(prepared: impl Futures, seed: Seed) -> Report {
     let report = prepared.run(seed);
     explained_in_time(Arc::new(prepared), report, PATIENCE)
 }
 
 /// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
 /// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
-pub(crate) fn explained_in_time(prepared: Arc<PreparedSim>, report: Report, patience: Duration) -> Report {
+pub(crate) fn explained_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
     let (tell, told) = mpsc::sync_channel(1);
     let (asked, hushed) = (report.clone(), hushed::here());
     let worker = thread::Builder::new().spawn(move || {
-        let found = hushed.hush(|| causes(&prepared, &asked));
+        let found = hushed.hush(|| causes(&*prepared, &asked));
         // Nobody listens any more where it took too long.
         tell.send(found).unwrap_or_default();
     });

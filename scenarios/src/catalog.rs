@@ -10,11 +10,11 @@ use std::path::Path;
 
 use doublehold_history::Predicate;
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use crate::error::{FileKind, ScenarioError};
 use crate::format::Source;
 use crate::model::scenario::{Expected, Scenario};
-use doublehold_words::suggest;
 
 /// A scenario file is a page or two; a mebibyte is room for any that a program could write. Checked before the file is
 /// read, and again while it is, since some files have no length.
@@ -104,6 +104,10 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
 }
 
 /// Loads a scenario by its name or its file's path, which counts from a folder.
+///
+/// # Errors
+///
+/// If there is no such scenario, the file cannot be read, or anything in it is refused.
 pub fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, ScenarioError> {
     source(name_or_path, folder)?.read()
 }
@@ -256,12 +260,16 @@ fn example(what: FileKind) -> &'static str {
         FileKind::Weather => {
             "start from one that comes with the program: `doublehold weather cloud` prints it"
         }
-        FileKind::Study => "start from one that comes with the program, scenarios/studies/*.toml",
+        FileKind::Study => "start from one that comes with the program, scenarios/sweeps/studies/*.toml",
         FileKind::Plan => which_file(what),
     }
 }
 
 /// Reads a file that a user named: small, a file, text, and not empty.
+///
+/// # Errors
+///
+/// If it is none of these.
 pub fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
     let file_name = || shorten(path);
     let refused = |cause: &str, hint: &str| ScenarioError::NotText {

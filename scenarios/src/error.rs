@@ -67,7 +67,7 @@ pub enum ScenarioError {
         /// The file or catalogue name as it was named.
         file: String,
         /// Where.
-        place: Place,
+        place: FilePlace,
         /// What is wrong.
         cause: String,
         /// The way out.
@@ -156,18 +156,18 @@ impl fmt::Display for FileKind {
 
 /// Where something refused was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePlace {
     /// A line of the file, counted from 1.
     Line(usize),
     /// A change asked for beside the file: `lock.ttl=5s`.
     Set(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Set(set) => write!(f, "`--set {set}`"),
+            FilePlace::Line(line) => write!(f, "line {line}"),
+            FilePlace::Set(set) => write!(f, "`--set {set}`"),
         }
     }
 }

@@ -15,14 +15,11 @@
 //!   Client programs, resource and recorder are beside it, and know no engine. [`LeanEngine`]: the same for many
 //!   runs, through a connection of ours in place of redis-rs'.
 //! - [`weather`]: random faults, drawn from a run's seed.
-//! - [`mod@steps`]: the moments of a run at which faults can be placed.
-//! - [`explore`]: a search that tries every placement of a few faults at those moments.
-//! - [`study`]: designs, and a grid of parameters over which they are compared. [`mod@sweep`]: every
-//!   cell of a study, run in batches.
 //! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to
 //!   somebody else.
-//! - [`cause`]: what a violation came from, by runs without it. [`why`]: how likely it was as the run went along.
-//! - [`mod@shrink`]: from a run that violates something to the least scenario that still does.
+//! - [`pool`]: threads that run worlds, and those that do not come back.
+//!
+//! What searches is the crate `doublehold-search`, what sweeps `doublehold-sweeps`.
 //!
 //! ```
 //! use doublehold_history::Predicate;
@@ -54,6 +51,6 @@ pub use model::scenario::Scenario;
 pub use model::{cast, fault, scenario, when};
 pub use report::Report;
 pub use run::{
-    Connection, Engine, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared, PreparedSim, SimEngine,
-    SimEnv,
+    Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared,
+    PreparedSim, Searchable, SimEngine, SimEnv, Stepped,
 };

@@ -18,7 +18,7 @@ use crate::catalog::read_text;
 use crate::error::{FileKind, ScenarioError};
 use crate::format::problem::Problem;
 use crate::format::section::{Field, Section};
-use crate::format::tree::{Node, Value};
+use crate::format::tree::{Item, ItemValue};
 use crate::format::{Source, seed, syntax};
 use crate::model::scenario::{OnLostLock, Scenario};
 use crate::report::{HASH_RULES, Replay, Report, differing};
@@ -142,7 +142,7 @@ impl Plan {
     ///
     /// As [`Plan::read`].
     pub fn parse_with(file: &str, text: &str, locks: Vec<Descriptor>) -> Result<Plan, ScenarioError> {
-        let tree = Node::parse(text).map_err(|problem| refused(file, problem))?;
+        let tree = Item::parse(text).map_err(|problem| refused(file, problem))?;
         refuse_later_format(file, &tree)?;
         let plan = Field::named("", &tree).section(KEYS).map_err(|problem| refused(file, problem))?;
         let scenario = scenario(file, &plan, locks)?;
@@ -177,7 +177,7 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
         Ok(text) => {
             let file = format!("{}: scenario", shorten(file));
             let read = Source { file: file.clone(), text: text.to_owned(), ..source }.read()?;
-            let tree = Node::parse(text).map_err(|problem| refused(&file, problem))?;
+            let tree = Item::parse(text).map_err(|problem| refused(&file, problem))?;
             Ok(as_it_was(read, &tree))
         }
         Err(_) => {
@@ -189,13 +189,13 @@ fn scenario(file: &str, plan: &Section<'_>, locks: Vec<Descriptor>) -> Result<Sc
 
 /// A plan has every default written out, so that a key which is not there is younger than the plan. It means what was
 /// done before there was one, and not what it means in a file where nobody wrote it.
-fn as_it_was(mut scenario: Scenario, tree: &Node) -> Scenario {
-    let Value::Table(tables) = &tree.value else { return scenario };
-    let Some(Value::List(clients)) = tables.get("clients").map(|clients| &clients.value) else {
+fn as_it_was(mut scenario: Scenario, tree: &Item) -> Scenario {
+    let ItemValue::Table(tables) = &tree.value else { return scenario };
+    let Some(ItemValue::List(clients)) = tables.get("clients").map(|clients| &clients.value) else {
         return scenario;
     };
     for (client, table) in scenario.clients.iter_mut().zip(clients) {
-        if matches!(&table.value, Value::Table(table) if !table.contains_key("on_lost_lock")) {
+        if matches!(&table.value, ItemValue::Table(table) if !table.contains_key("on_lost_lock")) {
             client.on_lost_lock = OnLostLock::GoOn;
         }
     }
@@ -204,10 +204,10 @@ fn as_it_was(mut scenario: Scenario, tree: &Node) -> Scenario {
 
 /// A plan of somebody's own lock can be replayed where that lock is, and nowhere else.
 fn refuse_unknown_lock(file: &str, scenario: &Field<'_>, locks: &[Descriptor]) -> Result<(), ScenarioError> {
-    let Value::Table(scenario) = &scenario.node().value else { return Ok(()) };
-    let Some(Value::Table(lock)) = scenario.get("lock").map(|lock| &lock.value) else { return Ok(()) };
+    let ItemValue::Table(scenario) = &scenario.node().value else { return Ok(()) };
+    let Some(ItemValue::Table(lock)) = scenario.get("lock").map(|lock| &lock.value) else { return Ok(()) };
     let Some(node) = lock.get("algorithm") else { return Ok(()) };
-    let Value::Text(name) = &node.value else { return Ok(()) };
+    let ItemValue::Text(name) = &node.value else { return Ok(()) };
     if locks.iter().any(|known| known.name == name.as_str()) {
         return Ok(());
     }
@@ -239,7 +239,7 @@ fn verdicts(plan: &Section<'_>) -> Result<BTreeMap<Predicate, &'static str>, Pro
 }
 
 /// A plan of a later format may hold anything, so its version is looked at before all else.
-fn refuse_later_format(file: &str, tree: &Node) -> Result<(), ScenarioError> {
+fn refuse_later_format(file: &str, tree: &Item) -> Result<(), ScenarioError> {
     let refused = |problem| refused(file, problem);
     let plan = Field::named("", tree).section(&[]).map_err(refused)?;
     let format = plan.require("plan", &FORMAT.to_string()).map_err(refused)?;

@@ -21,7 +21,7 @@ mod output;
 mod png;
 mod progress;
 mod scenario_file;
-pub mod serve;
+mod serve;
 mod show;
 mod stopping;
 mod troubles;

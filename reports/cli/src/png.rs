@@ -67,7 +67,7 @@ fn reading() -> Reading<'static> {
 mod tests {
     use doublehold::figure::{Options, svg};
     use doublehold::picture::view::View;
-    use doublehold_scenarios::{Engine, SimEngine, catalog};
+    use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 
     use super::png;
 

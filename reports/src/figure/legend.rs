@@ -116,7 +116,7 @@ impl Sign {
 
 #[cfg(test)]
 mod tests {
-    use doublehold_scenarios::{Engine, SimEngine, catalog};
+    use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 
     use super::*;
 

@@ -5,6 +5,8 @@
 //!
 //! Nothing is left out of the middle of an axis. Where what matters is small against the run, it is drawn once more in
 //! a panel of its own, to a scale of its own.
+//!
+//! [`paper`] is what every picture of ours is written with, those of a sweep's page too.
 
 mod bars;
 mod clocks;
@@ -14,7 +16,7 @@ mod insets;
 mod legend;
 mod lettering;
 mod panel;
-mod paper;
+pub mod paper;
 mod rows;
 mod scale;
 mod shades;

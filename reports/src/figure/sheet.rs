@@ -48,18 +48,15 @@ pub(super) fn draw(view: &View, options: &Options) -> String {
 
 impl Sheet<'_> {
     fn finish(self) -> String {
-        let size = (self.width, self.below + MARGIN);
-        let (width, height) = (number(size.0), number(size.1));
         let id = &self.id;
-        let definitions = inks::definitions(id, self.view.lanes.clients.len());
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\" fill=\"{INK}\" id=\"{id}\" role=\"img\">\n\
-             <style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
-             stroke-linejoin:round}}</style>\n\
-             {definitions}<rect width=\"{width}\" height=\"{height}\" fill=\"{PAPER}\"/>\n{}</svg>\n",
-            self.paper.into_markup()
-        )
+        let attributes =
+            format!(r#"font-family="sans-serif" font-size="{SIZE}" fill="{INK}" id="{id}" role="img""#);
+        let beneath = format!(
+            "<style>#{id} .label{{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:2.5px;\
+             stroke-linejoin:round}}</style>\n{}",
+            inks::definitions(id, self.view.lanes.clients.len())
+        );
+        self.paper.into_svg((self.width, self.below + MARGIN), &attributes, &beneath)
     }
 
     fn paragraph(&mut self, text: &str, indent: f64, attributes: &str) {

@@ -46,7 +46,7 @@ pub(crate) fn tallies() -> impl Strategy<Value = Tally> {
             move |(counts, hits, grants, says_why, panics)| {
                 let mut coverage = Coverage::default();
                 hits.into_iter()
-                    .for_each(|(kind, struck)| coverage.add(&Hit { kind, place: Place::Time, struck }));
+                    .for_each(|(kind, struck)| coverage.add(&Hit { kind, place: StruckAt::Time, struck }));
                 Tally {
                     runs,
                     predicates: Predicate::ALL.into_iter().zip(counts).filter(|_| runs > 0).collect(),
@@ -269,8 +269,8 @@ fn of_nothing() -> Findings {
 #[test]
 fn coverage_has_a_row_a_kind_and_a_column_a_place() {
     let mut tally = Tally { runs: 3, ..Tally::default() };
-    let step = Place::Step(doublehold_scenarios::when::StepKind::Send);
-    for (kind, place, struck) in [("pause", Place::Time, 2), ("pause", step, 3), ("cut", step, 0)] {
+    let step = StruckAt::Step(doublehold_scenarios::when::StepKind::Send);
+    for (kind, place, struck) in [("pause", StruckAt::Time, 2), ("pause", step, 3), ("cut", step, 0)] {
         tally.coverage.add(&Hit { kind, place, struck });
     }
     let findings = Findings { tally, kinds: vec!["crash"], idle: vec!["promote"], ..of_nothing() };

@@ -5,7 +5,7 @@
 
 Sweeps a study whose every text is markup, puts pictures in its examples that want more than to be looked at, and fails if a
 page then has an element, a title, a place on the screen, a request or an address that it does not have with an honest
-picture. The page of a run with such a name is opened too. Needs Python and Chromium, and nothing else.
+picture, or if a picture can be pointed at, and so be opened by itself. The page of a run with such a name is opened too. Needs Python and Chromium, and nothing else.
 """
 
 import json
@@ -77,6 +77,11 @@ LOOK = """(() => {
     for (const { name } of thing.attributes) if (name.startsWith("on")) wrong.push(`${thing.tagName} has ${name}`);
   }
   const top = document.elementFromPoint(200, 40);
+  for (const image of document.images) {
+    image.scrollIntoView();
+    const box = image.getBoundingClientRect();
+    if (document.elementFromPoint(box.x + 2, box.y + 2) === image) wrong.push("an image can be pointed at");
+  }
   return { tags, wrong, title: document.title, top: top && top.tagName, address: location.href,
            long: document.documentElement.scrollHeight > 200000 };
 })()"""
@@ -122,7 +127,7 @@ def differences(honest, look):
         if look[what] != honest[what]:
             yield f"{what} is {look[what]!r}, not {honest[what]!r}"
     for tag in sorted({*honest["tags"], *look["tags"]}):
-        if look["tags"].get(tag, 0) > honest["tags"].get(tag, 0) and tag != "P":
+        if look["tags"].get(tag, 0) > honest["tags"].get(tag, 0):
             yield f"{look['tags'][tag]} {tag}, not {honest['tags'].get(tag, 0)}"
 
 

@@ -1,7 +1,7 @@
 //! What a reader sees, word for word, of hand-made reports: `tests/golden/*`, which are read in review.
 //!
 //! Hand-made, so that they change only when the drawing does. After a wanted change, `UPDATE_GOLDEN=1 cargo test -p
-//! doublehold --test golden` writes the files anew; look at the difference.
+//! doublehold --test it golden` writes the files anew; look at the difference.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

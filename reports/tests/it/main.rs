@@ -15,6 +15,7 @@ mod own_world;
 mod own_wrong_release;
 #[cfg(feature = "proptest")]
 mod property;
+mod second_engine;
 mod sentences;
 mod story;
 mod twins;

@@ -86,7 +86,7 @@ fn a_lock_that_forgets_nx_is_found_out_and_its_plan_replays() {
     let said = checked.to_string();
     assert!(said.contains("c1 and c2 both held") || said.contains("c2 and c1 both held"), "{said}");
     let line = format!(
-        "replay: DOUBLEHOLD_SEED={} cargo test a_lock_that_forgets_nx_is_found_out_and_its_plan_replays",
+        "replay: DOUBLEHOLD_SEED={} cargo test own_lock::a_lock_that_forgets_nx_is_found_out_and_its_plan_replays",
         bad.report.seed
     );
     assert!(said.contains(&line), "{said}");
@@ -153,7 +153,7 @@ fn a_panic_in_a_lock_is_what_its_run_came_to() {
     let said = checked.to_string();
     assert!(said.contains("the lock panicked in 8 of these runs, first from seed 1"), "{said}");
     assert!(said.contains("the lock of c") && said.contains("panicked: the year is wrong"), "{said}");
-    assert!(said.contains("replay: DOUBLEHOLD_SEED=1 cargo test a_panic_in_a_lock"), "{said}");
+    assert!(said.contains("replay: DOUBLEHOLD_SEED=1 cargo test own_lock::a_panic_in_a_lock"), "{said}");
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn one_seed_can_be_asked_for_from_outside() {
     let this = std::env::current_exe().expect("a test has a file");
     let said = |seed: &str| {
         let mut run = Command::new(&this);
-        run.args(["--exact", "prints_its_check", "--nocapture"]).env("DOUBLEHOLD_SEED", seed);
+        run.args(["--exact", "own_lock::prints_its_check", "--nocapture"]).env("DOUBLEHOLD_SEED", seed);
         String::from_utf8(run.output().expect("it runs").stdout).expect("it is text")
     };
     let one = said("77");

@@ -125,7 +125,10 @@ fn names_that_are_alike_do_not_share_files() {
     for (index, file) in files.iter().enumerate() {
         assert!(file.exists() && !files[..index].contains(file), "{files:?}");
         let name = file.file_name().expect("a file").to_string_lossy();
-        assert!(name.starts_with("names_that_are_alike_do_not_share_files."), "tests share no files: {name}");
+        assert!(
+            name.starts_with("own_world.names_that_are_alike_do_not_share_files."),
+            "tests share no files: {name}"
+        );
     }
     std::fs::remove_dir_all(folder).expect("it was there");
 }
@@ -148,7 +151,7 @@ fn of_panics_at_one_place_the_first_is_shown() {
         return;
     }
     let inside = Command::new(std::env::current_exe().expect("this test"))
-        .args(["of_panics_at_one_place_the_first_is_shown", "--exact", "--nocapture"])
+        .args(["own_world::of_panics_at_one_place_the_first_is_shown", "--exact", "--nocapture"])
         .env(INSIDE, "1")
         .env("RUST_BACKTRACE", "0")
         .output()

@@ -6,6 +6,7 @@
 mod allowed;
 mod documents;
 mod rules;
+mod walls;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,8 +62,14 @@ fn package(path: &str) -> &'static str {
         "lockimpl",
         "mutants",
         "planted",
+        "reports/cli",
+        "reports/pages",
         "reports",
         "scenarios/history",
+        "scenarios/search",
+        "scenarios/statistics",
+        "scenarios/sweeps",
+        "scenarios/words",
         "scenarios",
         "sim/redis",
         "sim",
@@ -143,6 +150,18 @@ fn a_public_type_has_a_name_of_its_own() {
         .map(|(name, crates)| format!("{name} is public in {}", crates.join(" and ")))
         .collect();
     assert!(unexplained.is_empty(), "{}", unexplained.join("\n"));
+}
+
+#[test]
+fn files_that_import_one_another_are_few() {
+    let found = walls::circles(&sources());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn rooms_do_not_name_what_they_must_not_know() {
+    let broken = walls::nevers(&sources());
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 #[test]

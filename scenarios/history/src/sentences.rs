@@ -2,6 +2,8 @@
 //!
 //! Assumes nothing about who reads it: no colour, no line breaks, names from the header.
 
+use doublehold_words::{duration, list, seconds};
+
 use crate::event::instant;
 use crate::event::{CallId, ClientId, ClockKind, KeyOp};
 use crate::history::Header;
@@ -9,7 +11,6 @@ use crate::verdict::{
     Anomaly, ClockSpan, Cycle, Dependency, Evidence, LongWait, Overlap, Predicate, StaleWrite, Step, WaitEnd,
     Waited, WrongKey,
 };
-use doublehold_words::{duration, list, seconds};
 
 impl Evidence {
     /// The evidence as one sentence, without a full stop.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_scenarios::report::{Hit, Place};
+use doublehold_scenarios::report::{Hit, StruckAt};
 
 /// What the faults of one kind did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct OfKind {
     /// How often they struck.
     pub struck: u64,
     /// Where they struck, and how often.
-    pub at: BTreeMap<Place, u64>,
+    pub at: BTreeMap<StruckAt, u64>,
 }
 
 /// What faults of each kind did.

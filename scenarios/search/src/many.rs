@@ -13,25 +13,22 @@ mod tests;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, RangeInclusive};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::{Predicate, Verdict};
+use doublehold_scenarios::Prepared;
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, Stuck, cores, in_order};
+use doublehold_scenarios::report::Summary;
 use doublehold_sim::Seed;
 
 use crate::coverage::Coverage;
-use doublehold_scenarios::Prepared;
-use doublehold_scenarios::pool::{Progress, Stuck, caught, cores};
-use doublehold_scenarios::report::Summary;
 
 /// How many seeds a thread takes at a time: few enough that a search which stops early makes few runs for nothing, and
 /// many enough that handing them out costs nothing beside them.
 const BLOCK: u64 = 32;
-/// How often the caller is asked whether to go on while no block ends.
-const TICK: Duration = Duration::from_millis(50);
+/// How many blocks a thread may be ahead of the first that is not counted yet.
+const AHEAD: usize = 8;
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -98,125 +95,54 @@ pub fn run_many<P: Prepared + 'static>(
 }
 
 /// The same in blocks of so many seeds.
-#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 fn run_in_blocks<P: Prepared + 'static>(
     prepared: &Arc<P>,
     many: &Many,
     size: u64,
-    mut until: impl FnMut(&Tally) -> ControlFlow<()>,
+    until: impl FnMut(&Tally) -> ControlFlow<()>,
 ) -> Result<Tally, Stuck> {
-    let blocks = Arc::new(Blocks::of(many, size));
-    let (tell, told) = mpsc::channel::<Ended>();
-    let begins = |worker: &usize| {
-        let (worker, prepared, blocks, tell) = (*worker, prepared.clone(), blocks.clone(), tell.clone());
-        thread::Builder::new().spawn(move || work(worker, &*prepared, &blocks, &tell)).is_ok()
+    let (first, last) = (many.seeds.start().0, many.seeds.end().0);
+    let mut blocks = Blocks { next: Some(first), last, size, tally: Tally::default(), until };
+    let prepared = prepared.clone();
+    let work = move |hand: &Hand<'_>, seeds: RangeInclusive<u64>| {
+        let mut tally = Tally::default();
+        for seed in seeds.map(Seed).take_while(|_| !hand.is_over()) {
+            hand.begins(seed);
+            tally.add(&prepared.judge(seed));
+        }
+        tally
     };
-    // Fewer are slower and come to the same. If the system gives none, blocks are run here, one between two questions.
-    let begun = (0..many.jobs.get()).filter(begins).count();
-    let here = (begun == 0).then(|| tell.clone());
-    drop(tell);
-    let mut merged = Merged::default();
-    let mut quiet = blocks.progress.watch(many.patience);
-    // Asked after each single block, so that where it stops does not depend on which threads were fast.
-    while until(&merged.tally).is_continue() {
-        if merged.take_next() {
-            continue;
-        }
-        if here.as_ref().is_some_and(|tell| !work_on(0, &**prepared, &blocks, tell)) {
-            break;
-        }
-        match told.recv_timeout(TICK) {
-            Ok(Ok((block, tally))) => {
-                merged.early.insert(block, *tally);
-            }
-            Ok(Err(panic)) => {
-                blocks.over.store(true, Ordering::Relaxed);
-                resume_unwind(panic);
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                if let Some(seeds) = quiet.is_over(&blocks.progress, TICK) {
-                    return Err(Stuck { seeds, patience: many.patience });
-                }
-            }
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    // What is under way is not waited for: it may be what does not come back.
-    blocks.over.store(true, Ordering::Relaxed);
-    Ok(merged.tally)
+    in_order(Crew { jobs: many.jobs, ahead: AHEAD }, many.patience, &mut blocks, work)?;
+    Ok(blocks.tally)
 }
 
-/// The blocks of seeds, each handed out once, and how far each thread is.
-struct Blocks {
-    first: u64,
+/// The blocks of seeds, each handed out once, and what those so far came to.
+struct Blocks<U> {
+    next: Option<u64>,
     last: u64,
     size: u64,
-    next: AtomicU64,
-    /// Nobody wants more.
-    over: AtomicBool,
-    progress: Progress,
-}
-
-/// What a thread tells: the number of a block, and what it came to.
-type Ended = thread::Result<(u64, Box<Tally>)>;
-
-impl Blocks {
-    fn of(many: &Many, size: u64) -> Blocks {
-        Blocks {
-            first: many.seeds.start().0,
-            last: many.seeds.end().0,
-            size,
-            next: AtomicU64::new(0),
-            over: AtomicBool::new(false),
-            progress: Progress::of(many.jobs),
-        }
-    }
-
-    fn next(&self) -> Option<(u64, RangeInclusive<u64>)> {
-        let block = self.next.fetch_add(1, Ordering::Relaxed);
-        let first = block.checked_mul(self.size).and_then(|seeds| self.first.checked_add(seeds))?;
-        (first <= self.last).then(|| (block, first..=first.saturating_add(self.size - 1).min(self.last)))
-    }
-}
-
-/// Runs blocks until there are no more, or nobody listens.
-fn work<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Ended>) {
-    // Here it is not the lock that panics: those panics are caught where it runs.
-    if let Err(panic) = caught(|| while work_on(number, prepared, blocks, tell) {}) {
-        let _ = tell.send(Err(panic));
-    }
-}
-
-/// Runs the next block; whether there may be another.
-fn work_on<P: Prepared>(number: usize, prepared: &P, blocks: &Blocks, tell: &mpsc::Sender<Ended>) -> bool {
-    let Some((block, seeds)) = blocks.next() else { return false };
-    let mut tally = Tally::default();
-    for seed in seeds.map(Seed) {
-        if blocks.over.load(Ordering::Relaxed) {
-            return false;
-        }
-        blocks.progress.begins(number, seed);
-        tally.add(&prepared.judge(seed));
-    }
-    blocks.progress.rests(number);
-    tell.send(Ok((block, Box::new(tally)))).is_ok()
-}
-
-/// All blocks up to one, and those that came before their turn.
-#[derive(Default)]
-struct Merged {
     tally: Tally,
-    next: u64,
-    early: BTreeMap<u64, Tally>,
+    until: U,
 }
 
-impl Merged {
-    /// Counts the next block, if it is there.
-    fn take_next(&mut self) -> bool {
-        let Some(tally) = self.early.remove(&self.next) else { return false };
-        self.tally.merge(tally);
-        self.next += 1;
-        true
+impl<U: FnMut(&Tally) -> ControlFlow<()>> Foreman for Blocks<U> {
+    type Piece = RangeInclusive<u64>;
+    type Done = Tally;
+
+    fn next(&mut self) -> Option<RangeInclusive<u64>> {
+        let first = self.next.filter(|first| *first <= self.last)?;
+        self.next = first.checked_add(self.size);
+        Some(first..=first.saturating_add(self.size - 1).min(self.last))
+    }
+
+    fn told(&mut self, later: Tally) -> ControlFlow<()> {
+        self.tally.merge(later);
+        ControlFlow::Continue(())
+    }
+
+    // Asked after each single block, so that where it stops does not depend on which threads were fast.
+    fn goes_on(&mut self, _: u64) -> ControlFlow<()> {
+        (self.until)(&self.tally)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use doublehold_sim::ClockKind;
+use doublehold_words::{signed_typed, suggest, typed};
 use toml::{Table, Value};
 
 use super::key::Choices;
@@ -15,7 +16,6 @@ use super::{network, orders, synonyms, when};
 use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::model::when::When;
-use doublehold_words::{signed_typed, suggest, typed};
 
 /// Far more than anybody writes: a plan lists what weather drew, which may be hundreds. The largest file that is read
 /// as a plan has room for about as many.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use super::key::Choices;
 use super::key::{Key, words_of};
@@ -13,7 +14,6 @@ use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use crate::model::fault::Names;
 use crate::model::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
-use doublehold_words::suggest;
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
 /// their number, but readers of a picture do not.

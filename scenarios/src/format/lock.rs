@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Facts, Kind, Nodes, Ratio, Switch, Switches, Unfit, Value};
 use doublehold_words::shorten;
+use doublehold_words::{suggest, typed};
 use toml::Table;
 
 use super::key::Key;
@@ -13,7 +14,6 @@ use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use super::table::put;
 use crate::model::scenario::{ClientSetup, LockSetup, Step};
-use doublehold_words::{suggest, typed};
 
 /// What a scenario says of its lock whatever lock it is.
 const OWN_KEYS: [&str; 3] = ["algorithm", "name", "ttl"];

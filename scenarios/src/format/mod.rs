@@ -1,4 +1,4 @@
-//! Scenario files: from TOML as typed to a [`Scenario`] as meant.
+//! Scenario files: from TOML as typed to a [`Scenario`](crate::Scenario) as meant.
 //!
 //! | step | where |
 //! |---|---|
@@ -42,7 +42,6 @@ mod write;
 use std::time::Duration;
 
 use doublehold_words::{shorten, typed};
-
 pub(crate) use fault::write as fault_table;
 pub use key::Key;
 pub use made::NoMoment;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::Facts;
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use super::hosts::Hosts;
 use super::lock::Chosen;
@@ -12,7 +13,6 @@ use super::problem::Result;
 use super::section::Field;
 use crate::model::scenario::{ClientSetup, HostIndex, Role, Step};
 use crate::model::when::{Event, Mark};
-use doublehold_words::suggest;
 
 /// What is known of the scenario when events are read.
 pub(super) struct Setting<'a> {

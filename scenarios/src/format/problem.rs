@@ -2,7 +2,7 @@
 
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ItemOrigin {
     /// A line of the file, counted from 1.
     Line(usize),
     /// The `--set` of that number, counted from 0.
@@ -13,7 +13,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The place of it.
-    pub origin: Origin,
+    pub origin: ItemOrigin,
     /// What is wrong.
     pub cause: String,
     /// The way out.
@@ -25,12 +25,12 @@ pub type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
     /// A problem with its cause and the way out.
-    pub fn new(origin: Origin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
+    pub fn new(origin: ItemOrigin, cause: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { origin, cause: cause.into(), hint: hint.into() }
     }
 
     /// The same, found in another place.
-    pub(crate) fn at(self, origin: Origin) -> Problem {
+    pub(crate) fn at(self, origin: ItemOrigin) -> Problem {
         Problem { origin, ..self }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use doublehold_history::{LockId, ObjectId};
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use super::key::Key;
 use super::problem::Result;
@@ -12,7 +13,6 @@ use super::section::Field;
 use super::table::{NOTHING, lock_name};
 use super::units::{self, law_value};
 use crate::model::scenario::{ObjectSetup, Scenario, Step};
-use doublehold_words::suggest;
 
 const STEPS_MAX: usize = 100;
 const WORDS: [&str; 8] = ["acquire", "try", "read", "work", "check", "write", "extend", "release"];

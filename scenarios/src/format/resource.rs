@@ -2,6 +2,7 @@
 
 use doublehold_history::{FencingCheck, LockId, ResourceRules};
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 use toml::Table;
 
 use super::hosts::Hosts;
@@ -12,7 +13,6 @@ use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::{NOTHING, lock_name, put};
 use crate::model::scenario::{HostIndex, ObjectSetup, ResourceSetup, Role, Scenario};
-use doublehold_words::suggest;
 
 const KEYS: &[&str] = &["object", "fencing", "fence_reads", "version_check"];
 const FENCING: Choices<FencingCheck> = &[

@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability, RatePpb};
+use doublehold_words as words;
 use doublehold_words::shorten;
+use doublehold_words::suggest;
 
 use super::key::{Choices, Key};
-use super::problem::{Origin, Problem, Result};
-use super::tree::{Node, Table, Value};
+use super::problem::{ItemOrigin, Problem, Result};
+use super::tree::{Item, ItemValue, Table};
 use super::units;
-use doublehold_words as words;
-use doublehold_words::suggest;
 
 const LOG_NORMAL_KEYS: &[&str] = &["median", "sigma"];
 
@@ -31,7 +31,7 @@ pub struct Section<'a> {
     /// Its path as `--set` would name it; empty for the file itself.
     path: String,
     table: &'a Table,
-    pub(crate) origin: Origin,
+    pub(crate) origin: ItemOrigin,
 }
 
 /// A value, with the path under which messages name it.
@@ -39,12 +39,16 @@ pub struct Section<'a> {
 pub struct Field<'a> {
     /// The path of its table, as `lock`.
     pub path: String,
-    node: &'a Node,
+    node: &'a Item,
 }
 
 impl<'a> Section<'a> {
     /// The file itself.
-    pub fn root(node: &'a Node, known: &[&str]) -> Result<Section<'a>> {
+    ///
+    /// # Errors
+    ///
+    /// If it has a key that is not known.
+    pub fn root(node: &'a Item, known: &[&str]) -> Result<Section<'a>> {
         Field { path: String::new(), node }.section(known)
     }
 
@@ -55,6 +59,10 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that has to be there.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there.
     pub fn require(&self, key: &str, example: &str) -> Result<Field<'a>> {
         self.get(key).ok_or_else(|| {
             let place = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
@@ -63,6 +71,10 @@ impl<'a> Section<'a> {
     }
 
     /// The table under a key: an empty one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is no table, or has a key that is not known.
     pub fn section(&self, key: &str, known: &[&str]) -> Result<Section<'a>> {
         static NOTHING: Table = Table::new();
         match self.get(key) {
@@ -72,6 +84,10 @@ impl<'a> Section<'a> {
     }
 
     /// The tables of a `[[list]]`; none if there is no such list.
+    ///
+    /// # Errors
+    ///
+    /// If it is no list, or has more items than the limit.
     pub fn list(&self, key: &str, limit: usize) -> Result<Vec<Field<'a>>> {
         let Some(field) = self.get(key) else { return Ok(Vec::new()) };
         let items = field.items(&format!("a list of tables, each headed `[[{}]]`", field.path))?;
@@ -84,7 +100,7 @@ impl<'a> Section<'a> {
 
     /// Every key with its value, in alphabetical order.
     pub fn fields(&self) -> Vec<(&'a str, Field<'a>)> {
-        let named = |(key, node): (&'a String, &'a Node)| {
+        let named = |(key, node): (&'a String, &'a Item)| {
             let shown = shorten(key);
             let path = if self.path.is_empty() { shown } else { format!("{}.{shown}", self.path) };
             (key.as_str(), Field { path, node })
@@ -121,18 +137,22 @@ impl<'a> Field<'a> {
     }
 
     /// A value outside a file, which messages call `path`.
-    pub fn named(path: &str, node: &'a Node) -> Field<'a> {
+    pub fn named(path: &str, node: &'a Item) -> Field<'a> {
         Field { path: path.to_owned(), node }
     }
 
     /// The value as typed.
-    pub fn node(&self) -> &'a Node {
+    pub fn node(&self) -> &'a Item {
         self.node
     }
 
     /// The table this value is, with none but known keys. An empty list of known keys allows every key.
+    ///
+    /// # Errors
+    ///
+    /// If it is no table, or has a key that is not known.
     pub fn section(&self, known: &[&str]) -> Result<Section<'a>> {
-        let Value::Table(table) = &self.node.value else {
+        let ItemValue::Table(table) = &self.node.value else {
             return Err(self.must_be(
                 "a table",
                 &format!("write it as `[{}]` with one `key = value` a line", self.path),
@@ -149,22 +169,34 @@ impl<'a> Field<'a> {
 
     pub(crate) fn text(&self) -> Result<&'a str> {
         match &self.node.value {
-            Value::Text(text) => Ok(text),
+            ItemValue::Text(text) => Ok(text),
             _ => Err(self.must_be("a text", "put it in quotes")),
         }
     }
 
     /// The text that names something; a refusal says what is to be named rather than how a text is written.
+    ///
+    /// # Errors
+    ///
+    /// If it is no text.
     pub fn naming(&self, what: &str, hint: &str) -> Result<&'a str> {
         self.text().map_err(|_| self.must_be(what, hint))
     }
 
     /// The text, and it says something.
+    ///
+    /// # Errors
+    ///
+    /// If it is no text, or an empty one.
     pub fn words(&self) -> Result<String> {
         self.text_up_to(WORDS_MAX)
     }
 
     /// The text, short enough for a name: every event about a thing carries it.
+    ///
+    /// # Errors
+    ///
+    /// If it is no text, an empty one, or too long.
     pub fn name(&self) -> Result<String> {
         self.text_up_to(NAME_MAX)
     }
@@ -193,15 +225,19 @@ impl<'a> Field<'a> {
 
     pub(crate) fn flag(&self) -> Result<bool> {
         match self.node.value {
-            Value::Flag(flag) => Ok(flag),
+            ItemValue::Flag(flag) => Ok(flag),
             _ => Err(self.must_be("`true` or `false`", "write it without quotes")),
         }
     }
 
     /// A whole number between two others, both included.
+    ///
+    /// # Errors
+    ///
+    /// If it is another value.
     pub fn number(&self, min: u64, max: u64) -> Result<u64> {
         let number = match self.node.value {
-            Value::Integer(number) => {
+            ItemValue::Integer(number) => {
                 u64::try_from(number).ok().filter(|number| (min..=max).contains(number))
             }
             _ => None,
@@ -224,6 +260,10 @@ impl<'a> Field<'a> {
     }
 
     /// The value that its word stands for.
+    ///
+    /// # Errors
+    ///
+    /// If it is none of the words.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         self.choice_with(choices, suggest::hint)
     }
@@ -245,9 +285,13 @@ impl<'a> Field<'a> {
     }
 
     /// Each item of a list.
+    ///
+    /// # Errors
+    ///
+    /// If it is no list.
     pub fn items(&self, what: &str) -> Result<Vec<Field<'a>>> {
         match &self.node.value {
-            Value::List(items) => Ok(self.number_items(items)),
+            ItemValue::List(items) => Ok(self.number_items(items)),
             _ => Err(self.must_be(what, "write it so even for a single one")),
         }
     }
@@ -255,12 +299,12 @@ impl<'a> Field<'a> {
     /// A list's items, or the one value that stands for a list of one.
     pub fn one_or_many(&self) -> Vec<Field<'a>> {
         match &self.node.value {
-            Value::List(items) => self.number_items(items),
+            ItemValue::List(items) => self.number_items(items),
             _ => vec![self.clone()],
         }
     }
 
-    fn number_items(&self, items: &'a [Node]) -> Vec<Field<'a>> {
+    fn number_items(&self, items: &'a [Item]) -> Vec<Field<'a>> {
         let item = |(index, node)| Field { path: format!("{}.{index}", self.path), node };
         items.iter().enumerate().map(item).collect()
     }
@@ -283,6 +327,10 @@ impl<'a> Field<'a> {
     }
 
     /// A duration that is not zero.
+    ///
+    /// # Errors
+    ///
+    /// If it is no duration, or zero.
     pub fn positive_duration(&self) -> Result<Duration> {
         match self.duration()? {
             Duration::ZERO => {
@@ -302,9 +350,9 @@ impl<'a> Field<'a> {
 
     pub(crate) fn law(&self) -> Result<DelayLaw> {
         match &self.node.value {
-            Value::Text(text) => units::law(text).map_err(|refusal| self.not_a_duration(&refusal, text)),
-            Value::Table(_) => self.log_normal(),
-            Value::List(_) => self.quantiles(),
+            ItemValue::Text(text) => units::law(text).map_err(|refusal| self.not_a_duration(&refusal, text)),
+            ItemValue::Table(_) => self.log_normal(),
+            ItemValue::List(_) => self.quantiles(),
             _ => Err(self.no_duration("a duration or a law such as \"1ms..5ms\"", units::LAW_HINT)),
         }
     }
@@ -333,6 +381,10 @@ impl<'a> Field<'a> {
     }
 
     /// A chance, as `1/100`.
+    ///
+    /// # Errors
+    ///
+    /// If it is no ratio, or more than one.
     pub fn probability(&self) -> Result<Probability> {
         let hint = "write a ratio from \"0/1\" to \"1/1\"";
         let text = self.text().map_err(|_| self.must_be("a probability such as \"1/200\"", hint))?;
@@ -361,7 +413,7 @@ impl<'a> Field<'a> {
     /// A number where a duration is wanted lacks quotes and unit.
     fn no_duration(&self, what: &str, hint: &str) -> Problem {
         let typed = match &self.node.value {
-            Value::Integer(number) => units::with_unit(&number.to_string()),
+            ItemValue::Integer(number) => units::with_unit(&number.to_string()),
             _ => None,
         };
         self.must_be(what, &typed.map_or(hint.to_owned(), |it| format!("did you mean \"{it}\"?")))
@@ -373,19 +425,19 @@ impl<'a> Field<'a> {
     }
 }
 
-impl Value {
+impl ItemValue {
     /// The value as messages show it.
     fn shown(&self) -> String {
         match self {
             // In a message a text is not told from the number or the flag that it spells.
-            Value::Text(text) if text.parse::<i64>().is_ok() || text.parse::<bool>().is_ok() => {
+            ItemValue::Text(text) if text.parse::<i64>().is_ok() || text.parse::<bool>().is_ok() => {
                 format!("the text `{}`", shorten(text))
             }
-            Value::Text(text) => format!("`{}`", shorten(text)),
-            Value::Integer(number) => format!("`{number}`"),
-            Value::Flag(flag) => format!("`{flag}`"),
-            Value::List(_) => "a list".to_owned(),
-            Value::Table(_) => "a table".to_owned(),
+            ItemValue::Text(text) => format!("`{}`", shorten(text)),
+            ItemValue::Integer(number) => format!("`{number}`"),
+            ItemValue::Flag(flag) => format!("`{flag}`"),
+            ItemValue::List(_) => "a list".to_owned(),
+            ItemValue::Table(_) => "a table".to_owned(),
         }
     }
 }

@@ -12,13 +12,13 @@ use super::hosts::Hosts;
 use super::key::Key;
 use super::lock::Chosen;
 use super::possible::Setting;
-use super::problem::{Origin, Problem, Result};
+use super::problem::{ItemOrigin, Problem, Result};
 use super::program::Things;
 use super::section::{Field, Section};
-use super::tree::{Node, Value};
+use super::tree::{Item, ItemValue};
 use super::{clients, fault, hosts, network, resource, synonyms, weather, when};
 use crate::Seed;
-use crate::error::{FileKind, Place, ScenarioError};
+use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::Fault;
 use crate::model::scenario::{ClientSetup, Expected, Limits, Scenario};
 
@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// Reads the scenario from a tree that is part of another file.
-    pub fn read_tree(&self, tree: &Node) -> std::result::Result<Scenario, ScenarioError> {
+    pub fn read_tree(&self, tree: &Item) -> std::result::Result<Scenario, ScenarioError> {
         scenario(self, tree).map_err(|problem| self.refused(problem))
     }
 
@@ -129,7 +129,7 @@ impl Source {
     /// If the file is no TOML or its variants are no list of tables with names.
     pub fn variants(&self) -> std::result::Result<Vec<String>, ScenarioError> {
         let names = || -> Result<Vec<String>> {
-            let tree = Node::parse(&self.text)?;
+            let tree = Item::parse(&self.text)?;
             variants(&Section::root(&tree, KEYS)?)?.iter().map(variant_name).collect()
         };
         names().map_err(|problem| self.refused(problem))
@@ -137,10 +137,10 @@ impl Source {
 
     pub(crate) fn refused(&self, problem: Problem) -> ScenarioError {
         let place = match problem.origin {
-            Origin::Line(line) => Place::Line(line),
-            Origin::Set(number) => {
+            ItemOrigin::Line(line) => FilePlace::Line(line),
+            ItemOrigin::Set(number) => {
                 let (path, value) = self.sets.get(number).cloned().unwrap_or_default();
-                Place::Set(shorten(&format!("{path}={value}")))
+                FilePlace::Set(shorten(&format!("{path}={value}")))
             }
         };
         let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
@@ -154,24 +154,24 @@ impl Source {
     }
 
     /// The file with its variant and the changes laid over it, and without the other variants.
-    fn resolve(&self) -> Result<Node> {
-        let mut tree = Node::parse(&self.text)?;
+    fn resolve(&self) -> Result<Item> {
+        let mut tree = Item::parse(&self.text)?;
         let patches = self.variant_patches(&tree)?;
         for (path, patch) in patches {
             tree.put(&path, patch)?;
         }
-        if let Value::Table(table) = &mut tree.value {
+        if let ItemValue::Table(table) = &mut tree.value {
             table.remove("variants");
         }
         for (number, (path, value)) in self.sets.iter().enumerate() {
-            let origin = Origin::Set(number);
+            let origin = ItemOrigin::Set(number);
             refuse_odd_path(path, origin)?;
-            tree.put(path, Node::parse_value(value, origin)?)?;
+            tree.put(path, Item::parse_value(value, origin)?)?;
         }
         Ok(tree)
     }
 
-    fn variant_patches(&self, tree: &Node) -> Result<Vec<(String, Node)>> {
+    fn variant_patches(&self, tree: &Item) -> Result<Vec<(String, Item)>> {
         let variants = variants(&Section::root(tree, KEYS)?)?;
         let Some(wanted) = &self.variant else { return Ok(Vec::new()) };
         let mut names = Vec::new();
@@ -188,7 +188,7 @@ impl Source {
     }
 }
 
-fn refuse_odd_path(path: &str, origin: Origin) -> Result<()> {
+fn refuse_odd_path(path: &str, origin: ItemOrigin) -> Result<()> {
     let hint = "write it as `--set lock.ttl=5s`, with list items by number: `--set faults.0.for=3s`";
     if path.split('.').any(str::is_empty) {
         return Err(Problem::new(origin, "the key has an empty part", hint));
@@ -232,7 +232,7 @@ fn variant_name(field: &Field<'_>) -> Result<String> {
 }
 
 /// What a variant changes: its own words and expectations, and the paths under `set`.
-fn patches(field: &Field<'_>) -> Result<Vec<(String, Node)>> {
+fn patches(field: &Field<'_>) -> Result<Vec<(String, Item)>> {
     let variant = field.section(VARIANT_KEYS)?;
     let own = variant.fields().into_iter().filter(|(key, _)| !["name", "set"].contains(key));
     let set = variant.section("set", &[])?.fields();
@@ -242,7 +242,7 @@ fn patches(field: &Field<'_>) -> Result<Vec<(String, Node)>> {
     Ok(own.chain(set).map(|(path, field)| (path.to_owned(), field.node().clone())).collect())
 }
 
-fn scenario(source: &Source, tree: &Node) -> Result<Scenario> {
+fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
     let root = Section::root(tree, KEYS)?;
     let words = |key: &str| root.get(key).map_or(Ok(String::new()), |field| field.words());
     let client_tables = clients::tables(&root)?;
@@ -302,6 +302,10 @@ const SEED_HINT: &str =
     "write it as a text, such as \"788\": TOML's own numbers are smaller than the largest seed";
 
 /// A seed, as a text or a number.
+///
+/// # Errors
+///
+/// If it is neither.
 pub fn seed(field: &Field<'_>, hint: &str) -> Result<Seed> {
     let text = field.text().map(str::parse);
     match text.or_else(|_| field.number(0, u64::MAX).map(|number| Ok(Seed(number)))) {
@@ -327,7 +331,7 @@ fn expect(root: &Section<'_>) -> Result<BTreeMap<Predicate, Expected>> {
 /// `holds` or `violated`. Many write `true`, which a test's `expect` would take.
 fn verdict(field: &Field<'_>, verdicts: &[(&str, Expected)]) -> Result<Expected> {
     match field.node().value {
-        Value::Flag(holds) => {
+        ItemValue::Flag(holds) => {
             let words = verdicts.iter().map(|(word, _)| *word).collect::<Vec<_>>();
             let meant = if holds { Expected::Holds } else { Expected::Violated }.as_str();
             let what = format!("one of {}", suggest::list(&words));

@@ -8,7 +8,7 @@ use std::ops::Range;
 use doublehold_words::shorten;
 use toml::de::Error;
 
-use super::problem::{Origin, Problem};
+use super::problem::{ItemOrigin, Problem};
 
 /// Tables and lists within each other. Beyond this nothing has a meaning, and what recurses over a tree needs a bound.
 pub(crate) const DEPTH_MAX: usize = 16;
@@ -20,14 +20,14 @@ const TOO_DEEP: &str = "this is nested more than 16 deep";
 pub(crate) fn refusal(text: &str, error: &Error) -> Problem {
     let (line, cause) = place_and_cause(text, error);
     if recursed(error) {
-        return too_deep(Origin::Line(line));
+        return too_deep(ItemOrigin::Line(line));
     }
     if error.message().starts_with("duplicate key")
         && let Some(problem) = error.span().and_then(|span| duplicate(text, span))
     {
         return problem;
     }
-    Problem::new(Origin::Line(line), cause, HINT)
+    Problem::new(ItemOrigin::Line(line), cause, HINT)
 }
 
 /// The line of an error, and what it says, on one line.
@@ -47,7 +47,7 @@ pub(crate) fn recursed(error: &Error) -> bool {
 }
 
 /// The refusal of a value or a key that is nested too deeply.
-pub(crate) fn too_deep(origin: Origin) -> Problem {
+pub(crate) fn too_deep(origin: ItemOrigin) -> Problem {
     let hint = "the deepest key of the format has six parts, such as `network.links.0.delay.median`";
     Problem::new(origin, TOO_DEEP, hint)
 }
@@ -79,7 +79,7 @@ fn duplicate(text: &str, span: Range<usize>) -> Option<Problem> {
     } else {
         "each key stands once: keep one of the two".to_owned()
     };
-    Some(Problem::new(Origin::Line(line), format!("`{key}` is there already{at}"), hint))
+    Some(Problem::new(ItemOrigin::Line(line), format!("`{key}` is there already{at}"), hint))
 }
 
 /// Whether a line sets the key or heads its table.

@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 use doublehold_words::shorten;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Origin, Problem, Result};
+use super::problem::{ItemOrigin, Problem, Result};
 use super::syntax;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct Item {
     /// The value.
-    pub value: Value,
+    pub value: ItemValue,
     /// The place of it.
-    pub origin: Origin,
+    pub origin: ItemOrigin,
 }
 
 #[derive(Clone, Debug)]
 /// A value of TOML.
-pub enum Value {
+pub enum ItemValue {
     /// A text.
     Text(String),
     /// A whole number.
@@ -33,52 +33,56 @@ pub enum Value {
     /// True or false.
     Flag(bool),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<Item>),
     /// A table.
     Table(Table),
 }
 
 /// The values of a table by their keys.
-pub type Table = BTreeMap<String, Node>;
+pub type Table = BTreeMap<String, Item>;
 
-impl Node {
+impl Item {
     /// Reads a whole TOML document.
-    pub fn parse(text: &str) -> Result<Node> {
+    ///
+    /// # Errors
+    ///
+    /// If it is no TOML.
+    pub fn parse(text: &str) -> Result<Item> {
         let lines = Lines::of(text);
         let document = DeTable::parse(text).map_err(|error| syntax::refusal(text, &error))?;
-        let value = Value::Table(table(document.into_inner(), &lines, 0)?);
-        Ok(Node { value, origin: Origin::Line(1) })
+        let value = ItemValue::Table(table(document.into_inner(), &lines, 0)?);
+        Ok(Item { value, origin: ItemOrigin::Line(1) })
     }
 
     /// A text.
-    pub fn text(text: &str, origin: Origin) -> Node {
-        Node { value: Value::Text(text.to_owned()), origin }
+    pub fn text(text: &str, origin: ItemOrigin) -> Item {
+        Item { value: ItemValue::Text(text.to_owned()), origin }
     }
 
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text) => Some(text),
+            ItemValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// What is at a path of keys and numbers.
-    pub fn find(&self, path: &[&str]) -> Option<&Node> {
+    pub fn find(&self, path: &[&str]) -> Option<&Item> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         match &self.value {
-            Value::Table(table) => table.get(*name)?.find(rest),
-            Value::List(items) => items.get(name.parse::<usize>().ok()?)?.find(rest),
+            ItemValue::Table(table) => table.get(*name)?.find(rest),
+            ItemValue::List(items) => items.get(name.parse::<usize>().ok()?)?.find(rest),
             _ => None,
         }
     }
 
     /// The same, to be changed.
-    pub fn find_mut(&mut self, path: &[&str]) -> Option<&mut Node> {
+    pub fn find_mut(&mut self, path: &[&str]) -> Option<&mut Item> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         match &mut self.value {
-            Value::Table(table) => table.get_mut(*name)?.find_mut(rest),
-            Value::List(items) => items.get_mut(name.parse::<usize>().ok()?)?.find_mut(rest),
+            ItemValue::Table(table) => table.get_mut(*name)?.find_mut(rest),
+            ItemValue::List(items) => items.get_mut(name.parse::<usize>().ok()?)?.find_mut(rest),
             _ => None,
         }
     }
@@ -87,7 +91,7 @@ impl Node {
     pub fn remove(&mut self, path: &str) {
         let parts: Vec<&str> = path.split('.').collect();
         let Some((key, above)) = parts.split_last() else { return };
-        if let Some(Node { value: Value::Table(table), .. }) = self.find_mut(above) {
+        if let Some(Item { value: ItemValue::Table(table), .. }) = self.find_mut(above) {
             table.remove(*key);
         }
     }
@@ -101,20 +105,20 @@ impl Node {
     pub fn toml(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match &self.value {
-            Value::Text(text) => toml::Value::from(text.as_str()).to_string(),
-            Value::Integer(number) => number.to_string(),
-            Value::Flag(flag) => flag.to_string(),
-            Value::List(items) => format!("[{}]", joined(items.iter().map(Node::toml).collect())),
-            Value::Table(table) => {
-                let pair = |(key, node): (&String, &Node)| format!("{key} = {}", node.toml());
+            ItemValue::Text(text) => toml::Value::from(text.as_str()).to_string(),
+            ItemValue::Integer(number) => number.to_string(),
+            ItemValue::Flag(flag) => flag.to_string(),
+            ItemValue::List(items) => format!("[{}]", joined(items.iter().map(Item::toml).collect())),
+            ItemValue::Table(table) => {
+                let pair = |(key, node): (&String, &Item)| format!("{key} = {}", node.toml());
                 format!("{{ {} }}", joined(table.iter().map(pair).collect()))
             }
         }
     }
 
     /// Reads the value of a `--set`: TOML if it is, otherwise a text, so that `3s` needs no quotes.
-    pub(crate) fn parse_value(text: &str, origin: Origin) -> Result<Node> {
-        let as_text = || Ok(Node::text(text, origin));
+    pub(crate) fn parse_value(text: &str, origin: ItemOrigin) -> Result<Item> {
+        let as_text = || Ok(Item::text(text, origin));
         let document = format!("value = {text}");
         let parsed = match DeTable::parse(&document) {
             Ok(parsed) => parsed,
@@ -125,14 +129,18 @@ impl Node {
         let Ok([(_, value)]) = <[_; 1]>::try_from(parsed.into_inner().into_iter().collect::<Vec<_>>()) else {
             return as_text();
         };
-        let mut node = node(value.into_inner(), Origin::Line(1), &Lines::of(text), 1)
+        let mut node = node(value.into_inner(), ItemOrigin::Line(1), &Lines::of(text), 1)
             .map_err(|problem| problem.at(origin))?;
         node.set_origin(origin);
         Ok(node)
     }
 
     /// Lays `patch` over the value at `path`: tables are merged, everything else is replaced.
-    pub fn put(&mut self, path: &str, patch: Node) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// If the path leads through something else than tables and lists.
+    pub fn put(&mut self, path: &str, patch: Item) -> Result<()> {
         if path.split('.').count() > syntax::DEPTH_MAX {
             return Err(syntax::too_deep(patch.origin));
         }
@@ -141,10 +149,10 @@ impl Node {
         for name in path.split('.') {
             let origin = patch.origin;
             target = match &mut target.value {
-                Value::Table(table) => table
+                ItemValue::Table(table) => table
                     .entry(name.to_owned())
-                    .or_insert_with(|| Node { value: Value::Table(Table::new()), origin }),
-                Value::List(items) => {
+                    .or_insert_with(|| Item { value: ItemValue::Table(Table::new()), origin }),
+                ItemValue::List(items) => {
                     let (count, index) = (items.len(), name.parse::<usize>().ok());
                     index
                         .and_then(|index| items.get_mut(index))
@@ -163,9 +171,9 @@ impl Node {
         target.merge(patch)
     }
 
-    fn merge(&mut self, patch: Node) -> Result<()> {
+    fn merge(&mut self, patch: Item) -> Result<()> {
         match (&mut self.value, patch) {
-            (Value::Table(_) | Value::List(_), Node { value: Value::Table(patch), .. }) => {
+            (ItemValue::Table(_) | ItemValue::List(_), Item { value: ItemValue::Table(patch), .. }) => {
                 for (name, node) in patch {
                     self.put(&name, node)?;
                 }
@@ -176,12 +184,12 @@ impl Node {
     }
 
     /// Says of it and of everything in it that it was written there.
-    pub fn set_origin(&mut self, origin: Origin) {
+    pub fn set_origin(&mut self, origin: ItemOrigin) {
         self.origin = origin;
         match &mut self.value {
-            Value::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
-            Value::Table(table) => table.values_mut().for_each(|node| node.set_origin(origin)),
-            Value::Text(_) | Value::Integer(_) | Value::Flag(_) => {}
+            ItemValue::List(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
+            ItemValue::Table(table) => table.values_mut().for_each(|node| node.set_origin(origin)),
+            ItemValue::Text(_) | ItemValue::Integer(_) | ItemValue::Flag(_) => {}
         }
     }
 }
@@ -196,7 +204,7 @@ pub fn keys_as_typed(text: &str, table: &str) -> Vec<String> {
     keys.into_iter().map(|(_, key)| key.into_owned()).collect()
 }
 
-fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem {
+fn no_such_item(origin: ItemOrigin, list: &str, name: &str, count: usize) -> Problem {
     let hint = match count {
         0 => "the list is empty".to_owned(),
         1 => format!("its only item is `{list}.0`"),
@@ -207,38 +215,38 @@ fn no_such_item(origin: Origin, list: &str, name: &str, count: usize) -> Problem
 
 fn table(table: DeTable<'_>, lines: &Lines, depth: usize) -> Result<Table> {
     let entry = |(key, value): (toml::Spanned<_>, toml::Spanned<DeValue<'_>>)| {
-        let origin = Origin::Line(lines.at(key.span().start));
+        let origin = ItemOrigin::Line(lines.at(key.span().start));
         let key: std::borrow::Cow<'_, str> = key.into_inner();
         Ok((key.into_owned(), node(value.into_inner(), origin, lines, depth + 1)?))
     };
     table.into_iter().map(entry).collect()
 }
 
-fn node(value: DeValue<'_>, origin: Origin, lines: &Lines, depth: usize) -> Result<Node> {
+fn node(value: DeValue<'_>, origin: ItemOrigin, lines: &Lines, depth: usize) -> Result<Item> {
     if depth > syntax::DEPTH_MAX {
         return Err(syntax::too_deep(origin));
     }
     let value = match value {
-        DeValue::String(text) => Value::Text(text.into_owned()),
-        DeValue::Boolean(flag) => Value::Flag(flag),
+        DeValue::String(text) => ItemValue::Text(text.into_owned()),
+        DeValue::Boolean(flag) => ItemValue::Flag(flag),
         DeValue::Integer(number) => {
             let parsed = i64::from_str_radix(number.as_str(), number.radix());
             let refused = |_| {
                 let cause = format!("`{}` is too large a number", shorten(&number.to_string()));
                 Problem::new(origin, cause, "use a smaller one")
             };
-            Value::Integer(parsed.map_err(refused)?)
+            ItemValue::Integer(parsed.map_err(refused)?)
         }
-        DeValue::Array(items) => Value::List(
+        DeValue::Array(items) => ItemValue::List(
             items
                 .into_iter()
                 .map(|item| {
-                    let origin = Origin::Line(lines.at(item.span().start));
+                    let origin = ItemOrigin::Line(lines.at(item.span().start));
                     node(item.into_inner(), origin, lines, depth + 1)
                 })
                 .collect::<Result<_>>()?,
         ),
-        DeValue::Table(inner) => Value::Table(table(inner, lines, depth)?),
+        DeValue::Table(inner) => ItemValue::Table(table(inner, lines, depth)?),
         DeValue::Float(number) => {
             let hint = "write durations as \"1.5s\" and shares as ratios such as \"1/200\"";
             let number = shorten(&number.to_string());
@@ -253,7 +261,7 @@ fn node(value: DeValue<'_>, origin: Origin, lines: &Lines, depth: usize) -> Resu
             return Err(Problem::new(origin, format!("`{date}` is a date, and no key takes one"), hint));
         }
     };
-    Ok(Node { value, origin })
+    Ok(Item { value, origin })
 }
 
 /// Where each line of a text begins: a file of a million values needs a million line numbers.

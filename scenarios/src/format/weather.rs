@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doublehold_sim::{Probability, RatePpb};
 use doublehold_words::{exact_duration, shorten};
+use doublehold_words::{suggest, typed};
 use toml::{Table, Value};
 
 use super::fault::CLOCKS;
@@ -15,13 +16,12 @@ use super::key::{Key, words_of};
 use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::put;
-use super::tree::Node;
+use super::tree::Item;
 use super::{synonyms, units};
-use crate::error::{FileKind, Place, ScenarioError};
+use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::weather::{self, GROUPS, RandomFault, Sign, Weather};
-use doublehold_words::{suggest, typed};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
 const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];
@@ -97,7 +97,7 @@ pub(super) fn read(root: &Section<'_>, hosts: &Hosts, time: Duration) -> Result<
 /// Reads the text of a weather's file: what it says about itself, and the weather.
 pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weather), ScenarioError> {
     let read = || -> Result<(String, Weather)> {
-        let tree = Node::parse(text)?;
+        let tree = Item::parse(text)?;
         let root = Section::root(&tree, &FILE_KEYS)?;
         let about = root.get("about").map_or(Ok(String::new()), |about| about.words())?;
         Ok((about, section(&root, None)?))
@@ -106,8 +106,8 @@ pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weat
         what: FileKind::Weather,
         file: shorten(file),
         place: match problem.origin {
-            super::problem::Origin::Line(line) => Place::Line(line),
-            super::problem::Origin::Set(_) => Place::Line(1),
+            super::problem::ItemOrigin::Line(line) => FilePlace::Line(line),
+            super::problem::ItemOrigin::Set(_) => FilePlace::Line(1),
         },
         cause: problem.cause,
         hint: problem.hint,
@@ -115,7 +115,11 @@ pub(crate) fn parse(file: &str, text: &str) -> std::result::Result<(String, Weat
 }
 
 /// Reads a weather that is a table of another file.
-pub fn of_node(path: &str, node: &Node) -> Result<Weather> {
+///
+/// # Errors
+///
+/// If anything in it is not what a weather can be.
+pub fn of_node(path: &str, node: &Item) -> Result<Weather> {
     section(&Field::named(path, node).section(&KEYS)?, None)
 }
 

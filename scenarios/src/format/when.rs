@@ -18,16 +18,16 @@
 
 use std::time::Duration;
 
+use doublehold_words::suggest;
 use doublehold_words::{exact_duration, shorten};
 
 use super::key::Key;
 use super::possible::Setting;
-use super::problem::{Origin, Problem, Result};
+use super::problem::{ItemOrigin, Problem, Result};
 use super::section::Field;
-use super::tree::Node;
+use super::tree::Item;
 use super::units;
 use crate::model::when::{Event, Mark, Nth, When};
-use doublehold_words::suggest;
 
 const GRAMMAR: &str = "write a time such as \"2s\", or an event such as \"c1's grant\", \"SET executed for c1\" or \
                        \"1s after the 3rd SET executed for c1 on A\"";
@@ -96,7 +96,7 @@ fn waits_for(when: &When, name: &str) -> bool {
 
 /// Reads a moment whose hosts nobody knows yet: the cause and the way out if it is none.
 pub(crate) fn parse_text(text: &str) -> std::result::Result<When, (String, String)> {
-    let node = Node::text(text, Origin::Line(1));
+    let node = Item::text(text, ItemOrigin::Line(1));
     parse(&Field::named("the moment", &node)).map_err(|problem| (problem.cause, problem.hint))
 }
 

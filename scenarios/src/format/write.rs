@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use doublehold_words::{self as words, signed_typed, typed};
 use toml::{Table, Value};
 
 use super::table::{NOTHING, put};
@@ -15,7 +16,6 @@ use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
     Role, Scenario,
 };
-use doublehold_words::{self as words, signed_typed, typed};
 
 /// The scenario as the table that its file is.
 pub(crate) fn write(scenario: &Scenario) -> Table {

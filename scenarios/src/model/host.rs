@@ -7,7 +7,7 @@ use doublehold_words::list;
 use serde::Serialize;
 use thiserror::Error;
 
-/// A host, by its place in [`Scenario::hosts`].
+/// A host, by its place in [`Scenario::hosts`](crate::Scenario::hosts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct HostIndex(pub usize);

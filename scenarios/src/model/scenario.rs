@@ -11,17 +11,15 @@ use std::time::Duration;
 
 use doublehold_history::{LockId, ObjectId, Predicate, ResourceRules};
 use doublehold_lockimpl::Switches;
+/// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
+pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
 
 use super::cast::Cast;
 use super::fault::Fault;
+pub use super::host::{HostIndex, HostSetup, Role};
 use super::weather::Weather;
 use super::when::When;
-use doublehold_sim::Seed;
-
-pub use super::host::{HostIndex, HostSetup, Role};
-
-/// How long something takes, how fast a clock runs, how likely a loss is: plain values, the same for every engine.
-pub use doublehold_sim::{DelayLaw, Probability, RatePpb};
+use crate::Seed;
 
 /// A scenario, ready to be run from a seed.
 ///

@@ -8,9 +8,8 @@ use std::fmt;
 use std::time::Duration;
 
 use doublehold_words::exact_duration;
-use serde::{Serialize, Serializer};
-
 use doublehold_words::{ordinal, typed};
+use serde::{Serialize, Serializer};
 
 /// A moment of a run.
 ///

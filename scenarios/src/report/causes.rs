@@ -54,7 +54,7 @@ pub enum What {
     Clocks(HostIndex),
 }
 
-/// The futures and other seeds, of [`OTHERS` each, in which it comes about.
+/// The futures and other seeds, of 20 each, in which it comes about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// Futures with the cause.

@@ -8,34 +8,36 @@ pub struct Hit {
     /// The word of its kind.
     pub kind: &'static str,
     /// Where it was to strike.
-    pub place: Place,
+    pub place: StruckAt,
     /// How often it did.
     pub struck: u64,
 }
 
 /// Where a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum StruckAt {
     /// At a time.
     Time,
     /// At a step, or some time after it.
     Step(StepKind),
 }
 
-impl Place {
+impl StruckAt {
     /// The place of a moment.
-    pub fn of(when: &When) -> Place {
+    pub fn of(when: &When) -> StruckAt {
         match when {
-            When::At(_) => Place::Time,
-            When::On { events, .. } => events.last().map_or(Place::Time, |nth| Place::Step(nth.event.step())),
+            When::At(_) => StruckAt::Time,
+            When::On { events, .. } => {
+                events.last().map_or(StruckAt::Time, |nth| StruckAt::Step(nth.event.step()))
+            }
         }
     }
 
     /// What the heading of a table calls it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Place::Time => "any time",
-            Place::Step(step) => step.as_str(),
+            StruckAt::Time => "any time",
+            StruckAt::Step(step) => step.as_str(),
         }
     }
 }
@@ -50,9 +52,9 @@ mod tests {
     #[test]
     fn a_fault_strikes_where_the_last_event_that_it_waits_for_is() {
         let granted = When::event("c1", Mark::Grant);
-        assert_eq!(Place::of(&granted), Place::Step(StepKind::Mark(Mark::Grant)));
+        assert_eq!(StruckAt::of(&granted), StruckAt::Step(StepKind::Mark(Mark::Grant)));
         let boot = granted.then(Event::Boot { host: "A".to_owned() }, 1);
-        assert_eq!(Place::of(&boot), Place::Step(StepKind::Boot));
-        assert_eq!(Place::of(&When::from(Duration::ZERO)), Place::Time);
+        assert_eq!(StruckAt::of(&boot), StruckAt::Step(StepKind::Boot));
+        assert_eq!(StruckAt::of(&When::from(Duration::ZERO)), StruckAt::Time);
     }
 }

@@ -11,20 +11,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use causes::{Cause, Causes, Found, Shares, Violation, What};
 use doublehold_history::{
     CallId, EventKind, Figures, History, LockId, Predicate, RunOutcome, TrueNs, Verdict, Verdicts,
 };
 use doublehold_words::clean;
-use serde::Serialize;
-
-use crate::model::fault::Fault;
-use crate::model::scenario::{Expected, HostIndex, Scenario};
-use doublehold_sim::Seed;
-
-pub use causes::{Cause, Causes, Found, Shares, Violation, What};
-pub use hit::{Hit, Place};
+pub use hit::{Hit, StruckAt};
 pub use replay::{Compared, Replay};
 pub(crate) use replay::{HASH_RULES, differing};
+use serde::Serialize;
+
+use crate::Seed;
+use crate::model::fault::Fault;
+use crate::model::scenario::{Expected, HostIndex, Scenario};
 
 /// One run of one scenario.
 #[derive(Clone, Debug)]
@@ -62,7 +61,7 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the lock's code said when it panicked, which ended the run.
     pub panicked: Option<String>,
-    /// The causes of its first violation, if they were asked for: [`crate::cause::explained`].
+    /// The causes of its first violation, if they were asked for (`cause::explained` in the crate that searches).
     pub causes: Option<Causes>,
 }
 

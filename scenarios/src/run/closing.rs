@@ -3,6 +3,7 @@
 
 use doublehold_history::{EventKind, History, RunOutcome, TrueNs};
 use doublehold_sim::{Outcome, Run, SimTime, Struck};
+use doublehold_words as words;
 use doublehold_words::exact_duration;
 
 use super::clocks;
@@ -10,14 +11,13 @@ use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::scenario::{HostIndex, Limits, Scenario};
 use crate::report::FaultReport;
-use crate::report::{Hit, Place};
-use doublehold_words as words;
+use crate::report::{Hit, StruckAt};
 
 /// What became of each fault, for those who count.
 pub(super) fn hits(faults: &[Fault], struck: &[Vec<Struck>]) -> Vec<Hit> {
     let hit = |(fault, struck): (&Fault, &Vec<Struck>)| Hit {
         kind: fault.effect.kind().word,
-        place: Place::of(&fault.at),
+        place: StruckAt::of(&fault.at),
         struck: struck.len() as u64,
     };
     faults.iter().zip(struck).map(hit).collect()

@@ -14,6 +14,7 @@ mod closing;
 mod counted;
 mod detail;
 mod drivers;
+mod engine;
 mod env;
 mod header;
 mod kept;
@@ -45,17 +46,11 @@ mod touched;
 mod world;
 
 pub use check::PrepareError;
+pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped};
 pub use env::{Connection, SimEnv};
 pub use lean::LeanConnection;
 pub(crate) use signal::Signal;
 pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
-
-use doublehold_lockimpl::Descriptor;
-use serde::Serialize;
-
-use crate::Seed;
-use crate::model::scenario::Scenario;
-use crate::report::{Report, Summary};
 
 /// What carries a lock's requests to the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,61 +59,4 @@ pub(crate) enum Driver {
     RedisRs,
     /// Our own, without a task of its own.
     Lean,
-}
-
-/// Something that can execute scenarios.
-pub trait Engine {
-    /// A scenario it is ready to run.
-    type Prepared: Prepared;
-
-    /// Its name in reports.
-    fn name(&self) -> &'static str;
-
-    /// The locks that its scenarios can name.
-    fn locks(&self) -> Vec<Descriptor>;
-
-    /// Does once what is the same in every run of a scenario.
-    ///
-    /// # Errors
-    ///
-    /// If the scenario cannot be run. One that was read from a file can.
-    fn prepare(&self, scenario: &Scenario) -> Result<Self::Prepared, PrepareError>;
-
-    /// Prepares a scenario and runs it from one seed.
-    ///
-    /// # Panics
-    ///
-    /// If the scenario cannot be run, see [`Engine::prepare`].
-    fn run(&self, scenario: &Scenario, seed: impl Into<Seed>) -> Report {
-        match self.prepare(scenario) {
-            Ok(prepared) => prepared.run(seed),
-            Err(error) => panic!("the scenario `{}` cannot be run: {error}", scenario.name),
-        }
-    }
-}
-
-/// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever
-/// order and on whatever thread; several threads may share one preparation.
-///
-/// ```
-/// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-///
-/// let quiet = SimEngine.prepare(&catalog::load("quiet", &[])?)?;
-/// for seed in 1..=3 {
-///     assert_eq!(quiet.judge(seed).trace_hash, quiet.run(seed).trace_hash);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait Prepared: Send + Sync {
-    /// One event of the engine's own account of a run.
-    type Record: Serialize;
-
-    /// Runs from a seed, and keeps the verdicts only.
-    fn judge(&self, seed: impl Into<Seed>) -> Summary;
-
-    /// Runs from a seed, and reports what happened.
-    fn run(&self, seed: impl Into<Seed>) -> Report;
-
-    /// Runs from a seed, and keeps every event as well.
-    fn run_traced(&self, seed: impl Into<Seed>) -> (Report, Vec<Self::Record>);
 }

@@ -18,7 +18,7 @@ use super::on_sim::SimWitness;
 use super::recorder::{Recorded, Recorder};
 use super::steps::steps;
 use super::world::{Hosts, link};
-use super::{Driver, Engine, Prepared, Signal, clocks, detail};
+use super::{Detailed, Driver, Engine, Futures, Prepared, Searchable, Signal, Stepped, clocks, detail};
 use crate::detail::Detail;
 use crate::format::possible::commands;
 use crate::model::cast::Cast;
@@ -167,6 +167,74 @@ impl Prepared for PreparedSim {
     }
 }
 
+impl Searchable for PreparedSim {
+    fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    fn climate(&self) -> Option<&Climate> {
+        self.climate.as_ref()
+    }
+
+    fn with_faults(&self, faults: Vec<Fault>) -> Result<PreparedSim, UnknownHost> {
+        let scenario = Scenario { faults, weather: None, ..Scenario::clone(&self.scenario) };
+        let scenario = Arc::new(with_restarts(scenario));
+        Ok(PreparedSim {
+            engine: self.engine,
+            kind: self.kind.clone(),
+            driver: self.driver,
+            cast: self.cast.clone(),
+            header: self.header.clone(),
+            hosts: self.hosts.clone(),
+            commands: self.commands.clone(),
+            faults: plan(&scenario, &self.cast)?,
+            scenario,
+            climate: None,
+        })
+    }
+
+    fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+        check(scenario)?;
+        PreparedSim::calm(self.engine, self.driver, &self.kind, scenario)
+    }
+}
+
+impl Stepped for PreparedSim {
+    fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(TrueNs, Nth)> {
+        let (_, trace) = self.run_traced(seed);
+        let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
+        steps(&trace, &self.cast, is_sent)
+    }
+}
+
+impl Futures for PreparedSim {
+    fn judge_future(&self, seed: impl Into<Seed>, from: TrueNs, future: Seed) -> Summary {
+        let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.judge_future(seed, from, future);
+        }
+        let mut world = World::new(seed, self.link());
+        world.reseed_at(SimTime(from.0), future);
+        let done = self.execute(seed, &mut world);
+        self.summary(seed, done)
+    }
+}
+
+impl Detailed for PreparedSim {
+    fn run_with_detail(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>, Detail) {
+        let seed = seed.into();
+        if let Some(drawn) = self.drawn(seed) {
+            return drawn.run_with_detail(seed);
+        }
+        let mut world = World::captured(seed, self.link());
+        let done = self.execute(seed, &mut world);
+        let (trace, captured, ended) = (world.take_trace(), world.take_capture(), done.run.ended);
+        let report = self.report(seed, done);
+        let detail = detail::detail(&self.scenario, &self.cast, &trace, &captured, ended);
+        (report, trace, detail)
+    }
+}
+
 impl PreparedSim {
     fn new(
         engine: &'static str,
@@ -206,18 +274,6 @@ impl PreparedSim {
         })
     }
 
-    /// Another scenario of the same lock, over the same connections. Of one with weather the random faults are not
-    /// drawn.
-    pub fn of_scenario(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-        check(scenario)?;
-        PreparedSim::calm(self.engine, self.driver, &self.kind, scenario)
-    }
-
-    /// What random faults are drawn from, if the scenario has weather.
-    pub fn climate(&self) -> Option<&Climate> {
-        self.climate.as_ref()
-    }
-
     /// The run from this seed, with its random faults among the others; `None` without weather.
     fn drawn(&self, seed: Seed) -> Option<PreparedSim> {
         Some(self.among(self.climate.as_ref()?.draw(seed)))
@@ -227,99 +283,6 @@ impl PreparedSim {
     fn among(&self, drawn: Vec<Fault>) -> PreparedSim {
         let faults = [&self.scenario.faults[..], &drawn].concat();
         self.with_faults(faults).expect("random faults strike hosts that there are")
-    }
-
-    /// Judges the run from this seed with faults that were drawn otherwise.
-    pub fn judge_among(&self, seed: Seed, drawn: Vec<Fault>) -> Summary {
-        self.among(drawn).judge(seed)
-    }
-
-    /// The same with other faults in place of the scenario's, random ones included, and everything else shared: what a
-    /// search makes of one preparation, thousands of times a second.
-    ///
-    /// # Errors
-    ///
-    /// If a fault names a host that the scenario does not have. Whether its moment can come is not looked at: a fault
-    /// that never strikes is reported as such.
-    ///
-    /// ```
-    /// use doublehold_history::Predicate;
-    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-    ///
-    /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
-    /// assert_eq!(paused.judge(1).verdicts.get(Predicate::P1).as_str(), "violated");
-    /// assert_eq!(paused.with_faults(vec![])?.judge(1).verdicts.get(Predicate::P1).as_str(), "holds");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_faults(&self, faults: Vec<Fault>) -> Result<PreparedSim, UnknownHost> {
-        let scenario = Scenario { faults, weather: None, ..Scenario::clone(&self.scenario) };
-        let scenario = Arc::new(with_restarts(scenario));
-        Ok(PreparedSim {
-            engine: self.engine,
-            kind: self.kind.clone(),
-            driver: self.driver,
-            cast: self.cast.clone(),
-            header: self.header.clone(),
-            hosts: self.hosts.clone(),
-            commands: self.commands.clone(),
-            faults: plan(&scenario, &self.cast)?,
-            scenario,
-            climate: None,
-        })
-    }
-
-    /// Judges the run from a seed in which everything random is drawn from another seed from some true time on: the
-    /// same past, and another future. What the scenario says, its faults included, goes on as planned.
-    pub fn judge_future(&self, seed: impl Into<Seed>, from: TrueNs, future: Seed) -> Summary {
-        let seed = seed.into();
-        if let Some(drawn) = self.drawn(seed) {
-            return drawn.judge_future(seed, from, future);
-        }
-        let mut world = World::new(seed, self.link());
-        world.reseed_at(SimTime(from.0), future);
-        let done = self.execute(seed, &mut world);
-        self.summary(seed, done)
-    }
-
-    /// The steps of the run from a seed, in the order in which it came by them: where faults can strike.
-    pub fn steps(&self, seed: impl Into<Seed>) -> Vec<Nth> {
-        self.timed_steps(seed).into_iter().map(|(_, step)| step).collect()
-    }
-
-    /// The same with the true time of each.
-    pub fn timed_steps(&self, seed: impl Into<Seed>) -> Vec<(SimTime, Nth)> {
-        let (_, trace) = self.run_traced(seed);
-        let is_sent = |command: &str| self.commands.as_ref().is_none_or(|sent| sent.contains(&command));
-        steps(&trace, &self.cast, is_sent)
-    }
-
-    /// Runs from a seed, and keeps every event and what a picture needs besides.
-    ///
-    /// ```
-    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
-    ///
-    /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
-    /// let (report, _, detail) = paused.run_with_detail(7);
-    /// assert_eq!(report.trace_hash, paused.judge(7).trace_hash);
-    /// assert_eq!(detail.messages.len() as u64, report.messages);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn run_with_detail(&self, seed: impl Into<Seed>) -> (Report, Vec<Record>, Detail) {
-        let seed = seed.into();
-        if let Some(drawn) = self.drawn(seed) {
-            return drawn.run_with_detail(seed);
-        }
-        let mut world = World::captured(seed, self.link());
-        let done = self.execute(seed, &mut world);
-        let (trace, captured, ended) = (world.take_trace(), world.take_capture(), done.run.ended);
-        let report = self.report(seed, done);
-        let detail = detail::detail(&self.scenario, &self.cast, &trace, &captured, ended);
-        (report, trace, detail)
-    }
-
-    /// What it is the preparation of.
-    pub fn scenario(&self) -> &Scenario {
-        &self.scenario
     }
 
     /// The same with every script run in Lua, also those that nodes know without it: for tests that compare. It

@@ -9,17 +9,19 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_sim::{self as sim, Record, SimTime};
+use doublehold_history::TrueNs;
+use doublehold_sim::{self as sim, Record};
 
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::HostIndex;
 use crate::model::when::{Event, Mark, Nth, StepKind};
 
 /// The steps of a run and when it came by each, in order. `is_sent` says which commands a file may name.
-pub(crate) fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(SimTime, Nth)> {
+pub(crate) fn steps(trace: &[Record], cast: &Cast, is_sent: impl Fn(&str) -> bool) -> Vec<(TrueNs, Nth)> {
     let mut seen: BTreeMap<(StepKind, String), u32> = BTreeMap::new();
-    let events = trace.iter().filter_map(|record| Some((record.at, named(&record.event, cast, &is_sent)?)));
-    let count = |(at, event): (SimTime, Event)| {
+    let events =
+        trace.iter().filter_map(|record| Some((TrueNs(record.at.0), named(&record.event, cast, &is_sent)?)));
+    let count = |(at, event): (TrueNs, Event)| {
         let nth = seen.entry((event.step(), event.to_string())).or_insert(0);
         *nth += 1;
         (at, Nth { nth: *nth, event })

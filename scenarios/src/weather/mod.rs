@@ -21,11 +21,12 @@ mod likeness;
 mod odds;
 mod presets;
 
-pub use crate::model::weather::{GROUPS, RandomFault, Sign, Weather};
 pub use draw::Climate;
 pub use odds::convolved;
 pub use presets::{Preset, preset, presets, read};
 pub use presets::{hint, read_from};
+
+pub use crate::model::weather::{GROUPS, RandomFault, Sign, Weather};
 
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
+use doublehold_words::suggest;
+
 use crate::catalog::{file_beside, read_text};
 use crate::error::{FileKind, ScenarioError};
 use crate::format;
 use crate::weather::Weather;
-use doublehold_words::suggest;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
 const FILES: [(&str, &str); 12] = [
@@ -77,6 +78,10 @@ pub fn read(name_or_path: &str) -> Result<Weather, ScenarioError> {
 }
 
 /// The same, where the path of a file counts from a folder.
+///
+/// # Errors
+///
+/// As [`read`].
 pub fn read_from(folder: &Path, name_or_path: &str) -> Result<Weather, ScenarioError> {
     let is_path = name_or_path.ends_with(".toml") || name_or_path.contains(['/', '\\']);
     if !is_path {

@@ -7,18 +7,17 @@
 
 mod laws;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::model::fault::{Effect, Nature};
 use doublehold_sim::{DelayLaw, Probability};
-use std::collections::{BTreeMap, BTreeSet};
-
 use doublehold_sim::{Seed, Stream};
 use laws::{Whom, ends, law_of_lasting, law_of_sizes, law_of_steps, law_of_whom, size, step, whom};
 
 use super::likeness::{Law, add, assert_follows, times};
 use super::*;
 use crate::format::Source;
+use crate::model::fault::{Effect, Nature};
 use crate::model::fault::{Fault, Names, Slot};
 use crate::model::scenario::Scenario;
 use crate::model::when::{Event, Mark, Nth, When};

@@ -15,14 +15,14 @@ use super::Confidence;
 
 /// A comparison that is tested.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tested {
+pub struct Comparison {
     /// The chance that two that are the same look at least so different.
     pub p_value: f64,
     /// In how many seeds the two may differ.
     pub discordant: u64,
 }
 
-impl Tested {
+impl Comparison {
     /// True if it could be told apart on its own, if all seeds that differ were on one side. A comparison that could
     /// not is not an attempt that has to be paid for: how many seeds differ says nothing of the side they are on.
     fn could_be_apart(&self, miss: f64) -> bool {
@@ -34,13 +34,13 @@ impl Tested {
 /// Tells of each comparison, in their order, whether it is told apart among all of them: Holm's procedure.
 ///
 /// ```
-/// use doublehold_statistics::{Confidence, Tested, holm};
+/// use doublehold_statistics::{Confidence, Comparison, holm};
 ///
-/// let of = |p_value| Tested { p_value, discordant: 20 };
+/// let of = |p_value| Comparison { p_value, discordant: 20 };
 /// assert_eq!(holm(&[of(0.03), of(0.001), of(0.04)], Confidence::P95), [false, true, false]);
 /// assert_eq!(holm(&[of(0.03), of(0.001)], Confidence::P95), [true, true]);
 /// ```
-pub fn holm(comparisons: &[Tested], confidence: Confidence) -> Vec<bool> {
+pub fn holm(comparisons: &[Comparison], confidence: Confidence) -> Vec<bool> {
     let miss = confidence.miss();
     let mut order: Vec<usize> = (0..comparisons.len()).collect();
     order.retain(|place| comparisons[*place].could_be_apart(miss));
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn what_could_never_be_told_apart_costs_nothing() {
-        let strong = Tested { p_value: 0.04, discordant: 30 };
-        let hopeless = Tested { p_value: 0.0625, discordant: 5 };
+        let strong = Comparison { p_value: 0.04, discordant: 30 };
+        let hopeless = Comparison { p_value: 0.0625, discordant: 5 };
         assert_eq!(holm(&[hopeless, strong, hopeless], Confidence::P95), [false, true, false]);
-        let possible = Tested { p_value: 0.7, discordant: 6 };
+        let possible = Comparison { p_value: 0.7, discordant: 6 };
         assert_eq!(holm(&[possible, strong], Confidence::P95), [false, false]);
     }
 }

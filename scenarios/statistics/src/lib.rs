@@ -42,7 +42,7 @@ mod two_samples;
 mod undecided;
 
 pub use self::exposure::{Exposure, MeanPerRun};
-pub use self::family::{Tested, holm, simultaneous};
+pub use self::family::{Comparison, holm, simultaneous};
 pub use self::paired::{Paired, PartlyPaired};
 pub use self::proportion::Proportion;
 pub use self::rates::{Scale, bound_words, estimate_words, range_words, rate_words};

@@ -2,7 +2,7 @@
 //! swept a thousand times from fresh seeds, and the intervals are compared with the closed form.
 //!
 //! ```sh
-//! cargo bench -p doublehold --bench coverage
+//! cargo bench -p doublehold-sweeps --bench coverage
 //! ```
 //!
 //! Ends with status 1 if an interval holds the truth in less than 93 or more than 97 of 100 repetitions, or if the mean
@@ -12,6 +12,7 @@
 //! a bound that is no lower.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "what is measured is real time")]
 
 #[path = "../tests/it/closed_forms/estimate.rs"]
 mod estimate;
@@ -19,12 +20,10 @@ mod estimate;
 #[expect(dead_code, reason = "what only tests look at")]
 mod worlds;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::Instant;
 
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::pool::cores;
+use doublehold_scenarios::pool::{cores, each};
 use doublehold_statistics::{Confidence, Estimate, Unsupported};
 
 use self::estimate::{Said, asked, estimate};
@@ -65,24 +64,10 @@ fn main() {
 /// Sweeps a world again and again, on all cores.
 fn repeated(world: &World) -> Vec<Said> {
     let asked = asked(world.study);
-    let next = AtomicU64::new(0);
-    let work = || {
-        let mut said = Vec::new();
-        loop {
-            let repetition = next.fetch_add(1, Ordering::Relaxed);
-            if repetition >= REPETITIONS {
-                return said;
-            }
-            said.push((repetition, estimate(&asked, Seed(1 + repetition * SEEDS_EACH), Confidence::P95)));
-        }
-    };
-    let mut all: Vec<(u64, Said)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores().get()).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("no sweep panics")).collect()
-    });
-    // In one order, so that sums of floats are the same every time.
-    all.sort_by_key(|(repetition, _)| *repetition);
-    all.into_iter().map(|(_, said)| said).collect()
+    let repetitions: Vec<u64> = (0..REPETITIONS).collect();
+    each(&repetitions, cores(), |repetition| {
+        estimate(&asked, Seed(1 + repetition * SEEDS_EACH), Confidence::P95)
+    })
 }
 
 /// Prints a world's line, and says whether it is as it should be.

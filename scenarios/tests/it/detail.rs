@@ -6,7 +6,7 @@ use doublehold_history::{EventKind, Reading, TrueNs};
 use doublehold_scenarios::detail::{ClockLine, Detail, Message, PhraseKind};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use doublehold_scenarios::{Detailed, Engine, Prepared, SimEngine, catalog};
 
 /// Every scenario of the catalogue with its variants, run from its own seed.
 fn catalogue(mut see: impl FnMut(&Report, &Detail)) {

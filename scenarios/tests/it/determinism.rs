@@ -11,7 +11,7 @@ use std::thread;
 use doublehold_scenarios::report::TraceHash;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::weather::preset;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Seed, SimEngine, catalog};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, Searchable, Seed, SimEngine, catalog};
 use doublehold_sim::Event;
 
 fn load(name: &str) -> Scenario {

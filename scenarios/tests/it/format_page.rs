@@ -1,5 +1,5 @@
 //! The page that explains the format shows a file that is one, names every word of the format, and lists the locks and
-//! their switches as they are. That list is written by the test itself: `BLESS=1 cargo test --test format_page`.
+//! their switches as they are. That list is written by the test itself: `BLESS=1 cargo test --test it format_page`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -110,7 +110,7 @@ fn the_format_page_lists_the_locks_and_their_switches_as_they_are() {
     }
     assert_eq!(
         listed, list,
-        "write it anew with `BLESS=1 cargo test -p doublehold-scenarios --test format_page`"
+        "write it anew with `BLESS=1 cargo test -p doublehold-scenarios --test it format_page`"
     );
 }
 

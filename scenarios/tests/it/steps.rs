@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::when::{Mark, Nth, When};
-use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, Searchable, SimEngine, Stepped, catalog};
 
 fn fault_at(step: &Nth) -> Fault {
     Fault::clock_step("A", 1).at(When::On { events: vec![step.clone()], after: std::time::Duration::ZERO })

@@ -8,7 +8,7 @@ use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::{DelayLaw, Probability};
 use doublehold_scenarios::weather::{Weather, preset, presets};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, SimEngine, catalog};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Searchable, SimEngine, catalog};
 
 fn under(weather: &str, name: &str) -> Scenario {
     let scenario = catalog::load(name, &[]).unwrap();

@@ -18,7 +18,7 @@ use doublehold_scenarios::build::World;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
-    Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Seed, SimEngine, weather,
+    Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, SimEngine, weather,
 };
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};

@@ -3,7 +3,7 @@
 use clap::Args;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::{Engine, Prepared, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, Prepared, SimEngine};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 

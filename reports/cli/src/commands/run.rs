@@ -9,7 +9,7 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed, SimEngine};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 use serde::Serialize;

@@ -34,7 +34,7 @@ fn list() -> Result<String, CliError> {
     let mut text = String::new();
     for found in ready() {
         let study = Study::load(found.name)?;
-        let about = format!("{} ({})", study.question, several(study.cells(), "cell"));
+        let about = format!("{} ({})", study.question, several(study.grid().cells(), "cell"));
         text += &beside(found.name, width, &about, show::columns());
     }
     Ok(text + "\nrun one: doublehold sweep which-lock\nits file, to copy: doublehold studies which-lock\n")

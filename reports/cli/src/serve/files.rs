@@ -11,7 +11,7 @@ const RESERVED_BY_NODE: u64 = 8;
 
 impl Options {
     /// Lowers `maxclients` to what the system allows. Returns how many open files that is, if it is fewer than wanted.
-    pub fn fit_open_files(&mut self) -> Option<u64> {
+    pub(crate) fn fit_open_files(&mut self) -> Option<u64> {
         let nodes = u64::from(self.nodes.max(1));
         let wanted = RESERVED + nodes * (u64::from(self.limits.max_clients) + RESERVED_BY_NODE);
         let allowed = allow(wanted)?;

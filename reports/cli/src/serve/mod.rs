@@ -13,9 +13,6 @@
 mod files;
 mod signals;
 
-use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
-use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
-pub use signals::{Signals, Stop};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::Ipv4Addr;
@@ -24,6 +21,10 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+
+use doublehold_sim_redis::core::{CoreConfig, Limits, OutputLimit, Peer, ScriptClock, ScriptLimit};
+use doublehold_sim_redis::{BootError, Node, NodeConfig, TokioMachine};
+pub(crate) use signals::Signals;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -38,20 +39,20 @@ const MB: u64 = 1 << 20;
 
 /// What is served.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// The first node's port.
-    pub port: u16,
+    pub(crate) port: u16,
     /// How many nodes, on this port and those that follow.
-    pub nodes: u16,
+    pub(crate) nodes: u16,
     /// What each node can be made to hold.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Whether REPLICAOF may name another machine.
-    pub remote_masters: bool,
+    pub(crate) remote_masters: bool,
 }
 
 /// Limits under which strangers cannot exhaust this machine: Redis', and where Redis has none, some that no lock meets.
 #[must_use]
-pub fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     Limits {
         max_memory: 256 * MB,
         max_memory_clients: 256 * MB,
@@ -63,7 +64,7 @@ pub fn limits() -> Limits {
 /// Why no node was started, or not all was served to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
+pub(crate) enum ServeError {
     /// There is nothing to serve.
     #[error("`--nodes` must be at least 1")]
     NoNodes,
@@ -102,7 +103,7 @@ pub enum ServeError {
 ///
 /// # Errors
 /// When the ports do not exist or one is taken; then no node serves anybody. When the program is asked to stop twice.
-pub async fn serve(
+pub(crate) async fn serve(
     options: Options,
     mut signals: Signals,
     ready: impl FnOnce(RangeInclusive<u16>),
@@ -265,9 +266,10 @@ async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
+
+    use super::*;
 
     /// A run of free ports: what the system gives out, and its neighbours if they are free too.
     fn free_ports(count: u16) -> u16 {

@@ -7,7 +7,7 @@ use std::io;
 
 /// What asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// SIGTERM.
     Terminate,
     /// SIGINT, or Ctrl-C.
@@ -17,7 +17,7 @@ pub enum Stop {
 impl Stop {
     /// The status with which shells report a program that such a signal ended.
     #[must_use]
-    pub fn exit_status(self) -> i32 {
+    pub(crate) fn exit_status(self) -> i32 {
         match self {
             Stop::Terminate => 128 + 15,
             Stop::Interrupt => 128 + 2,
@@ -27,7 +27,7 @@ impl Stop {
 
 /// Requests to stop, one after the other.
 #[derive(Debug)]
-pub struct Signals(Option<Sources>);
+pub(crate) struct Signals(Option<Sources>);
 
 #[cfg(unix)]
 #[derive(Debug)]
@@ -45,18 +45,18 @@ impl Signals {
     ///
     /// # Errors
     /// When the system does not allow it.
-    pub fn listen() -> io::Result<Signals> {
+    pub(crate) fn listen() -> io::Result<Signals> {
         Ok(Signals(Some(Sources::open()?)))
     }
 
     /// Nobody asks: for tests, which must not act on their process.
-    #[must_use]
-    pub fn none() -> Signals {
+    #[cfg(test)]
+    pub(crate) fn none() -> Signals {
         Signals(None)
     }
 
     /// The next request.
-    pub async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> Stop {
         match &mut self.0 {
             Some(sources) => sources.next().await,
             None => pending().await,

@@ -94,7 +94,7 @@ fn names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written() {
     let (one, again, other) = (long('a'), long('a'), long('b'));
     assert!(one == again && one.len() == 2, "the same names each time: {one:?}");
     assert!(one.iter().all(|file| file.is_file() && !other.contains(file)), "{one:?} {other:?}");
-    let test = "names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written";
+    let test = "checked.names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written";
     let short = files("short".to_owned());
     let names = short.iter().filter_map(|file| file.file_name()?.to_str());
     assert!(names.eq(["txt", "plan"].map(|ending| format!("{test}.short.mine.1.{ending}"))), "{short:?}");

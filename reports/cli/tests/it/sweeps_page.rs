@@ -1,5 +1,6 @@
 //! SWEEPS.md explains every field of a sweep's records, and none that is not there.
 
+use doublehold_scenarios::LeanEngine;
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::Predicate;
@@ -35,7 +36,7 @@ fn header(more: &str) -> Value {
          [grid]\n\"lock.ttl\" = [\"1s\", \"2s\"]\n"
     );
     let study = Study::parse("example", "example.toml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let header = StudyHeader::of(&study, Shard::WHOLE).unwrap_or_else(|error| panic!("{error}"));
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).unwrap_or_else(|error| panic!("{error}"));
     serde_json::to_value(header).expect("it can be written")
 }
 

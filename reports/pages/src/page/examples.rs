@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::document::{Block, Figure, Line};
-use super::embedded::drawing;
 use super::sheet::Sheet;
 use doublehold_sweeps::records::Example;
 use doublehold_words::several;
@@ -12,10 +11,16 @@ pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
     if sheet.examples.is_empty() {
         return Vec::new();
     }
-    let lead = "Of what was counted, one run each: looked for again through redis-rs, and made as small as it gets. \
-                Commands are for the folder that this page was made from.";
+    let lead = Line::of(
+        "Of what was counted, one run each: looked for again through redis-rs, and made as small as it gets. \
+         Commands are for the folder that this page was made from; with ",
+    )
+    .code("--timeline run.html")
+    .text(
+        " the second of an example writes its run as a page, where whatever is pointed at says what it is.",
+    );
     let all = sheet.examples.iter().enumerate().flat_map(|(number, it)| example(sheet, number, it));
-    [Block::heading(2, "Examples"), Block::text(lead)].into_iter().chain(all).collect()
+    [Block::heading(2, "Examples"), Block::Paragraph(lead)].into_iter().chain(all).collect()
 }
 
 fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
@@ -28,13 +33,8 @@ fn example(sheet: &Sheet<'_>, number: usize, example: &Example) -> Vec<Block> {
     ));
     let account = example.why.as_deref().or(example.what_happened.as_deref());
     blocks.extend(account.map(|words| Block::text(format!("{}.", words.trim_end_matches('.')))));
-    match drawing(&example.svg) {
-        Ok(svg) => {
-            let caption = Line::of(format!("{}: the run, to scale.", example.headline));
-            blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
-        }
-        Err(why) => blocks.push(Block::text(format!("Its picture cannot be shown: {why}."))),
-    }
+    let (svg, caption) = (example.svg.clone(), Line::of(format!("{}: the run, to scale.", example.headline)));
+    blocks.push(Block::Figure(Figure { name: anchor, svg, is_foreign: true, caption }));
     let sentence = |it: &doublehold_sweeps::records::TimedSentence| {
         Line::default().strong(&it.at).text(format!(" {}", it.words))
     };

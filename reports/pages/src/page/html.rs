@@ -1,7 +1,12 @@
 //! A page as one HTML file: everything in it, nothing from elsewhere, no script.
 //!
 //! Text from files is escaped by the templates. Pictures that we draw are put in as they are. A picture that others may
-//! have drawn is an image (see [`super::embedded`]), which can do nothing to the page.
+//! have drawn, an example's out of a file that anybody may have changed, is an `<img>` with the whole picture in its
+//! address. An image runs nothing, loads nothing, leads nowhere and paints in its own box only, whatever it says: that
+//! is the browser's promise, and not ours to keep. In exchange nobody is told more by pointing at it.
+//!
+//! Opened by itself an image is a page of its own, without rights over this one or any other, as is any file that was
+//! sent. So the style sheet keeps it from being pointed at: no menu of the browser's offers to open it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -11,7 +11,6 @@
 //!   from top to bottom
 //! - `drift`: where a formula says that leases end
 //! - `world`: a scenario's file in a few words; `parameter`: what the values of an axis are
-//! - `embedded`: others' pictures, made fit to be images
 //! - `exports`: all cells for other programs
 //! - `numbers`: how numbers are written
 
@@ -21,7 +20,6 @@ mod assumptions;
 mod differences;
 mod document;
 mod drift;
-mod embedded;
 mod examples;
 mod exports;
 mod html;

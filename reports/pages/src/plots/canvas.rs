@@ -1,32 +1,21 @@
 //! Shapes and text on a sheet, in the colours, dashes and markers that designs are told apart by.
-//!
-//! plotters counts in whole pixels, so that a sheet is drawn at twice its size and shown at half.
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use doublehold::figure::paper::{Align, Box2, Paper, number};
 
-/// Pixels of the drawing for one of the page.
-const FINE: f64 = 2.0;
-const FONT: &str = "sans-serif";
 /// How wide plots are, in pixels of the page.
 pub(super) const WIDTH: f64 = 1_060.0;
-/// The size of text, likewise.
+/// The size of text, which is the height of its line, likewise.
 pub(super) const TEXT: f64 = 13.0;
+/// Heights of a line for one of its font.
+const LINE: f64 = 1.24;
 
-pub(super) const INK: RGBColor = RGBColor(26, 26, 26);
-pub(super) const FAINT: RGBColor = RGBColor(222, 222, 222);
-pub(super) const GREY: RGBColor = RGBColor(90, 90, 90);
+pub(super) const WHITE: &str = "#ffffff";
+pub(super) const INK: &str = "#1a1a1a";
+pub(super) const FAINT: &str = "#dedede";
+pub(super) const GREY: &str = "#5a5a5a";
 
 /// Okabe and Ito's colours, without the yellow that white paper swallows. Neighbours differ in lightness too.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 0, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
+const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Lengths of ink and of gap, in turns.
 const DASHES: [&[f64]; 5] = [&[], &[9.0, 5.0], &[2.5, 4.0], &[14.0, 4.0, 3.0, 4.0], &[5.0, 3.0]];
@@ -47,66 +36,52 @@ pub(super) enum Side {
 }
 
 /// What a plot is drawn on.
-pub(super) struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, plotters::coord::Shift>,
+#[derive(Default)]
+pub(super) struct Canvas {
+    paper: Paper,
 }
 
 /// A place on the sheet, in pixels of the page.
 pub(super) type Spot = (f64, f64);
 
 /// Draws a picture of so many pixels, and returns its text.
-pub(super) fn draw((width, height): Spot, draw: impl FnOnce(&Canvas<'_>)) -> String {
-    let mut text = String::new();
-    let size = ((width * FINE) as u32, (height * FINE) as u32);
-    {
-        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let canvas = Canvas { area };
-        canvas.rect((0.0, 0.0), (width, height), WHITE.filled());
-        draw(&canvas);
-        done(canvas.area.present());
-    }
-    // Shown at half the size that it was drawn at; and what is so anyway goes without saying.
-    let text = text.replace(" opacity=\"1\"", "");
-    let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
-    text.replacen(&drawn, &format!("width=\"{}\" height=\"{}\"", width as u32, height as u32), 1)
+pub(super) fn draw(size: Spot, draw: impl FnOnce(&mut Canvas)) -> String {
+    let mut canvas = Canvas::default();
+    draw(&mut canvas);
+    canvas.paper.into_svg(size, "font-family=\"sans-serif\"", "")
 }
 
-/// Into a text nothing can fail to be drawn.
-fn done<E: std::error::Error + Send + Sync>(drawn: Result<(), DrawingAreaErrorKind<E>>) {
-    if let Err(error) = drawn {
-        unreachable!("a drawing into memory failed: {error}");
-    }
-}
-
-fn pixel((x, y): Spot) -> (i32, i32) {
-    ((x * FINE).round() as i32, (y * FINE).round() as i32)
-}
-
-impl Canvas<'_> {
-    pub(super) fn rect(&self, from: Spot, to: Spot, style: ShapeStyle) {
-        done(self.area.draw(&Rectangle::new([pixel(from), pixel(to)], style)));
+impl Canvas {
+    /// A filled rectangle between two corners, the upper left one first. Those that touch leave no gap.
+    pub(super) fn rect(&mut self, from: Spot, to: Spot, colour: &str) {
+        let area = Box2 { x: from.0, y: from.1, width: to.0 - from.0, height: to.1 - from.1 };
+        self.paper.rect(area, &format!("fill=\"{colour}\" shape-rendering=\"crispEdges\""), "");
     }
 
-    pub(super) fn line(&self, points: &[Spot], colour: RGBColor, width: f64) {
-        let style = colour.stroke_width((width * FINE).round() as u32);
-        done(self.area.draw(&PathElement::new(points.iter().copied().map(pixel).collect::<Vec<_>>(), style)));
+    /// A line through points.
+    pub(super) fn line(&mut self, points: &[Spot], colour: &str, width: f64) {
+        let stroke = stroke(colour, width);
+        match points {
+            [from, to] => self.paper.line(*from, *to, &stroke, ""),
+            _ => self.paper.path(points, &format!("fill=\"none\" {stroke}")),
+        }
     }
 
     /// A line as a design has it.
-    pub(super) fn curve(&self, points: &[Spot], look: Look) {
+    pub(super) fn curve(&mut self, points: &[Spot], look: Look) {
         /// What has more points than this is drawn without gaps: they would be shorter than the way between two.
         const MANY: usize = 400;
         let dash = look.dash();
         if dash.is_empty() || points.len() > MANY {
-            return self.line(points, look.colour(), 1.8);
+            return self.line(points, look.colour(), 2.0);
         }
         for piece in dashed(points, dash) {
-            self.line(&piece, look.colour(), 1.8);
+            self.line(&piece, look.colour(), 2.0);
         }
     }
 
     /// A bar that goes up, with its ends.
-    pub(super) fn whisker(&self, low: Spot, high: Spot, look: Look) {
+    pub(super) fn whisker(&mut self, low: Spot, high: Spot, look: Look) {
         self.line(&[low, high], look.colour(), 1.0);
         for (x, y) in [low, high] {
             self.line(&[(x - 3.0, y), (x + 3.0, y)], look.colour(), 1.0);
@@ -114,7 +89,7 @@ impl Canvas<'_> {
     }
 
     /// A bar from left to right, with its ends.
-    pub(super) fn whisker_across(&self, low: Spot, high: Spot, look: Look) {
+    pub(super) fn whisker_across(&mut self, low: Spot, high: Spot, look: Look) {
         self.line(&[low, high], look.colour(), 1.0);
         for (x, y) in [low, high] {
             self.line(&[(x, y - 3.0), (x, y + 3.0)], look.colour(), 1.0);
@@ -122,64 +97,67 @@ impl Canvas<'_> {
     }
 
     /// A line of dashes that is no design's.
-    pub(super) fn dashes(&self, points: &[Spot], colour: RGBColor) {
+    pub(super) fn dashes(&mut self, points: &[Spot], colour: &str) {
         dashed(points, &[7.0, 5.0]).iter().for_each(|piece| self.line(piece, colour, 2.0));
     }
 
     /// What lies between two lines, so light that others show through.
-    pub(super) fn band(&self, outline: &[Spot], look: Look) {
-        let style = look.colour().mix(0.13).filled();
-        let points: Vec<(i32, i32)> = outline.iter().copied().map(pixel).collect();
-        done(self.area.draw(&Polygon::new(points, style)));
+    pub(super) fn band(&mut self, outline: &[Spot], look: Look) {
+        self.paper.path(outline, &format!("fill=\"{}\" opacity=\"0.13\"", look.colour()));
     }
 
-    pub(super) fn text(&self, text: &str, at: Spot, side: Side) {
+    pub(super) fn text(&mut self, text: &str, at: Spot, side: Side) {
         self.write(text, at, side, (TEXT, INK));
     }
 
-    pub(super) fn write(&self, text: &str, at: Spot, side: Side, (size, colour): (f64, RGBColor)) {
-        let (across, down) = match side {
-            Side::Left => (HPos::Right, VPos::Center),
-            Side::Right => (HPos::Left, VPos::Center),
-            Side::Centre => (HPos::Center, VPos::Center),
-            Side::Below => (HPos::Center, VPos::Top),
+    pub(super) fn write(&mut self, text: &str, at: Spot, side: Side, font: (f64, &str)) {
+        let (align, down) = match side {
+            Side::Left => (Align::End, MIDDLE),
+            Side::Right => (Align::Start, MIDDLE),
+            Side::Centre => (Align::Middle, MIDDLE),
+            Side::Below => (Align::Middle, "0.76em"),
         };
-        let style = (FONT, size * FINE).into_font().color(&colour).pos(Pos::new(across, down));
-        done(self.area.draw(&Text::new(text.to_owned(), pixel(at), style)));
+        self.paper.text(at, align, &lettered(down, font), text);
     }
 
     /// Text that goes up.
-    pub(super) fn upward(&self, text: &str, at: Spot) {
-        let font = (FONT, TEXT * FINE).into_font().transform(FontTransform::Rotate270);
-        let style = font.color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
-        done(self.area.draw(&Text::new(text.to_owned(), pixel(at), style)));
+    pub(super) fn upward(&mut self, text: &str, at: Spot) {
+        let turned = format!("transform=\"rotate(270 {} {})\"", number(at.0), number(at.1));
+        let attributes = format!("{} {turned}", lettered(MIDDLE, (TEXT, INK)));
+        self.paper.text(at, Align::Middle, &attributes, text);
     }
 
     /// The sign of a design.
-    pub(super) fn marker(&self, at: Spot, look: Look) {
+    pub(super) fn marker(&mut self, at: Spot, look: Look) {
         const R: f64 = 4.5;
+        const EDGE: f64 = 1.5;
         let colour = look.colour();
-        let polygon = |corners: &[Spot]| {
-            let points: Vec<Spot> = corners.iter().map(|(x, y)| (at.0 + x * R, at.1 + y * R)).collect();
-            let filled: Vec<(i32, i32)> = points.iter().copied().map(pixel).collect();
-            let fill = if look.is_hollow() { WHITE.filled() } else { colour.filled() };
-            done(self.area.draw(&Polygon::new(filled, fill)));
-            let closed: Vec<Spot> = points.iter().chain(points.first()).copied().collect();
-            self.line(&closed, colour, 1.5);
+        let fill = if look.is_hollow() { WHITE } else { colour };
+        let attributes = format!("fill=\"{fill}\" {}", stroke(colour, EDGE));
+        let corners: &[Spot] = match look.number % 5 {
+            0 => return self.paper.circle(at, R, &attributes, ""),
+            1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            2 => &[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)],
+            3 => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
+            _ => &[(0.0, 1.15), (1.05, -0.8), (-1.05, -0.8)],
         };
-        match look.number % 5 {
-            0 => {
-                let fill = if look.is_hollow() { WHITE.filled() } else { colour.filled() };
-                done(self.area.draw(&Circle::new(pixel(at), (R * FINE) as i32, fill)));
-                let edge = colour.stroke_width((1.5 * FINE) as u32);
-                done(self.area.draw(&Circle::new(pixel(at), (R * FINE) as i32, edge)));
-            }
-            1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-            2 => polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]),
-            3 => polygon(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
-            _ => polygon(&[(0.0, 1.15), (1.05, -0.8), (-1.05, -0.8)]),
-        }
+        let around = corners.iter().chain(corners.first());
+        let points: Vec<Spot> = around.map(|(x, y)| (at.0 + x * R, at.1 + y * R)).collect();
+        self.paper.path(&points, &attributes);
     }
+}
+
+/// How far below its point a text that stands beside it begins, in the font's own measure.
+const MIDDLE: &str = "0.5ex";
+
+/// The attributes of a line.
+fn stroke(colour: &str, width: f64) -> String {
+    format!("stroke=\"{colour}\" stroke-width=\"{width}\"")
+}
+
+/// The attributes of a text.
+fn lettered(down: &str, (size, colour): (f64, &str)) -> String {
+    format!("dy=\"{down}\" font-size=\"{}\" fill=\"{colour}\"", number(size / LINE))
 }
 
 impl Look {
@@ -188,7 +166,7 @@ impl Look {
         Look { number }
     }
 
-    pub(super) fn colour(self) -> RGBColor {
+    pub(super) fn colour(self) -> &'static str {
         COLOURS[self.number % COLOURS.len()]
     }
 
@@ -245,6 +223,6 @@ mod tests {
     fn text_stays_text_and_is_escaped() {
         let svg = draw((100.0, 50.0), |canvas| canvas.text("a <b> & \"c\"", (10.0, 10.0), Side::Right));
         assert!(svg.contains("a &lt;b&gt; &amp; &quot;c&quot;"), "{svg}");
-        assert!(svg.starts_with("<svg width=\"100\" height=\"50\" viewBox=\"0 0 200 100\""), "{svg}");
+        assert!(svg.contains("viewBox=\"0 0 100 50\" width=\"100\" height=\"50\""), "{svg}");
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn curves(plot: &Curves) -> String {
     panels(&all, &style)
 }
 
-fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
+fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
     let (_, dots) = line;
     if dots.is_empty() {
         return nothing(canvas, field, "not decided");
@@ -85,7 +85,7 @@ fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Do
     }
 }
 
-fn signs(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+fn signs(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let look = Look::of(*design);
     for dot in dots {
         let [low, high] = ends(field, panel, dot);

@@ -44,7 +44,7 @@ pub(crate) fn forest(plot: &Forest) -> String {
     })
 }
 
-fn names_of(canvas: &Canvas<'_>, field: &Field, plot: &Forest) {
+fn names_of(canvas: &mut Canvas, field: &Field, plot: &Forest) {
     for (place, (_, name)) in plot.designs.iter().enumerate() {
         let y = row(field, place);
         let short: String = name.chars().take(34).collect();
@@ -57,7 +57,7 @@ fn row(field: &Field, place: usize) -> f64 {
 }
 
 fn panel(
-    canvas: &Canvas<'_>,
+    canvas: &mut Canvas,
     field: &Field,
     scale: &Scale,
     (title, bars): (&str, &[Option<Bar>]),
@@ -79,20 +79,20 @@ fn panel(
     }
 }
 
-fn interval(canvas: &Canvas<'_>, field: &Field, scale: &Scale, (bar, y): (&Bar, f64), look: Look) {
+fn interval(canvas: &mut Canvas, field: &Field, scale: &Scale, (bar, y): (&Bar, f64), look: Look) {
     let x = |value: f64| field.at(scale.place(value), 0.0).0;
     let (low, high) = (x(bar.low), x(bar.high));
-    canvas.line(&[(low, y), (high, y)], look.colour(), 1.6);
+    canvas.line(&[(low, y), (high, y)], look.colour(), 1.5);
     for end in [low, high] {
-        canvas.line(&[(end, y - 4.0), (end, y + 4.0)], look.colour(), 1.6);
+        canvas.line(&[(end, y - 4.0), (end, y + 4.0)], look.colour(), 1.5);
     }
     bar.value.iter().for_each(|value| canvas.marker((x(*value), y), look));
 }
 
 /// An arrow to the left, from the bound.
-fn bound(canvas: &Canvas<'_>, field: &Field, scale: &Scale, (high, y): (f64, f64), look: Look) {
+fn bound(canvas: &mut Canvas, field: &Field, scale: &Scale, (high, y): (f64, f64), look: Look) {
     let (from, to) = (field.left + 2.0, field.at(scale.place(high), 0.0).0);
-    canvas.line(&[(from, y), (to, y)], look.colour(), 1.6);
-    canvas.line(&[(to, y - 4.0), (to, y + 4.0)], look.colour(), 1.6);
-    canvas.line(&[(from + 6.0, y - 4.0), (from, y), (from + 6.0, y + 4.0)], look.colour(), 1.6);
+    canvas.line(&[(from, y), (to, y)], look.colour(), 1.5);
+    canvas.line(&[(to, y - 4.0), (to, y + 4.0)], look.colour(), 1.5);
+    canvas.line(&[(from + 6.0, y - 4.0), (from, y), (from + 6.0, y + 4.0)], look.colour(), 1.5);
 }

@@ -19,12 +19,12 @@ impl Field {
     }
 
     /// The title above it.
-    pub(super) fn title(&self, canvas: &Canvas<'_>, title: &str) {
+    pub(super) fn title(&self, canvas: &mut Canvas, title: &str) {
         canvas.write(title, (self.left, self.top - 12.0), Side::Right, (TEXT + 1.0, INK));
     }
 
     /// The axis below, with lines up from its ticks.
-    pub(super) fn axis_below(&self, canvas: &Canvas<'_>, scale: &Scale, most: usize, label: &str) {
+    pub(super) fn axis_below(&self, canvas: &mut Canvas, scale: &Scale, most: usize, label: &str) {
         for (value, words) in scale.ticks(most) {
             let (x, _) = self.at(scale.place(value), 0.0);
             if let Some(words) = words {
@@ -43,7 +43,7 @@ impl Field {
     }
 
     /// The axis to the left, with lines across from its ticks.
-    pub(super) fn axis_left(&self, canvas: &Canvas<'_>, scale: &Scale, most: usize) {
+    pub(super) fn axis_left(&self, canvas: &mut Canvas, scale: &Scale, most: usize) {
         for (value, words) in scale.ticks(most) {
             let (_, y) = self.at(0.0, scale.place(value));
             if let Some(words) = words {

@@ -4,9 +4,7 @@
 //! known. The thick line is where the rate leaves zero: on one side of it something was seen. Cells are as large as
 //! each other, whatever their values are.
 
-use plotters::prelude::{Color as _, RGBColor, WHITE};
-
-use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WIDTH, draw};
+use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WHITE, WIDTH, draw};
 use super::frame::Field;
 use doublehold_words::{end, is_small, power, share};
 
@@ -35,17 +33,9 @@ pub(crate) struct Reference {
 }
 
 /// ColorBrewer's yellow, green and blue: each darker than the one before.
-const SHADES: [RGBColor; 8] = [
-    RGBColor(255, 255, 217),
-    RGBColor(237, 248, 177),
-    RGBColor(199, 233, 180),
-    RGBColor(127, 205, 187),
-    RGBColor(65, 182, 196),
-    RGBColor(29, 145, 192),
-    RGBColor(34, 94, 168),
-    RGBColor(8, 29, 88),
-];
-const UNKNOWN: RGBColor = RGBColor(200, 200, 200);
+const SHADES: [&str; 8] =
+    ["#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#081d58"];
+const UNKNOWN: &str = "#c8c8c8";
 const LEGEND: f64 = 170.0;
 const LEFT: f64 = 92.0;
 const FIELD: f64 = 300.0;
@@ -96,9 +86,9 @@ impl Grid {
     }
 
     /// Cells that look alike and stand side by side are one.
-    fn shade(&self, canvas: &Canvas<'_>, rates: &[Option<f64>], shades: &Shades) {
+    fn shade(&self, canvas: &mut Canvas, rates: &[Option<f64>], shades: &Shades) {
         let frame = (self.corner(0.0, 0.0), self.corner(self.columns as f64, self.rows as f64));
-        canvas.rect((frame.0.0, frame.1.1), (frame.1.0, frame.0.1), WHITE.filled());
+        canvas.rect((frame.0.0, frame.1.1), (frame.1.0, frame.0.1), WHITE);
         for (row, of_row) in rates.chunks(self.columns).enumerate() {
             let mut column = 0;
             for alike in of_row.chunk_by(|one, other| shades.of_rate(*one) == shades.of_rate(*other)) {
@@ -107,7 +97,7 @@ impl Grid {
                     self.corner((column + alike.len()) as f64, row as f64 + 1.0),
                 );
                 if let Some(colour) = shades.of_rate(alike[0]) {
-                    canvas.rect((low.0, high.1), (high.0, low.1), colour.filled());
+                    canvas.rect((low.0, high.1), (high.0, low.1), colour);
                 }
                 column += alike.len();
             }
@@ -117,7 +107,7 @@ impl Grid {
         }
     }
 
-    fn numbers(&self, canvas: &Canvas<'_>, rates: &[Option<f64>], shades: &Shades) {
+    fn numbers(&self, canvas: &mut Canvas, rates: &[Option<f64>], shades: &Shades) {
         for (number, rate) in rates.iter().enumerate() {
             let middle =
                 self.corner((number % self.columns) as f64 + 0.5, (number / self.columns) as f64 + 0.5);
@@ -133,13 +123,13 @@ impl Grid {
     }
 
     /// Where the rate leaves zero.
-    fn frontier(&self, canvas: &Canvas<'_>, rates: &[Option<f64>]) {
+    fn frontier(&self, canvas: &mut Canvas, rates: &[Option<f64>]) {
         let seen = |column: usize, row: usize| {
             rates.get(row * self.columns + column).copied().flatten().map(|rate| rate > 0.0)
         };
         let differ =
             |one: Option<bool>, other: Option<bool>| one.zip(other).is_some_and(|(one, other)| one != other);
-        let line = |from: (usize, usize), to: (usize, usize)| {
+        let mut line = |from: (usize, usize), to: (usize, usize)| {
             let at = |(column, row): (usize, usize)| self.corner(column as f64, row as f64);
             canvas.line(&[at(from), at(to)], INK, 2.5);
         };
@@ -153,14 +143,14 @@ impl Grid {
         }
     }
 
-    fn reference(&self, canvas: &Canvas<'_>, line: &Reference) {
+    fn reference(&self, canvas: &mut Canvas, line: &Reference) {
         let spots: Vec<Spot> = line.places.iter().map(|(x, y)| self.corner(x + 0.5, y + 0.5)).collect();
         // On white, so that it is seen on the darkest cells too.
         canvas.line(&spots, WHITE, 4.0);
         canvas.dashes(&spots, INK);
     }
 
-    fn axes(&self, canvas: &Canvas<'_>, plot: &Heat) {
+    fn axes(&self, canvas: &mut Canvas, plot: &Heat) {
         let Field { left, top, right, bottom } = self.field;
         canvas.line(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], INK, 1.0);
         let widest = plot.across.1.iter().map(|word| word.chars().count()).max().unwrap_or(1);
@@ -224,7 +214,7 @@ impl Shades {
     }
 
     /// None is white.
-    fn of_rate(&self, rate: Option<f64>) -> Option<RGBColor> {
+    fn of_rate(&self, rate: Option<f64>) -> Option<&'static str> {
         match rate {
             None => Some(UNKNOWN),
             Some(0.0) => None,
@@ -248,10 +238,10 @@ impl Shades {
         }
     }
 
-    fn legend(&self, canvas: &Canvas<'_>) {
+    fn legend(&self, canvas: &mut Canvas) {
         let (left, mut top) = (WIDTH - LEGEND + 20.0, 34.0);
-        let mut row = |colour: RGBColor, words: &str| {
-            canvas.rect((left, top), (left + 22.0, top + 16.0), colour.filled());
+        let mut row = |colour: &str, words: &str| {
+            canvas.rect((left, top), (left + 22.0, top + 16.0), colour);
             let corners =
                 [(left, top), (left + 22.0, top), (left + 22.0, top + 16.0), (left, top + 16.0), (left, top)];
             canvas.line(&corners, GREY, 0.5);
@@ -272,9 +262,9 @@ mod tests {
 
     #[test]
     fn shades_get_darker_and_all_rates_have_one() {
-        let light =
-            |it: &RGBColor| f64::from(it.0) * 0.299 + f64::from(it.1) * 0.587 + f64::from(it.2) * 0.114;
-        assert!(SHADES.windows(2).all(|pair| light(&pair[0]) > light(&pair[1]) + 8.0));
+        let part = |it: &str, at: usize| u8::from_str_radix(&it[at..at + 2], 16).map_or(f64::NAN, f64::from);
+        let light = |it: &str| part(it, 1) * 0.299 + part(it, 3) * 0.587 + part(it, 5) * 0.114;
+        assert!(SHADES.windows(2).all(|pair| light(pair[0]) > light(pair[1]) + 8.0));
         let shades = Shades::of([0.0, 1e-6, 0.5].into_iter());
         assert_eq!((shades.number(1e-6), shades.number(0.5)), (0, SHADES.len() - 1));
         let shades = Shades::of([0.1, 0.5].into_iter());

@@ -72,12 +72,12 @@ fn dots(of: &Distribution) -> Vec<Dot> {
 /// More bands than this would be one.
 const BANDS: usize = 3;
 
-fn banded(canvas: &Canvas<'_>, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
+fn banded(canvas: &mut Canvas, field: &Field, panel: &Panel, of: &(usize, Vec<Dot>)) {
     band(canvas, field, panel, of);
     line(canvas, field, panel, of);
 }
 
-fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let look = Look::of(*design);
     let mut stairs: Vec<Spot> = Vec::new();
     let mut height = 0.0;

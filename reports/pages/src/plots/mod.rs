@@ -4,8 +4,8 @@
 //! colours of Okabe and Ito, which people who see colours differently tell apart. Every estimate has its error bar.
 //! Legends stand beside the data, never on it.
 //!
-//! `plotters` draws shapes and text. Axes are our own: rates and durations over many powers of ten, with zero in sight,
-//! are not what its charts are made for.
+//! Markup is written by [`doublehold::figure::paper`], as in the figure of a run. Axes are our own: rates and durations
+//! over many powers of ten, with zero in sight.
 //!
 //! # Map, in reading order
 //!

@@ -35,7 +35,7 @@ pub(super) struct Style<'a> {
     /// How many panels stand side by side.
     pub(super) beside: usize,
     /// What is drawn of a line.
-    pub(super) draw: fn(&Canvas<'_>, &Field, &Panel, &(usize, Vec<Dot>)),
+    pub(super) draw: fn(&mut Canvas, &Field, &Panel, &(usize, Vec<Dot>)),
 }
 
 const PANEL: f64 = 250.0;
@@ -64,7 +64,7 @@ pub(super) fn panels(panels: &[Panel], style: &Style<'_>) -> String {
     })
 }
 
-fn legend(canvas: &Canvas<'_>, designs: &[(usize, String)]) {
+fn legend(canvas: &mut Canvas, designs: &[(usize, String)]) {
     let left = WIDTH - LEGEND + 16.0;
     for (place, (design, name)) in designs.iter().enumerate() {
         let (y, look) = (34.0 + 10.0 + place as f64 * LINE, Look::of(*design));
@@ -92,7 +92,7 @@ pub(super) fn ends(field: &Field, panel: &Panel, dot: &Dot) -> [Spot; 2] {
 const NARROWEST: f64 = 1.0;
 
 /// Draws it.
-pub(super) fn through(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+pub(super) fn through(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let places: Vec<Option<Spot>> = dots.iter().map(|dot| spot(field, panel, dot)).collect();
     for piece in places.split(Option::is_none) {
         let piece: Vec<Spot> = piece.iter().flatten().copied().collect();
@@ -105,7 +105,7 @@ pub(super) fn through(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design
 }
 
 /// What lies between the ends of a line's bars.
-pub(super) fn band(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
+pub(super) fn band(canvas: &mut Canvas, field: &Field, panel: &Panel, (design, dots): &(usize, Vec<Dot>)) {
     let all: Vec<[Spot; 2]> = dots.iter().map(|dot| ends(field, panel, dot)).collect();
     let mut outline: Vec<Spot> = all.iter().map(|[_, high]| *high).collect();
     outline.extend(all.iter().rev().map(|[low, _]| *low));
@@ -113,6 +113,6 @@ pub(super) fn band(canvas: &Canvas<'_>, field: &Field, panel: &Panel, (design, d
 }
 
 /// Says that there is nothing to see.
-pub(super) fn nothing(canvas: &Canvas<'_>, field: &Field, words: &str) {
+pub(super) fn nothing(canvas: &mut Canvas, field: &Field, words: &str) {
     canvas.write(words, field.at(0.5, 0.5), Side::Centre, (TEXT, GREY));
 }

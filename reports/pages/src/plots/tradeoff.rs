@@ -48,7 +48,7 @@ pub(crate) fn tradeoff(plot: &Tradeoff) -> String {
     panels(&[panel], &style)
 }
 
-fn line(canvas: &Canvas<'_>, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
+fn line(canvas: &mut Canvas, field: &Field, panel: &Panel, line: &(usize, Vec<Dot>)) {
     let (design, dots) = line;
     let look = Look::of(*design);
     through(canvas, field, panel, line);

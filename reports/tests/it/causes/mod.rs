@@ -1,8 +1,8 @@
 //! A causal word is printed only where the run was made again without the cause, and the violation was gone.
 //!
 //! Random scenarios are run, each sentence is read as a reader reads it, and what it names is taken away by code that
-//! shares nothing with that which found it. `CAUSES_WORLDS=2000 cargo test --release -p doublehold --test causes -- \
-//! --nocapture` measures on more of them.
+//! shares nothing with that which found it. `CAUSES_WORLDS=2000 cargo test --release -p doublehold --test it \
+//! causes -- --nocapture` measures on more of them.
 
 mod again;
 mod draw;
@@ -100,7 +100,7 @@ fn look(number: u64, count: &Mutex<Count>) {
 }
 
 fn world(name: &str) -> Scenario {
-    let path = format!("{}/tests/causes/worlds/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/it/causes/worlds/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("a file of this folder");
     Source { name: name.to_owned(), file: path, text, ..Source::default() }
         .read()

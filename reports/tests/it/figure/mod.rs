@@ -10,7 +10,7 @@ use doublehold_history::TrueNs;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, Scenario, SimEngine, catalog};
+use doublehold_scenarios::{Detailed, Engine, Scenario, SimEngine, catalog};
 
 /// A run and what is drawn of it.
 struct Drawn {

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use doublehold_history::instant;
 use doublehold_history::{CallId, Claim, ClientId, EventKind, TrueNs, claims};
-use doublehold_words::{duration, list};
-
 use doublehold_scenarios::model::fault::{Effect, Nature};
 use doublehold_scenarios::model::scenario::{HostIndex, RatePpb, Role, Scenario};
 use doublehold_scenarios::report::violation::grants;
 use doublehold_scenarios::report::{FaultReport, KeyEnd, KeyOrigin, Report};
 use doublehold_scenarios::report::{Violation, What};
+use doublehold_words::{duration, list};
 
 /// More than this are not tried; the last before the violation are.
 const CANDIDATES_MAX: usize = 40;

@@ -32,13 +32,11 @@
 pub(crate) mod candidates;
 mod trial;
 
+use candidates::Candidate;
 use doublehold_history::ClientId;
-
-use doublehold_scenarios::PreparedSim;
+use doublehold_scenarios::Futures;
 use doublehold_scenarios::model::scenario::{HostIndex, Role};
 use doublehold_scenarios::report::Report;
-
-use candidates::Candidate;
 use doublehold_scenarios::report::{Cause, Causes, Found, Shares, Violation, What};
 use trial::{Came, Trials};
 
@@ -53,7 +51,8 @@ pub const OTHERS: u64 = 20;
 /// had; its scenario does not matter. `None` where nothing with a moment is violated.
 ///
 /// ```
-/// use doublehold_search::cause::{Found, causes};
+/// use doublehold_search::cause::causes;
+/// use doublehold_scenarios::report::Found;
 /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 ///
 /// let jump = SimEngine.prepare(&catalog::load("clock-jump", &[])?)?;
@@ -61,7 +60,7 @@ pub const OTHERS: u64 = 20;
 /// assert!(causes.iter().any(|cause| cause.words == "C's wall clock was stepped by +10 s"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn causes(prepared: &PreparedSim, report: &Report) -> Option<Causes> {
+pub fn causes(prepared: &impl Futures, report: &Report) -> Option<Causes> {
     let told = Violation::of(report)?;
     let mut search = Search::new(prepared, report, &told);
     let found = search.found();
@@ -70,18 +69,18 @@ pub fn causes(prepared: &PreparedSim, report: &Report) -> Option<Causes> {
 }
 
 /// The report with what its first violation came from.
-pub fn explained(prepared: &PreparedSim, report: Report) -> Report {
+pub fn explained(prepared: &impl Futures, report: Report) -> Report {
     Report { causes: causes(prepared, &report), ..report }
 }
 
 /// A question that is being answered.
-struct Search<'a> {
+struct Search<'a, P> {
     candidates: Vec<Candidate>,
-    trials: Trials<'a>,
+    trials: Trials<'a, P>,
 }
 
-impl<'a> Search<'a> {
-    fn new(prepared: &'a PreparedSim, report: &'a Report, told: &'a Violation) -> Search<'a> {
+impl<'a, P: Futures> Search<'a, P> {
+    fn new(prepared: &'a P, report: &'a Report, told: &'a Violation) -> Search<'a, P> {
         let candidates = candidates::all(report, told);
         Search { candidates, trials: Trials::new(prepared, report, told) }
     }

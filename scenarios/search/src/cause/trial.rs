@@ -1,16 +1,16 @@
 //! Runs without a candidate, and what became of the violation.
 
 use doublehold_history::{ClientId, RunOutcome, TrueNs, Verdicts};
-use doublehold_sim::Seed;
-
-use super::candidates::{host_of, outlasts};
-use super::{EVENTS_MAX, OTHERS};
+use doublehold_scenarios::Futures;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{RatePpb, Scenario};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::report::violation::{grants, nth};
 use doublehold_scenarios::report::{Shares, Violation, What};
-use doublehold_scenarios::{Prepared, PreparedSim};
+use doublehold_sim::Seed;
+
+use super::candidates::{host_of, outlasts};
+use super::{EVENTS_MAX, OTHERS};
 
 /// Seeds far from those that people begin with, whose past they would repeat.
 const FAR: u64 = 1_000_000;
@@ -35,8 +35,8 @@ pub(super) struct Tried {
 }
 
 /// Makes runs, and counts what they cost.
-pub(super) struct Trials<'a> {
-    prepared: &'a PreparedSim,
+pub(super) struct Trials<'a, P> {
+    prepared: &'a P,
     report: &'a Report,
     told: &'a Violation,
     /// As the run was, but that nothing is inconclusive for a fault that does not strike: what it waits for may be
@@ -50,8 +50,8 @@ pub(super) struct Trials<'a> {
     seeds_with: Option<u64>,
 }
 
-impl<'a> Trials<'a> {
-    pub(super) fn new(prepared: &'a PreparedSim, report: &'a Report, told: &'a Violation) -> Trials<'a> {
+impl<'a, P: Futures> Trials<'a, P> {
+    pub(super) fn new(prepared: &'a P, report: &'a Report, told: &'a Violation) -> Trials<'a, P> {
         let optional = |fault: &Fault| Fault { optional: true, ..fault.clone() };
         let faults = report.scenario.faults.iter().map(optional).collect();
         let scenario = Scenario { faults, weather: None, ..Scenario::clone(&report.scenario) };
@@ -168,7 +168,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The scenario without these, ready to be run.
-    fn changed(&self, what: &[What]) -> Option<PreparedSim> {
+    fn changed(&self, what: &[What]) -> Option<P> {
         let mut scenario = self.scenario.clone();
         let mut gone = Vec::new();
         for what in what {

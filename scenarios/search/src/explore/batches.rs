@@ -4,6 +4,8 @@
 //! batch is of one set and of some of the faults that may strike next. What may strike next is found by running the set
 //! so far with its trace kept: one such run for thousands of placements.
 
+use doublehold_scenarios::Stepped;
+
 use super::Exploration;
 use super::place::Place;
 
@@ -13,8 +15,6 @@ const SIZE: usize = 64;
 
 /// Placements that differ in their last fault.
 pub(super) struct Batch {
-    /// Counted from 0.
-    pub(super) number: u64,
     /// The faults that all of them have.
     pub(super) prefix: Vec<Place>,
     /// The last fault of each.
@@ -22,13 +22,12 @@ pub(super) struct Batch {
 }
 
 /// All batches, in order.
-pub(super) struct Batches<'a> {
-    exploration: &'a Exploration,
+pub(super) struct Batches<'a, P> {
+    exploration: &'a Exploration<P>,
     /// How many faults the sets have that are listed now.
     faults: usize,
     /// For each fault but the last what may strike and which of it is chosen; for the last one what is left to list.
     open: Vec<Open>,
-    number: u64,
 }
 
 struct Open {
@@ -36,9 +35,9 @@ struct Open {
     next: usize,
 }
 
-impl<'a> Batches<'a> {
-    pub(super) fn new(exploration: &'a Exploration) -> Batches<'a> {
-        Batches { exploration, faults: 0, open: Vec::new(), number: 0 }
+impl<'a, P: Stepped> Batches<'a, P> {
+    pub(super) fn new(exploration: &'a Exploration<P>) -> Batches<'a, P> {
+        Batches { exploration, faults: 0, open: Vec::new() }
     }
 
     /// The faults that are chosen: one of each list.
@@ -60,12 +59,11 @@ impl<'a> Batches<'a> {
         let leaves = self.open.pop()?;
         let prefix = self.chosen();
         self.open.push(leaves);
-        self.number += 1;
-        Some(Batch { number: self.number - 1, prefix, last })
+        Some(Batch { prefix, last })
     }
 }
 
-impl Iterator for Batches<'_> {
+impl<P: Stepped> Iterator for Batches<'_, P> {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {

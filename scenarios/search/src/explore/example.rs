@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{Predicate, Verdict};
+use doublehold_scenarios::model::fault::Fault;
+use doublehold_scenarios::model::scenario::{Expected, Scenario};
+use doublehold_scenarios::{Engine, PrepareError, Prepared, Stepped};
 use doublehold_words::list;
 
 use super::Exploration;
 use super::place::Place;
 use crate::shrink::Target;
-use doublehold_scenarios::model::fault::Fault;
-use doublehold_scenarios::model::scenario::{Expected, Scenario};
-use doublehold_scenarios::{Engine, PrepareError, Prepared, SimEngine};
 
-impl Exploration {
+impl<P: Stepped> Exploration<P> {
     /// The faults of a placement, in the order in which they strike: those of a scenario that is about them, so none is
     /// optional.
     ///
@@ -24,7 +24,7 @@ impl Exploration {
         places.iter().map(|place| Fault { optional: false, ..fault(place) }).collect()
     }
 
-    /// Whether a placement does the same through redis-rs' own connection, which is what is shown and replayed.
+    /// True if a placement does the same on another engine, such as the one that shows and replays runs.
     ///
     /// # Errors
     ///
@@ -33,10 +33,15 @@ impl Exploration {
     /// # Panics
     ///
     /// If the placement is another search's.
-    pub fn is_so_through_redis_rs(&self, target: Target, places: &[Place]) -> Result<bool, PrepareError> {
+    pub fn is_so_on(
+        &self,
+        engine: &impl Engine,
+        target: Target,
+        places: &[Place],
+    ) -> Result<bool, PrepareError> {
         let faults = self.faults_of(places).into_iter().map(Fault::optional).collect();
         let scenario = Scenario { faults, ..self.scenario().clone() };
-        Ok(target.is_in(&SimEngine.prepare(&scenario)?.judge(self.seed)))
+        Ok(target.is_in(&engine.prepare(&scenario)?.judge(self.seed)))
     }
 
     /// Why a placement's run does not decide a predicate, if so.

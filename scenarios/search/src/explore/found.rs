@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::{Predicate, Verdict};
+use doublehold_scenarios::report::Summary;
 
 use super::kinds::Kinds;
 use super::place::{Place, proper_subsets, sorted};
 use crate::shrink::Target;
-use doublehold_scenarios::report::Summary;
 
 /// What one placement came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::Stepped;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -14,7 +15,6 @@ use super::Exploration;
 use super::found::{Explored, Minimal, Unsaid, Violations, group};
 use super::place::Place;
 use crate::shrink::Target;
-use doublehold_scenarios::Prepared;
 
 /// The version of this format.
 const FORMAT: u32 = 1;
@@ -61,7 +61,7 @@ struct KeptFinding {
     sets: Vec<Vec<Place>>,
 }
 
-impl Exploration {
+impl<P: Stepped> Exploration<P> {
     /// What was found so far, as the text of a file.
     ///
     /// # Errors

@@ -9,16 +9,16 @@
 
 use std::time::Duration;
 
-use doublehold_sim::ClockKind;
-use doublehold_words::{exact_duration, joined, signed_duration};
-
-use super::Refused;
 use doublehold_scenarios::format::synonyms;
 use doublehold_scenarios::model::fault::{Effect, Fault, Way};
 use doublehold_scenarios::model::scenario::{Role, Scenario};
 use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
+use doublehold_sim::ClockKind;
 use doublehold_words::suggest;
+use doublehold_words::{exact_duration, joined, signed_duration};
+
+use super::Refused;
 
 /// The kinds that a search places, in the order of the table of kinds.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Systematic search: every placement of a few faults at the steps of a run, each of them run.
 //!
-//! A step is a moment that a file can name (see [`mod@crate::steps`]): a message sent or arrived, a command executed, a
-//! client's clock read, timer or mark, a process started. At each step each kind of fault can strike with a few
-//! magnitudes ([`Kinds`]). A placement is a set of such faults.
+//! A step is a moment that a file can name (an [`Event`](doublehold_scenarios::when::Event)): a message sent or
+//! arrived, a command executed, a client's clock read, timer or mark, a process started. At each step each kind of
+//! fault can strike with a few magnitudes ([`Kinds`]). A placement is a set of such faults.
 //!
 //! # Why each set is run, and once
 //!
@@ -45,17 +45,15 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use doublehold_sim::Seed;
-use thiserror::Error;
-
 use doublehold_scenarios::model::scenario::{DelayLaw, Probability, Scenario, Step};
 use doublehold_scenarios::model::when::Nth;
-use doublehold_scenarios::{Engine, LeanEngine, PrepareError, Prepared, PreparedSim};
-
+use doublehold_scenarios::{Engine, LeanEngine, PrepareError, PreparedSim, Stepped};
+use doublehold_sim::Seed;
 pub use found::{Explored, Group, Minimal, Tried, Unsaid, Violations};
 pub use kept::NotKept;
 pub use kinds::Kinds;
 pub use place::Place;
+use thiserror::Error;
 pub use world::{CLIENTS, small_world};
 
 /// How many faults a placement may have at most: with more, no world is small enough.
@@ -123,8 +121,8 @@ pub enum Refused {
 /// assert!(found.complete && found.runs_with(Target::Violates(Predicate::P3)) > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Exploration {
-    prepared: PreparedSim,
+pub struct Exploration<P = PreparedSim> {
+    prepared: P,
     kinds: Kinds,
     faults: usize,
     seed: Seed,
@@ -133,8 +131,7 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// A search in which placements have at most so many faults of these kinds. Faults and expectations of the scenario
-    /// are left out.
+    /// A search on the [`LeanEngine`]: see [`Exploration::on`].
     ///
     /// # Errors
     ///
@@ -145,6 +142,24 @@ impl Exploration {
         faults: usize,
         seed: impl Into<Seed>,
     ) -> Result<Exploration, Refused> {
+        Exploration::on(&LeanEngine, scenario, kinds, faults, seed)
+    }
+}
+
+impl<P: Stepped> Exploration<P> {
+    /// A search in which placements have at most so many faults of these kinds. Faults and expectations of the scenario
+    /// are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the number, a kind or the scenario cannot be used.
+    pub fn on(
+        engine: &impl Engine<Prepared = P>,
+        scenario: &Scenario,
+        kinds: &[impl AsRef<str>],
+        faults: usize,
+        seed: impl Into<Seed>,
+    ) -> Result<Exploration<P>, Refused> {
         if !(1..=FAULTS_MAX).contains(&faults) {
             return Err(Refused::Faults { given: faults });
         }
@@ -156,7 +171,7 @@ impl Exploration {
             sets: Vec::new(),
             ..scenario.clone()
         };
-        let prepared = LeanEngine.prepare(&bare)?;
+        let prepared = engine.prepare(&bare)?;
         let seed = seed.into();
         let steps = prepared.steps(seed);
         if let Some(kind) = kinds.idle(&steps) {
@@ -225,7 +240,7 @@ impl Exploration {
     }
 
     /// The run of a placement.
-    fn with(&self, places: &[Place]) -> PreparedSim {
+    fn with(&self, places: &[Place]) -> P {
         let faults =
             places.iter().map(|place| place.fault(&self.kinds).expect("a fault of this search")).collect();
         self.prepared.with_faults(faults).expect("the scenario has the hosts of its own steps")

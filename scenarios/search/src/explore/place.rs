@@ -1,10 +1,10 @@
 //! A placement: which fault at which step, so that it can be compared, kept in a file, and made into faults again.
 
+use doublehold_scenarios::model::fault::Fault;
+use doublehold_scenarios::model::when::{Nth, When};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::kinds::Kinds;
-use doublehold_scenarios::model::fault::Fault;
-use doublehold_scenarios::model::when::{Nth, When};
 
 /// A fault of a search: the `choice`-th of those that can strike at a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,6 @@
 use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, Nodes};
-
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::model::scenario::DelayLaw;
 use doublehold_scenarios::model::when::When;

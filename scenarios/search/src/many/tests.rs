@@ -2,13 +2,16 @@
 //! with violations, panics, refusals and undecided runs sown at random, and wherever the search stops.
 
 use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, SimEngine, catalog};
 use proptest::prelude::*;
 
 use super::*;
-use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, SimEngine, catalog};
 
 /// The runs that a seed may come to: real ones, each of another kind.
 static RUNS: LazyLock<Vec<Summary>> = LazyLock::new(|| {
@@ -187,7 +190,9 @@ fn a_panic_of_the_program_itself_is_told_at_once() {
         let broken = Arc::new(Broken { at, begun: AtomicU64::new(0) });
         let jobs = NonZeroUsize::new(3).expect("three");
         let many = Many { seeds: Seed(1)..=Seed(seeds), jobs, patience: Duration::from_secs(60) };
-        let panic = caught(|| run_in_blocks(&broken, &many, 8, |_| ControlFlow::Continue(())));
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            run_in_blocks(&broken, &many, 8, |_| ControlFlow::Continue(()))
+        }));
         let panic = panic.expect_err("it is handed on");
         assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
         let begun = broken.begun.load(Ordering::Relaxed);

@@ -10,15 +10,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doublehold_sim::SimTime;
+use doublehold_history::TrueNs;
+use doublehold_scenarios::model::scenario::{Role, Scenario};
+use doublehold_scenarios::model::when::StepKind;
+use doublehold_scenarios::model::when::{Event, Nth, When};
+use doublehold_scenarios::{Engine, Stepped};
 
 use super::cast::{started_at, struck_at};
 use super::lengths::{down, up};
 use super::search::{Candidate, Keep, Search};
-use doublehold_scenarios::model::scenario::{Role, Scenario};
-use doublehold_scenarios::model::when::StepKind;
-use doublehold_scenarios::model::when::{Event, Nth, When};
-use doublehold_scenarios::{Engine, PreparedSim};
 
 /// How many events of each sort are tried before the instant, and how many after it.
 const NEAR: [(Sort, usize, usize); 4] =
@@ -113,7 +113,7 @@ impl Waiter {
 }
 
 /// Binds faults and starts to nicer moments.
-pub(super) fn nicer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn nicer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     let faults = (0..search.scenario().faults.len()).map(Waiter::Fault);
     let waiters: Vec<Waiter> =
         faults.chain((0..search.scenario().clients.len()).map(Waiter::Client)).collect();
@@ -123,7 +123,7 @@ pub(super) fn nicer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
 }
 
 /// Tries the moments that are nicer than the one there is, the nicest first.
-fn is_bound_better<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, waiter: Waiter) -> bool {
+fn is_bound_better<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, waiter: Waiter) -> bool {
     let about = waiter.is_about(search.scenario());
     let Some(rank) = waiter.moment(search.scenario()).map(|moment| rank(moment, &about)) else {
         return false;
@@ -144,7 +144,7 @@ fn is_bound_better<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>
     let mut steps = search.steps();
     // A client cannot wait for itself.
     steps.retain(|(_, step)| own.as_deref().is_none_or(|own| whose(&step.event) != Some(own)));
-    let mut moments = moments(&steps, SimTime::ZERO.after(at));
+    let mut moments = moments(&steps, TrueNs(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)));
     moments.retain(|moment| self::rank(moment, &about) < rank);
     // The order among equals is by distance, and stays.
     moments.sort_by_key(|moment| self::rank(moment, &about).0);
@@ -201,7 +201,7 @@ fn sort(event: &Event) -> Sort {
 }
 
 /// What can be said of an instant of a run: the beginning, events near it, and times after marks.
-fn moments(steps: &[(SimTime, Nth)], at: SimTime) -> Vec<When> {
+fn moments(steps: &[(TrueNs, Nth)], at: TrueNs) -> Vec<When> {
     let steps = [steps, &on_any_node(steps)].concat();
     let mut all = vec![When::default()];
     let on = |nth: &Nth, after| When::On { events: vec![nth.clone()], after };
@@ -226,9 +226,9 @@ fn moments(steps: &[(SimTime, Nth)], at: SimTime) -> Vec<When> {
 }
 
 /// Commands again, counted on all nodes together.
-fn on_any_node(steps: &[(SimTime, Nth)]) -> Vec<(SimTime, Nth)> {
+fn on_any_node(steps: &[(TrueNs, Nth)]) -> Vec<(TrueNs, Nth)> {
     let mut seen: BTreeMap<(String, Option<String>), u32> = BTreeMap::new();
-    let anywhere = |(time, step): &(SimTime, Nth)| match &step.event {
+    let anywhere = |(time, step): &(TrueNs, Nth)| match &step.event {
         Event::Executed { command, client, node: Some(_) } => {
             let nth = seen.entry((command.clone(), client.clone())).or_insert(0);
             *nth += 1;

@@ -7,17 +7,17 @@
 use std::time::Duration;
 
 use doublehold_history::{EventKind, LockId, ObjectId};
-
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::cast::Member;
 use doublehold_scenarios::model::fault::{Fault, Slot};
 use doublehold_scenarios::model::scenario::{HostIndex, Role, Scenario, Step};
 use doublehold_scenarios::model::when::{Event, Mark, When};
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
+
+use super::search::{Candidate, Keep, Search};
 
 /// Drops clients, nodes, rounds and steps.
-pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     search.sweep(Keep::Seed, clients);
     search.sweep(Keep::Seed, |search| rounds(search.scenario()));
     if !search.keeps_nodes() {
@@ -28,7 +28,7 @@ pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
 }
 
 /// Without one client each.
-fn clients<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
+fn clients<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
     if search.scenario().clients.len() < 2 {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ fn clients<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec
 
 /// Without one node each, and without two: with an even number a majority is as many as with one more, so that one node
 /// less can need more than two. Nobody replicates a master that is gone.
-fn nodes<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
+fn nodes<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
     let scenario = search.scenario();
     let is_node = |host: &HostIndex| scenario.hosts[host.0].role == Role::Node;
     let nodes: Vec<HostIndex> = (0..scenario.hosts.len()).map(HostIndex).filter(is_node).collect();
@@ -56,7 +56,7 @@ fn nodes<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec<C
 }
 
 /// Without some hosts each: what waits for them goes, or comes at the time at which it came.
-fn without_each<E: Engine<Prepared = PreparedSim>>(
+fn without_each<E: Engine<Prepared: Stepped>>(
     search: &mut Search<'_, E>,
     hosts: impl IntoIterator<Item = Vec<HostIndex>>,
 ) -> Vec<Candidate> {
@@ -191,7 +191,7 @@ fn rounds(scenario: &Scenario) -> Vec<Candidate> {
 
 /// Without one step of one program each, or without all that one program does with one lock. A release goes only with
 /// its acquire: what is never released is claimed for ever, so that such a program violates by itself.
-fn steps<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
+fn steps<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Candidate> {
     let run = search.run();
     let scenario = search.scenario();
     let mut all = Vec::new();

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use doublehold_scenarios::format::Source;
+use doublehold_scenarios::model::scenario::Scenario;
 use toml::{Table, Value};
 
 use super::search::Candidate;
-use doublehold_scenarios::format::Source;
-use doublehold_scenarios::model::scenario::Scenario;
 
 /// Two locks, of which nobody takes the second; laws of every sort; links, clocks, starts and faults of their own.
 const RICH: &str = r#"

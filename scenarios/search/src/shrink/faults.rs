@@ -6,9 +6,10 @@
 //! of a fault before the next kind is looked at: what a cut and one clock that jumps can show is not shown with three
 //! clocks.
 
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::fault::{Effect, Fault, Names, Nature, Slot};
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
+
+use super::search::{Candidate, Keep, Search};
 
 /// The rarest first.
 const RARITY: [Nature; 8] = [
@@ -23,7 +24,7 @@ const RARITY: [Nature; 8] = [
 ];
 
 /// Drops faults and parts of them.
-pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn fewer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     if !search.scenario().faults.is_empty() && search.accepts(Candidate::Faults(Vec::new()), Keep::Seed) {
         return;
     }
@@ -34,7 +35,7 @@ pub(super) fn fewer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E
 }
 
 /// Drops faults of one nature: all, halves, quarters, and in the end one by one.
-fn drop_chunks<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, nature: Nature) {
+fn drop_chunks<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, nature: Nature) {
     let mut size = of(nature, &search.scenario().faults).len();
     while size > 0 {
         let mut first = 0;
@@ -139,8 +140,9 @@ fn prototype(effect: &Effect) -> Effect {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use doublehold_scenarios::model::fault::Way;
+
+    use super::*;
 
     fn all_less(fault: &Fault) -> Vec<String> {
         less(fault)

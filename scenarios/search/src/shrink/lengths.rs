@@ -12,11 +12,12 @@
 
 use std::time::Duration;
 
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
 use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario, Step};
 use doublehold_scenarios::model::when::When;
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
+
+use super::search::{Candidate, Keep, Search};
 
 const MILLISECOND: u64 = 1_000_000;
 
@@ -158,13 +159,13 @@ impl Place {
 }
 
 /// Makes everything shorter and rounder.
-pub(super) fn shorter<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn shorter<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     for place in Place::all(search.scenario()) {
         shorten(search, place);
     }
 }
 
-fn shorten<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, place: Place) {
+fn shorten<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place) {
     // Binding does not change what places there are, and nothing else runs meanwhile.
     while let Some(size) = place.get(search.scenario()) {
         let least = place.least(search.scenario());
@@ -183,11 +184,7 @@ fn shorten<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>, place:
 
 /// Halves the part of the ladder below what was accepted, again and again. What it skips is looked at by the steps that
 /// follow.
-fn down_the_ladder<E: Engine<Prepared = PreparedSim>>(
-    search: &mut Search<'_, E>,
-    place: Place,
-    accepted: u64,
-) {
+fn down_the_ladder<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place, accepted: u64) {
     let least = place.least(search.scenario()).max(1);
     let ladder: Vec<u64> = std::iter::successors(ladder_below(accepted), |size| ladder_below(*size))
         .take_while(|it| *it >= least)
@@ -203,11 +200,7 @@ fn down_the_ladder<E: Engine<Prepared = PreparedSim>>(
     }
 }
 
-fn is_accepted<E: Engine<Prepared = PreparedSim>>(
-    search: &mut Search<'_, E>,
-    place: Place,
-    size: u64,
-) -> bool {
+fn is_accepted<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>, place: Place, size: u64) -> bool {
     let candidate = place.with(search.scenario(), size);
     search.accepts(candidate, Keep::Seeds)
 }

@@ -45,15 +45,13 @@ use std::fmt;
 use doublehold_history::{Predicate, Verdict};
 #[cfg(doc)]
 use doublehold_lockimpl::Nodes;
-use thiserror::Error;
-
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::{Engine, PrepareError, PreparedSim};
-
+use doublehold_scenarios::{Engine, PrepareError, Stepped};
 use search::Search;
+use thiserror::Error;
 pub use windows::Window;
 
 /// At how many other seeds the result is tried.
@@ -96,7 +94,8 @@ impl Target {
     ///
     /// ```
     /// use doublehold_history::Predicate;
-    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog, shrink::Target};
+    /// use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
+    /// use doublehold_search::shrink::Target;
     ///
     /// let run = |name: &str| SimEngine.prepare(&catalog::load(name, &[]).unwrap()).unwrap().judge(1);
     /// assert_eq!(Target::of(&run("lease-pause")), Some(Target::Violates(Predicate::P1)));
@@ -253,7 +252,7 @@ pub enum ShrinkError {
 /// ```
 pub fn shrink<E>(engine: &E, case: &Case<'_>, effort: &Effort) -> Result<Shrunk, ShrinkError>
 where
-    E: Engine<Prepared = PreparedSim>,
+    E: Engine<Prepared: Stepped>,
 {
     let mut search = Search::new(engine, case, effort)?;
     let before = Size::of(search.scenario());

@@ -6,16 +6,16 @@
 use std::rc::Rc;
 
 use doublehold_history::RunOutcome;
+use doublehold_history::TrueNs;
 use doublehold_lockimpl::{Descriptor, Nodes};
-use doublehold_sim::SimTime;
-
-use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::report::{Report, Summary};
-use doublehold_scenarios::{Engine, Prepared, PreparedSim};
+use doublehold_scenarios::{Engine, Prepared, Searchable, Stepped};
+
+use super::{Case, Effort, KeepNodes, ShrinkError, Target};
 
 /// How many other seeds a change of a value is tried at, beside the one of the run.
 const PROBES: u64 = 8;
@@ -50,7 +50,7 @@ pub(super) enum Keep {
 pub(super) type Pass<E> = fn(&mut Search<'_, E>);
 
 /// The least scenario so far.
-pub(super) struct Search<'a, E> {
+pub(super) struct Search<'a, E: Engine> {
     engine: &'a E,
     locks: Vec<Descriptor>,
     seed: Seed,
@@ -58,7 +58,7 @@ pub(super) struct Search<'a, E> {
     effort: Effort,
     /// How runs may end: those that came to their end, and as the first one did.
     ends: [RunOutcome; 3],
-    current: PreparedSim,
+    current: E::Prepared,
     replays: u64,
     /// How often a change was accepted.
     changes: u64,
@@ -68,7 +68,7 @@ pub(super) struct Search<'a, E> {
     steady: Option<(u64, u64)>,
 }
 
-impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
+impl<'a, E: Engine<Prepared: Stepped>> Search<'a, E> {
     pub(super) fn new(engine: &'a E, case: &Case<'_>, effort: &Effort) -> Result<Search<'a, E>, ShrinkError> {
         let locks = engine.locks();
         case.scenario.checked_with(locks.clone())?;
@@ -195,7 +195,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         runs
     }
 
-    fn prepare(&self, candidate: Candidate) -> Option<PreparedSim> {
+    fn prepare(&self, candidate: Candidate) -> Option<E::Prepared> {
         match candidate {
             Candidate::Faults(faults) => self.current.with_faults(faults).ok(),
             Candidate::Whole(scenario) if self.is_sound(&scenario) => self.engine.prepare(&scenario).ok(),
@@ -208,7 +208,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
     }
 
     /// Whether the run from a seed ended and violates.
-    fn violates(&mut self, prepared: &PreparedSim, seed: Seed) -> bool {
+    fn violates(&mut self, prepared: &E::Prepared, seed: Seed) -> bool {
         let run = self.judge(prepared, seed);
         self.is_hit(&run)
     }
@@ -218,7 +218,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
         self.target.is_in(run) && (self.target == Target::Panics || self.ends.contains(&run.outcome))
     }
 
-    pub(super) fn judge(&mut self, prepared: &PreparedSim, seed: Seed) -> Summary {
+    pub(super) fn judge(&mut self, prepared: &E::Prepared, seed: Seed) -> Summary {
         self.replays += 1;
         prepared.judge(seed)
     }
@@ -246,7 +246,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
     }
 
     /// At how many of the other seeds this violates, if it does at so many.
-    fn at_least(&mut self, prepared: &PreparedSim, wanted: u64) -> Option<u64> {
+    fn at_least(&mut self, prepared: &E::Prepared, wanted: u64) -> Option<u64> {
         let mut found = 0;
         for (probe, left) in self.probes().zip((0..PROBES).rev()) {
             found += u64::from(self.violates(prepared, probe));
@@ -276,7 +276,7 @@ impl<'a, E: Engine<Prepared = PreparedSim>> Search<'a, E> {
     }
 
     /// The steps of that run, and when it came by each.
-    pub(super) fn steps(&mut self) -> Vec<(SimTime, Nth)> {
+    pub(super) fn steps(&mut self) -> Vec<(TrueNs, Nth)> {
         self.replays += 1;
         self.current.timed_steps(self.seed)
     }

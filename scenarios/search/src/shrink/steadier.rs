@@ -4,14 +4,15 @@
 //! Nothing here makes a scenario smaller, so nothing is tried where the violation shows at every other seed that is
 //! asked, and what is tried has to show it at more of them. A later pass can take back only what costs no seed.
 
-use super::lengths::{Place, ladder_above};
-use super::search::{Candidate, Keep, Search};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::model::when::{Mark, When};
-use doublehold_scenarios::{Engine, PreparedSim};
+use doublehold_scenarios::{Engine, Stepped};
+
+use super::lengths::{Place, ladder_above};
+use super::search::{Candidate, Keep, Search};
 
 /// Makes the violation one of more seeds.
-pub(super) fn steadier<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn steadier<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     if !search.is_steady() {
         search.sweep(Keep::MoreSeeds, |search| {
             let scenario = search.scenario();

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{Predicate, Verdict};
-
-use super::Target;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::{Expected, Scenario};
 use doublehold_scenarios::report::{Report, Summary};
+
+use super::Target;
 
 /// The scenario under its own words. `others` are its runs from other seeds: what all of them show, it expects.
 pub(super) fn told(

@@ -5,17 +5,17 @@
 
 use std::time::Duration;
 
+use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
+use doublehold_scenarios::model::scenario::{DelayLaw, Scenario, Step};
+use doublehold_scenarios::report::Report;
+use doublehold_scenarios::{Engine, Stepped};
 use doublehold_sim::Probability;
 
 use super::lengths::down;
 use super::search::{Candidate, Keep, Search};
-use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
-use doublehold_scenarios::model::scenario::{DelayLaw, Scenario, Step};
-use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, PreparedSim};
 
 /// Says less, and draws less.
-pub(super) fn plainer<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) {
+pub(super) fn plainer<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) {
     let mut all_fixed = search.scenario().clone();
     laws(&mut all_fixed).into_iter().for_each(|law| *law = middle(law));
     if all_fixed != *search.scenario() {

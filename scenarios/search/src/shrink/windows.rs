@@ -8,13 +8,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use doublehold_scenarios::model::scenario::Scenario;
+use doublehold_scenarios::model::when::When;
+use doublehold_scenarios::{Engine, Stepped};
 use doublehold_words::{duration, exact_duration};
 
 use super::lengths::{Place, is_rate, nanoseconds};
 use super::search::Search;
-use doublehold_scenarios::model::scenario::Scenario;
-use doublehold_scenarios::model::when::When;
-use doublehold_scenarios::{Engine, PreparedSim};
 
 /// Bounds are found to a millisecond, or to a thousandth of themselves where that is more.
 const FINEST_NS: u64 = 1_000_000;
@@ -53,7 +53,7 @@ impl fmt::Display for Window {
 }
 
 /// Every window of a scenario's faults.
-pub(super) fn all<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>) -> Vec<Window> {
+pub(super) fn all<E: Engine<Prepared: Stepped>>(search: &mut Search<'_, E>) -> Vec<Window> {
     let scenario = search.scenario().clone();
     let mut all = Vec::new();
     for place in Place::all(&scenario) {
@@ -74,7 +74,7 @@ pub(super) fn all<E: Engine<Prepared = PreparedSim>>(search: &mut Search<'_, E>)
     all
 }
 
-fn window<E: Engine<Prepared = PreparedSim>>(
+fn window<E: Engine<Prepared: Stepped>>(
     search: &mut Search<'_, E>,
     scenario: &Scenario,
     place: Place,

@@ -2,15 +2,15 @@
 //!
 //! Not proposed: lengths of programs, delays and rates, which have too many other values, and a lock of another kind.
 
-use doublehold_words::typed;
 use std::time::Duration;
 
 use doublehold_history::{FencingCheck, Predicate};
 use doublehold_lockimpl::{Descriptor, Kind, Most, Switch, Switches, Value};
+use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
+use doublehold_words::typed;
 
 use crate::shrink::Target;
 use crate::shrink::cast::without_client;
-use doublehold_scenarios::model::scenario::{Persistence, Role, Scenario};
 
 /// Beyond this many, a number's other values are too many to try: a quorum of the few nodes there are is not.
 const NUMBERS_MAX: u64 = 9;
@@ -244,8 +244,9 @@ fn fenced(scenario: &Scenario, lock: &Descriptor) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use doublehold_scenarios::catalog;
+
+    use super::*;
 
     #[test]
     fn what_a_change_may_also_mean_is_said_where_it_may() {

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{EventKind, TrueNs};
-
 use doublehold_scenarios::report::{KeyEnd, Report};
 
 /// More than a page of them nobody reads, and each costs many runs.
@@ -118,9 +117,10 @@ fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use doublehold_scenarios::catalog;
     use doublehold_scenarios::{Engine, LeanEngine};
+
+    use super::*;
 
     fn moment(at: u64, faults_included: bool) -> Moment {
         Moment { at: TrueNs(at), faults_included, happened: vec![at.to_string()] }

@@ -20,24 +20,19 @@ mod moves;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
+pub use changes::{Caveat, Change};
 use doublehold_history::{Predicate, TrueNs};
-
-use crate::shrink::Target;
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::Scenario;
-use doublehold_scenarios::pool::caught;
+use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::{Report, Summary};
-use doublehold_scenarios::{Engine, PrepareError, Prepared, PreparedSim};
-
+use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable};
 use moves::Trial;
 
-pub use changes::{Caveat, Change};
+use crate::shrink::Target;
 
 /// How many futures each point has.
 pub const FUTURES: u64 = 100;
@@ -129,7 +124,8 @@ pub enum WhyError {
 /// If the run does not do it, or cannot be made.
 ///
 /// ```
-/// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog, why::why};
+/// use doublehold_scenarios::{LeanEngine, Seed, SimEngine, catalog};
+/// use doublehold_search::why::why;
 ///
 /// let scenario = catalog::load("clock-jump", &[])?;
 /// let why = why((&SimEngine, &LeanEngine), &scenario, Seed(1), None, std::num::NonZeroUsize::MIN)?;
@@ -146,8 +142,8 @@ pub fn why<E, M>(
     jobs: NonZeroUsize,
 ) -> Result<Why, WhyError>
 where
-    E: Engine<Prepared = PreparedSim> + Sync,
-    M: Engine<Prepared = PreparedSim> + Sync,
+    E: Engine<Prepared: Futures> + Sync,
+    M: Engine<Prepared: Searchable> + Sync,
 {
     let report = engine.prepare(scenario)?.run(seed);
     let prepared = engine.prepare(&report.scenario)?;
@@ -160,7 +156,7 @@ where
     let all = changes::all(&asked.scenario, target, &engine.locks());
     // A change that could not be written in a file makes no sense here, and is left out.
     let all: Vec<Change> = all.into_iter().filter_map(|change| checked(change, engine)).collect();
-    let own = in_parallel(&all, jobs, |change| Some(engine.prepare(&change.scenario).ok()?.judge(seed)));
+    let own = each(&all, jobs, |change| Some(engine.prepare(&change.scenario).ok()?.judge(seed)));
     let as_it_is = asked.outcomes(&asked.scenario, jobs)?;
     let changed = |(change, run): (Change, Option<Summary>)| {
         let came = asked.came(&change, &run?, &as_it_is, jobs)?;
@@ -176,9 +172,9 @@ fn checked<E: Engine>(change: Change, engine: &E) -> Option<Change> {
 }
 
 /// The points of a run, and how many of their futures come out the same.
-fn points(prepared: &PreparedSim, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
+fn points(prepared: &impl Futures, report: &Report, target: Target, jobs: NonZeroUsize) -> Vec<Point> {
     let moments = happenings::moments(report);
-    let same = in_parallel(&moments, jobs, |moment| {
+    let same = each(&moments, jobs, |moment| {
         let struck = faults_by(report, moment);
         let past = prepared.with_faults(struck).expect("the faults are the scenario's");
         let future = |future: Seed| past.judge_future(report.seed, moment.from(), future);
@@ -208,7 +204,7 @@ struct Outcome {
     granted: bool,
 }
 
-impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
+impl<'a, M: Engine<Prepared: Searchable> + Sync> Asked<'a, M> {
     fn new(many: &'a M, report: &Report, target: Target) -> Result<Self, WhyError> {
         let faults: Vec<Fault> = report.scenario.faults.iter().cloned().map(Fault::optional).collect();
         let trials = moves::trials(report, &faults, seeds(TRIALS));
@@ -263,7 +259,7 @@ impl<'a, M: Engine<Prepared = PreparedSim> + Sync> Asked<'a, M> {
                 granted: run.grants.count > 0,
             })
         };
-        in_parallel(&self.trials, jobs, outcome).into_iter().collect()
+        each(&self.trials, jobs, outcome).into_iter().collect()
     }
 }
 
@@ -294,46 +290,15 @@ fn faults_by(report: &Report, moment: &happenings::Moment) -> Vec<Fault> {
     report.scenario.faults.iter().filter(had_struck).cloned().collect()
 }
 
-/// Each item's result, in the items' order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: NonZeroUsize, make: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let jobs = jobs.get().min(items.len().max(1));
-    let is_over = AtomicBool::new(false);
-    // One panic is enough: the others end with the item they are at.
-    let share = |first: usize| -> thread::Result<Vec<(usize, R)>> {
-        let mine = items.iter().enumerate().skip(first).step_by(jobs);
-        let mine = mine.take_while(|_| !is_over.load(Ordering::Relaxed));
-        let made = caught(|| mine.map(|(place, item)| (place, make(item))).collect());
-        is_over.fetch_or(made.is_err(), Ordering::Relaxed);
-        made
-    };
-    let share = &share;
-    let shares: Vec<thread::Result<Vec<(usize, R)>>> = thread::scope(|scope| {
-        let worker = |first| (first, thread::Builder::new().spawn_scoped(scope, move || share(first)));
-        let workers: Vec<_> = (0..jobs).map(worker).collect();
-        // If the system gives no more threads, this one does it.
-        let joined = workers.into_iter().map(|(first, worker)| match worker {
-            Ok(worker) => worker.join().flatten(),
-            Err(_) => share(first),
-        });
-        joined.collect()
-    });
-    let results = shares.into_iter().flat_map(|share| share.unwrap_or_else(|panic| resume_unwind(panic)));
-    let mut results: Vec<(usize, R)> = results.collect();
-    results.sort_by_key(|(place, _)| *place);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::hint::spin_loop;
-    use std::sync::Barrier;
-    use std::sync::atomic::AtomicU64;
 
-    use super::*;
-    use crate::shrink::cast::without_client;
     use doublehold_scenarios::LeanEngine;
     use doublehold_scenarios::catalog;
     use doublehold_scenarios::report::Grants;
+
+    use super::*;
+    use crate::shrink::cast::without_client;
 
     #[test]
     fn clients_of_trials_give_up_before_long_unless_waiting_is_asked_about() {
@@ -349,25 +314,6 @@ mod tests {
         assert!(own.iter().all(|wait| *wait > moves::patience(&report)), "{own:?}");
         assert_eq!(hurried(Predicate::P2), vec![moves::patience(&report); own.len()]);
         assert_eq!(hurried(Predicate::LV), own);
-    }
-
-    #[test]
-    fn a_panic_in_one_thread_ends_the_others_at_their_next_item() {
-        let items: Vec<u64> = (0..10_000).collect();
-        let (made, both) = (AtomicU64::new(0), Barrier::new(2));
-        let panics_at_1 = |item: &u64| {
-            if *item <= 1 {
-                both.wait();
-            }
-            assert_ne!(*item, 1, "planted");
-            (0..20_000).for_each(|_| spin_loop());
-            made.fetch_add(1, Ordering::Relaxed);
-        };
-        let two = NonZeroUsize::new(2).unwrap();
-        let panic = caught(|| in_parallel(&items, two, panics_at_1)).expect_err("it is handed on");
-        assert!(panic.downcast_ref::<String>().is_some_and(|it| it.contains("planted")));
-        let made = made.into_inner();
-        assert!(made < 2_500, "{made} of the 5,000 of the other thread");
     }
 
     #[test]

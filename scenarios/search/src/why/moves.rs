@@ -17,12 +17,11 @@
 use std::time::Duration;
 
 use doublehold_history::TrueNs;
-use doublehold_sim::{Seed, Stream};
-
 use doublehold_scenarios::model::fault::{Effect, Fault, Nature, Slot};
 use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, LinkSetup, Scenario};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::report::Report;
+use doublehold_sim::{Seed, Stream};
 
 /// The smallest move: of the order of a message's delay, and what lengths of faults are rounded to.
 const SMALLEST: Duration = Duration::from_millis(1);
@@ -80,8 +79,8 @@ fn longest_lease(scenario: &Scenario) -> Duration {
     scenario.clients.iter().filter_map(|client| client.ttl).fold(scenario.lock.ttl, Duration::max)
 }
 
-/// The longest that a client waits in a trial: in a run that is moved by a lease at most, whoever waits for ten times as
-/// long as a lease and the whole run waits for something that does not come. Twice as long left more runs undecided.
+/// The longest that a client waits in a trial: in a run that is moved by a lease at most, whoever waits for ten times
+/// as long as a lease and the whole run waits for something that does not come. Twice as long left more runs undecided.
 pub(super) fn patience(report: &Report) -> Duration {
     (longest_lease(&report.scenario) + Duration::from_nanos(report.ended.0)).saturating_mul(10)
 }

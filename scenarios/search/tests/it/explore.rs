@@ -13,7 +13,9 @@ use doublehold_scenarios::report::Judgement;
 use doublehold_scenarios::scenario::{DelayLaw, HostIndex, LinkSetup, Probability, Scenario, Step};
 use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::when::{Nth, When};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, SimEngine, catalog};
+use doublehold_scenarios::{
+    Engine, LeanEngine, Prepared, PreparedSim, Searchable, SimEngine, Stepped, catalog,
+};
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Place, Tried, small_world};
 use doublehold_search::shrink::Target;
 
@@ -320,7 +322,7 @@ fn an_example_is_a_scenario_that_shows_what_it_claims() {
             let run = SimEngine.run(&shown, SEED);
             let is_so = run.verdicts.get(predicate).as_str() == "violated";
             assert_eq!(run.judgement() == Judgement::AsExpected, is_so, "{}", shown.story);
-            assert_eq!(exploration.is_so_through_redis_rs(*finding, example).unwrap(), is_so);
+            assert_eq!(exploration.is_so_on(&SimEngine, *finding, example).unwrap(), is_so);
             assert_eq!(exploration.why_undecided(predicate, example), None);
             assert_eq!(shown.claim.starts_with("One fault is enough"), faults.len() == 1, "{}", shown.claim);
             let mut words = in_words(&faults);

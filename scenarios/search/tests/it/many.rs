@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::report::Place;
+use doublehold_scenarios::report::StruckAt;
 use doublehold_scenarios::weather::preset;
 use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Scenario, Seed, catalog};
 use doublehold_search::many::{Many, Tally, run_many};
@@ -58,7 +58,7 @@ fn coverage_counts_what_struck_and_where() {
     let pauses = tally.coverage.of("pause");
     assert!(pauses.struck > 100 && pauses.struck <= pauses.drawn, "{pauses:?}");
     assert_eq!(pauses.at.values().sum::<u64>(), pauses.struck);
-    assert!(pauses.at[&Place::Time] > 0);
+    assert!(pauses.at[&StruckAt::Time] > 0);
     assert!(pauses.at.len() > 6, "{pauses:?}");
     assert_eq!(tally.coverage.of("promote").drawn, 0, "there is no replica");
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use doublehold_scenarios::fault::Fault;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Replay;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Report, Scenario, Seed, SimEngine, catalog};
+use doublehold_scenarios::{
+    Engine, LeanEngine, Prepared, Report, Scenario, Searchable, Seed, SimEngine, Stepped, catalog,
+};
 use doublehold_search::explore::Kinds;
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use doublehold_sim::Stream;

@@ -17,15 +17,13 @@ use std::time::Duration;
 
 use doublehold_sim::{ClockKind, Probability, RatePpb};
 use doublehold_words::exact_duration;
-
-use super::when::When;
-
 pub use effect::Effect;
 pub use kind::Slot;
 pub use kind::{Kind, Nature};
 pub use way::Way;
 
 pub use super::host::Names;
+use super::when::When;
 
 /// Something done to the world, and when. **Without [`Fault::at`] it strikes at the beginning of the run**, where no
 /// client holds anything yet, and without [`Fault::lasting`] it is for good.

@@ -1,8 +1,9 @@
 //! What makes the records of two files, or of a file and a study, those of two sweeps: which part differs, how, and
 //! what to do about it.
 
-use crate::sweep::StudyHeader;
 use doublehold_words::shorten;
+
+use crate::sweep::StudyHeader;
 
 /// How two headers differ, and the way out.
 pub(super) struct Difference {

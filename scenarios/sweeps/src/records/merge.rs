@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::sweep::{Batch, Order, PartialHeader, StudyHeader};
 use doublehold_words::list;
 
 use super::difference::{Difference, difference};
 use super::sound::Checker;
 use super::{Records, RecordsError, shown};
+use crate::sweep::{Batch, Order, PartialHeader, StudyHeader};
 
 /// A shard that is being read, with its next batch.
 struct Head {

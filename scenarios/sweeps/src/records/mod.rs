@@ -16,15 +16,15 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sweep::{PartialHeader, Shard};
 use doublehold_words::{clean, list};
-use thiserror::Error;
-
 pub use examples::{EXAMPLES, Example, Shrinkage, TimedSentence, examples_in};
 pub use merge::{Merged, merge};
 pub use read::Records;
 pub use sound::is_precise;
+use thiserror::Error;
 pub use write::{Begun, Journal};
+
+use crate::sweep::{PartialHeader, Shard};
 
 /// Why records cannot be used.
 #[derive(Debug, Error)]

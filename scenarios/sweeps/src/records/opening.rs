@@ -5,6 +5,11 @@
 //! a shell starts both ends at once, and then refused. Once a pipe is open, writing to it waits for its reader as
 //! usual: any signal ends that. Not covered: systems that are no Unix open files as they always do.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "who reads a pipe is somebody in real time, and no run waits here"
+)]
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -26,6 +31,10 @@ pub struct Refusal {
 }
 
 /// Opens a file for reading. Whatever is none is refused: opening a pipe waits for somebody who writes to it.
+///
+/// # Errors
+///
+/// If the system refuses it, or it is no file.
 pub fn for_reading(path: &Path) -> io::Result<File> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() {
@@ -35,6 +44,10 @@ pub fn for_reading(path: &Path) -> io::Result<File> {
 }
 
 /// Opens for writing, and leaves what is there alone.
+///
+/// # Errors
+///
+/// If the system refuses it.
 pub fn for_writing(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -42,6 +55,10 @@ pub fn for_writing(path: &str) -> io::Result<File> {
 }
 
 /// Calls `open` until it succeeds or fails for another reason than a pipe that nobody reads yet.
+///
+/// # Errors
+///
+/// If nobody reads the pipe after a moment, or the system refuses it for another reason.
 pub fn patiently<T>(path: &str, mut open: impl FnMut() -> io::Result<T>) -> Result<T, Refusal> {
     let asked = Instant::now();
     loop {

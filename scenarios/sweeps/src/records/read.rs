@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
 use doublehold_words::shorten;
 use serde::Deserialize;
 
 use super::RecordsError;
 use super::opening;
 use super::sound::{Checker, Unsound};
+use crate::sweep::{Batch, FIRST_FORMAT, FORMAT, StudyHeader};
 
 /// A file of records, being read.
 pub struct Records {

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 use doublehold_history::Predicate;
+use doublehold_statistics::{Confidence, PartlyDecided};
 
 use super::stated;
-use doublehold_statistics::{Confidence, PartlyDecided};
+use crate::sweep::{BATCH, Batch, Counted, FORMAT, HandOut, Order, PredicateCount, StudyHeader, Sums, Unit};
 
 /// The way out of what is wrong with a batch.
 const CUT: &str =
@@ -162,7 +162,7 @@ fn of_header(header: &StudyHeader) -> Option<String> {
 fn of_place(header: &StudyHeader, batch: &Batch) -> Option<String> {
     let is_divided = header.strata.len() > 1;
     let weight = if is_divided { batch.weight } else { batch.weight.or(Some(1.0)) };
-    let wrong = if batch.cell >= header.cells() {
+    let wrong = if batch.cell >= header.grid().cells() {
         "is of a cell that the study does not have"
     } else if batch.stratum >= header.strata.len() as u64 {
         "is of a stratum that the study does not have"

@@ -3,9 +3,10 @@
 //!
 //! The text is not read as a study: a study may name files, and reading records opens no others.
 
-use crate::sweep::StudyHeader;
 use doublehold_words::shorten;
 use toml::{Table, Value};
+
+use crate::sweep::StudyHeader;
 
 /// The contradiction between a header and the text of its study, if there is one; none if the text cannot be read.
 pub(super) fn contradiction(header: &StudyHeader) -> Option<String> {

@@ -4,11 +4,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::sweep::{Batch, HandOut, Order, StudyHeader, Unit};
 use serde::Serialize;
 
 use super::difference::difference;
 use super::{Records, RecordsError};
+use crate::sweep::{Batch, HandOut, Order, StudyHeader, Unit};
 
 /// The file that a sweep adds batches to.
 pub struct Journal {

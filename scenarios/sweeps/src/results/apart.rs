@@ -14,9 +14,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{Between, Comparison, Confidence, holm, simultaneous};
 
 use super::{Pairs, Results};
-use doublehold_statistics::{Between, Confidence, Tested, holm, simultaneous};
 
 /// The designs that are told apart, and their ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ impl Results {
         for (point, (one, other), predicate, pairs) in self.pairs.iter() {
             if points.contains(&point) && predicates.contains(&predicate) {
                 let (order, p_value) = pairs.evidence();
-                tests.push(Tested { p_value, discordant: pairs.discordant() });
+                tests.push(Comparison { p_value, discordant: pairs.discordant() });
                 let pair = if order == Ordering::Less { (one, other) } else { (other, one) };
                 which.push(((point, predicate), pair));
             }

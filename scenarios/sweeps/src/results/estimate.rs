@@ -1,10 +1,10 @@
 //! From the sums of a cell to what statistics asks for: strata with their weights, and what violations are counted by.
 
-use crate::sweep::{StudyHeader, Sums};
 use doublehold_history::Predicate;
+use doublehold_statistics::{Exposure, MeanPerRun, Part, PartlyDecided, Stratified, Stratum};
 
 use super::{Cell, Totals};
-use doublehold_statistics::{Exposure, MeanPerRun, Part, PartlyDecided, Stratified, Stratum};
+use crate::sweep::{StudyHeader, Sums};
 
 impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,

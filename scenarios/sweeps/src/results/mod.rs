@@ -10,13 +10,12 @@ mod pairs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::sweep::{Batch, Durations, StudyHeader, Sums};
+pub use apart::Apart;
 use doublehold_history::Predicate;
+pub use pairs::Pairs;
 
 use crate::records::{Records, RecordsError};
-
-pub use apart::Apart;
-pub use pairs::Pairs;
+use crate::sweep::{Batch, Durations, StudyHeader, Sums};
 
 /// A sweep's results.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,22 +100,14 @@ impl Results {
         Ok(Results { header, cells, pairs, is_torn: records.is_torn() })
     }
 
-    /// Which design a cell is, and which value it has on each axis, by their numbers. As the study counts: designs
-    /// vary fastest, and then the last axis.
+    /// The design of a cell, and its value on each axis, by their numbers.
     pub fn place(&self, cell: u64) -> (usize, Vec<usize>) {
-        let designs = self.header.designs.len() as u64;
-        let mut rest = cell / designs;
-        let mut values = vec![0; self.header.axes.len()];
-        for (value, axis) in values.iter_mut().zip(&self.header.axes).rev() {
-            let count = axis.values.len() as u64;
-            (*value, rest) = ((rest % count) as usize, rest / count);
-        }
-        ((cell % designs) as usize, values)
+        self.header.grid().place(cell)
     }
 
     /// How many runs there are to be, at most. What a cell gets just is known once all of its strata have begun.
     pub fn planned_runs(&self) -> u64 {
-        let cells = self.header.cells();
+        let cells = self.header.grid().cells();
         let strata = self.header.strata.len().max(1) as u64;
         let most = strata.saturating_mul(self.header.runs).saturating_add(self.header.by_weight);
         let of_cell = |cell: &Cell| {
@@ -130,8 +121,8 @@ impl Results {
 
     /// Takes in what was seen elsewhere: runs of this design go wrong without a fault.
     pub fn refute_quiet(&mut self, design: usize) {
-        let designs = self.header.designs.len() as u64;
-        let of_design = self.cells.iter_mut().filter(|(cell, _)| *cell % designs == design as u64);
+        let grid = self.header.grid();
+        let of_design = self.cells.iter_mut().filter(|(cell, _)| grid.design(**cell) == design);
         of_design.filter_map(|(_, cell)| cell.strata.get_mut(&0)).for_each(|totals| totals.is_refuted = true);
     }
 

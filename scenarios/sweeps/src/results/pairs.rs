@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sweep::{Batch, ROW, StudyHeader};
 use doublehold_history::Predicate;
-
 use doublehold_statistics::PartlyPaired;
+
+use crate::sweep::{Batch, ROW, StudyHeader};
 
 /// All pairs of designs at the first [`Pairs::POINTS`] points of the grid. Only where runs are not divided into strata:
 /// those of one count for more than those of another, and perhaps with one design only.
@@ -149,10 +149,10 @@ fn marks(batch: &Batch) -> Vec<Marks> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sweep::{BATCH, PredicateCount};
+    use doublehold_statistics::Paired;
 
     use super::*;
-    use doublehold_statistics::Paired;
+    use crate::sweep::{BATCH, PredicateCount};
 
     /// Runs as letters: violated, held, in doubt.
     fn batch(cell: u64, number: u64, runs: &str) -> Batch {

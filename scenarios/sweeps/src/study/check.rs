@@ -6,8 +6,10 @@
 //!
 //! Nothing is drawn: the same study is looked at in the same cells everywhere.
 
-use super::Study;
 use doublehold_scenarios::error::ScenarioError;
+
+use super::Study;
+use crate::grid::Grid;
 
 /// Up to so many cells are all looked at: some tenths of a second.
 const FEW: u64 = 2_000;
@@ -23,7 +25,7 @@ type Point = (usize, Vec<usize>);
 pub(super) fn check(study: &Study) -> Result<(), ScenarioError> {
     let lengths: Vec<usize> = study.axes.iter().map(|axis| axis.values.len()).collect();
     let is = |(design, values): Point| study.at(design, &values).map(|_| ());
-    if study.cells() <= FEW {
+    if study.grid().cells() <= FEW {
         return cells(study.designs.len(), &lengths, FEW).try_for_each(is);
     }
     alone(study.designs.len(), &lengths).try_for_each(is)?;
@@ -67,15 +69,8 @@ fn pairs(designs: usize, lengths: &[usize], most: u64) -> impl Iterator<Item = P
 
 /// All cells, or `most` of them.
 fn cells(designs: usize, lengths: &[usize], most: u64) -> impl Iterator<Item = Point> {
-    let all = lengths.iter().fold(designs as u128, |all, length| all * *length as u128);
-    spread(all, most).map(move |number| {
-        let (design, mut rest) = ((number % designs as u128) as usize, number / designs as u128);
-        let mut values = vec![0; lengths.len()];
-        for (value, length) in values.iter_mut().zip(lengths).rev() {
-            (*value, rest) = ((rest % *length as u128) as usize, rest / *length as u128);
-        }
-        (design, values)
-    })
+    let grid = Grid::new(designs, lengths.iter().copied());
+    spread(grid.size(), most).map(move |number| grid.place_of(number))
 }
 
 /// The numbers below `all` in order, or `most` of them, spread evenly.

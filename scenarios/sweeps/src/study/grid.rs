@@ -1,13 +1,13 @@
 //! The grid of a study: its axes in the order in which they were typed, which is that of curves, rows and columns in
 //! reports.
 
+use doublehold_scenarios::format::problem::Result;
+use doublehold_scenarios::format::section::{Field, Section};
+use doublehold_scenarios::format::tree::{Item, ItemValue, keys_as_typed};
+use doublehold_scenarios::format::units;
 use doublehold_words::shorten;
 
 use super::{Axis, Design, parameters};
-use doublehold_scenarios::format::problem::Result;
-use doublehold_scenarios::format::section::{Field, Section};
-use doublehold_scenarios::format::tree::{Node, Value, keys_as_typed};
-use doublehold_scenarios::format::units;
 
 const AXES_MAX: usize = 8;
 const VALUES_MAX: usize = 10_000;
@@ -54,15 +54,15 @@ fn axis(key: &str, field: &Field<'_>, designs: &[Design]) -> Result<Axis> {
 }
 
 /// A value in one spelling: `1000ms` and `1s` are the same point of an axis.
-fn meant(value: &Node) -> String {
+fn meant(value: &Item) -> String {
     let text = match &value.value {
-        Value::Text(text) => units::in_one_spelling(text),
-        Value::List(items) => return items.iter().map(meant).collect::<Vec<_>>().join(", "),
-        Value::Table(table) => {
+        ItemValue::Text(text) => units::in_one_spelling(text),
+        ItemValue::List(items) => return items.iter().map(meant).collect::<Vec<_>>().join(", "),
+        ItemValue::Table(table) => {
             let pairs = table.iter().map(|(key, value)| format!("{key} = {}", meant(value)));
             return pairs.collect::<Vec<_>>().join(", ");
         }
-        Value::Integer(_) | Value::Flag(_) => None,
+        ItemValue::Integer(_) | ItemValue::Flag(_) => None,
     };
     text.unwrap_or_else(|| value.toml())
 }

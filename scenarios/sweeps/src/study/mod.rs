@@ -28,21 +28,21 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::descriptors;
-use doublehold_sim::Probability;
-
-use crate::sweep::{BATCH, SweepError, Unit};
 use doublehold_scenarios::Seed;
-use doublehold_scenarios::error::{FileKind, Place, ScenarioError};
+use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
 use doublehold_scenarios::format::Source;
-use doublehold_scenarios::format::problem::{Origin, Problem};
-use doublehold_scenarios::format::tree::{Node, Value};
+use doublehold_scenarios::format::problem::{ItemOrigin, Problem};
+use doublehold_scenarios::format::tree::{Item, ItemValue};
 use doublehold_scenarios::model::scenario::Scenario;
 use doublehold_scenarios::weather::{self, Climate, Weather};
-use doublehold_scenarios::{Engine, LeanEngine};
-
-pub(crate) use read::RUNS_MAX;
+use doublehold_sim::Probability;
 pub use ready::{Ready, ready};
 pub use strata::Strata;
+
+use crate::grid::Grid;
+
+/// Seeds of one stratum stay below those of the next.
+pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub struct Design {
     /// What it is, in a sentence.
     pub about: String,
     /// Its world before anything is changed.
-    base: Node,
+    base: Item,
     /// What it changes in that world.
     changes: Vec<Change>,
     /// Its line in the study.
@@ -99,7 +99,7 @@ pub struct Axis {
     pub key: String,
     /// Its values as typed, such as `2s`.
     pub values: Vec<String>,
-    nodes: Vec<Node>,
+    nodes: Vec<Item>,
 }
 
 /// When a cell has had enough runs: once the 95 % interval of the rate of one predicate is this narrow.
@@ -115,7 +115,7 @@ pub struct Precision {
 #[derive(Clone, Debug)]
 struct Change {
     key: String,
-    value: Node,
+    value: Item,
 }
 
 /// A design at a point of the grid, by its number among all cells.
@@ -141,10 +141,9 @@ impl Study {
         read::read(name, file, text)
     }
 
-    /// How many cells there are: designs times points.
-    pub fn cells(&self) -> u64 {
-        let points = self.axes.iter().map(|axis| axis.values.len() as u64);
-        points.fold(self.designs.len() as u64, u64::saturating_mul)
+    /// Its cells by their numbers.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.designs.len(), self.axes.iter().map(|axis| axis.values.len()))
     }
 
     /// How many parts the runs of each cell are divided into.
@@ -167,31 +166,13 @@ impl Study {
         Ok(strata.runs(climate.as_ref(), self.runs))
     }
 
-    /// The first seed of a batch.
-    pub(crate) fn first_seed(&self, unit: Unit) -> Seed {
-        Seed(self.seed.0 + unit.stratum * RUNS_MAX + unit.batch * BATCH)
-    }
-
-    /// Which design a cell is, and which value it has on each axis, by their numbers. Designs vary fastest, and then
-    /// the last axis.
-    pub fn place(&self, cell: CellId) -> (usize, Vec<usize>) {
-        let designs = self.designs.len() as u64;
-        let (design, mut rest) = ((cell.0 % designs) as usize, cell.0 / designs);
-        let mut values = vec![0; self.axes.len()];
-        for (value, axis) in values.iter_mut().zip(&self.axes).rev() {
-            let count = axis.values.len() as u64;
-            (*value, rest) = ((rest % count) as usize, rest / count);
-        }
-        (design, values)
-    }
-
     /// The scenario of a cell.
     ///
     /// # Errors
     ///
     /// If the values of this cell make no scenario, each alone or together.
     pub fn scenario(&self, cell: CellId) -> Result<Scenario, ScenarioError> {
-        let (design, values) = self.place(cell);
+        let (design, values) = self.grid().place(cell.0);
         self.at(design, &values)
     }
 
@@ -205,29 +186,13 @@ impl Study {
         self.build(&self.designs[design], &point)
     }
 
-    /// The scenario of one run of a cell, with the faults that its seed draws written out.
-    ///
-    /// # Errors
-    ///
-    /// If the cell cannot be run.
-    pub fn run_of(&self, cell: CellId, part: u64, seed: Seed) -> Result<Scenario, SweepError> {
-        let scenario = self.scenario(cell)?;
-        let prepared = LeanEngine.prepare(&scenario)?;
-        let Some(climate) = prepared.climate() else { return Ok(scenario) };
-        let drawn = match &self.strata {
-            None => climate.draw(seed),
-            Some(strata) => climate.draw_just(seed, &strata.all()[part as usize]),
-        };
-        Ok(Scenario { faults: [&scenario.faults[..], &drawn].concat(), weather: None, ..scenario })
-    }
-
     fn build(&self, design: &Design, point: &[Change]) -> Result<Scenario, ScenarioError> {
         let mut tree = design.base.clone();
         // Whatever the order of axes, `weather` comes before `weather.pause.every`, which it would undo.
         let mut in_order: Vec<&Change> = point.iter().collect();
         in_order.sort_by_key(|change| &change.key);
         let changes: Vec<&Change> = self.changes.iter().chain(&design.changes).chain(in_order).collect();
-        let refused = |tree: &Node, mut problem: Problem| {
+        let refused = |tree: &Item, mut problem: Problem| {
             for change in &changes {
                 problem.cause = parameters::as_typed(tree, &change.key, problem.cause);
             }
@@ -239,14 +204,14 @@ impl Study {
         }
         let source = Source { name: design.name.clone(), file: self.file.clone(), ..Source::default() };
         let scenario = source.read_tree(&tree).map_err(|error| match error {
-            ScenarioError::Refused { place: Place::Line(line), cause, hint, .. } => {
-                refused(&tree, Problem::new(Origin::Line(line), cause, hint))
+            ScenarioError::Refused { place: FilePlace::Line(line), cause, hint, .. } => {
+                refused(&tree, Problem::new(ItemOrigin::Line(line), cause, hint))
             }
             other => other,
         })?;
         let left_out = |change: &&&Change| parameters::is_left_out(&tree, &change.key, &change.value);
         for change in changes.iter().filter(left_out) {
-            let written = Node::parse(&scenario.to_toml()).map_err(|problem| refused(&tree, problem))?;
+            let written = Item::parse(&scenario.to_toml()).map_err(|problem| refused(&tree, problem))?;
             parameters::refuse_default(&tree, &written, &change.key, &change.value)
                 .map_err(|problem| refused(&tree, problem))?;
         }
@@ -254,7 +219,7 @@ impl Study {
         match divided.and_then(|(strata, weather)| strata.refusal(weather)) {
             None => Ok(scenario),
             Some((cause, hint)) => {
-                Err(self.refused(design, point, Problem::new(Origin::Line(design.line), cause, hint)))
+                Err(self.refused(design, point, Problem::new(ItemOrigin::Line(design.line), cause, hint)))
             }
         }
     }
@@ -263,7 +228,7 @@ impl Study {
     /// itself has none, so the design's is named.
     fn refused(&self, design: &Design, point: &[Change], problem: Problem) -> ScenarioError {
         let line = match problem.origin {
-            Origin::Line(line) if line > 0 => line,
+            ItemOrigin::Line(line) if line > 0 => line,
             _ => design.line,
         };
         let at: Vec<String> =
@@ -272,7 +237,7 @@ impl Study {
         ScenarioError::Refused {
             what: FileKind::Study,
             file: self.file.clone(),
-            place: Place::Line(line),
+            place: FilePlace::Line(line),
             cause: format!("design `{}`{at}: {}", design.name, problem.cause),
             hint: problem.hint,
         }
@@ -288,7 +253,7 @@ fn locks() -> Vec<&'static str> {
 ///
 /// What helps a search to find something is no fleet's: in a study rates are as they are typed, and faults strike at
 /// times. A study can still set both.
-fn weather_node(value: &Node, folder: &Path) -> Result<Option<Node>, Problem> {
+fn weather_node(value: &Item, folder: &Path) -> Result<Option<Item>, Problem> {
     let read = match (&value.value, value.as_text()) {
         (_, Some("none")) => return Ok(None),
         (_, Some(name)) => weather::read_from(folder, name).map_err(|error| {
@@ -296,7 +261,7 @@ fn weather_node(value: &Node, folder: &Path) -> Result<Option<Node>, Problem> {
             let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another weather"));
             Problem::new(value.origin, cause, hint)
         })?,
-        (Value::Table(_), None) => doublehold_scenarios::format::weather::of_node("weather", value)?,
+        (ItemValue::Table(_), None) => doublehold_scenarios::format::weather::of_node("weather", value)?,
         _ => {
             let cause = "`weather` must be the name of a weather or of its file, a table, or `none`";
             return Err(Problem::new(value.origin, cause, "`doublehold weather` lists those that there are"));
@@ -308,7 +273,7 @@ fn weather_node(value: &Node, folder: &Path) -> Result<Option<Node>, Problem> {
         at_steps: if typed("at_steps") { read.at_steps } else { Probability::NEVER },
         ..read
     };
-    let mut node = Node::parse(&doublehold_scenarios::format::weather_table(&weather).to_string())?;
-    node.set_origin(Origin::Line(0));
+    let mut node = Item::parse(&doublehold_scenarios::format::weather_table(&weather).to_string())?;
+    node.set_origin(ItemOrigin::Line(0));
     Ok(Some(node))
 }

@@ -22,14 +22,14 @@
 use std::fmt;
 use std::path::Path;
 
-use doublehold_words::shorten;
-
-use super::weather_node;
 use doublehold_scenarios::format::problem::{Problem, Result};
 use doublehold_scenarios::format::section::Field;
-use doublehold_scenarios::format::tree::{Node, Table, Value};
+use doublehold_scenarios::format::tree::{Item, ItemValue, Table};
 use doublehold_scenarios::format::vocabulary;
+use doublehold_words::shorten;
 use doublehold_words::suggest;
+
+use super::weather_node;
 
 /// The value that leaves a key out.
 const NONE: &str = "none";
@@ -52,11 +52,11 @@ impl fmt::Display for Parameter {
 }
 
 /// Changes a world. Files of weathers are named from `folder`.
-pub(super) fn apply(tree: &mut Node, key: &str, value: &Node, folder: &Path) -> Result<()> {
+pub(super) fn apply(tree: &mut Item, key: &str, value: &Item, folder: &Path) -> Result<()> {
     let parts: Vec<&str> = key.split('.').collect();
     match parts[..] {
         ["weather"] => {
-            if let Value::Table(file) = &mut tree.value {
+            if let ItemValue::Table(file) = &mut tree.value {
                 file.remove("weather");
                 file.extend(weather_node(value, folder)?.map(|weather| ("weather".to_owned(), weather)));
             }
@@ -75,7 +75,7 @@ pub(super) fn apply(tree: &mut Node, key: &str, value: &Node, folder: &Path) -> 
 }
 
 /// Whether a value says that the key is to be left out: `none`, where that is no word of the key's own.
-pub(super) fn is_left_out(tree: &Node, key: &str, value: &Node) -> bool {
+pub(super) fn is_left_out(tree: &Item, key: &str, value: &Item) -> bool {
     let is_word = || {
         let path = in_vocabulary(tree, key);
         vocabulary().iter().any(|known| known.path == path && known.word.as_deref() == Some(NONE))
@@ -84,8 +84,8 @@ pub(super) fn is_left_out(tree: &Node, key: &str, value: &Node) -> bool {
 }
 
 /// Refuses to leave out what then has a default: `none` would be another word for it. `written` is the scenario's file.
-pub(super) fn refuse_default(tree: &Node, written: &Node, key: &str, value: &Node) -> Result<()> {
-    fn at<'a>(node: &'a Node, path: &str) -> Option<&'a Node> {
+pub(super) fn refuse_default(tree: &Item, written: &Item, key: &str, value: &Item) -> Result<()> {
+    fn at<'a>(node: &'a Item, path: &str) -> Option<&'a Item> {
         node.find(&path.split('.').collect::<Vec<_>>())
     }
     let paths = paths(tree, key);
@@ -96,7 +96,7 @@ pub(super) fn refuse_default(tree: &Node, written: &Node, key: &str, value: &Nod
 }
 
 /// The key of the format that a parameter is: without the numbers and names of items.
-fn in_vocabulary(tree: &Node, key: &str) -> String {
+fn in_vocabulary(tree: &Item, key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     match &parts[..] {
         ["weather", kind, rest @ ..] if is_kind(tree, kind) => format!("weather.faults.{}", rest.join(".")),
@@ -109,7 +109,7 @@ fn in_vocabulary(tree: &Node, key: &str) -> String {
 }
 
 /// Where in a world a parameter is: at one path, or where a short name means several items at each of theirs.
-fn paths(tree: &Node, key: &str) -> Vec<String> {
+fn paths(tree: &Item, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.split('.').collect();
     let rest = || parts[2..].iter().map(|part| format!(".{part}")).collect::<String>();
     match parts[..] {
@@ -130,7 +130,7 @@ fn paths(tree: &Node, key: &str) -> Vec<String> {
 }
 
 /// What a message says, with the parameter in place of the paths that it means, and of the tables that they are in.
-pub(super) fn as_typed(tree: &Node, key: &str, mut words: String) -> String {
+pub(super) fn as_typed(tree: &Item, key: &str, mut words: String) -> String {
     let mut replace = |path: &str, typed: &str| {
         for end in ['`', '.'] {
             words = words.replace(&format!("`{path}{end}"), &format!("`{typed}{end}"));
@@ -148,8 +148,8 @@ pub(super) fn as_typed(tree: &Node, key: &str, mut words: String) -> String {
 }
 
 /// Refuses what names nothing in a world, and lists what does.
-pub(super) fn check(tree: &Node, key: &str, field: &Field<'_>, design: &str) -> Result<()> {
-    if matches!(field.node().value, Value::Table(_)) && !key.contains('.') {
+pub(super) fn check(tree: &Item, key: &str, field: &Field<'_>, design: &str) -> Result<()> {
+    if matches!(field.node().value, ItemValue::Table(_)) && !key.contains('.') {
         let cause = format!("`{}` is a table", shorten(key));
         return Err(field.problem(cause, "write the whole name in quotes, such as `\"lock.ttl\" = \"10s\"`"));
     }
@@ -166,7 +166,7 @@ pub(super) fn check(tree: &Node, key: &str, field: &Field<'_>, design: &str) -> 
 }
 
 /// Whether the name means something: it is in the world, or a key of the format that has no default.
-fn is_known(tree: &Node, key: &str) -> bool {
+fn is_known(tree: &Item, key: &str) -> bool {
     let is_listed = known(tree).iter().any(|parameter| parameter.name == key);
     let parts: Vec<&str> = key.split('.').collect();
     let has = |path: String| vocabulary().iter().any(|known| known.path == path);
@@ -189,7 +189,7 @@ fn is_known(tree: &Node, key: &str) -> bool {
 }
 
 /// Every parameter of a world that has a value.
-fn known(tree: &Node) -> Vec<Parameter> {
+fn known(tree: &Item) -> Vec<Parameter> {
     let mut known = vec![
         Parameter {
             name: "weather".to_owned(),
@@ -245,16 +245,16 @@ fn known(tree: &Node) -> Vec<Parameter> {
 const OTHERS: &str = " and others";
 
 /// Adds what a value says, under the short name of its path.
-fn gather(node: &Node, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
+fn gather(node: &Item, path: &mut Vec<String>, known: &mut Vec<Parameter>) {
     match &node.value {
-        Value::Table(table) if !is_law(table) => {
+        ItemValue::Table(table) if !is_law(table) => {
             for (key, node) in table {
                 path.push(key.clone());
                 gather(node, path, known);
                 path.pop();
             }
         }
-        Value::List(items) if items.iter().any(|item| matches!(item.value, Value::Table(_))) => {
+        ItemValue::List(items) if items.iter().any(|item| matches!(item.value, ItemValue::Table(_))) => {
             for (number, item) in items.iter().enumerate() {
                 let depth = path.len();
                 match path.last().map(String::as_str) {
@@ -282,59 +282,59 @@ fn is_law(table: &Table) -> bool {
 }
 
 /// What a value of this look is.
-fn takes(value: &Value) -> &'static str {
+fn takes(value: &ItemValue) -> &'static str {
     match value {
-        Value::Flag(_) => "true or false",
-        Value::Integer(_) => "a whole number",
-        Value::List(_) => "a list",
-        Value::Table(_) => "a duration or a law",
-        Value::Text(text) if text.contains('/') => "a ratio",
-        Value::Text(text) if text.contains("..") => "a duration or a law",
-        Value::Text(text) if doublehold_scenarios::format::duration(text).is_ok() => "a duration",
-        Value::Text(text) if text.ends_with('B') => "a size",
-        Value::Text(_) => "a word",
+        ItemValue::Flag(_) => "true or false",
+        ItemValue::Integer(_) => "a whole number",
+        ItemValue::List(_) => "a list",
+        ItemValue::Table(_) => "a duration or a law",
+        ItemValue::Text(text) if text.contains('/') => "a ratio",
+        ItemValue::Text(text) if text.contains("..") => "a duration or a law",
+        ItemValue::Text(text) if doublehold_scenarios::format::duration(text).is_ok() => "a duration",
+        ItemValue::Text(text) if text.ends_with('B') => "a size",
+        ItemValue::Text(_) => "a word",
     }
 }
 
-fn list<'a>(tree: &'a Node, key: &str) -> &'a [Node] {
+fn list<'a>(tree: &'a Item, key: &str) -> &'a [Item] {
     match tree.find(&[key]).map(|node| &node.value) {
-        Some(Value::List(items)) => items,
+        Some(ItemValue::List(items)) => items,
         _ => &[],
     }
 }
 
 /// The lines of the weather by their numbers, with their kinds.
-fn lines(tree: &Node) -> Vec<(usize, String)> {
-    let Some(Node { value: Value::List(lines), .. }) = tree.find(&["weather", "faults"]) else {
+fn lines(tree: &Item) -> Vec<(usize, String)> {
+    let Some(Item { value: ItemValue::List(lines), .. }) = tree.find(&["weather", "faults"]) else {
         return Vec::new();
     };
     lines.iter().enumerate().filter_map(|(line, node)| Some((line, kind_of(node)?))).collect()
 }
 
 /// The kinds of faults that a world's weather has.
-pub(super) fn kinds(tree: &Node) -> Vec<String> {
+pub(super) fn kinds(tree: &Item) -> Vec<String> {
     lines(tree).into_iter().map(|(_, kind)| kind).collect()
 }
 
 /// Takes out of a world's own weather what helps a search to find something: see [`super::weather_node`].
-pub(super) fn at_times(tree: &mut Node) {
+pub(super) fn at_times(tree: &mut Item) {
     let origin = tree.origin;
-    if let Some(Node { value: Value::Table(weather), .. }) = tree.find_mut(&["weather"]) {
-        weather.insert("swarm".to_owned(), Node { value: Value::Flag(false), origin });
-        weather.insert("at_steps".to_owned(), Node::text("0/1", origin));
+    if let Some(Item { value: ItemValue::Table(weather), .. }) = tree.find_mut(&["weather"]) {
+        weather.insert("swarm".to_owned(), Item { value: ItemValue::Flag(false), origin });
+        weather.insert("at_steps".to_owned(), Item::text("0/1", origin));
     }
 }
 
-fn kind_of(line: &Node) -> Option<String> {
-    line.find(&["kind"]).and_then(Node::as_text).map(str::to_owned)
+fn kind_of(line: &Item) -> Option<String> {
+    line.find(&["kind"]).and_then(Item::as_text).map(str::to_owned)
 }
 
-fn is_kind(tree: &Node, kind: &str) -> bool {
+fn is_kind(tree: &Item, kind: &str) -> bool {
     lines(tree).iter().any(|(_, known)| known == kind)
 }
 
-fn keep_lines(tree: &mut Node, kind: &str, value: &Node) -> Result<()> {
-    let Value::Flag(keep) = value.value else {
+fn keep_lines(tree: &mut Item, kind: &str, value: &Item) -> Result<()> {
+    let ItemValue::Flag(keep) = value.value else {
         let cause = format!("`weather.{kind}` must be true or false");
         return Err(Problem::new(
             value.origin,
@@ -342,7 +342,7 @@ fn keep_lines(tree: &mut Node, kind: &str, value: &Node) -> Result<()> {
             format!("vary a key of it, such as `weather.{kind}.every`"),
         ));
     };
-    if let (false, Some(Node { value: Value::List(lines), .. })) =
+    if let (false, Some(Item { value: ItemValue::List(lines), .. })) =
         (keep, tree.find_mut(&["weather", "faults"]))
     {
         lines.retain(|line| kind_of(line).as_deref() != Some(kind));
@@ -351,10 +351,10 @@ fn keep_lines(tree: &mut Node, kind: &str, value: &Node) -> Result<()> {
 }
 
 /// The names of the hosts of a group: `clients`, `nodes`, or all of them.
-fn hosts(tree: &Node, group: &str) -> Vec<String> {
-    let text = |node: &Node| node.as_text().map(str::to_owned);
+fn hosts(tree: &Item, group: &str) -> Vec<String> {
+    let text = |node: &Item| node.as_text().map(str::to_owned);
     let nodes = || match tree.find(&["nodes", "names"]).map(|node| &node.value) {
-        Some(Value::List(names)) => names.iter().filter_map(text).collect(),
+        Some(ItemValue::List(names)) => names.iter().filter_map(text).collect(),
         _ => Vec::new(),
     };
     let clients =
@@ -366,27 +366,29 @@ fn hosts(tree: &Node, group: &str) -> Vec<String> {
     }
 }
 
-fn number(key: &str, value: &Node, bounds: std::ops::RangeInclusive<u64>) -> Result<usize> {
+fn number(key: &str, value: &Item, bounds: std::ops::RangeInclusive<u64>) -> Result<usize> {
     Field::named(key, value).number(*bounds.start(), *bounds.end()).map(|number| number as usize)
 }
 
 /// As many clients as wanted, each like the first.
-fn clients(tree: &mut Node, count: usize) -> Result<()> {
-    let Some(Node { value: Value::List(clients), .. }) = tree.find_mut(&["clients"]) else { return Ok(()) };
+fn clients(tree: &mut Item, count: usize) -> Result<()> {
+    let Some(Item { value: ItemValue::List(clients), .. }) = tree.find_mut(&["clients"]) else {
+        return Ok(());
+    };
     let Some(first) = clients.first().cloned() else { return Ok(()) };
     clients.truncate(count);
     while clients.len() < count {
         let mut client = first.clone();
-        client.put("name", Node::text(&format!("c{}", clients.len() + 1), first.origin))?;
+        client.put("name", Item::text(&format!("c{}", clients.len() + 1), first.origin))?;
         clients.push(client);
     }
     Ok(())
 }
 
 /// As many nodes as wanted: a master and replicas, or nodes that stand alone.
-fn nodes(tree: &mut Node, count: usize) -> Result<()> {
+fn nodes(tree: &mut Item, count: usize) -> Result<()> {
     let origin = tree.origin;
-    let master = tree.find(&["nodes", "master"]).and_then(Node::as_text).map(str::to_owned);
+    let master = tree.find(&["nodes", "master"]).and_then(Item::as_text).map(str::to_owned);
     let name = |number: usize| match (&master, number) {
         (Some(master), 0) => master.clone(),
         (Some(_), number) => format!("R{number}"),
@@ -396,15 +398,15 @@ fn nodes(tree: &mut Node, count: usize) -> Result<()> {
             None => format!("N{}", number + 1),
         },
     };
-    let names = (0..count).map(|number| Node::text(&name(number), origin)).collect();
-    tree.put("nodes.names", Node { value: Value::List(names), origin })
+    let names = (0..count).map(|number| Item::text(&name(number), origin)).collect();
+    tree.put("nodes.names", Item { value: ItemValue::List(names), origin })
 }
 
 /// Where the `work` steps of all clients are.
-fn works(tree: &Node) -> Vec<String> {
-    let of_client = |(client, node): (usize, &Node)| match node.find(&["program"]).map(|node| &node.value) {
-        Some(Value::List(steps)) => {
-            let is_work = |step: &Node| step.as_text().is_some_and(|step| step.starts_with("work "));
+fn works(tree: &Item) -> Vec<String> {
+    let of_client = |(client, node): (usize, &Item)| match node.find(&["program"]).map(|node| &node.value) {
+        Some(ItemValue::List(steps)) => {
+            let is_work = |step: &Item| step.as_text().is_some_and(|step| step.starts_with("work "));
             let works = steps.iter().enumerate().filter(|(_, step)| is_work(step));
             works.map(|(step, _)| format!("clients.{client}.program.{step}")).collect()
         }
@@ -414,17 +416,17 @@ fn works(tree: &Node) -> Vec<String> {
 }
 
 /// The length of the first `work` of a program, as it is typed.
-fn current_work(tree: &Node) -> Option<String> {
+fn current_work(tree: &Item) -> Option<String> {
     let first = works(tree).into_iter().next()?;
     let step = tree.find(&first.split('.').collect::<Vec<_>>())?.as_text()?;
     step.strip_prefix("work ").map(|length| format!("\"{length}\""))
 }
 
-fn work(tree: &mut Node, value: &Node) -> Result<()> {
+fn work(tree: &mut Item, value: &Item) -> Result<()> {
     let Some(length) = value.as_text() else {
         let cause = "`clients.work` must be a duration or a range such as `1s..3s`";
         return Err(Problem::new(value.origin, cause, "put it in quotes"));
     };
-    let step = Node::text(&format!("work {length}"), value.origin);
+    let step = Item::text(&format!("work {length}"), value.origin);
     works(tree).iter().try_for_each(|path| tree.put(path, step.clone()))
 }

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use doublehold_history::Predicate;
-use doublehold_words::shorten;
-
-use super::{Change, Design, Precision, Strata, Study, check, grid, locks, parameters};
 use doublehold_scenarios::Seed;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::error::{FileKind, Place, ScenarioError};
-use doublehold_scenarios::format::problem::{Origin, Result};
+use doublehold_scenarios::error::{FileKind, FilePlace, ScenarioError};
+use doublehold_scenarios::format::problem::{ItemOrigin, Result};
 use doublehold_scenarios::format::section::{Field, Section};
-use doublehold_scenarios::format::tree::Node;
+use doublehold_scenarios::format::tree::Item;
 use doublehold_scenarios::model::fault::Effect;
+use doublehold_words::shorten;
 use doublehold_words::suggest;
+
+use super::{Change, Design, Precision, RUNS_MAX, Strata, Study, check, grid, locks, parameters};
 
 const KEYS: &[&str] = &[
     "question",
@@ -38,16 +38,14 @@ const DESIGNS_MAX: usize = 60;
 const STRATA_MAX: u64 = 500;
 /// Enough for a rate of one in a thousand to be told to a tenth of it.
 const RUNS: u64 = 10_000;
-/// Seeds of one stratum stay below those of the next.
-pub(crate) const RUNS_MAX: u64 = 1_000_000_000;
 
 pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<Study, ScenarioError> {
     let study = study(name, file, text).map_err(|problem| ScenarioError::Refused {
         what: FileKind::Study,
         file: shorten(file),
         place: match problem.origin {
-            Origin::Line(line) => Place::Line(line.max(1)),
-            Origin::Set(_) => Place::Line(1),
+            ItemOrigin::Line(line) => FilePlace::Line(line.max(1)),
+            ItemOrigin::Set(_) => FilePlace::Line(1),
         },
         cause: problem.cause,
         hint: problem.hint,
@@ -57,7 +55,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> std::result::Result<St
 }
 
 fn study(name: &str, file: &str, text: &str) -> Result<Study> {
-    let tree = Node::parse(text)?;
+    let tree = Item::parse(text)?;
     let root = Section::root(&tree, KEYS)?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let designs = designs(&root, folder)?;
@@ -136,7 +134,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
             );
         }
     };
-    base.set_origin(Origin::Line(0));
+    base.set_origin(ItemOrigin::Line(0));
     parameters::at_times(&mut base);
     if let Some(weather) = section.get("weather").as_ref().or(weather) {
         parameters::apply(&mut base, "weather", weather.node(), folder)?;
@@ -145,8 +143,8 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
         about: section.get("about").map_or(Ok(String::new()), |about| about.words())?,
         changes: Vec::new(),
         line: match field.node().origin {
-            Origin::Line(line) => line,
-            Origin::Set(_) => 0,
+            ItemOrigin::Line(line) => line,
+            ItemOrigin::Set(_) => 0,
         },
         name,
         base,
@@ -156,7 +154,7 @@ fn design(field: &Field<'_>, weather: Option<&Field<'_>>, folder: &Path) -> Resu
 }
 
 /// The usual world of a lock.
-fn usual(field: &Field<'_>) -> Result<Node> {
+fn usual(field: &Field<'_>) -> Result<Item> {
     let name = field.naming("the name of a lock", "name one of those that `doublehold locks` lists")?;
     let known = doublehold_lockimpl::descriptors();
     let unknown = || {
@@ -166,18 +164,18 @@ fn usual(field: &Field<'_>) -> Result<Node> {
     let lock = known.iter().find(|lock| lock.name == name).ok_or_else(unknown)?;
     let scenario = World::usual(lock).scenario(name, known.clone());
     let scenario = scenario.map_err(|error| field.problem(error.to_string(), "name another lock"))?;
-    Node::parse(&scenario.to_toml())
+    Item::parse(&scenario.to_toml())
 }
 
 /// A scenario of the catalogue or a file.
-fn named(field: &Field<'_>, folder: &Path) -> Result<Node> {
+fn named(field: &Field<'_>, folder: &Path) -> Result<Item> {
     let name = field.naming("the name of a scenario", "name one of those that `doublehold list` lists")?;
     let scenario = catalog::load_from(folder, name).map_err(|error| {
         let text = error.to_string();
         let (cause, hint) = text.split_once("\nhint: ").unwrap_or((&text, "name another scenario"));
         field.problem(cause, hint)
     })?;
-    Node::parse(&scenario.to_toml())
+    Item::parse(&scenario.to_toml())
 }
 
 /// What `set` changes in these designs, at the place where that was typed.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use doublehold_words::shorten;
-
-use super::Study;
 use doublehold_scenarios::catalog::{file_beside, read_text};
 use doublehold_scenarios::error::{FileKind, ScenarioError};
+use doublehold_words::shorten;
 use doublehold_words::suggest;
+
+use super::Study;
 
 /// Names and texts, the most general question first.
 const FILES: [(&str, &str); 6] = [

@@ -15,9 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_sim::Probability;
-
 use doublehold_scenarios::weather::{Climate, Weather, convolved};
+use doublehold_sim::Probability;
 
 /// How runs are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::{Evidence, Predicate, Verdict};
+use doublehold_scenarios::report::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::durations::Durations;
-use doublehold_scenarios::report::Summary;
 
 /// Runs of one cell from seeds one after another, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ impl Durations {
     /// Adds one.
     ///
     /// ```
-    /// use crate::sweep::Durations;
+    /// use doublehold_sweeps::sweep::Durations;
     ///
     /// let mut durations = Durations::default();
     /// durations.add(1_000_000);

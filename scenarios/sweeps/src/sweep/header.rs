@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::weather::RandomFault;
+use doublehold_scenarios::{Engine, Prepared};
+use doublehold_scenarios::{Scenario, format};
 use serde::{Deserialize, Serialize};
 
 use super::SweepError;
 use super::batch::is_zero;
 use super::order::BATCH;
 use super::shares::Shard;
+use crate::grid::Grid;
 use crate::study::{Axis, CellId, RUNS_MAX, Strata, Study};
-use doublehold_scenarios::weather::RandomFault;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{Scenario, format};
 
 /// The version of the records' format. In the first, shards were dealt out in turn, and nothing else was different.
 pub const FORMAT: u32 = 2;
@@ -121,10 +122,9 @@ pub struct PartialHeader {
 }
 
 impl StudyHeader {
-    /// The number of cells: designs times points.
-    pub fn cells(&self) -> u64 {
-        let values = self.axes.iter().map(|axis| axis.values.len() as u64);
-        values.fold(self.designs.len() as u64, u64::saturating_mul)
+    /// Its cells by their numbers.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.designs.len(), self.axes.iter().map(|axis| axis.values.len()))
     }
 
     /// The first seed of a batch of a stratum; `None` if there is no such seed.
@@ -144,7 +144,7 @@ impl StudyHeader {
     /// # Errors
     ///
     /// If its first or its last cell cannot be run.
-    pub fn of(study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
+    pub fn of(engine: &impl Engine, study: &Study, shard: Shard) -> Result<StudyHeader, SweepError> {
         let designs = study.designs.iter().zip(0..).map(|(design, cell)| {
             let scenario = study.scenario(CellId(cell))?;
             Ok(DesignHeader {
@@ -178,7 +178,7 @@ impl StudyHeader {
             seed: study.seed.0,
             shard: [shard.number(), shard.of()],
             partial: None,
-            fingerprint: fingerprint(study)?,
+            fingerprint: fingerprint(engine, study)?,
             text: study.text.clone(),
         })
     }
@@ -194,12 +194,12 @@ fn line(fault: &RandomFault) -> WeatherLine {
 }
 
 /// The hashes of each design's first runs at both ends of the grid.
-fn fingerprint(study: &Study) -> Result<Vec<String>, SweepError> {
-    let (designs, cells) = (study.designs.len() as u64, study.cells());
+fn fingerprint(engine: &impl Engine, study: &Study) -> Result<Vec<String>, SweepError> {
+    let (designs, cells) = (study.designs.len() as u64, study.grid().cells());
     let ends = [0..designs, cells.saturating_sub(designs).max(designs)..cells];
     let hash = |cell| {
         let scenario: Scenario = study.scenario(CellId(cell))?;
-        Ok(LeanEngine.prepare(&scenario)?.judge(study.seed).trace_hash.to_string())
+        Ok(engine.prepare(&scenario)?.judge(study.seed).trace_hash.to_string())
     };
     ends.into_iter().flatten().map(hash).collect()
 }

@@ -14,6 +14,7 @@ mod batch;
 mod durations;
 mod header;
 mod order;
+mod runs;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -24,12 +25,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::study::Study;
-use doublehold_scenarios::PrepareError;
+pub use batch::{Batch, PredicateCount, Sums};
 use doublehold_scenarios::error::ScenarioError;
 use doublehold_scenarios::pool::Stuck;
-
-pub use batch::{Batch, PredicateCount, Sums};
+use doublehold_scenarios::{Engine, PrepareError, Searchable};
 pub use durations::Durations;
 pub use header::{
     AxisHeader, DesignHeader, FIRST_FORMAT, FORMAT, PartialHeader, PrecisionHeader, StudyHeader, WeatherLine,
@@ -37,9 +36,11 @@ pub use header::{
 pub use order::{BATCH, Counted, HandOut, Order, ROW, Unit};
 pub use shares::Shard;
 
+use crate::study::Study;
+
 /// How batches are run.
 #[derive(Clone, Debug)]
-pub struct Effort {
+pub struct SweepEffort {
     /// On how many threads.
     pub jobs: NonZeroUsize,
     /// How long no run may end, in real time, until it is said that code does not come back.
@@ -58,11 +59,6 @@ pub enum SweepError {
     /// Code does not come back.
     #[error(transparent)]
     Stuck(#[from] Stuck),
-    /// The system gives no thread.
-    #[error(
-        "no thread can be started: {0}\nhint: a sweep needs one beside its own: allow this process more of them"
-    )]
-    Threads(std::io::Error),
 }
 
 /// What a sweep tells while it goes on.
@@ -74,16 +70,17 @@ pub enum SweepEvent<'a> {
     Tick(u64),
 }
 
-/// Runs what is left of a study, in order, until it is done or `tell` says so.
+/// Runs what is left of a study on an engine, in order, until it is done or `tell` says so.
 ///
 /// # Errors
 ///
 /// If a cell cannot be run, or its code does not come back.
-pub fn sweep(
+pub fn sweep<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
+    engine: &Arc<E>,
     study: &Arc<Study>,
     order: Order,
-    effort: &Effort,
+    effort: &SweepEffort,
     tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
-    work::run(study, order, effort, tell)
+    work::run(engine, study, order, effort, tell)
 }

@@ -96,7 +96,7 @@ impl Units {
         let more = study.strata.as_ref().map_or(0, |strata| strata.by_weight);
         let divided = Division::Study { study: Box::new(study.clone()), last: None };
         Units {
-            cells: study.cells(),
+            cells: study.grid().cells(),
             strata: study.parts(),
             runs: study.runs + more,
             division: if study.strata.is_some() { divided } else { Division::None },
@@ -189,7 +189,7 @@ impl Order {
     pub fn of_records(header: &StudyHeader, is_enough: impl Fn(Counted) -> bool + Send + 'static) -> Order {
         let is_divided = header.strata.len() > 1 || header.by_weight > 0;
         let units = Units {
-            cells: header.cells(),
+            cells: header.grid().cells(),
             strata: header.strata.len() as u64,
             runs: header.runs.saturating_add(header.by_weight),
             division: if is_divided { Division::Recorded(BTreeMap::new()) } else { Division::None },
@@ -236,7 +236,7 @@ impl Order {
     pub fn place_of(header: &StudyHeader, batch: &Batch) -> u64 {
         let strata = header.strata.len() as u64;
         let part = batch.cell.saturating_mul(strata).saturating_add(batch.stratum);
-        let in_round = header.cells().saturating_mul(strata).saturating_mul(ROW);
+        let in_round = header.grid().cells().saturating_mul(strata).saturating_mul(ROW);
         let before = (batch.batch / ROW).saturating_mul(in_round);
         before.saturating_add(part.saturating_mul(ROW)).saturating_add(batch.batch % ROW)
     }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use doublehold_history::{Evidence, Figures, Predicate, Verdict};
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::report::{Grants, Summary};
+use doublehold_scenarios::report::{Hit, StruckAt};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared};
+use doublehold_scenarios::{Seed, SimEngine};
 use doublehold_sim::Stream;
 
 use super::*;
 use crate::study::CellId;
-use doublehold_scenarios::catalog;
-use doublehold_scenarios::report::{Grants, Summary};
-use doublehold_scenarios::report::{Hit, Place};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{Seed, SimEngine};
 
 /// Runs that violate, hold and leave open different predicates, one and several times.
 static RUNS: LazyLock<Vec<Summary>> = LazyLock::new(|| {
@@ -39,7 +39,7 @@ fn random(stream: &mut Stream) -> Summary {
     let lengths = |stream: &mut Stream| (0..stream.below(4)).map(|_| length(stream)).collect();
     let hit = |stream: &mut Stream| Hit {
         kind: ["pause", "crash", "cut"][stream.below(3) as usize],
-        place: Place::Time,
+        place: StruckAt::Time,
         struck: stream.below(3),
     };
     let figures = Figures {
@@ -222,10 +222,12 @@ fn swept_until(
     jobs: usize,
     most: usize,
 ) -> Vec<Batch> {
-    let effort =
-        Effort { jobs: NonZeroUsize::new(jobs).expect("at least one"), patience: Duration::from_secs(60) };
+    let effort = SweepEffort {
+        jobs: NonZeroUsize::new(jobs).expect("at least one"),
+        patience: Duration::from_secs(60),
+    };
     let (mut batches, mut begun) = (Vec::new(), 0);
-    sweep(study, Order::of(study, Shard::WHOLE, is_enough), &effort, |told| {
+    sweep(&Arc::new(LeanEngine), study, Order::of(study, Shard::WHOLE, is_enough), &effort, |told| {
         match told {
             SweepEvent::Batch(batch) => batches.push(batch.clone()),
             SweepEvent::Tick(runs) => {
@@ -249,7 +251,8 @@ fn one_by_one(study: &Study, place: Batch, runs: u64) -> Batch {
     let cell =
         LeanEngine.prepare(&study.scenario(CellId(place.cell)).expect("a cell")).expect("it can be run");
     let run = |seed: u64| {
-        let scenario = study.run_of(CellId(place.cell), place.stratum, Seed(seed)).expect("a run");
+        let scenario =
+            study.run_of(&LeanEngine, CellId(place.cell), place.stratum, Seed(seed)).expect("a run");
         LeanEngine.prepare(&scenario).expect("it can be run").judge(seed)
     };
     let among = |seed: u64| {
@@ -349,7 +352,7 @@ fn of_a_precise_sweep_the_cells_that_have_enough_end_alone() {
 fn a_header_says_what_its_study_does() {
     let header = |text: &str| {
         let study = Study::parse("small", "small.toml", text).expect("a study");
-        StudyHeader::of(&study, Shard::WHOLE).expect("it can be run")
+        StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run")
     };
     let plain = BATCHES.replace("strata = { faults = 1, quiet = \"holds\", by_weight = 503 }", "");
     assert!(header(BATCHES).quiet_holds && !header(&plain).quiet_holds);

@@ -1,153 +1,89 @@
-//! Threads that run batches, and the one that tells of them in order.
+//! The batches of an order, run on several threads and told of in order.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use doublehold_scenarios::pool::{Crew, Foreman, Hand, in_order};
+use doublehold_scenarios::{Engine, Searchable, Seed};
 
 use super::batch::Batch;
 use super::order::{HandOut, Order, Unit};
-use super::{Effort, SweepError, SweepEvent};
+use super::{SweepEffort, SweepError, SweepEvent};
 use crate::study::Study;
-use doublehold_scenarios::pool::{Progress, Stuck};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared};
-use doublehold_scenarios::{PreparedSim, Seed};
 
-/// How often the caller is asked whether to go on while no batch ends.
-const TICK: Duration = Duration::from_millis(100);
-/// How many batches may be handed out for each thread before the first of them is told of: enough that no thread waits
-/// for a slow one, and few enough to be kept.
+/// How many batches a thread may be ahead of the first that is not told of: enough that none waits for a slow one, and
+/// few enough to be kept.
 const AHEAD: usize = 8;
 
-type Done = (Unit, Result<Batch, SweepError>);
-
 /// See [`super::sweep`].
-#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
-pub(super) fn run(
+pub(super) fn run<E: Engine<Prepared: Searchable> + Send + Sync + 'static>(
+    engine: &Arc<E>,
     study: &Arc<Study>,
-    mut order: Order,
-    effort: &Effort,
-    mut tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
+    order: Order,
+    effort: &SweepEffort,
+    tell: impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
 ) -> Result<(), SweepError> {
-    let progress = Arc::new(Progress::of(effort.jobs));
-    let over = Arc::new(AtomicBool::new(false));
-    let (give, given) = mpsc::channel::<Unit>();
-    let (give_back, given_back) = mpsc::channel::<Done>();
-    let given = Arc::new(Mutex::new(given));
-    let worker = |worker| {
-        let (study, progress, over) = (study.clone(), progress.clone(), over.clone());
-        let (given, give_back) = (given.clone(), give_back.clone());
-        let work = move || work(&study, (worker, &progress), &over, &given, &give_back);
-        thread::Builder::new().spawn(work)
+    let mut batches = Batches { order, tell, failed: None };
+    let (engine, study) = (engine.clone(), study.clone());
+    // Of each thread the world of the batch before: batches of one cell come in a row.
+    let last: Vec<Mutex<Last<E::Prepared>>> = (0..effort.jobs.get()).map(|_| Mutex::default()).collect();
+    let work = move |hand: &Hand<'_>, unit: Unit| {
+        let mut last = last[hand.number()].lock().unwrap_or_else(PoisonError::into_inner);
+        let prepared = prepared((&*engine, &study), unit, &mut last)?;
+        Ok(batch(&study, unit, &*prepared, hand))
     };
-    let (workers, refused): (Vec<_>, Vec<_>) = (0..effort.jobs.get()).map(worker).partition(Result::is_ok);
-    drop(give_back);
-    // Fewer are slower and come to the same.
-    let workers: Vec<thread::JoinHandle<()>> = workers.into_iter().flatten().collect();
-    if let (true, Some(Err(error))) = (workers.is_empty(), refused.into_iter().next()) {
-        return Err(SweepError::Threads(error));
-    }
-    let result = merge(&mut order, effort, (&progress, &workers), (&give, &given_back), &mut tell);
-    over.store(true, Ordering::Relaxed);
-    drop(give);
-    // What is under way is not waited for: it may be what does not come back.
-    for worker in workers.into_iter().filter(thread::JoinHandle::is_finished) {
-        worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-    }
-    result
+    in_order(Crew { jobs: effort.jobs, ahead: AHEAD }, effort.patience, &mut batches, work)?;
+    batches.failed.map_or(Ok(()), Err)
 }
 
-/// Hands batches out and tells of them, in order.
-fn merge(
-    order: &mut Order,
-    effort: &Effort,
-    (progress, workers): (&Progress, &[thread::JoinHandle<()>]),
-    (give, given_back): (&mpsc::Sender<Unit>, &mpsc::Receiver<Done>),
-    tell: &mut impl FnMut(SweepEvent<'_>) -> ControlFlow<()>,
-) -> Result<(), SweepError> {
-    // What was handed out and not told of: in order, with what it came to.
-    let mut waiting: BTreeMap<Unit, Option<Batch>> = BTreeMap::new();
-    let mut quiet = progress.watch(effort.patience);
-    loop {
-        while waiting.len() < effort.jobs.get() * AHEAD
-            && let HandOut::Run(unit) = order.hand_out()
-        {
-            waiting.insert(unit, None);
-            // Nobody listens only if a thread has panicked, which is told of below.
-            let _ = give.send(unit);
+/// The batches of an order, of which somebody is told.
+struct Batches<T> {
+    order: Order,
+    tell: T,
+    failed: Option<SweepError>,
+}
+
+impl<T: FnMut(SweepEvent<'_>) -> ControlFlow<()>> Foreman for Batches<T> {
+    type Piece = Unit;
+    type Done = Result<Batch, SweepError>;
+
+    fn next(&mut self) -> Option<Unit> {
+        match self.order.hand_out() {
+            HandOut::Run(unit) => Some(unit),
+            HandOut::Wait | HandOut::Done => None,
         }
-        while let Some(entry) = waiting.first_entry()
-            && entry.get().is_some()
-        {
-            let batch = entry.remove().unwrap_or_default();
-            order.told(&batch);
-            if tell(SweepEvent::Batch(&batch)).is_break() {
-                return Ok(());
+    }
+
+    fn told(&mut self, done: Result<Batch, SweepError>) -> ControlFlow<()> {
+        match done {
+            Ok(batch) => {
+                self.order.told(&batch);
+                (self.tell)(SweepEvent::Batch(&batch))
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
             }
         }
-        if waiting.is_empty() {
-            match order.hand_out() {
-                HandOut::Run(unit) => {
-                    waiting.insert(unit, None);
-                    let _ = give.send(unit);
-                }
-                HandOut::Wait | HandOut::Done => return Ok(()),
-            }
-        }
-        // What it was at never comes back; `run` hands the panic on.
-        if workers.iter().any(thread::JoinHandle::is_finished) {
-            return Ok(());
-        }
-        match given_back.recv_timeout(TICK) {
-            Ok((unit, batch)) => {
-                waiting.insert(unit, Some(batch?));
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                if let Some(seeds) = quiet.is_over(progress, TICK) {
-                    return Err(Stuck { seeds, patience: effort.patience }.into());
-                }
-            }
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-        if tell(SweepEvent::Tick(progress.begun())).is_break() {
-            return Ok(());
-        }
+    }
+
+    fn goes_on(&mut self, begun: u64) -> ControlFlow<()> {
+        (self.tell)(SweepEvent::Tick(begun))
     }
 }
 
-/// Runs batches until there are no more.
-fn work(
-    study: &Study,
-    (worker, progress): (usize, &Progress),
-    over: &AtomicBool,
-    given: &Mutex<mpsc::Receiver<Unit>>,
-    give_back: &mpsc::Sender<Done>,
-) {
-    // The world of the batch before: batches of one cell come in a row.
-    let mut last = None;
-    loop {
-        let next = given.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(unit) = next else { return };
-        let begins = |seed| progress.begins(worker, seed);
-        let batch =
-            prepared(study, unit, &mut last).map(|prepared| batch(study, unit, &prepared, over, begins));
-        progress.rests(worker);
-        if over.load(Ordering::Relaxed) || give_back.send((unit, batch)).is_err() {
-            return;
-        }
-    }
-}
+/// The preparation of a cell, by the number of that cell.
+type Last<P> = Option<(u64, Arc<P>)>;
 
-type Last = Option<(u64, Arc<PreparedSim>)>;
-
-fn prepared(study: &Study, unit: Unit, last: &mut Last) -> Result<Arc<PreparedSim>, SweepError> {
+fn prepared<E: Engine>(
+    (engine, study): (&E, &Study),
+    unit: Unit,
+    last: &mut Last<E::Prepared>,
+) -> Result<Arc<E::Prepared>, SweepError> {
     match last {
         Some((cell, prepared)) if *cell == unit.cell.0 => Ok(prepared.clone()),
         _ => {
-            let prepared = Arc::new(LeanEngine.prepare(&study.scenario(unit.cell)?)?);
+            let prepared = Arc::new(engine.prepare(&study.scenario(unit.cell)?)?);
             *last = Some((unit.cell.0, prepared.clone()));
             Ok(prepared)
         }
@@ -155,13 +91,7 @@ fn prepared(study: &Study, unit: Unit, last: &mut Last) -> Result<Arc<PreparedSi
 }
 
 /// Runs one batch; part of it if the sweep is over.
-fn batch(
-    study: &Study,
-    unit: Unit,
-    prepared: &PreparedSim,
-    over: &AtomicBool,
-    begins: impl Fn(Seed),
-) -> Batch {
+fn batch(study: &Study, unit: Unit, prepared: &impl Searchable, hand: &Hand<'_>) -> Batch {
     let first = study.first_seed(unit);
     let mut batch = Batch {
         cell: unit.cell.0,
@@ -180,10 +110,10 @@ fn batch(
     });
     let just = climate.zip(stratum.as_ref());
     for seed in (first.0..first.0 + unit.runs).map(Seed) {
-        if over.load(Ordering::Relaxed) {
+        if hand.is_over() {
             break;
         }
-        begins(seed);
+        hand.begins(seed);
         batch.add(&match just {
             None => prepared.judge(seed),
             Some((climate, just)) => prepared.judge_among(seed, climate.draw_just(seed, just)),

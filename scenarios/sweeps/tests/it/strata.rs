@@ -11,7 +11,7 @@ use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::When;
-use doublehold_scenarios::{Engine, LeanEngine, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Searchable, Seed};
 use doublehold_sim::Stream;
 use doublehold_sweeps::study::{Strata, Study};
 use doublehold_sweeps::sweep::{HandOut, Order, Shard};

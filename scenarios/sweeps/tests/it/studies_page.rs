@@ -31,14 +31,14 @@ fn words(text: &str) -> BTreeSet<&str> {
 #[test]
 fn every_cell_of_the_examples_can_be_run() {
     let studies = examples();
-    let sizes: Vec<(u64, u64)> = studies.iter().map(|study| (study.cells(), study.parts())).collect();
+    let sizes: Vec<(u64, u64)> = studies.iter().map(|study| (study.grid().cells(), study.parts())).collect();
     assert_eq!(sizes, [(12, 1), (1, 6)], "cells and strata, as the page says");
     // The study behind a table of FORMAT.md: its seven locks, at times and at steps.
     let at_steps =
         parsed(include_str!("../../../benches/at-steps.toml")).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(at_steps.cells(), 14);
+    assert_eq!(at_steps.grid().cells(), 14);
     for study in studies.iter().chain([&at_steps]) {
-        for cell in 0..study.cells() {
+        for cell in 0..study.grid().cells() {
             let scenario = study.scenario(CellId(cell)).unwrap_or_else(|error| panic!("{error}"));
             assert!(LeanEngine.prepare(&scenario).is_ok(), "cell {cell} of {:?}", study.question);
         }

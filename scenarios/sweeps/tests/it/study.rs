@@ -63,7 +63,7 @@ fn designs_vary_fastest_and_then_the_last_axis() {
     let text = "question = \"?\"\n[[designs]]\nname = \"a\"\nlock = \"single\"\n[[designs]]\nname = \"b\"\nlock = \"single\"\n\
                 [grid]\n\"clients.count\" = [1, 2]\n\"lock.ttl\" = [\"1s\", \"2s\", \"3s\"]\n";
     let study = Study::parse("test", "test.toml", text).expect("a study");
-    assert_eq!(study.cells(), 12);
+    assert_eq!(study.grid().cells(), 12);
     for cell in 0..12u64 {
         let scenario = study.scenario(CellId(cell)).expect("a scenario");
         let ttl = cell / 2 % 3 + 1;
@@ -71,7 +71,7 @@ fn designs_vary_fastest_and_then_the_last_axis() {
         assert_eq!(scenario.lock.ttl, Duration::from_secs(ttl));
         assert_eq!(count(&scenario, Role::Client) as u64, cell / 6 + 1);
         assert_eq!(
-            study.place(CellId(cell)),
+            study.grid().place(cell),
             ((cell % 2) as usize, vec![(cell / 6) as usize, (ttl - 1) as usize])
         );
     }
@@ -161,7 +161,11 @@ fn what_does_not_fit_a_design_is_refused_with_that_design() {
         "[grid]\n\"network.loss\" = [\"1/3\", \"333333333/1000000000\", \"1/2\", \"0/1\"]\n\"clocks.nodes.drift\" = [\"1/100\", \"-1/100\"]",
         "lock = \"single\"",
     );
-    assert_eq!(other.map(|study| study.cells()), Ok(8), "what is only nearly the same is another value");
+    assert_eq!(
+        other.map(|study| study.grid().cells()),
+        Ok(8),
+        "what is only nearly the same is another value"
+    );
     let told = refused("weather = { preset = \"pauses-only\", without = [\"crash\"] }");
     assert!(told.ends_with("hint: known are `pause`"), "each kind once: {told}");
     let told = refused("precision = { predicate = \"P2\", width = \"0/1\" }");
@@ -246,7 +250,7 @@ fn the_ready_studies_can_be_run() {
     let mut cells = 0;
     for found in ready() {
         let study = Study::load(found.name).expect("it is ours");
-        for cell in 0..study.cells() {
+        for cell in 0..study.grid().cells() {
             study.scenario(CellId(cell)).unwrap_or_else(|error| panic!("{}: {error}", found.name));
             cells += 1;
         }

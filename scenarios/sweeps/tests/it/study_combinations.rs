@@ -15,7 +15,7 @@ fn cells(axes: &[(&str, Vec<String>)]) -> Result<u64, String> {
         text += &format!("\"{key}\" = [\"{}\"]\n", values.join("\", \""));
     }
     let study = Study::parse("test", "test.toml", &text).map_err(|error| error.to_string())?;
-    Ok(study.cells())
+    Ok(study.grid().cells())
 }
 
 /// A first value, and others.

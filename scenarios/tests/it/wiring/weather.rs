@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::when::When;
-use doublehold_scenarios::{Engine, SimEngine};
+use doublehold_scenarios::{Engine, Searchable, SimEngine};
 
 use crate::wiring::row::{REPLICATED, read};
 use crate::wiring::texts::Word;

@@ -1,5 +1,6 @@
 //! What a search came to, in words and as JSON. How long it took is no part of it.
 
+use doublehold_scenarios::SimEngine;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -339,7 +340,7 @@ impl Examples<'_> {
     }
 
     fn sort(&self, target: Target, group: &Group, minimal: &Minimal) -> Result<Sort, CliError> {
-        let is_so = |places: &&Vec<Place>| self.exploration.is_so_through_redis_rs(target, places);
+        let is_so = |places: &&Vec<Place>| self.exploration.is_so_on(&SimEngine, target, places);
         let confirmed =
             minimal.examples.iter().map(|it| Ok((it, is_so(&it)?))).collect::<Result<Vec<_>, CliError>>()?;
         let first_so = confirmed.iter().find(|(_, is_so)| *is_so).or(confirmed.first());

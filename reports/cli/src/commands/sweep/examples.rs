@@ -6,17 +6,24 @@
 //! say nothing more.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroUsize;
 
+use doublehold::figure::{self, Options};
+use doublehold::found::{Counterexample, counterexample};
+use doublehold::picture::{self, Account, view::View};
 use doublehold_history::Predicate;
 use doublehold_history::instant;
 use doublehold_scenarios::plan::Plan;
+use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Engine, LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, LeanEngine, Scenario, Seed, SimEngine};
 use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
+use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
+use doublehold_sweeps::results::Results;
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Shard, SweepError};
+use doublehold_words::several;
+use doublehold_words::shell;
 use doublehold_words::{clean, list};
 
 use crate::error::CliError;
@@ -24,13 +31,6 @@ use crate::folder::Folder;
 use crate::output;
 use crate::scenario_file;
 use crate::stopping::Stopping;
-use doublehold::figure::{self, Options};
-use doublehold::found::{Counterexample, counterexample};
-use doublehold::picture::{self, Account, view::View};
-use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
-use doublehold_sweeps::results::Results;
-use doublehold_words::several;
-use doublehold_words::shell;
 
 /// Predicates of which one example is enough, the graver first.
 const SORTS: [&[Predicate]; 3] =
@@ -68,7 +68,7 @@ struct Chosen {
 pub(super) fn write(
     folder: &Folder,
     study: &Study,
-    jobs: usize,
+    jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
     let results = Results::read(&folder.path().join(file_name(Shard::WHOLE)))?;
@@ -82,27 +82,13 @@ pub(super) fn write(
     if !chosen.is_empty() {
         folder.create_folder(WHAT, FOLDER)?;
     }
-    let made: Mutex<BTreeMap<usize, Result<Example, CliError>>> = Mutex::default();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while stopping.asked().is_none() {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(chosen) = chosen.get(place) else { break };
-            let example = make(folder, study, &results, chosen);
-            made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, example);
-        }
-    };
-    std::thread::scope(|scope| {
-        // This thread is one of the workers, and the only one if the system gives no others.
-        for _ in 1..jobs {
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
+    let made = each(&chosen, jobs, |chosen| {
+        let goes_on = stopping.asked().is_none();
+        goes_on.then(|| make(folder, study, &results, chosen))
     });
-    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (mut lines, mut failed) = (String::new(), Vec::new());
     let mut count = 0;
-    for example in made.into_values() {
+    for example in made.into_iter().flatten() {
         match example {
             Ok(example) => {
                 lines += &serde_json::to_string(&example)?;
@@ -185,7 +171,9 @@ fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> R
 
 /// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
 fn simplest(study: &Study, chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
-    let run = |seed: &u64| Ok((Seed(*seed), study.run_of(CellId(chosen.cell), chosen.stratum, Seed(*seed))?));
+    let run = |seed: &u64| {
+        Ok((Seed(*seed), study.run_of(&LeanEngine, CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
+    };
     let runs = chosen.seeds.iter().map(run).collect::<Result<Vec<_>, SweepError>>()?;
     let fewest = runs.into_iter().min_by_key(|(_, scenario)| scenario.faults.len());
     fewest.ok_or_else(|| CliError::Format("a violation without a seed".to_owned()))

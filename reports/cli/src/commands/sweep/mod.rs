@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::study::{CellId, Study};
-use doublehold_sweeps::sweep::{Effort, Order, Shard, StudyHeader, SweepError, SweepEvent, sweep};
+use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
 use doublehold_words::clean;
 
 use super::meant::{Kind, other_kind};
@@ -65,7 +65,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let precise = study.precision.map(|precision| precision.width.as_f64());
     let mut order = Order::of(&study, shard, is_precise(precise));
     arguments.refuse_long(&study, (&order, shard))?;
-    let header = StudyHeader::of(&study, shard)?;
+    let header = StudyHeader::of(&LeanEngine, &study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
     let folder = Folder::open("records", &out)?;
@@ -94,7 +94,7 @@ fn tell_of_examples(
     stopping: &Stopping,
 ) -> Result<(), CliError> {
     let began = Instant::now();
-    let (count, failed) = examples::write(folder, study, jobs.get(), stopping)?;
+    let (count, failed) = examples::write(folder, study, jobs, stopping)?;
     for error in failed {
         output::inform(&format!("one example is left out: {error}"));
     }
@@ -123,14 +123,14 @@ fn run(
     (journal, before, all): (&mut Journal, u64, u64),
     stopping: &Stopping,
 ) -> Result<u64, CliError> {
-    let effort = Effort { jobs: arguments.jobs.count(), patience: PATIENCE };
+    let effort = SweepEffort { jobs: arguments.jobs.count(), patience: PATIENCE };
     let bar = bar(all, WORDS).with_position(before);
     // Runs of an earlier sitting tell nothing of how fast this one is.
     bar.reset_eta();
     let began = Instant::now();
     let mut failed = None;
     let mut made = before;
-    sweep(study, order, &effort, |told| {
+    sweep(&Arc::new(LeanEngine), study, order, &effort, |told| {
         match told {
             SweepEvent::Tick(begun) => bar.set_position(before + begun),
             SweepEvent::Batch(batch) => {
@@ -153,7 +153,7 @@ fn run(
 impl Arguments {
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
     fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
-        let (cells, runs) = (study.cells(), order.runs());
+        let (cells, runs) = (study.grid().cells(), order.runs());
         let rate = rate(study)? * self.jobs.count().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
@@ -200,7 +200,7 @@ fn for_examples(study: &Study, rate: f64) -> String {
 /// slow ones count for as much as they take.
 fn rate(study: &Study) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
-    let cells = study.cells();
+    let cells = study.grid().cells();
     let tried = cells.min(CELLS);
     let mut seconds_a_run = 0.0;
     for number in 0..tried {

@@ -315,8 +315,9 @@ fn partial_records_say_so_wherever_they_are_shown() {
 /// Files that doublehold 0.1.0 wrote when shards were dealt out in turn: a whole study, and its two shards.
 #[test]
 fn records_of_the_first_format_are_read_and_merged() {
-    let kept =
-        |name: &str| -> PathBuf { [env!("CARGO_MANIFEST_DIR"), "tests", "spoilt", name].iter().collect() };
+    let kept = |name: &str| -> PathBuf {
+        [env!("CARGO_MANIFEST_DIR"), "tests", "it", "spoilt", name].iter().collect()
+    };
     let folder = tempfile::tempdir().expect("a temporary directory");
     let path = |name: &str| folder.path().join(name);
     fs::create_dir_all(path("parts")).expect("the folder is ours");

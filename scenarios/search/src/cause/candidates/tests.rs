@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::*;
 use doublehold_scenarios::model::fault::{Fault, Way};
 use doublehold_scenarios::report::KeySpan;
 use doublehold_scenarios::{Engine, LeanEngine};
 use doublehold_scenarios::{Seed, catalog};
+
+use super::*;
 
 fn run(name: &str) -> (Report, Violation) {
     let report = LeanEngine.run(&catalog::load(name, &[]).expect("in the catalogue"), Seed(1));

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::*;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::scenario::HostIndex;
 use doublehold_scenarios::model::when::{Event, Mark, When};
-use doublehold_scenarios::{Engine, LeanEngine};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, PreparedSim, Searchable};
+
+use super::*;
 
 struct Asked {
     prepared: PreparedSim,
@@ -28,7 +29,7 @@ impl Asked {
         Asked::about(&catalog::load(name, &[]).expect("in the catalogue"), 1)
     }
 
-    fn trials(&self) -> Trials<'_> {
+    fn trials(&self) -> Trials<'_, PreparedSim> {
         Trials::new(&self.prepared, &self.report, &self.told)
     }
 }

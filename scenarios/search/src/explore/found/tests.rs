@@ -1,11 +1,11 @@
 //! What is counted of a search, against the definitions: random sets of faults that come to random runs, some of them
 //! to the run of another, listed as a search lists them.
 
+use doublehold_scenarios::catalog;
+use doublehold_scenarios::model::when::{Event, Mark, Nth};
 use doublehold_sim::{Seed, Stream};
 
 use super::*;
-use doublehold_scenarios::catalog;
-use doublehold_scenarios::model::when::{Event, Mark, Nth};
 
 const FINDINGS: [Target; 3] =
     [Target::Violates(Predicate::P1), Target::Violates(Predicate::P2), Target::Panics];

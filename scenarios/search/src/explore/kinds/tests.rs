@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::*;
 use doublehold_scenarios::catalog;
-use doublehold_scenarios::{Engine, LeanEngine, PreparedSim};
+use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, Stepped};
+
+use super::*;
 
 /// Both ends of a message, or of the connection that a command came by: where it happens, and the other.
 fn ends(event: &Event) -> (String, Option<String>) {

@@ -1,12 +1,12 @@
 //! What is tried in the place of a moment, against lists made the slow way: the scenario that comes of it, and the
 //! moments near an instant.
 
-use doublehold_sim::{Seed, Stream};
-
-use super::*;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::model::fault::Fault;
 use doublehold_scenarios::model::when::Mark;
+use doublehold_sim::{Seed, Stream};
+
+use super::*;
 
 fn event(stream: &mut Stream) -> Event {
     let client = ["c1", "c2"][stream.below(2) as usize];
@@ -20,13 +20,13 @@ fn event(stream: &mut Stream) -> Event {
 }
 
 /// A run: events in order, some at one instant, each counted among its like.
-fn steps(stream: &mut Stream) -> Vec<(SimTime, Nth)> {
-    let (mut at, mut steps) = (0, Vec::<(SimTime, Nth)>::new());
+fn steps(stream: &mut Stream) -> Vec<(TrueNs, Nth)> {
+    let (mut at, mut steps) = (0, Vec::<(TrueNs, Nth)>::new());
     for _ in 0..stream.below(60) {
         at += stream.below(3) * 400_000;
         let event = event(stream);
         let nth = 1 + steps.iter().filter(|(_, step)| step.event == event).count() as u32;
-        steps.push((SimTime(at), Nth { event, nth }));
+        steps.push((TrueNs(at), Nth { event, nth }));
     }
     steps
 }
@@ -47,10 +47,10 @@ fn moments_are_the_nearest_of_each_sort_before_an_instant_and_after_it() {
     for _ in 0..300 {
         let mut steps = steps(&mut stream);
         // Often at the very instant of an event.
-        let at = SimTime(stream.below(100) * 400_000);
+        let at = TrueNs(stream.below(100) * 400_000);
         let found = moments(&steps, at);
         let mut seen = Vec::new();
-        let commands: Vec<(SimTime, Event)> = steps
+        let commands: Vec<(TrueNs, Event)> = steps
             .iter()
             .filter(|(_, step)| matches!(step.event, Event::Executed { .. }))
             .map(|(time, step)| (*time, step.event.clone()))

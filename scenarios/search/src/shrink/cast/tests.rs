@@ -1,16 +1,16 @@
 //! What goes with a client, a round, a step, a lock or an object, against changes of the file's text.
 
 use doublehold_history::Predicate;
-use doublehold_sim::Seed;
-
-use super::*;
-use crate::shrink::edits::{assert_same, edited, rich, with};
-use crate::shrink::{Case, Effort, KeepNodes, Target};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::format::Source;
 use doublehold_scenarios::model::fault::Effect;
 use doublehold_scenarios::model::when::Nth;
 use doublehold_scenarios::{LeanEngine, Prepared};
+use doublehold_sim::Seed;
+
+use super::*;
+use crate::shrink::edits::{assert_same, edited, rich, with};
+use crate::shrink::{Case, Effort, KeepNodes, Target};
 
 #[test]
 fn a_node_that_is_left_out_is_told_nothing() {

@@ -1,10 +1,10 @@
 //! The question that every change is asked, for every way in which a run can end and everything that one can show.
 
 use doublehold_history::Verdict;
-
-use super::*;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::{LeanEngine, catalog};
+
+use super::*;
 
 const ENDS: [RunOutcome; 6] = [
     RunOutcome::Completed,

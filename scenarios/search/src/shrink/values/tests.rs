@@ -1,8 +1,9 @@
 //! Every plainer value that is proposed, against changes of the file's text.
 
+use doublehold_scenarios::{LeanEngine, Prepared};
+
 use super::*;
 use crate::shrink::edits::{assert_same, rich, with};
-use doublehold_scenarios::{LeanEngine, Prepared};
 
 fn text(path: &str, value: &str) -> Scenario {
     with(path, Some(value.into()))

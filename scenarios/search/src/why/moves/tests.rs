@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::*;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::model::when::Mark;
 use doublehold_scenarios::{Engine, LeanEngine};
+
+use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 const DRAWS: u64 = 4_000;

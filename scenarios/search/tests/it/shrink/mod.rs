@@ -2,7 +2,7 @@
 //! nothing of how the shrinker proposes its changes.
 //!
 //! Of the catalogue a few scenarios are taken, since a debug build runs slowly; `cargo test --release -p
-//! doublehold-scenarios --test shrink -- --ignored --nocapture` takes all of them, and prints how many replays and how
+//! doublehold-search --test it shrink -- --ignored --nocapture` takes all of them, and prints how many replays and how
 //! long each took.
 
 mod brute;

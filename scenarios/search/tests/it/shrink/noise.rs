@@ -7,7 +7,7 @@ use doublehold_history::RunOutcome;
 use doublehold_scenarios::fault::{Effect, Fault, Way};
 use doublehold_scenarios::scenario::Role;
 use doublehold_scenarios::when::{Nth, When};
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared, Scenario, Seed, Stepped};
 use doublehold_search::shrink::Target;
 use doublehold_sim::{Probability, Stream};
 

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use doublehold_sim::{Seed, Stream};
-use doublehold_statistics::{Confidence, Paired, PartlyPaired, Tested, holm};
+use doublehold_statistics::{Comparison, Confidence, Paired, PartlyPaired, holm};
 
 use crate::statistics::assert_near;
 
@@ -102,9 +102,9 @@ fn of_families_without_a_difference_one_in_twenty_at_most_tells_any_apart() {
         let comparison = |_: u64| {
             let discordant = stream.next_u64() % 40;
             let heads = u64::from((stream.next_u64() & ((1 << discordant) - 1)).count_ones());
-            Tested { p_value: pairs(heads, discordant - heads).p_value(), discordant }
+            Comparison { p_value: pairs(heads, discordant - heads).p_value(), discordant }
         };
-        let comparisons: Vec<Tested> = (0..60).map(comparison).collect();
+        let comparisons: Vec<Comparison> = (0..60).map(comparison).collect();
         corrected += u32::from(holm(&comparisons, Confidence::P95).contains(&true));
         uncorrected += u32::from(comparisons.iter().any(|it| it.p_value <= 0.05));
     }

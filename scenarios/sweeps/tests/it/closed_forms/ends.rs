@@ -8,7 +8,7 @@ use super::worlds::{LONG, LOSING_US, SHORT};
 
 /// Whether P1 is violated in a world with one fault in place of its weather, by both engines alike.
 fn is_violated(world: &str, fault: &str) -> bool {
-    let path = format!("tests/closed_forms/{world}.toml");
+    let path = format!("tests/it/closed_forms/{world}.toml");
     let text = std::fs::read_to_string(&path).expect("a world of ours");
     let text = format!("faults = [{{ {fault} }}]\n{text}");
     let source = Source { name: world.into(), file: path, text, ..Source::default() };

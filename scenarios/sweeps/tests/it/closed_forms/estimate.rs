@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::Seed;
 use doublehold_statistics::{Confidence, Estimate, Part, Unsupported};
 use doublehold_sweeps::results::Cell;
 use doublehold_sweeps::study::Study;
-use doublehold_sweeps::sweep::{Effort, Order, Shard, StudyHeader, SweepEvent, sweep};
+use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepEvent, sweep};
 
 /// What a sweep of a world says.
 pub(crate) struct Said {
@@ -39,9 +40,9 @@ pub(crate) struct Asked {
 
 /// Reads the study of a world.
 pub(crate) fn asked(name: &str) -> Asked {
-    let study = Study::load(&format!("tests/closed_forms/{name}.toml"));
+    let study = Study::load(&format!("tests/it/closed_forms/{name}.toml"));
     let study = study.unwrap_or_else(|error| panic!("{error}"));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("worlds of ours run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("worlds of ours run");
     Asked { study, header }
 }
 
@@ -50,10 +51,10 @@ pub(crate) fn estimate(asked: &Asked, seed: Seed, confidence: Confidence) -> Sai
     let mut study = asked.study.clone();
     study.seed = seed;
     let study = Arc::new(study);
-    let effort = Effort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
+    let effort = SweepEffort { jobs: NonZeroUsize::MIN, patience: Duration::from_secs(60) };
     let (mut cell, mut seeds) = (Cell::default(), Vec::new());
     let order = Order::of(&study, Shard::WHOLE, |_| false);
-    sweep(&study, order, &effort, |told| {
+    sweep(&Arc::new(LeanEngine), &study, order, &effort, |told| {
         if let SweepEvent::Batch(batch) = told {
             // Strata that are not independent would spread the sum more than its interval says.
             let own = batch.seed..batch.seed + batch.runs;

@@ -1,5 +1,6 @@
 //! Rare-event estimates against closed forms: what a sweep says of worlds in which the rate is known. How often its
-//! interval is right is for `cargo bench -p doublehold --bench coverage` to say; here is one estimate of each world.
+//! interval is right is for `cargo bench -p doublehold-sweeps --bench coverage` to say; here is one estimate of each
+//! world.
 
 mod ends;
 mod estimate;

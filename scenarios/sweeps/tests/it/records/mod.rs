@@ -2,15 +2,17 @@
 //! merged as a study says in which every batch is written out (`written`, `sums`). Here: what is refused, and with
 //! which words.
 
-use crate::shards::model;
 mod sums;
 mod written;
 
 use std::path::PathBuf;
 
+use doublehold_scenarios::LeanEngine;
 use doublehold_sweeps::records::{Journal, Records, file_name, files_in, merge};
 use doublehold_sweeps::study::Study;
 use doublehold_sweeps::sweep::{Batch, HandOut, Order, PartialHeader, Shard, StudyHeader};
+
+use crate::shards::model;
 
 fn study(designs: usize, values: &[usize], runs: u64, (strata, by_weight): (u32, u64)) -> Study {
     let mut text = format!("question = \"?\"\nweather = \"pauses-only\"\nruns = {runs}\n");
@@ -54,7 +56,7 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
 #[test]
 fn shards_of_two_studies_are_refused_with_what_differs() {
     let study = study(2, &[2], 600, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shard = |number| Shard::new(number, 2).expect("a shard");
     let one = write(folder.path(), &study, &header, shard(1));
@@ -126,7 +128,7 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
 #[test]
 fn what_is_missing_is_refused_or_said() {
     let study = study(1, &[2], 2_000, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shards =
         [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
@@ -167,7 +169,7 @@ fn what_is_missing_is_refused_or_said() {
 #[test]
 fn one_batch_is_not_counted_from_two_shards() {
     let study = study(1, &[], 2_000, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let files =
         [1, 2].map(|number| write(folder.path(), &study, &header, Shard::new(number, 2).expect("a shard")));
@@ -183,7 +185,7 @@ fn one_batch_is_not_counted_from_two_shards() {
 #[test]
 fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
     let study = study(1, &[2], 600, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shard = |number| Shard::new(number, 2).expect("a shard");
     let mut other = header.clone();
@@ -199,7 +201,7 @@ fn other_runs_at_the_end_of_a_grid_are_those_of_the_only_design() {
 #[test]
 fn strata_that_weigh_too_much_or_too_little_together_are_refused() {
     let study = study(1, &[], 400, (1, 1));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let told = |weight: &str| {
         let files = [1, 2].map(|number| {
@@ -239,7 +241,7 @@ fn the_records_of_a_folder_come_in_the_order_of_their_names() {
 #[test]
 fn what_is_no_set_of_shards_is_refused_by_file() {
     let study = study(1, &[], 600, (0, 0));
-    let header = StudyHeader::of(&study, Shard::WHOLE).expect("it can be run");
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
     let file = |folder: usize, number, of| {
         write(folders[folder].path(), &study, &header, Shard::new(number, of).expect("a shard"))

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
+use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::Seed;
 use doublehold_sim::Stream;
 use doublehold_sweeps::records::{Begun, Journal, Records, RecordsError, file_name, merge};
@@ -27,7 +28,7 @@ impl Drawn {
     fn of(seed: u64) -> Drawn {
         let model = Model::random(seed);
         Drawn {
-            header: StudyHeader::of(&model.study, Shard::WHOLE).expect("it can be run"),
+            header: StudyHeader::of(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run"),
             planned: model.units(),
             stream: Stream::new(Seed(seed), "files"),
             folder: tempfile::tempdir().expect("a temporary directory"),

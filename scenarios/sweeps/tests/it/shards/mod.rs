@@ -4,11 +4,11 @@ pub(crate) mod model;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use doublehold_scenarios::LeanEngine;
 use doublehold_scenarios::Seed;
 use doublehold_sim::Stream;
 use doublehold_sweeps::study::{Study, ready};
 use doublehold_sweeps::sweep::{BATCH, Batch, HandOut, Order, Shard, StudyHeader, Unit};
-
 use model::{Model, Planned, is_enough, some_shards};
 
 /// The order of a shard, which is asked the same about precision as the model.
@@ -75,7 +75,7 @@ fn an_order_hands_out_every_batch_of_its_shard_as_the_study_written_out_has_them
         let model = Model::random(seed);
         let mut ahead = Stream::new(Seed(seed), "ahead");
         let planned = model.units();
-        let header = StudyHeader::of(&model.study, Shard::WHOLE).expect("it can be run");
+        let header = StudyHeader::of(&LeanEngine, &model.study, Shard::WHOLE).expect("it can be run");
         for of in [1, 1 + ahead.below(9), [64, 100_000_000_000_000][ahead.below(2) as usize]] {
             let shards = model.shards_of(&planned, of);
             let own = |number: u64| -> Vec<&Planned> {

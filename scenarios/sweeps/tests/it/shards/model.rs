@@ -1,10 +1,10 @@
 //! A study in plain loops: every batch that there is, in order, with its place, its runs, its first seed and its shard,
-//! and when a cell has had enough. Made-up counts stand for runs. `reports/tests/records` compares files with it.
+//! and when a cell has had enough. Made-up counts stand for runs. `records` beside it compares files with it.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::{Engine, LeanEngine, Seed};
+use doublehold_scenarios::{Engine, LeanEngine, Searchable, Seed};
 use doublehold_sim::Stream;
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Batch, Counted, PredicateCount, Shard, Sums};

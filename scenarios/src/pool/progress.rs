@@ -1,19 +1,12 @@
-//! Threads that run worlds: how far each is, and which do not come back.
+//! How far each thread is, and which runs do not come back.
 
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use doublehold_sim::Seed;
 use doublehold_words::list;
-
-/// How many threads run at once on this machine.
-pub fn cores() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
 
 /// Runs that did not come back: the code under test does something endlessly and never waits, so that nothing else
 /// can happen.
@@ -38,17 +31,11 @@ fn words(seeds: &[Seed]) -> String {
     }
 }
 
-/// What a thread came to, or the panic that ended it, for whoever listens to hand on at once: from a handle it is known
-/// only when the others have ended, which may take as long as all runs do.
-pub fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
-    catch_unwind(AssertUnwindSafe(work))
-}
-
 /// How far each thread is.
 ///
 /// Threads write here what they are at, and tell of whole blocks only: waking whoever listens for each run takes the
 /// time of a core that runs.
-pub struct Progress(Vec<Worker>);
+pub(super) struct Progress(Vec<Worker>);
 
 /// What a thread is at.
 #[derive(Default)]
@@ -60,28 +47,28 @@ struct Worker {
 
 impl Progress {
     /// As many threads, of which none has begun.
-    pub fn of(jobs: NonZeroUsize) -> Progress {
+    pub(super) fn of(jobs: NonZeroUsize) -> Progress {
         Progress((0..jobs.get()).map(|_| Worker::default()).collect())
     }
 
     /// How many runs were begun.
-    pub fn begun(&self) -> u64 {
+    pub(super) fn begun(&self) -> u64 {
         self.0.iter().map(|worker| worker.begun.load(Ordering::Relaxed)).sum()
     }
 
     /// A thread begins a run.
-    pub fn begins(&self, worker: usize, seed: Seed) {
+    pub(super) fn begins(&self, worker: usize, seed: Seed) {
         self.0[worker].begun.fetch_add(1, Ordering::Relaxed);
         *self.0[worker].under_way() = Some(seed);
     }
 
     /// A thread has ended its runs.
-    pub fn rests(&self, worker: usize) {
+    pub(super) fn rests(&self, worker: usize) {
         *self.0[worker].under_way() = None;
     }
 
     /// Watches for runs that do not come back.
-    pub fn watch(&self, patience: Duration) -> Watch {
+    pub(super) fn watch(&self, patience: Duration) -> Watch {
         Watch { begun: self.begun(), silent: Duration::ZERO, patience }
     }
 
@@ -100,7 +87,7 @@ impl Worker {
 }
 
 /// For how long no run has begun.
-pub struct Watch {
+pub(super) struct Watch {
     begun: u64,
     silent: Duration,
     patience: Duration,
@@ -108,7 +95,7 @@ pub struct Watch {
 
 impl Watch {
     /// Asked whenever so much time has passed without news: the runs that do not come back, once that was too long.
-    pub fn is_over(&mut self, progress: &Progress, passed: Duration) -> Option<Vec<Seed>> {
+    pub(super) fn is_over(&mut self, progress: &Progress, passed: Duration) -> Option<Vec<Seed>> {
         let before = std::mem::replace(&mut self.begun, progress.begun());
         self.silent = if before == self.begun { self.silent + passed } else { Duration::ZERO };
         (self.silent >= self.patience).then(|| progress.under_way())
