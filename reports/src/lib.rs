@@ -11,7 +11,7 @@
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`picture::view`]: what every drawing of a run shows, as data
 //! - [`json`]: the same for other programs
-//! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns
+//! - [`style`]: width, characters, colours; [`layout`]: wrapped text, columns; [`palette`]: each colour
 //!
 //! Figures of runs and the page of a sweep are the crate `doublehold-pages`, the program is `doublehold-cli`.
 
@@ -21,6 +21,7 @@ pub mod found;
 pub mod json;
 pub mod layout;
 pub mod outside;
+pub mod palette;
 pub mod picture;
 #[cfg(feature = "proptest")]
 pub mod property;

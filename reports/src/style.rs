@@ -1,7 +1,9 @@
 //! How a report may be drawn: how wide, with which characters, in which colours.
 //!
-//! A [`Style`] is decided once, by the command line; renderers only read it. Colours are the terminal's own sixteen,
-//! so that they fit the reader's theme, and never carry a meaning alone: everything coloured is also a character.
+//! A [`Style`] is decided once, by the command line; renderers only read it. Colours are of [`crate::palette`], and
+//! never carry a meaning alone: everything coloured is also a character.
+
+use crate::palette::terminal;
 
 /// What the place a report goes to can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +70,15 @@ pub enum Paint {
 impl Paint {
     /// The parameters of the terminal's "select graphic rendition" sequence.
     fn code(self) -> Option<&'static str> {
-        // Neither red nor magenta: those are double holds and faults.
-        const CLIENTS: [&str; 4] = ["36", "33", "32", "34"];
         Some(match self {
             Paint::Plain => return None,
-            Paint::Dim => "2",
-            Paint::Strong => "1",
-            Paint::Client(number) => CLIENTS[number % CLIENTS.len()],
-            Paint::Bad => "1;31",
-            Paint::Fault => "35",
-            Paint::Good => "32",
-            Paint::Unsure => "33",
+            Paint::Dim => terminal::DIM,
+            Paint::Strong => terminal::STRONG,
+            Paint::Client(number) => terminal::CLIENTS[number % terminal::CLIENTS.len()],
+            Paint::Bad => terminal::VIOLATION,
+            Paint::Fault => terminal::FAULT,
+            Paint::Good => terminal::GOOD,
+            Paint::Unsure => terminal::UNSURE,
         })
     }
 }

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use doublehold_words::marked;
 
 use crate::commands;
@@ -82,6 +82,8 @@ enum Command {
     VerifyDeterminism(commands::verify_determinism::Arguments),
     /// Serve simulated Redis nodes on loopback TCP ports, in real time
     Serve(commands::serve::Arguments),
+    /// Print a script that lets a shell complete commands and options
+    Completions(commands::completions::Arguments),
 }
 
 /// The status for bad usage, files and I/O; clap's own choice too.
@@ -146,5 +148,6 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Judge(arguments) => commands::judge::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Completions(arguments) => commands::completions::execute(&arguments, Cli::command()),
     }
 }

@@ -1,6 +1,7 @@
 //! One file for each subcommand: its arguments as typed, and what it does.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod explore;
 pub(crate) mod judge;
 mod kept_nodes;

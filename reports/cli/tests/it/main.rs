@@ -7,6 +7,7 @@ mod check_files;
 mod check_green;
 mod checked;
 mod cli;
+mod completions;
 mod estimate;
 mod explained;
 mod explore;

@@ -6,10 +6,11 @@ use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 use doublehold_scenarios::scenario::HostIndex;
 use doublehold_words::duration;
 
-use super::inks::{self, BAD, FAINT, INK, Pattern};
+use super::inks::{self, FAINT, INK, Pattern, VIOLATION};
 use super::panel::{Bar, Panel};
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
+use doublehold::palette::PAPER;
 use doublehold::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 
 /// How high a bar is.
@@ -55,7 +56,7 @@ impl Panel<'_> {
         for at in &lane.refusals {
             if self.scale.shows(*at, *at) {
                 let attributes =
-                    format!(r##"class="refusal" fill="#ffffff" stroke="{}""##, inks::client(place));
+                    format!(r#"class="refusal" fill="{PAPER}" stroke="{}""#, inks::client(place));
                 self.paper.circle(
                     (self.scale.x(*at), middle),
                     3.0,
@@ -118,8 +119,8 @@ impl Panel<'_> {
     fn write(&mut self, row: &Row<'_>, write: &WriteMark) {
         let (words, ink) = match write.fate {
             WriteFate::Applied => ("write applied", INK),
-            WriteFate::Late => ("late write applied", BAD),
-            WriteFate::Refused => ("write refused", BAD),
+            WriteFate::Late => ("late write applied", VIOLATION),
+            WriteFate::Refused => ("write refused", VIOLATION),
             WriteFate::UnderWay => return,
         };
         let Some(at) = write.arrived.filter(|at| self.scale.shows(*at, *at)) else { return };
@@ -153,7 +154,7 @@ impl Panel<'_> {
         if let Some((at, how)) = key.until.filter(|(at, _)| self.scale.shows(*at, *at)) {
             let x = self.scale.x(at);
             let (ink, wide) = match how {
-                KeyEnd::Forgotten => (BAD, 2.4),
+                KeyEnd::Forgotten => (VIOLATION, 2.4),
                 KeyEnd::Expired => (INK, 2.4),
                 KeyEnd::Deleted | KeyEnd::Overwritten => (FAINT, 1.2),
             };

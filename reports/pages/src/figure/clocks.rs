@@ -4,7 +4,7 @@
 
 use doublehold_words::duration;
 
-use super::inks::{FAINT, INK, RULE};
+use super::inks::{FAINT, INK, LANE};
 use super::lettering::{SIZE, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
@@ -86,7 +86,7 @@ impl Strip {
         let (high, low) = (top + ABOVE, top + HEIGHT - 2.0);
         let span = (i128::from(greatest) - i128::from(least)).max(1) as f64;
         let y = |offset: i64| low - (i128::from(offset) - i128::from(least)) as f64 / span * (low - high);
-        paper.line((scale.left, y(0)), (scale.right(), y(0)), &format!(r#"stroke="{RULE}""#), "");
+        paper.line((scale.left, y(0)), (scale.right(), y(0)), &format!(r#"stroke="{LANE}""#), "");
         if let Some(label) = clipped(&self.label, SIZE, scale.left - 14.0) {
             paper.text((scale.left - 10.0, (high + low) / 2.0 + 4.0), Align::End, "", &label);
         }

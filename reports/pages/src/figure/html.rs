@@ -9,6 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::paper::printable;
 use super::{Options, svg};
+use doublehold::palette::{OF_RUN, properties};
 use doublehold::picture::view::View;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -50,7 +51,7 @@ pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
                 meta name="viewport" content="width=device-width";
                 link rel="icon" href="data:,";
                 title { (printable(&view.scenario)) ", seed " (printable(&view.seed)) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style())) }
             }
             body {
                 (header(view))
@@ -69,6 +70,13 @@ pub fn html(view: &View, options: &Options) -> serde_json::Result<String> {
         }
     };
     Ok(page.into_string())
+}
+
+/// The style sheet, with the colours of the page on white and in the dark.
+fn style() -> String {
+    let light = properties(OF_RUN.map(|(name, colour, _)| (name, colour)));
+    let dark = properties(OF_RUN.map(|(name, _, colour)| (name, colour)));
+    format!("\n{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n{STYLE}")
 }
 
 fn header(view: &View) -> Markup {
@@ -133,4 +141,31 @@ fn lists(view: &View) -> Markup {
 /// JSON in which no reader of HTML finds the end of an element, or the beginning of a comment.
 fn inert(json: &str) -> String {
     json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A colour that the script reads and nobody declares would be drawn in black.
+    #[test]
+    fn the_script_and_the_style_have_the_colours_of_the_palette() {
+        let (_, names) = DRAWING.split_once("const COLOURS = \"").expect("the script's list");
+        let (names, _) = names.split_once('"').expect("its end");
+        let read: Vec<&str> = names.split(' ').collect();
+        let used = STYLE.match_indices("var(--").map(|(at, start)| &STYLE[at + start.len()..]);
+        let used = used.map(|rest| rest.split(')').next().unwrap_or(rest));
+        for name in read.iter().copied().chain(used) {
+            assert!(OF_RUN.iter().any(|(known, ..)| *known == name), "`--{name}` is not declared");
+        }
+        for (file, text) in [("css", STYLE), ("page", DRAWING), ("legend", LEGEND), ("hands", HANDS)] {
+            let is_colour = |word: &str| {
+                let digits: String = word.chars().take_while(char::is_ascii_hexdigit).collect();
+                matches!(digits.len(), 3 | 6)
+            };
+            // `#own` is an element; a colour has digits of base sixteen alone.
+            let colour = text.split('#').skip(1).find(|word| is_colour(word));
+            assert_eq!(colour.map(|word| word.chars().take(9).collect::<String>()), None, "{file}");
+        }
+    }
 }

@@ -2,9 +2,10 @@
 
 use doublehold_scenarios::fault::Nature;
 
-use super::inks::{self, BAD, FAINT, INK, Pattern, RULE};
+use super::inks::{self, FAINT, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{SMALL, width};
 use super::paper::{Align, Box2, Paper};
+use doublehold::palette::PAPER;
 use doublehold::picture::view::{View, WriteFate};
 
 /// How an entry's sign is drawn.
@@ -45,7 +46,7 @@ fn entries(view: &View, id: &str) -> Vec<(Sign, &'static str)> {
     let struck = |natures: &[Nature]| {
         lanes.faults.iter().any(|fault| fault.lasts && natures.contains(&fault.kind.nature))
     };
-    let pattern = |pattern: Pattern| Sign::Bar(pattern.fill(id), RULE);
+    let pattern = |pattern: Pattern| Sign::Bar(pattern.fill(id), LANE);
     let held = view.messages.iter().any(|message| !message.held.is_empty() || message.arrived.is_none());
     let late = claims().any(|claim| claim.valid != [(claim.from, claim.to)]);
     let refused = lanes.clients.iter().any(|lane| !lane.refusals.is_empty());
@@ -59,7 +60,11 @@ fn entries(view: &View, id: &str) -> Vec<(Sign, &'static str)> {
         (late, Sign::Tick, "its deadline passes on its own clock"),
         (refused, Sign::Ring, "is refused"),
         (writes(WriteFate::Applied), Sign::Triangle(INK), "write applied"),
-        (writes(WriteFate::Late) || writes(WriteFate::Refused), Sign::Triangle(BAD), "write late or refused"),
+        (
+            writes(WriteFate::Late) || writes(WriteFate::Refused),
+            Sign::Triangle(VIOLATION),
+            "write late or refused",
+        ),
         (
             !lanes.nodes.is_empty(),
             Sign::Bar(inks::pale(0).to_owned(), inks::client(0)),
@@ -70,8 +75,8 @@ fn entries(view: &View, id: &str) -> Vec<(Sign, &'static str)> {
             Sign::Arrow(FAINT, false),
             "message, from when it is sent to when it arrives",
         ),
-        (held, Sign::Arrow(BAD, true), "message that was held, or has not arrived"),
-        (!lanes.overlaps.is_empty(), Sign::Bar(Pattern::Double.fill(id), BAD), "double hold"),
+        (held, Sign::Arrow(VIOLATION, true), "message that was held, or has not arrived"),
+        (!lanes.overlaps.is_empty(), Sign::Bar(Pattern::Double.fill(id), VIOLATION), "double hold"),
         (struck(&[Nature::Stop]), pattern(Pattern::Stop), "code stands still"),
         (struck(&[Nature::Death]), pattern(Pattern::Death), "process gone"),
         (struck(&[Nature::Link, Nature::Message]), pattern(Pattern::Link), "fault of a link"),
@@ -97,7 +102,7 @@ impl Sign {
                 paper.line((x + 16.0, y - 6.0), (x + 16.0, y + 6.0), &attributes, "");
             }
             Sign::Ring => {
-                let attributes = format!(r##"fill="#ffffff" stroke="{}""##, inks::client(0));
+                let attributes = format!(r#"fill="{PAPER}" stroke="{}""#, inks::client(0));
                 paper.circle((x + 14.0, y), 3.0, &attributes, "");
             }
             Sign::Triangle(ink) => {

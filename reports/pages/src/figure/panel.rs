@@ -9,7 +9,7 @@ use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
 use doublehold_scenarios::detail::Message;
 
-use super::inks::{self, BAD, FAINT, INK, Pattern, RULE};
+use super::inks::{self, FAINT, GRID, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{self, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::rows::{Row, Shown, row_of};
@@ -106,10 +106,10 @@ impl<'v> Panel<'v> {
         let (left, right) = (self.scale.left, self.scale.right());
         for (at, _) in self.scale.ticks() {
             let x = self.scale.x(at);
-            self.paper.line((x, self.top()), (x, self.bottom()), r##"stroke="#efefef""##, "");
+            self.paper.line((x, self.top()), (x, self.bottom()), &format!(r#"stroke="{GRID}""#), "");
         }
         for middle in self.rows.iter().map(Row::middle) {
-            self.paper.line((left, middle), (right, middle), &format!(r#"stroke="{RULE}""#), "");
+            self.paper.line((left, middle), (right, middle), &format!(r#"stroke="{LANE}""#), "");
         }
     }
 
@@ -131,7 +131,7 @@ impl<'v> Panel<'v> {
             let (x, to) = (self.scale.inside(overlap.from), self.scale.inside(overlap.to));
             let area = Box2 { x, y: top, width: (to - x).max(1.0), height };
             let attributes = format!(
-                r#"class="overlap" data-predicate="{}" data-from="{}" data-to="{}" fill="{}" stroke="{BAD}" stroke-width="0.8""#,
+                r#"class="overlap" data-predicate="{}" data-from="{}" data-to="{}" fill="{}" stroke="{VIOLATION}" stroke-width="0.8""#,
                 predicates.join(" "),
                 overlap.from.0,
                 overlap.to.0,
@@ -172,8 +172,8 @@ impl<'v> Panel<'v> {
         let (start, end) = ((x1, from + sign * 8.0), (x2, to - sign * 8.0));
         // An upright arrow shows that something was sent, and no more.
         let (ink, marker, dashes) = match (is_held(message), (x2 - x1).abs() < UPRIGHT) {
-            (true, _) => (BAD, "held", r#" stroke-dasharray="4 2""#),
-            (false, true) => (RULE, "", ""),
+            (true, _) => (VIOLATION, "held", r#" stroke-dasharray="4 2""#),
+            (false, true) => (LANE, "", ""),
             (false, false) => (FAINT, "arrow", ""),
         };
         let arrow = match (message.arrived, marker) {
@@ -192,7 +192,7 @@ impl<'v> Panel<'v> {
             self.label(
                 (x + 5.0, y + 3.0),
                 Align::Start,
-                if is_held(message) { BAD } else { INK },
+                if is_held(message) { VIOLATION } else { INK },
                 &words,
                 false,
             );
@@ -221,7 +221,7 @@ impl<'v> Panel<'v> {
 
     /// What is said of a double hold, above its lanes: a line lower where another says so already.
     fn label_of_band(&mut self, x: f64, top: f64, text: &str) {
-        let (at, ink, text) = ((x + 3.0, top + 10.0), BAD.to_owned(), text.to_owned());
+        let (at, ink, text) = ((x + 3.0, top + 10.0), VIOLATION.to_owned(), text.to_owned());
         self.labels.push(Label { at, align: Align::Start, ink, text, bold: true, slack: 0.0, drop: 22.0 });
     }
 

@@ -4,7 +4,7 @@ use doublehold_history::instant;
 use doublehold_scenarios::fault::Nature;
 use doublehold_words::duration;
 
-use super::inks::{BAD, INK, Pattern};
+use super::inks::{INK, Pattern, VIOLATION};
 use super::panel::Panel;
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
@@ -47,7 +47,8 @@ impl Panel<'_> {
             let attributes = format!(r#"{data} fill="{}"{opacity}"#, pattern(fault).fill(self.id));
             self.paper.rect(area, &attributes, &title);
         } else if !is_hint {
-            let attributes = format!(r#"{data} stroke="{BAD}" stroke-width="1.6" stroke-dasharray="3 2""#);
+            let attributes =
+                format!(r#"{data} stroke="{VIOLATION}" stroke-width="1.6" stroke-dasharray="3 2""#);
             self.paper.line((x, top), (x, top + height), &attributes, &title);
         }
         if !is_hint && (!fault.again || self.scale.from > fault.from) {

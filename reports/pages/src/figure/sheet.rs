@@ -3,7 +3,7 @@
 use doublehold_history::instant;
 use doublehold_words::duration;
 
-use super::inks::{self, BAD, FAINT, INK};
+use super::inks::{self, FAINT, INK, VIOLATION};
 use super::insets::{Inset, insets};
 use super::lettering::{self, SIZE, wrapped};
 use super::panel::Panel;
@@ -11,6 +11,7 @@ use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
 use super::{Options, clocks, legend};
+use doublehold::palette::PAPER;
 use doublehold::picture::view::View;
 
 const MARGIN: f64 = 16.0;
@@ -164,13 +165,13 @@ impl Sheet<'_> {
         for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
-            let ink = if line.proves { BAD } else { INK };
+            let ink = if line.proves { VIOLATION } else { INK };
             let down = lane.map_or(top, |row| row.middle() - 9.0);
             let attributes = format!(r#"stroke="{ink}" stroke-width="0.6""#);
             self.paper.line((at, top - 6.0), (x, top), &attributes, "");
             self.paper.line((x, top), (x, down), &format!(r#"{attributes} stroke-dasharray="1 2""#), "");
             let title = format!("{}: {}", instant(line.at), line.words);
-            self.paper.circle((at, top - 13.0), 7.0, &format!(r##"fill="#ffffff" stroke="{ink}""##), &title);
+            self.paper.circle((at, top - 13.0), 7.0, &format!(r#"fill="{PAPER}" stroke="{ink}""#), &title);
             let attributes = format!(r#"font-size="9" fill="{ink}""#);
             self.paper.text((at, top - 10.0), Align::Middle, &attributes, &number.to_string());
         }
@@ -192,7 +193,7 @@ impl Sheet<'_> {
             let before = self.below;
             self.paragraph(&line.words, 110.0, "");
             let attributes =
-                if line.proves { format!(r#"fill="{BAD}" font-weight="bold""#) } else { String::new() };
+                if line.proves { format!(r#"fill="{VIOLATION}" font-weight="bold""#) } else { String::new() };
             self.paper.text(
                 (MARGIN + 22.0, before + 16.0),
                 Align::End,

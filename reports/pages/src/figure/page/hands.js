@@ -15,11 +15,8 @@ function whole() { go(-MARGIN, view.ended + MARGIN); }
 function show(start, end) { const room = Math.max((end - start) * 0.15, end > start ? LEAST : 5e6); go(start - room, end + room); }
 
 function colors() {
-  ink = dark.matches
-    ? { paper: "#16181b", ink: "#e8e8e8", faint: "#a0a4a8", rule: "#44484c", grid: "#24282c", upright: "#5a5e62", bad: "#ff9a57",
-        shade: "#2c3034", shadeLine: "#43484d", deathLine: "#6a7076", clock: "#2f2b14", clockLine: "#5b5424", hint: "#2a2e33", double: "#2e1d14", doubleLine: "#70462a" }
-    : { paper: "#ffffff", ink: "#1a1a1a", faint: "#6b6b6b", rule: "#c8c8c8", grid: "#efefef", upright: "#c8c8c8", bad: "#b84a00",
-        shade: "#e6e6e6", shadeLine: "#cfcfcf", deathLine: "#a8a8a8", clock: "#f7f3cf", clockLine: "#ddd48a", hint: "#dddddd", double: "#fdeee5", doubleLine: "#f0b08a" };
+  const key = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+  ink = Object.fromEntries(COLOURS.split(" ").map((name) => [key(name), colour(name)]));
   hatches.clear();
   drawLegend();
   redraw();

@@ -13,7 +13,7 @@ function signs() {
   const wrote = (...fates) => writes.some((write) => write.arrived !== null && fates.includes(write.fate));
   const struck = (...natures) => view.faults.some((fault) => fault.lasts && natures.includes(fault.kind.nature));
   const held = view.messages.some((message) => message.held.length || message.arrived === null);
-  const color = () => CLIENTS[0], plain = () => ink.ink, soft = () => ink.rule, bad = () => BAD;
+  const color = () => CLIENTS[0], plain = () => ink.ink, soft = () => ink.lane, bad = () => ink.violation;
   const key = () => {
     const area = { x: 3, y: 2, width: 20, height: 10 };
     fill(area, ink.paper); pen.globalAlpha = 0.35; fill(area, CLIENTS[0]); pen.globalAlpha = 1; edge(area, CLIENTS[0]);

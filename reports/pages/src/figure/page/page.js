@@ -2,13 +2,15 @@
 // Draws the run that is beside this script as JSON. No library, no network. Times are nanoseconds of true time.
 const view = JSON.parse(document.getElementById("view").textContent);
 const LEAST = 200e3, MOST = Math.max(600e9, view.ended * 1.1), LEFT = 130, RIGHT = 12, TOP = 40, STRIP = 44;
-const CLIENTS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b5a800"];
-const BAD = "#d55e00";
+// The names of the colours that the style sheet declares, those of clients aside.
+const COLOURS = "paper ink faint lane grid upright violation violation-text shade shade-line death-line clock clock-line hint double double-line";
+const CLIENTS = [1, 2, 3, 4, 5, 6].map((client) => colour("client-" + client));
 const canvas = document.getElementById("canvas"), tip = document.getElementById("tip");
 // What is drawn with; the legend borrows it for its signs.
 let pen = canvas.getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let ink = {};
+function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
 const placeOf = new Map(), first = new Map();
 const MARGIN = view.ended / 50 + 1;
 let from = -MARGIN, to = view.ended + MARGIN, cursor = null, chosen = null, hits = [], labels = [], taken = [];
@@ -180,7 +182,7 @@ function ticks() {
 
 function drawLanes() {
   for (const [at] of ticks()) line(x(at), TOP, x(at), bottom, ink.grid);
-  for (const row of rows) line(LEFT, row.middle, LEFT + width(), row.middle, ink.rule);
+  for (const row of rows) line(LEFT, row.middle, LEFT + width(), row.middle, ink.lane);
 }
 
 function shade(nature) {
@@ -201,7 +203,7 @@ function drawFaults() {
       if (fault.lasts) {
         fill(area, hint ? hatch(ink.paper, ink.hint, 8, 1) : shade(fault.kind.nature));
       } else if (!hint) {
-        line(area.x, area.y, area.x, area.y + area.height, BAD, 1.5, [3, 2]);
+        line(area.x, area.y, area.x, area.y + area.height, ink.violation, 1.5, [3, 2]);
       }
       if (hint) continue;
       const lasts = fault.lasts ? ", for " + span(end - fault.from) : "";
@@ -216,8 +218,8 @@ function drawOverlaps() {
     if (!shows(overlap.from, overlap.to)) continue;
     const area = bar(TOP, bottom - TOP, overlap.from, overlap.to);
     if (overlap.predicate === "P1") fill(area, hatch(ink.double, ink.doubleLine, 10, 1));
-    edge(area, BAD);
-    label(area.x + 3, TOP + (overlap.predicate === "P1" ? 11 : 23), overlap.predicate + ": " + overlap.words, ink.bad, area.width);
+    edge(area, ink.violation);
+    label(area.x + 3, TOP + (overlap.predicate === "P1" ? 11 : 23), overlap.predicate + ": " + overlap.words, ink.violationText, area.width);
   }
 }
 
@@ -242,14 +244,14 @@ function drawMessages(upright) {
     drawn.add(key);
     const sign = rowTo.middle > rowFrom.middle ? 1 : -1, y1 = rowFrom.middle + sign * 8, y2 = rowTo.middle - sign * 8;
     const held = message.held.length > 0 || message.arrived === null;
-    const style = held ? BAD : upright ? ink.upright : ink.faint;
+    const style = held ? ink.violation : upright ? ink.upright : ink.faint;
     line(x1, y1, x2, y2, style, 1, held ? [4, 2] : []);
     if (upright) continue;
     if (message.arrived !== null && end <= to) arrowHead(x1, y1, x2, y2, style);
     const left = Math.max(x1, LEFT), right = Math.min(x2, LEFT + width());
     if (right - left < 6) continue;
     const place = left + (right - left) * 0.4, y = y1 + (y2 - y1) * (place - x1) / (x2 - x1);
-    label(place + 5, y + 3, wordsOf(message), held ? ink.bad : ink.ink);
+    label(place + 5, y + 3, wordsOf(message), held ? ink.violationText : ink.ink);
     hits.push({ message, ends: [x1, y1, x2, y2], at: message.sent });
   }
 }
@@ -289,9 +291,9 @@ function drawClient(row) {
   for (const write of row.client.writes) {
     if (write.arrived === null || !shows(write.arrived, write.arrived)) continue;
     const words = { applied: "write applied", late: "late write applied", refused: "write refused" }[write.fate];
-    const place = x(write.arrived), style = write.fate === "applied" ? ink.ink : BAD;
+    const place = x(write.arrived), style = write.fate === "applied" ? ink.ink : ink.violation;
     pen.fillStyle = style; pen.beginPath(); pen.moveTo(place, y - 1); pen.lineTo(place - 4, y - 8); pen.lineTo(place + 4, y - 8); pen.fill();
-    label(place + 6, y - 2, words, write.fate === "applied" ? ink.ink : ink.bad);
+    label(place + 6, y - 2, words, write.fate === "applied" ? ink.ink : ink.violationText);
     hit({ x: place - 5, y: y - 9, width: 10, height: 9 }, words + ", of " + name + "'s grant " + write.grant, write.arrived);
   }
 }
@@ -310,8 +312,8 @@ function drawNode(row) {
       + (key.until ? ", until it " + how[key.until[1]] : ", until the run ended"), key.from);
     if (!key.until || !shows(end, end)) continue;
     const lost = key.until[1] === "forgotten";
-    line(x(end), area.y - 2, x(end), area.y + 16, lost ? BAD : ink.ink, key.until[1] === "deleted" ? 1 : 2.5);
-    label(x(end) + 3, area.y - 3, how[key.until[1]], lost ? ink.bad : ink.faint);
+    line(x(end), area.y - 2, x(end), area.y + 16, lost ? ink.violation : ink.ink, key.until[1] === "deleted" ? 1 : 2.5);
+    label(x(end) + 3, area.y - 3, how[key.until[1]], lost ? ink.violationText : ink.faint);
   }
 }
 
@@ -332,11 +334,11 @@ function drawStory() {
   const lines = [...view.story.entries()].filter(([, event]) => shows(event.at, event.at));
   const places = beside(lines.map(([, event]) => x(event.at)), LEFT + 8, LEFT + width() - 8);
   lines.forEach(([index, event], nth) => {
-    const place = x(event.at), at = places[nth], style = event.proves ? BAD : ink.ink, row = first.get(event.host);
+    const place = x(event.at), at = places[nth], style = event.proves ? ink.violation : ink.ink, row = first.get(event.host);
     line(at, TOP - 8, place, TOP, style, 0.7);
     line(place, TOP, place, row ? row.middle - 9 : TOP, style, 0.7, [1, 2]);
     pen.fillStyle = ink.paper; pen.strokeStyle = style; pen.beginPath(); pen.arc(at, TOP - 15, 7, 0, 7); pen.fill(); pen.stroke();
-    pen.fillStyle = event.proves ? ink.bad : ink.ink; pen.fillText(index + 1, at, TOP - 12);
+    pen.fillStyle = event.proves ? ink.violationText : ink.ink; pen.fillText(index + 1, at, TOP - 12);
     hit({ x: at - 8, y: TOP - 23, width: 16, height: 16 }, index + 1 + ": " + event.words, event.at);
   });
 }
@@ -349,8 +351,8 @@ function drawProof() {
     const event = view.events[place];
     if (!shows(event.at, event.at)) continue;
     const row = first.get(event.host);
-    line(x(event.at), TOP, x(event.at), bottom, BAD, 1, [6, 3]);
-    if (row) { pen.fillStyle = BAD; pen.beginPath(); pen.arc(x(event.at), row.middle, 4, 0, 7); pen.fill(); }
+    line(x(event.at), TOP, x(event.at), bottom, ink.violation, 1, [6, 3]);
+    if (row) { pen.fillStyle = ink.violation; pen.beginPath(); pen.arc(x(event.at), row.middle, 4, 0, 7); pen.fill(); }
     hit({ x: x(event.at) - 4, y: TOP, width: 8, height: bottom - TOP }, event.words, event.at);
   }
 }
@@ -375,7 +377,7 @@ function drawClocks() {
   for (const strip of strips) {
     const offsets = strip.points.flatMap((point) => point.offsets), least = Math.min(0, ...offsets), greatest = Math.max(0, ...offsets);
     const high = top + 14, low = top + STRIP - 4, y = (offset) => low - (offset - least) / Math.max(greatest - least, 1) * (low - high);
-    line(LEFT, y(0), LEFT + width(), y(0), ink.rule);
+    line(LEFT, y(0), LEFT + width(), y(0), ink.lane);
     pen.save(); pen.beginPath(); pen.rect(LEFT, top, width(), STRIP); pen.clip();
     strip.points.forEach((point, index) => {
       line(x(point.from), y(point.offsets[0]), x(point.to), y(point.offsets[1]), ink.ink, 1.6);
