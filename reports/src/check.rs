@@ -65,19 +65,18 @@ pub use doublehold_lockimpl::{
 };
 pub use doublehold_scenarios::build::World;
 pub use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
+use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
+use doublehold_scenarios::{Engine, OwnLocks, Prepared};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use doublehold_search::many::{Count, Tally};
-pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
-pub use redis::aio::MultiplexedConnection;
-
-use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::{Engine, OwnLocks, Prepared};
 use doublehold_search::many::{Many, run_many};
+pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 use doublehold_words::list;
+pub use redis::aio::MultiplexedConnection;
 
 use self::hushed::Hushed;
 use crate::findings::{self, Shown, counted};

@@ -9,13 +9,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use doublehold_sweeps::records::opening::{self, Refusal};
 use doublehold_words::clean;
 use same_file::Handle;
 use tempfile::NamedTempFile;
 
 use crate::error::CliError;
 use crate::leftovers::leftovers;
-use doublehold_sweeps::records::opening::{self, Refusal};
 
 /// Writes to standard output. A reader that went away has read enough: that is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {

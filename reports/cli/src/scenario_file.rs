@@ -4,7 +4,6 @@
 //! command names the seed, wherever it is said.
 
 use doublehold_scenarios::{Scenario, Seed};
-
 use doublehold_words::shell;
 
 /// What stands for the file in a command where nobody has named one yet.

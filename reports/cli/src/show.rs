@@ -6,7 +6,6 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-
 use doublehold::style::Style;
 
 /// How a result is to be written.

@@ -8,6 +8,7 @@ use doublehold_scenarios::Seed;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::Count;
 use doublehold_search::shrink::Size;
+use doublehold_statistics::Confidence;
 use serde::Serialize;
 
 use super::example::causes;
@@ -15,7 +16,6 @@ use super::rates::counted;
 use super::{Conclusion, Findings, Gap, Shown, WaitBound};
 use crate::found::Counterexample;
 use crate::json::pretty;
-use doublehold_statistics::Confidence;
 
 #[derive(Serialize)]
 struct Search<'a> {

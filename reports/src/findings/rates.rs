@@ -2,7 +2,6 @@
 //! interval. Runs that were never decided count both ways.
 
 use doublehold_search::many::Count;
-
 use doublehold_statistics::{Confidence, PartlyDecided, Scale, bound_words, range_words, rate_words};
 
 /// The sign for a rate that cannot be told.

@@ -52,9 +52,8 @@ use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
-use proptest::prelude::*;
-
 pub use proptest;
+use proptest::prelude::*;
 pub use switches::switches;
 pub use tested::{Broken, Tested};
 pub use weathers::weathers;

@@ -7,6 +7,8 @@ use doublehold_history::Predicate;
 use doublehold_scenarios::Report;
 use doublehold_search::many::Tally;
 use doublehold_search::shrink::{Shrunk, Target};
+use doublehold_statistics::PartlyDecided;
+use doublehold_words::grouped;
 use doublehold_words::list;
 
 use super::regressions::Written;
@@ -14,8 +16,6 @@ use crate::findings::{self, Shown, counted};
 use crate::found::Counterexample;
 use crate::style::Style;
 use crate::text;
-use doublehold_statistics::PartlyDecided;
-use doublehold_words::grouped;
 
 /// A property that was tried. Prints as what was tried and what broke it.
 #[derive(Clone, Debug)]

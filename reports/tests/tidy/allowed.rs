@@ -5,7 +5,7 @@ pub(crate) const WIDE: &[(&str, usize)] =
     &[("reports", 2), ("scenarios", 2), ("scenarios/history", 6), ("sim/redis", 9)];
 
 /// In how many files of each package other imports come before those of `std`.
-pub(crate) const IMPORTS: &[(&str, usize)] = &[("lockimpl", 1), ("reports", 1), ("sim/redis", 1)];
+pub(crate) const IMPORTS: &[(&str, usize)] = &[("lockimpl", 1), ("sim/redis", 1)];
 
 /// How many functions of each package do not say when they fail.
 pub(crate) const ERRORS_SECTIONS: &[(&str, usize)] = &[("sim", 3)];

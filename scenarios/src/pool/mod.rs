@@ -126,7 +126,6 @@ where
 /// # Panics
 ///
 /// If a piece does.
-#[expect(clippy::disallowed_methods, reason = "threads run worlds, and none runs in one")]
 pub fn in_order_here<F: Foreman>(
     crew: Crew,
     foreman: &mut F,

@@ -12,6 +12,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
+use doublehold::found::{Counterexample, counterexample};
+use doublehold::layout::to_ascii;
+use doublehold::outside::Watched;
+use doublehold::style::Style;
+use doublehold::text;
 use doublehold_history::Predicate;
 use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
@@ -22,6 +28,8 @@ use doublehold_scenarios::{
 };
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
+use doublehold_words::several;
+use doublehold_words::shell;
 use doublehold_words::suggest;
 use doublehold_words::{clean, list, shorten};
 
@@ -36,14 +44,6 @@ use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
-use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::found::{Counterexample, counterexample};
-use doublehold::layout::to_ascii;
-use doublehold::outside::Watched;
-use doublehold::style::Style;
-use doublehold::text;
-use doublehold_words::several;
-use doublehold_words::shell;
 
 /// How long no run may end until it is said that the program does not come back.
 const PATIENCE: Duration = Duration::from_secs(60);

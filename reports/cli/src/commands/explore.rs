@@ -10,9 +10,12 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use doublehold::json;
 use doublehold_scenarios::Scenario;
 use doublehold_search::explore::{CLIENTS, Exploration, Explored, Kinds, small_world};
 use doublehold_search::shrink::Target;
+use doublehold_words::grouped;
+use doublehold_words::shell;
 
 use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
@@ -25,9 +28,6 @@ use crate::progress::{bar, speed};
 use crate::show::{Format, Show};
 use crate::stopping::{self, Stopping};
 use crate::troubles::Troubles;
-use doublehold::json;
-use doublehold_words::grouped;
-use doublehold_words::shell;
 
 /// How many placements are tried without being asked twice: some minutes.
 const WITHOUT_YES: u128 = 1_000_000;

@@ -5,7 +5,9 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use clap::Args;
+use doublehold::{json, text};
 use doublehold_history::{History, Overall, judge};
+use doublehold_sweeps::records::opening;
 use doublehold_words::shorten;
 
 use super::meant::{self, Kind};
@@ -13,8 +15,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
-use doublehold::{json, text};
-use doublehold_sweeps::records::opening;
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use doublehold::json;
+use doublehold::layout::{columns, to_ascii, wrap};
+use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
@@ -13,9 +16,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
-use doublehold::json;
-use doublehold::layout::{columns, to_ascii, wrap};
-use doublehold::style::{Paint, Style};
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -5,6 +5,9 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use doublehold::json;
+use doublehold::layout::{left, to_ascii, widest, wrap};
+use doublehold::style::{Paint, Style};
 use doublehold_lockimpl::{Descriptor, Facts, Nodes, Switch, Switches, Value, descriptors};
 use doublehold_words::shorten;
 use doublehold_words::suggest;
@@ -15,9 +18,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
-use doublehold::json;
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -9,10 +9,10 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::weather;
 use doublehold_sweeps::study::Study;
+use doublehold_words::shell;
 use doublehold_words::shorten;
 
 use crate::error::CliError;
-use doublehold_words::shell;
 
 /// What can be under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use doublehold_sweeps::records::{Merged, file_name, files_in, merge, shards};
 use doublehold_sweeps::sweep::Shard;
 use doublehold_words::clean;
 
@@ -10,7 +11,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
-use doublehold_sweeps::records::{Merged, file_name, files_in, merge, shards};
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -22,17 +22,17 @@ pub(crate) mod verify_determinism;
 pub(crate) mod weather;
 pub(crate) mod why;
 
+use doublehold::{json, text};
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
+use doublehold_words::several;
 
 use self::meant::Kind;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::{Format, Show};
-use doublehold::{json, text};
-use doublehold_words::several;
 
 /// Prints a run and says how it came out.
 fn show(mut report: Report, replay: &str, how: Show) -> Result<Exit, CliError> {

@@ -6,6 +6,7 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Detailed, Engine, Prepared, SimEngine};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
+use doublehold_words::shell;
 
 use super::meant::{self, Kind};
 use super::timeline::TimelineFile;
@@ -13,7 +14,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::Show;
-use doublehold_words::shell;
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -5,7 +5,11 @@
 use std::path::Path;
 
 use clap::Args;
+use doublehold_pages::page::{Material, pages};
+use doublehold_sweeps::records::{examples_in, file_name, files_in};
+use doublehold_sweeps::results::Results;
 use doublehold_sweeps::sweep::Shard;
+use doublehold_words::shell;
 use doublehold_words::{clean, marked};
 
 use crate::commands::merge::folder_of;
@@ -14,10 +18,6 @@ use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output;
 use crate::png::png;
-use doublehold_pages::page::{Material, pages};
-use doublehold_sweeps::records::{examples_in, file_name, files_in};
-use doublehold_sweeps::results::Results;
-use doublehold_words::shell;
 
 /// As typed.
 #[derive(Debug, Args)]

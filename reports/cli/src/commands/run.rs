@@ -5,6 +5,7 @@
 mod variants;
 
 use clap::Args;
+use doublehold::json;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
@@ -12,6 +13,7 @@ use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed, SimEngine};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
+use doublehold_words::shell;
 use serde::Serialize;
 
 use super::shared::Changes;
@@ -20,8 +22,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{OutputFile, Written};
 use crate::show::Show;
-use doublehold::json;
-use doublehold_words::shell;
 
 /// The help of `--set`: here a scenario's own faults may be changed as well.
 const CHANGES: &str =

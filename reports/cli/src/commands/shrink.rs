@@ -5,10 +5,12 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use doublehold::findings::name_of;
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
 use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
+use doublehold_words::shell;
 use doublehold_words::{clean, list};
 
 use super::kept_nodes::KeptNodes;
@@ -19,8 +21,6 @@ use crate::exit::Exit;
 use crate::numbers;
 use crate::output::{self, OutputFile};
 use crate::scenario_file;
-use doublehold::findings::name_of;
-use doublehold_words::shell;
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -1,15 +1,15 @@
 //! `doublehold studies`: the studies that come with the program; of one its file.
 
 use clap::Args;
+use doublehold::layout::{beside, widest};
 use doublehold_sweeps::study::{Study, ready};
+use doublehold_words::several;
 
 use super::meant::{Kind, other_kind};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show;
-use doublehold::layout::{beside, widest};
-use doublehold_words::several;
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use doublehold::picture::view::View;
+use doublehold_pages::figure::{self, Options};
 use doublehold_scenarios::Report;
 use doublehold_scenarios::detail::Detail;
 use doublehold_words::shorten;
@@ -10,8 +12,6 @@ use doublehold_words::shorten;
 use crate::error::CliError;
 use crate::output::{OutputFile, Written};
 use crate::png::png;
-use doublehold::picture::view::View;
-use doublehold_pages::figure::{self, Options};
 
 /// A figure to be written.
 pub(crate) struct TimelineFile {

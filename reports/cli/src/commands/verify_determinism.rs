@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use doublehold::json;
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
 use doublehold_words::clean;
 
@@ -16,7 +17,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::bar;
-use doublehold::json;
 
 /// As typed.
 #[derive(Debug, Args)]

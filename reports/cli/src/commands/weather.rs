@@ -1,6 +1,7 @@
 //! `doublehold weather`: the weathers that come with the program; of one its file, with the reason for each number.
 
 use clap::Args;
+use doublehold::layout::{beside, widest};
 use doublehold_scenarios::weather::{preset, presets};
 
 use super::meant::{Kind, other_kind};
@@ -8,7 +9,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show;
-use doublehold::layout::{beside, widest};
 
 /// As typed.
 #[derive(Debug, Args)]

@@ -1,9 +1,9 @@
 //! SWEEPS.md explains every field of a sweep's records, and none that is not there.
 
-use doublehold_scenarios::LeanEngine;
 use std::collections::{BTreeMap, BTreeSet};
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::LeanEngine;
 use doublehold_sweeps::records::{Example, Shrinkage, TimedSentence};
 use doublehold_sweeps::study::Study;
 use doublehold_sweeps::sweep::{Batch, Durations, PredicateCount, Shard, StudyHeader, Sums};

@@ -1,5 +1,7 @@
 //! What stands in the rows: waits, claims, writes, keys.
 
+use doublehold::palette::PAPER;
+use doublehold::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 use doublehold_history::TrueNs;
 use doublehold_history::instant;
 use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
@@ -10,8 +12,6 @@ use super::inks::{self, FAINT, INK, Pattern, VIOLATION};
 use super::panel::{Bar, Panel};
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
-use doublehold::palette::PAPER;
-use doublehold::picture::view::{ClaimBar, ClientLane, KeyBar, WriteFate, WriteMark};
 
 /// How high a bar is.
 const HEIGHT: f64 = 14.0;

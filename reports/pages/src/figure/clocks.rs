@@ -2,13 +2,13 @@
 //!
 //! Every strip has a scale of its own: clocks that are years apart and one that is stepped by a second are both read.
 
+use doublehold::picture::view::{ClockSeries, ClockStretch, View};
 use doublehold_words::duration;
 
 use super::inks::{FAINT, INK, LANE};
 use super::lettering::{SIZE, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::scale::Scale;
-use doublehold::picture::view::{ClockSeries, ClockStretch, View};
 
 /// How high a strip is, with the room above it.
 const HEIGHT: f64 = 44.0;

@@ -4,9 +4,8 @@
 use std::fmt::Write;
 
 use doublehold::palette::run::{CLOCK, DEATH, DOUBLE, LINK, STOP};
-use doublehold::palette::{CLIENTS, PALE_CLIENTS, PAPER};
-
 pub(super) use doublehold::palette::run::{FAINT, GRID, LANE};
+use doublehold::palette::{CLIENTS, PALE_CLIENTS, PAPER};
 pub(super) use doublehold::palette::{INK, VIOLATION};
 
 /// The colour of the client at this place in the scenario.

@@ -1,12 +1,12 @@
 //! What the signs of a figure mean, as far as they are in it.
 
+use doublehold::palette::PAPER;
+use doublehold::picture::view::{View, WriteFate};
 use doublehold_scenarios::fault::Nature;
 
 use super::inks::{self, FAINT, INK, LANE, Pattern, VIOLATION};
 use super::lettering::{SMALL, width};
 use super::paper::{Align, Box2, Paper};
-use doublehold::palette::PAPER;
-use doublehold::picture::view::{View, WriteFate};
 
 /// How an entry's sign is drawn.
 enum Sign {

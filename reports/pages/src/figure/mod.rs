@@ -23,7 +23,6 @@ mod shades;
 mod sheet;
 
 use doublehold::picture::view::View;
-
 pub use html::html;
 
 /// How a figure is to be drawn.

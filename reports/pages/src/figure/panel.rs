@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use doublehold::picture::view::{OverlapSpan, View};
 use doublehold_history::instant;
 use doublehold_history::{LockId, TrueNs};
 use doublehold_scenarios::detail::Message;
@@ -14,7 +15,6 @@ use super::lettering::{self, SMALL, clipped};
 use super::paper::{Align, Box2, Paper};
 use super::rows::{Row, Shown, row_of};
 use super::scale::Scale;
-use doublehold::picture::view::{OverlapSpan, View};
 
 /// A message whose arrow is less wide than this cannot be followed.
 const UPRIGHT: f64 = 3.0;

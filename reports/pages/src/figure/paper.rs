@@ -1,8 +1,8 @@
 //! What an SVG is written with: shapes and texts, escaped, numbers with two decimals.
 //!
-//! Only this file writes a picture's markup. Texts are user input (names of hosts, keys, locks): all of them are escaped
-//! here. Attributes are the caller's own, and stand in the picture as they are given; one that holds what a user wrote
-//! takes it through [`escaped`].
+//! Only this file writes a picture's markup. Texts are user input (names of hosts, keys, locks): all of them are
+//! escaped here. Attributes are the caller's own, and stand in the picture as they are given; one that holds what a
+//! user wrote takes it through [`escaped`].
 //!
 //! ```
 //! use doublehold_pages::figure::paper::{Align, Paper};

@@ -1,9 +1,8 @@
 //! The rows of a panel, from top to bottom: clients, nodes, the resource, and one for each kind of fault of links.
 
+use doublehold::picture::view::{ClientLane, FaultSpan, NodeLane, View};
 use doublehold_history::LockId;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-
-use doublehold::picture::view::{ClientLane, FaultSpan, NodeLane, View};
 
 /// What a row shows.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Faults, behind the lanes of the hosts that they strike: a shade while one lasts, a line where one strikes once.
 
+use doublehold::picture::view::FaultSpan;
 use doublehold_history::instant;
 use doublehold_scenarios::fault::Nature;
 use doublehold_words::duration;
@@ -8,7 +9,6 @@ use super::inks::{INK, Pattern, VIOLATION};
 use super::panel::Panel;
 use super::paper::{Align, Box2};
 use super::rows::{Row, Shown};
-use doublehold::picture::view::FaultSpan;
 
 impl Panel<'_> {
     pub(super) fn shades(&mut self) {

@@ -1,5 +1,7 @@
 //! The whole figure: title, the run's panel, panels of what is small, clocks, sentences.
 
+use doublehold::palette::PAPER;
+use doublehold::picture::view::View;
 use doublehold_history::instant;
 use doublehold_words::duration;
 
@@ -11,8 +13,6 @@ use super::paper::{Align, Box2, Paper, number};
 use super::rows::{Row, rows};
 use super::scale::Scale;
 use super::{Options, clocks, legend};
-use doublehold::palette::PAPER;
-use doublehold::picture::view::View;
 
 const MARGIN: f64 = 16.0;
 /// What the labels of rows take at most.

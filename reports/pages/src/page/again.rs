@@ -2,10 +2,10 @@
 
 use doublehold_sweeps::study::ready;
 use doublehold_sweeps::sweep::StudyHeader;
+use doublehold_words::shell;
 
 use super::document::{Block, Line};
 use super::sheet::Sheet;
-use doublehold_words::shell;
 
 /// What a reader of the numbers must know that is not in them. The crates' own pages say more.
 const NOT_MODELLED: &[&str] = &[

@@ -5,12 +5,12 @@
 use std::cmp::Reverse;
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
+use doublehold_words::{grouped, several};
 
 use super::document::{Block, Line};
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{RANKED, Sheet};
-use doublehold_statistics::{Reason, Scale, Unsupported, bound_words, range_parts, rate_parts};
-use doublehold_words::{grouped, several};
 
 /// Up to so many designs are named in a row.
 const NAMED: usize = 6;

@@ -1,13 +1,13 @@
 //! What was assumed, in words: the study's sentences, the faults, the worlds, what each predicate means.
 
 use doublehold_sweeps::sweep::{DesignHeader, StudyHeader, WeatherLine};
+use doublehold_words::several;
+use doublehold_words::{digits, rough};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
 use super::world::{self, World};
-use doublehold_words::several;
-use doublehold_words::{digits, rough};
 
 pub(crate) fn assumptions(sheet: &Sheet<'_>) -> Vec<Block> {
     let header = &sheet.results.header;

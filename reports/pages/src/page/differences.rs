@@ -5,12 +5,12 @@
 use std::cmp::Ordering;
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{Scale, rate_parts};
+use doublehold_words::several;
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::Figures;
 use super::sheet::{COLUMNS, Sheet};
-use doublehold_statistics::{Scale, rate_parts};
-use doublehold_words::several;
 
 /// More pairs than this are not listed: the page would be nothing else.
 const PAIRS: usize = 500;

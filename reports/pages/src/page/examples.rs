@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::document::{Block, Figure, Line};
-use super::sheet::Sheet;
 use doublehold_sweeps::records::Example;
 use doublehold_words::several;
+
+use super::document::{Block, Figure, Line};
+use super::sheet::Sheet;
 
 pub(crate) fn examples(sheet: &Sheet<'_>) -> Vec<Block> {
     if sheet.examples.is_empty() {

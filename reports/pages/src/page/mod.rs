@@ -34,12 +34,13 @@ mod spread;
 mod strata;
 mod world;
 
-use self::document::{Block, Document, Line};
-use self::sheet::Sheet;
 use doublehold::layout::{left, widths};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::Results;
 use doublehold_words::several;
+
+use self::document::{Block, Document, Line};
+use self::sheet::Sheet;
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_words::list;
-
-use super::Material;
 use doublehold_sweeps::records::shards;
 use doublehold_sweeps::results::Totals;
+use doublehold_words::list;
 use doublehold_words::{grouped, several};
+
+use super::Material;
 
 pub(crate) fn notes(material: &Material) -> Vec<String> {
     let mut notes = Vec::new();

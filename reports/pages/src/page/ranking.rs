@@ -1,17 +1,17 @@
 //! The ranking of designs at one point of the grid: rates by run, by grant and by hour; waits and overlaps.
 
 use doublehold_history::Predicate;
+use doublehold_statistics::{
+    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
+};
 use doublehold_words::clean;
+use doublehold_words::{digits, rough, rough_beside, share};
+use doublehold_words::{grouped, several};
 
 use super::document::{Block, Entry, Line, Table};
 use super::rates::{Figures, Rate, SURE};
 use super::sheet::{COLUMNS, RANKED, Sheet};
 use super::spread::Spread;
-use doublehold_statistics::{
-    Estimate, Interval, Reason, Scale, Unsupported, bound_words, estimate_words, range_parts, rate_parts,
-};
-use doublehold_words::{digits, rough, rough_beside, share};
-use doublehold_words::{grouped, several};
 
 /// What a rate is told in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-
-use super::spread::Spread;
 use doublehold_statistics::{
     Confidence, Estimate, Exposure, Interval, PartlyDecided, Reason, Unsupported, undecided_matter,
 };
 use doublehold_sweeps::results::{Cell, Results, Totals};
+
+use super::spread::Spread;
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;

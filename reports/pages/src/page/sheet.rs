@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-
-use super::document::Line;
-use super::rates::{Figures, SURE};
 use doublehold_statistics::{Interval, Scale};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::{Apart, Pairs, Results};
+
+use super::document::Line;
+use super::rates::{Figures, SURE};
 
 /// By what designs are ranked.
 pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];

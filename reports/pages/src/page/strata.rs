@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-
-use super::document::{Block, Entry, Line, Table};
-use super::rates::{Figures, SURE};
-use super::sheet::{COLUMNS, Sheet};
 use doublehold_statistics::{
     Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
 use doublehold_sweeps::results::Totals;
 use doublehold_words::{digits, share};
 use doublehold_words::{grouped, several};
+
+use super::document::{Block, Entry, Line, Table};
+use super::rates::{Figures, SURE};
+use super::sheet::{COLUMNS, Sheet};
 
 /// A warning that the runs themselves decide which numbers are stated. Its figures are from a test, which draws worlds
 /// whose rate is known.

@@ -4,9 +4,10 @@
 //! known. The thick line is where the rate leaves zero: on one side of it something was seen. Cells are as large as
 //! each other, whatever their values are.
 
+use doublehold_words::{end, is_small, power, share};
+
 use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WHITE, WIDTH, draw};
 use super::frame::Field;
-use doublehold_words::{end, is_small, power, share};
 
 /// Rates over two parameters.
 pub(crate) struct Heat {

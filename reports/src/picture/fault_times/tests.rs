@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::fault::{Fault, Way};
-
 use doublehold_sim::{ClockKind, Seed, Stream};
 
 use super::*;

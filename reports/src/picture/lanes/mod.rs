@@ -14,6 +14,7 @@ mod pen;
 use doublehold_history::TrueNs;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 
+use self::pen::Pen;
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::facts::Facts;
@@ -21,8 +22,6 @@ use super::legend::Used;
 use super::story::Story;
 use super::view::Lanes;
 use crate::style::{Paint, Style};
-
-use self::pen::Pen;
 
 /// Every instant that deserves a column: where something in a lane begins or ends, as far as it matters.
 pub(super) fn moments(lanes: &Lanes, facts: &Facts<'_>) -> Vec<TrueNs> {

@@ -15,20 +15,19 @@ mod messages;
 mod nodes;
 mod overlaps;
 
+pub use clocks::{ClockSeries, ClockStretch};
 use doublehold_history::{LockId, Predicate, TrueNs};
 use doublehold_scenarios::detail::{Detail, Message};
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_words::clean;
-use serde::Serialize;
-
-pub use clocks::{ClockSeries, ClockStretch};
 pub use events::EventLine;
 pub use evidence::EvidenceLine;
 pub use lanes::{
     ClaimBar, ClientLane, DeadlineMark, FaultSpan, KeyBar, Lanes, NodeLane, OverlapSpan, Wait, WriteFate,
     WriteMark,
 };
+use serde::Serialize;
 
 use super::cause::{self, Account};
 use super::facts::Facts;

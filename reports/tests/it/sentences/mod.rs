@@ -16,7 +16,6 @@ use doublehold_scenarios::format::Source;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{Engine, Prepared, SimEngine, catalog};
 use regex_lite::Regex;
-
 use rules::RULES;
 use seen::Seen;
 use several::{of_one, plain};

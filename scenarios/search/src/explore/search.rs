@@ -14,8 +14,8 @@ use super::batches::{Batch, Batches};
 use super::found::{Explored, Tried};
 use super::place::Place;
 
-/// How many batches a thread may be ahead of the first that is not added yet: what is handed out is finished, also where
-/// the search is stopped.
+/// How many batches a thread may be ahead of the first that is not added yet: what is handed out is finished, also
+/// where the search is stopped.
 const AHEAD: usize = 2;
 
 impl<P: Stepped> Exploration<P> {

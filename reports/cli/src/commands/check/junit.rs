@@ -1,13 +1,11 @@
 //! A search as JUnit XML, which CI systems show: a test case for each predicate that was asked about, and one for the
 //! lock's own panics. A message says what, why, and how to see it again, since many systems show nothing else.
 
-use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
-
-use doublehold_scenarios::Seed;
-use doublehold_search::shrink::Target;
-
 use doublehold::findings::{Findings, Gap, causes, name_of, words_of};
 use doublehold::style::Style;
+use doublehold_scenarios::Seed;
+use doublehold_search::shrink::Target;
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 pub(super) fn xml(findings: &Findings) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(findings.title.clone());
@@ -64,12 +62,12 @@ fn failure(findings: &Findings, target: Target, first: Seed) -> TestCaseStatus {
 mod tests {
     use std::collections::BTreeMap;
 
+    use doublehold::findings::Conclusion;
+    use doublehold::outside::Outside;
     use doublehold_history::Predicate;
     use doublehold_search::many::{Count, Tally};
 
     use super::*;
-    use doublehold::findings::Conclusion;
-    use doublehold::outside::Outside;
 
     fn findings(tally: Tally) -> Findings {
         Findings {

@@ -5,10 +5,15 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use doublehold::findings::name_of;
+use doublehold::findings::{Findings, Shown};
+use doublehold::found::Counterexample;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_search::shrink::Target;
+use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_words::clean;
+use doublehold_words::shell;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};
@@ -16,11 +21,6 @@ use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
 use crate::scenario_file;
-use doublehold::findings::name_of;
-use doublehold::findings::{Findings, Shown};
-use doublehold::found::Counterexample;
-use doublehold_sweeps::records::opening::ELSEWHERE;
-use doublehold_words::shell;
 
 pub(super) struct Place {
     folder: Folder,

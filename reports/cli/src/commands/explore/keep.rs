@@ -5,17 +5,17 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use doublehold::findings::name_of;
 use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::explore::{Exploration, Explored};
 use doublehold_search::shrink::Target;
+use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_words::clean;
 
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
 use crate::scenario_file;
-use doublehold::findings::name_of;
-use doublehold_sweeps::records::opening::ELSEWHERE;
 
 /// More than any search keeps that ends in a day.
 const KEPT_MAX_BYTES: u64 = 4 << 30;

@@ -1,14 +1,19 @@
 //! What a search came to, in words and as JSON. How long it took is no part of it.
 
-use doublehold_scenarios::SimEngine;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use doublehold::findings::{name_of, with_way_out};
+use doublehold::layout::{to_ascii, wrap};
+use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
+use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_search::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
 use doublehold_search::shrink::Target;
+use doublehold_words::shell;
 use doublehold_words::{clean, list};
+use doublehold_words::{grouped, several};
 use serde::Serialize;
 
 use super::keep::Scenarios;
@@ -17,11 +22,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::scenario_file;
 use crate::troubles::Troubles;
-use doublehold::findings::{name_of, with_way_out};
-use doublehold::layout::{to_ascii, wrap};
-use doublehold::style::{Paint, Style};
-use doublehold_words::shell;
-use doublehold_words::{grouped, several};
 
 /// How many groups of minimal placements are printed for one predicate.
 const MAX_GROUPS: usize = 12;

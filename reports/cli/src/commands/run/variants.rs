@@ -1,5 +1,8 @@
 //! `doublehold run --all-variants`: a scenario and each of its variants from one seed, a line for each.
 
+use doublehold::layout::{left, to_ascii, widest, wrap};
+use doublehold::style::{Paint, Style};
+use doublehold::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
 use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
 use doublehold_search::cause::explained;
@@ -11,9 +14,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 use crate::show::Format;
-use doublehold::layout::{left, to_ascii, widest, wrap};
-use doublehold::style::{Paint, Style};
-use doublehold::{json, text};
 
 pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let (name, sets) = (&arguments.scenario, arguments.changes.read()?);

@@ -14,9 +14,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
+use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
 use doublehold_words::clean;
+use doublehold_words::shell;
+use doublehold_words::{grouped, several};
 
 use super::meant::{Kind, other_kind};
 use super::shared::Jobs;
@@ -26,9 +29,6 @@ use crate::folder::Folder;
 use crate::output;
 use crate::progress::{bar, speed};
 use crate::stopping::{self, Stopping};
-use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
-use doublehold_words::shell;
-use doublehold_words::{grouped, several};
 
 /// How long no run may end until it is said that the program does not come back.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 
 use doublehold_history::Predicate;
 use doublehold_sweeps::records::{Example, Shrinkage, TimedSentence};
-
 use made::{Folder, batch, header, report, stderr, stdout};
 
 /// Two designs at three points, with an example. Pages of it are in `golden/`, to be read in review.
