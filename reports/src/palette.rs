@@ -20,7 +20,7 @@ const VERMILLION: Colour = "#d55e00";
 pub const CLIENTS: [Colour; 6] = [BLUE, ORANGE, GREEN, PINK, SKY, "#b5a800"];
 /// The same, mixed with white: a third of it.
 pub const PALE_CLIENTS: [Colour; 6] = ["#aad0e6", "#f7deaa", "#aaddd0", "#efd3e2", "#c8e6f7", "#e6e2aa"];
-/// Designs of a study, in their order.
+/// Designs of a study, in their order: without the yellow that white paper swallows. Neighbours differ in lightness too.
 pub const DESIGNS: [Colour; 7] = [BLUE, VERMILLION, "#000000", GREEN, PINK, ORANGE, SKY];
 /// Double holds, late writes, lost keys, as paint.
 pub const VIOLATION: Colour = VERMILLION;
@@ -59,7 +59,7 @@ pub mod sweep {
     pub const GRID: Colour = "#dedede";
     /// Words beside a plot.
     pub const WORDS: Colour = "#5a5a5a";
-    /// Rates, from the least to the greatest.
+    /// Rates, from the least to the greatest: ColorBrewer's yellow, green and blue, each darker than the one before.
     pub const RATES: [Colour; 8] =
         ["#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#081d58"];
     /// A rate that nobody knows.
@@ -114,29 +114,6 @@ pub fn properties(colours: impl IntoIterator<Item = (&'static str, Colour)>) -> 
     format!(":root {{ {} }}\n", declared.join(" "))
 }
 
-/// Red, green and blue.
-///
-/// # Panics
-///
-/// Unless the colour is written as `#rrggbb`.
-pub const fn channels(colour: Colour) -> [u8; 3] {
-    let digits = colour.as_bytes();
-    assert!(digits.len() == 7 && digits[0] == b'#', "a colour is written as #rrggbb");
-    [pair(digits[1], digits[2]), pair(digits[3], digits[4]), pair(digits[5], digits[6])]
-}
-
-const fn pair(high: u8, low: u8) -> u8 {
-    digit(high) * 16 + digit(low)
-}
-
-const fn digit(letter: u8) -> u8 {
-    match letter {
-        b'0'..=b'9' => letter - b'0',
-        b'a'..=b'f' => letter - b'a' + 10,
-        _ => panic!("a colour has digits from 0 to f"),
-    }
-}
-
 /// The terminal's own sixteen colours, so that they fit the reader's theme: the parameters of its "select graphic
 /// rendition" sequence.
 pub(crate) mod terminal {
@@ -161,15 +138,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colour_is_read_and_declared() {
-        assert_eq!(channels("#0072b2"), [0, 114, 178]);
+    fn colours_are_declared_as_a_style_sheet_has_them() {
         assert_eq!(
             properties([("ink", INK), ("paper", PAPER)]),
             ":root { --ink: #1a1a1a; --paper: #ffffff; }\n"
         );
         let all = OF_RUN.iter().flat_map(|(_, light, dark)| [light, dark]);
         for colour in all.chain(OF_SWEEP.iter().map(|(_, colour)| colour)) {
-            let _digits = channels(colour);
+            let digits = colour.strip_prefix('#').expect("a colour begins with its mark");
+            assert!(digits.len() == 6 && digits.bytes().all(|it| it.is_ascii_hexdigit()), "{colour}");
         }
     }
 }

@@ -16,6 +16,8 @@
 
 use std::fmt::Write;
 
+use crate::palette::PAPER;
+
 /// Elements under each other, in the order in which they are drawn.
 #[derive(Debug, Default)]
 pub struct Paper {
@@ -68,7 +70,7 @@ impl Paper {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" {attributes}>\n{beneath}<rect width=\"{width}\" height=\"{height}\" \
-             fill=\"#ffffff\"/>\n{}</svg>\n",
+             fill=\"{PAPER}\"/>\n{}</svg>\n",
             self.markup
         )
     }

@@ -10,6 +10,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use doublehold::palette::{OF_SWEEP, properties};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Figure, Line, Span, Table};
@@ -30,7 +31,7 @@ pub(crate) fn html(document: &Document) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
                 title { (document.title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(properties(OF_SWEEP))) (PreEscaped(STYLE)) }
             }
             body {
                 main {

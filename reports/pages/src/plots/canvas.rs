@@ -1,5 +1,10 @@
 //! Shapes and text on a sheet, in the colours, dashes and markers that designs are told apart by.
 
+use doublehold::palette::DESIGNS;
+
+pub(super) use doublehold::palette::sweep::{GRID as FAINT, WORDS as GREY};
+pub(super) use doublehold::palette::{INK, PAPER as WHITE};
+
 use crate::figure::paper::{Align, Box2, Paper, number};
 
 /// How wide plots are, in pixels of the page.
@@ -8,14 +13,6 @@ pub(super) const WIDTH: f64 = 1_060.0;
 pub(super) const TEXT: f64 = 13.0;
 /// Heights of a line for one of its font.
 const LINE: f64 = 1.24;
-
-pub(super) const WHITE: &str = "#ffffff";
-pub(super) const INK: &str = "#1a1a1a";
-pub(super) const FAINT: &str = "#dedede";
-pub(super) const GREY: &str = "#5a5a5a";
-
-/// Okabe and Ito's colours, without the yellow that white paper swallows. Neighbours differ in lightness too.
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Lengths of ink and of gap, in turns.
 const DASHES: [&[f64]; 5] = [&[], &[9.0, 5.0], &[2.5, 4.0], &[14.0, 4.0, 3.0, 4.0], &[5.0, 3.0]];
@@ -167,7 +164,7 @@ impl Look {
     }
 
     pub(super) fn colour(self) -> &'static str {
-        COLOURS[self.number % COLOURS.len()]
+        DESIGNS[self.number % DESIGNS.len()]
     }
 
     fn dash(self) -> &'static [f64] {

@@ -4,6 +4,7 @@
 //! known. The thick line is where the rate leaves zero: on one side of it something was seen. Cells are as large as
 //! each other, whatever their values are.
 
+use doublehold::palette::sweep::{RATES as SHADES, UNKNOWN};
 use doublehold_words::{end, is_small, power, share};
 
 use super::canvas::{Canvas, GREY, INK, Side, Spot, TEXT, WHITE, WIDTH, draw};
@@ -33,10 +34,6 @@ pub(crate) struct Reference {
     pub(crate) places: Vec<(f64, f64)>,
 }
 
-/// ColorBrewer's yellow, green and blue: each darker than the one before.
-const SHADES: [&str; 8] =
-    ["#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#081d58"];
-const UNKNOWN: &str = "#c8c8c8";
 const LEGEND: f64 = 170.0;
 const LEFT: f64 = 92.0;
 const FIELD: f64 = 300.0;
