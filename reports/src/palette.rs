@@ -20,7 +20,8 @@ const VERMILLION: Colour = "#d55e00";
 pub const CLIENTS: [Colour; 6] = [BLUE, ORANGE, GREEN, PINK, SKY, "#b5a800"];
 /// The same, mixed with white: a third of it.
 pub const PALE_CLIENTS: [Colour; 6] = ["#aad0e6", "#f7deaa", "#aaddd0", "#efd3e2", "#c8e6f7", "#e6e2aa"];
-/// Designs of a study, in their order: without the yellow that white paper swallows. Neighbours differ in lightness too.
+/// Designs of a study, in their order: without the yellow that white paper swallows. Neighbours differ in lightness
+/// too.
 pub const DESIGNS: [Colour; 7] = [BLUE, VERMILLION, "#000000", GREEN, PINK, ORANGE, SKY];
 /// Double holds, late writes, lost keys, as paint.
 pub const VIOLATION: Colour = VERMILLION;
