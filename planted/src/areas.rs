@@ -23,9 +23,19 @@ pub(crate) struct Area {
     files: Vec<String>,
     /// The test binaries that are asked: `doublehold-scenarios:lib`, `doublehold-cli:it`.
     pub(crate) tests: Vec<String>,
+    /// Of the tests `it`, which have a module for each subject, those that are asked where no hint says which.
+    #[serde(default)]
+    pub(crate) modules: Vec<String>,
     /// Further arguments for cargo, such as a feature that the code is behind.
     #[serde(default)]
     pub(crate) cargo: Vec<String>,
+}
+
+impl Area {
+    /// True if a module of `it` is asked.
+    pub(crate) fn has(&self, module: &str) -> bool {
+        self.modules.is_empty() || self.modules.iter().any(|known| known == module)
+    }
 }
 
 /// A fault that a person wrote down, because no rule would make it.

@@ -27,8 +27,8 @@ pub(crate) enum Outcome {
     Survived { asked: usize },
 }
 
-/// Switches each of these faults on for the tests that come by it, quickest first; `asks` tells whether the tests of a
-/// binary are asked about a fault.
+/// Switches each of these faults on for the tests that come by it, quickest first; `asks` tells whether a
+/// binary is asked about a fault, or one of its tests.
 ///
 /// # Errors
 ///
@@ -37,21 +37,24 @@ pub(crate) fn hunt(
     faults: &[Fault],
     left: &[usize],
     binaries: &[Binary],
-    asks: impl Fn(usize, &Binary) -> bool + Sync,
+    asks: impl Fn(usize, &Binary, Option<&str>) -> bool + Sync,
     folder: &Path,
 ) -> Result<BTreeMap<usize, Outcome>> {
-    let is_asked = |binary: &&Binary| left.iter().any(|number| asks(*number, binary));
+    let is_asked = |binary: &&Binary| left.iter().any(|number| asks(*number, binary, None));
     let binaries: Vec<Binary> = binaries.iter().filter(is_asked).cloned().collect();
     eprintln!(
         "running each test of {} binaries by itself, to learn which faults it comes by",
         binaries.len()
     );
-    let mut tests = suite::suite(&binaries, &folder.join("come-by"))?;
+    let mut tests = suite::suite(&binaries, &folder.join("come-by"), |binary, test| {
+        left.iter().any(|number| asks(*number, binary, Some(test)))
+    })?;
     tests.sort_by_key(|test| test.takes);
     eprintln!("switching on {} faults, one at a time, for {} tests", left.len(), tests.len());
     let ended = AtomicUsize::new(0);
     let found = each(left, |_, number| {
-        let may = |test: &&Test| test.comes_by.contains(number) && asks(*number, &test.binary);
+        let may =
+            |test: &&Test| test.comes_by.contains(number) && asks(*number, &test.binary, Some(&test.name));
         let outcome = first_of(tests.iter().filter(may), *number)?;
         let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
         if let Outcome::Survived { asked } = outcome {
@@ -74,7 +77,7 @@ pub(crate) fn remembered(
     faults: &[Fault],
     tried: &[usize],
     binaries: &[Binary],
-    asks: impl Fn(usize, &Binary) -> bool,
+    asks: impl Fn(usize, &Binary, Option<&str>) -> bool,
     hints: &BTreeMap<String, Hint>,
 ) -> Result<BTreeMap<usize, Outcome>> {
     let hint = |number: &usize| hints.get(&faults[*number].name());
@@ -82,7 +85,7 @@ pub(crate) fn remembered(
     let tests = suite::named(binaries, &wanted)?;
     let test_of = |number: &usize| {
         let Hint::Test { name, .. } = hint(number)? else { return None };
-        let is_it = |test: &&Test| test.called() == *name && asks(*number, &test.binary);
+        let is_it = |test: &&Test| test.called() == *name && asks(*number, &test.binary, None);
         Some((*number, tests.iter().find(is_it)?))
     };
     let known: Vec<(usize, &Test)> = tried.iter().filter_map(test_of).collect();

@@ -98,9 +98,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut broken: BTreeSet<usize> =
         (0..faults.len()).filter(|number| !is_built(&faults[*number])).collect();
     let binaries = built(&root, &hinted(&areas, &owners, &faults, &hints), &faults, &mut broken)?;
-    let asks = |fault: usize, binary: &Binary| {
+    let asks = |fault: usize, binary: &Binary, test: Option<&str>| {
         let area = &areas[owners[fault]];
-        area.tests.contains(&binary.name) && area.cargo == binary.arguments
+        let is_of = |test: &str| test.split("::").next().is_some_and(|module| area.has(module));
+        area.tests.contains(&binary.name)
+            && area.cargo == binary.arguments
+            && (!binary.name.ends_with(":it") || test.is_none_or(is_of))
     };
     let hopeful = left(&faults, &outcomes, &broken);
     outcomes.extend(hunt::remembered(&faults, &hopeful, &binaries, asks, &hints)?);

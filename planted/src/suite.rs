@@ -56,16 +56,21 @@ impl Test {
     }
 }
 
-/// All tests of these binaries, after each was run once with all faults off; those that take too long are left out.
+/// All tests of these binaries that are asked, after each was run once with all faults off; those that take too long are left out.
 ///
 /// # Errors
 ///
 /// If a test fails though no fault is on, or cannot be started.
-pub(crate) fn suite(binaries: &[Binary], folder: &Path) -> Result<Vec<Test>> {
+pub(crate) fn suite(
+    binaries: &[Binary],
+    folder: &Path,
+    is_asked: impl Fn(&Binary, &str) -> bool,
+) -> Result<Vec<Test>> {
     fs::create_dir_all(folder)?;
     let mut named = Vec::new();
     for binary in binaries {
-        named.extend(names(binary)?.into_iter().map(|name| (binary.clone(), name)));
+        let asked = names(binary)?.into_iter().filter(|name| is_asked(binary, name));
+        named.extend(asked.map(|name| (binary.clone(), name)));
     }
     let tests = each(&named, |number, (binary, name)| {
         let path = folder.join(number.to_string());
