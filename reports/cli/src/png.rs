@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options as Reading, Tree, fontdb};
+use resvg::usvg::{ImageHrefResolver, Options as Reading, Tree, fontdb};
 use thiserror::Error;
 
 /// Pixels for each of the figure's: small text can be read on a slide.
@@ -55,12 +55,15 @@ fn painted(tree: &Tree, (width, height): (f64, f64), sharpness: f64) -> Result<V
     picture.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
 }
 
-/// The one font there is.
+/// With the one font there is, and without pictures in the picture: a figure has none, and one that came with records
+/// shall open no file of this machine.
 fn reading() -> Reading<'static> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_source(fontdb::Source::Binary(Arc::new(dejavu::sans::regular())));
     fonts.set_sans_serif_family("DejaVu Sans");
-    Reading { fontdb: Arc::new(fonts), ..Reading::default() }
+    let nothing =
+        ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
+    Reading { fontdb: Arc::new(fonts), image_href_resolver: nothing, ..Reading::default() }
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     ];
     if arguments.png {
         for (name, svg) in &pages.plots {
-            let drawn = png(svg).map_err(|error| CliError::Format(format!("the plot `{name}`: {error}")))?;
+            let drawn = png(svg).map_err(|error| {
+                CliError::Format(format!("the plot `{name}`: {}", clean(&error.to_string())))
+            })?;
             files.push((format!("{name}.png"), drawn));
         }
     }
