@@ -6,8 +6,7 @@ use std::process::Command;
 #[test]
 fn the_readmes_picture_is_what_its_command_prints() {
     let readme = include_str!("../../../../README.md");
-    let (_, block) =
-        readme.split_once("$ cargo run -- run clock-jump\n").expect("the first command");
+    let (_, block) = readme.split_once("$ cargo run -- run clock-jump\n").expect("the first command");
     let (shown, _) = block.split_once("```").expect("the end of the block");
     let output = Command::new(env!("CARGO_BIN_EXE_doublehold"))
         .args(["run", "clock-jump", "--color", "never"])

@@ -1,7 +1,6 @@
 //! Shapes and text on a sheet, in the colours, dashes and markers that designs are told apart by.
 
 use doublehold::palette::DESIGNS;
-
 pub(super) use doublehold::palette::sweep::{GRID as FAINT, WORDS as GREY};
 pub(super) use doublehold::palette::{INK, PAPER as WHITE};
 

@@ -4,7 +4,7 @@
 //! colours of Okabe and Ito, which people who see colours differently tell apart. Every estimate has its error bar.
 //! Legends stand beside the data, never on it.
 //!
-//! Markup is written by [`doublehold::figure::paper`], as in the figure of a run. Axes are our own: rates and durations
+//! Markup is written by [`crate::figure::paper`], as in the figure of a run. Axes are our own: rates and durations
 //! over many powers of ten, with zero in sight.
 //!
 //! # Map, in reading order
