@@ -1,7 +1,7 @@
 //! The colours of all pictures and pages, each named after the thing it is the colour of. Nothing else writes a colour.
 //!
 //! The palette is Okabe and Ito's, which colour-blind readers can tell apart. Style sheets get the colours as custom
-//! properties ([`properties`]), which scripts read there; terminals have colours of their own ([`terminal`]).
+//! properties ([`properties`]), which scripts read there; terminals have colours of their own (`terminal`).
 //!
 //! A violation has two colours: one to paint with, and a darker one for text on paper, where the first is too pale to
 //! be read. In the dark the first is kept, and the text is lighter.

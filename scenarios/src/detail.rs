@@ -1,6 +1,6 @@
 //! What a picture of a run shows besides its report: each message with its words, and how each host's clocks ran.
 //!
-//! Pure data, made by [`PreparedSim::run_with_detail`](crate::PreparedSim::run_with_detail), and only there: a run that
+//! Pure data, made by [`Detailed::run_with_detail`](crate::Detailed::run_with_detail), and only there: a run that
 //! is judged or reported does not pay for it.
 
 use doublehold_history::{Reading, TrueNs};

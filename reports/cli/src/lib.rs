@@ -8,7 +8,7 @@
 //! - `show`, `exit`, `error`, `troubles`: what all of them share; `numbers`: hints on numbers as people type them
 //! - `scenario_file`: scenarios as texts; `progress`: the bar of long commands
 //! - `output`, `folder`: stdout and files, `leftovers` of which none stay, and `stopping` in between
-//! - [`serve`]: the simulated nodes on real ports
+//! - `serve`: the simulated nodes on real ports
 
 mod cli;
 mod commands;

@@ -29,8 +29,7 @@
 //! # Map, in reading order
 //!
 //! - `event`, `history`: what a history says; `jsonl`: how it is read from and written to a file
-//! - `verdict`: what a check says; `sentences`: how evidence reads as a sentence; [`words`]: small wording that
-//!   every report shares
+//! - `verdict`: what a check says; `sentences`: how evidence reads as a sentence
 //! - `claims`: when a client believed in its grant, and when it was entitled to
 //! - `overlap`: P1 and P2; `stale_effect`: P3; `transactions`, `components`, `anomaly`: P4; `wrong_release`: WR;
 //!   `waits`, `liveness`: LV

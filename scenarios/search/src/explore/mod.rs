@@ -31,7 +31,7 @@
 //! # What it costs
 //!
 //! Runs go through the [`LeanEngine`]; what is shown is run again through redis-rs
-//! ([`Exploration::is_so_through_redis_rs`]), where a request that is given up at once is not sent. Memory grows by the
+//! ([`Exploration::is_so_on`]), where a request that is given up at once is not sent. Memory grows by the
 //! hash of each different run, 8 bytes in a B-tree, and by the minimal sets that are smaller than the largest tried.
 
 mod batches;
