@@ -52,7 +52,7 @@ impl Default for Options {
 /// ```
 /// use doublehold_pages::figure::{Options, svg};
 /// use doublehold::picture::view::View;
-/// use doublehold_scenarios::{Engine, SimEngine, catalog};
+/// use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
 ///
 /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
 /// let (report, _, detail) = paused.run_with_detail(7);

@@ -114,7 +114,7 @@ impl View {
     ///
     /// ```
     /// use doublehold::picture::view::View;
-    /// use doublehold_scenarios::{Engine, SimEngine, catalog};
+    /// use doublehold_scenarios::{Detailed, Engine, SimEngine, catalog};
     ///
     /// let paused = SimEngine.prepare(&catalog::load("lease-pause", &[])?)?;
     /// let (report, _, detail) = paused.run_with_detail(7);
