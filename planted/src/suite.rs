@@ -56,7 +56,8 @@ impl Test {
     }
 }
 
-/// All tests of these binaries that are asked, after each was run once with all faults off; those that take too long are left out.
+/// All tests of these binaries that are asked, after each was run once with all faults off; those that take too
+/// long are left out.
 ///
 /// # Errors
 ///
