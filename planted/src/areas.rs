@@ -65,7 +65,7 @@ pub(crate) struct Survivor {
 #[serde(deny_unknown_fields)]
 struct Areas {
     area: Vec<Area>,
-    /// How paths began when the faults of their files were chosen, by how they begin now.
+    /// The beginnings of paths when the faults of their files were chosen, by those of today.
     #[serde(default)]
     formerly: BTreeMap<String, String>,
 }

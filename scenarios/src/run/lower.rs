@@ -36,7 +36,7 @@ impl Cast {
         (index < self.count()).then_some(HostIndex(index))
     }
 
-    /// What a host of the world is in the history; `None` for the observer.
+    /// The member of the history that a host of the world is; `None` for the observer.
     pub fn member_of_world(&self, host: HostId) -> Option<Member> {
         self.of_world(host).map(|host| self.member(host))
     }
@@ -48,7 +48,7 @@ impl Cast {
 }
 
 impl Fault {
-    /// What the kernel is to do, and when.
+    /// The kernel's faults, and their moment.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Event {
 }
 
 impl Effect {
-    /// What the kernel does, in this order.
+    /// The kernel's faults, in this order.
     fn lower(&self, cast: &Cast) -> Result<Vec<sim::Fault>, UnknownHost> {
         use sim::Fault as Do;
         let ns = |by: &Duration| u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);

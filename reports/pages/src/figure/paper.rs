@@ -1,4 +1,4 @@
-//! What an SVG is written with: shapes and texts, escaped, numbers with two decimals.
+//! The writer of SVG: shapes and texts, escaped, numbers with two decimals.
 //!
 //! Only this file writes a picture's markup. Texts are user input (names of hosts, keys, locks): all of them are
 //! escaped here. Attributes are the caller's own, and stand in the picture as they are given; one that holds what a
@@ -24,7 +24,7 @@ pub struct Paper {
     markup: String,
 }
 
-/// How a text is aligned to its point.
+/// The side on which a text is aligned to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// It begins there.
@@ -58,7 +58,7 @@ impl Box2 {
 }
 
 impl Paper {
-    /// What was drawn, without a picture around it.
+    /// The markup that was drawn, without a picture around it.
     pub(super) fn into_markup(self) -> String {
         self.markup
     }

@@ -42,7 +42,7 @@ use doublehold_words::several;
 use self::document::{Block, Document, Line};
 use self::sheet::Sheet;
 
-/// Why a report cannot be written.
+/// A report that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// Its table.
@@ -75,9 +75,9 @@ pub struct Pages {
     pub json: String,
     /// Every plot, by its name.
     pub plots: Vec<(String, String)>,
-    /// What is odd about the records.
+    /// The oddities of the records.
     pub notes: Vec<String>,
-    /// What a terminal shows of it.
+    /// The lines that a terminal shows of it.
     pub summary: String,
 }
 
