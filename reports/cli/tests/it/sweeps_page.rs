@@ -60,6 +60,7 @@ fn every_field_of_a_batch_is_explained() {
         incidents: sums,
         violations: "8".to_owned(),
         doubts: "4".to_owned(),
+        seeds: Vec::new(),
     };
     // Every field is written out, so that a new one is not forgotten here.
     let batch = Batch {

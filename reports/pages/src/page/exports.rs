@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use serde::Serialize;
+use doublehold_statistics::Exposure;
+use serde::{Serialize, Serializer};
 
-use super::rates::{Figures, Rate};
+use super::rates::{Figures, Rate, SURE};
 use super::sheet::Sheet;
 use super::spread::Spread;
 
@@ -37,15 +38,8 @@ struct CellExport<'a> {
     cell: u64,
     design: &'a str,
     at: BTreeMap<&'a str, &'a str>,
-    runs: u64,
-    panicked: u64,
-    grants_per_run: Option<f64>,
-    hours_per_run: Option<f64>,
-    waits: u64,
-    available: Option<f64>,
-    time_to_acquire: SpreadExport,
-    recovery: SpreadExport,
-    overlaps: BTreeMap<Predicate, SpreadExport>,
+    #[serde(flatten)]
+    figures: &'a Figures,
     rates: BTreeMap<Predicate, RateExport>,
 }
 
@@ -93,35 +87,37 @@ fn study<'a>(sheet: &'a Sheet<'_>) -> StudyExport<'a> {
 
 fn cell<'a>(sheet: &'a Sheet<'_>, figures: &'a Figures) -> CellExport<'a> {
     let axes = sheet.results.header.axes.iter().zip(&figures.place);
+    let rates = figures.rates.iter();
     CellExport {
         cell: figures.cell,
         design: sheet.name(figures.design),
         at: axes.map(|(axis, place)| (axis.key.as_str(), axis.values[*place].as_str())).collect(),
-        runs: figures.runs,
-        panicked: figures.panicked,
-        grants_per_run: figures.mean_grants().map(rounded),
-        hours_per_run: figures.mean_hours().map(rounded),
-        waits: figures.available.map_or(0, |(_, waits)| waits),
-        available: figures.available.map(|(share, _)| rounded(share)),
-        time_to_acquire: spread(&figures.obtained),
-        recovery: spread(&figures.recovered),
-        overlaps: figures.overlaps.iter().map(|(predicate, it)| (*predicate, spread(it))).collect(),
-        rates: figures
-            .rates
-            .iter()
-            .map(|(predicate, it)| (*predicate, rate(it, sheet.rank(figures, *predicate))))
-            .collect(),
+        figures,
+        rates: rates.map(|(of, it)| (*of, rate(it, sheet.rank(figures, *of)))).collect(),
     }
 }
 
-fn spread(spread: &Spread) -> SpreadExport {
-    SpreadExport {
-        count: spread.count,
-        mean_s: spread.mean().map(rounded),
-        mean_error_s: spread.mean_error().map(rounded),
-        median_s: spread.quantile(0.5).map(rounded),
-        p99_s: spread.quantile(0.99).map(rounded),
-        longest_s: (spread.count > 0).then(|| rounded(spread.longest)),
+/// Writes the mean of a run.
+pub(super) fn mean<S: Serializer>(of: &Exposure, serializer: S) -> Result<S::Ok, S::Error> {
+    of.mean(SURE).map(|(mean, _)| rounded(mean)).serialize(serializer)
+}
+
+/// Writes a share, rounded.
+pub(super) fn share<S: Serializer>(share: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    share.map(rounded).serialize(serializer)
+}
+
+impl Serialize for Spread {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let spread = SpreadExport {
+            count: self.count,
+            mean_s: self.mean().map(rounded),
+            mean_error_s: self.mean_error().map(rounded),
+            median_s: self.quantile(0.5).map(rounded),
+            p99_s: self.quantile(0.99).map(rounded),
+            longest_s: (self.count > 0).then(|| rounded(self.longest)),
+        };
+        spread.serialize(serializer)
     }
 }
 
@@ -169,62 +165,66 @@ fn inert(text: &str) -> String {
     if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
+/// A column of numbers: the end of its name, and where its number is. The number is empty where nothing is known.
+type Column<T> = (&'static str, fn(&T) -> Option<f64>);
+
+const OF_CELL: [Column<Figures>; 10] = [
+    ("runs", |it| Some(it.runs as f64)),
+    ("panicked", |it| Some(it.panicked as f64)),
+    ("grants_per_run", |it| it.mean_grants().map(rounded)),
+    ("hours_per_run", |it| it.mean_hours().map(rounded)),
+    ("waits", |it| Some(it.waits as f64)),
+    ("available", |it| it.available.map(rounded)),
+    ("acquire_median_s", |it| it.obtained.quantile(0.5).map(rounded)),
+    ("acquire_p99_s", |it| it.obtained.quantile(0.99).map(rounded)),
+    ("recovery_mean_s", |it| it.recovered.mean().map(rounded)),
+    ("recovery_mean_error_s", |it| it.recovered.mean_error().map(rounded)),
+];
+
+/// Of each predicate.
+const OF_RATE: [Column<RateExport>; 6] = [
+    ("violated", |it| Some(it.violated as f64)),
+    ("undecided", |it| Some(it.undecided as f64)),
+    ("rate", |it| it.rate),
+    ("low", |it| it.low),
+    ("high", |it| it.high),
+    ("rank", |it| it.rank.map(|rank| rank as f64)),
+];
+
+/// Of how long two clients held the lock.
+const OF_OVERLAPS: [Column<Spread>; 3] = [
+    ("overlap_median_s", |it| it.quantile(0.5).map(rounded)),
+    ("overlap_p99_s", |it| it.quantile(0.99).map(rounded)),
+    ("overlap_longest_s", |it| (it.count > 0).then(|| rounded(it.longest))),
+];
+
+/// The predicates that overlaps violate.
+const OVERLAPPING: [Predicate; 2] = [Predicate::P1, Predicate::P2];
+
 fn heading(axes: &[&str]) -> Vec<String> {
-    let first = ["study", "cell", "design"].map(str::to_owned).into_iter();
-    let axes = axes.iter().map(|axis| (*axis).to_owned());
-    let whole = [
-        "runs",
-        "panicked",
-        "grants_per_run",
-        "hours_per_run",
-        "waits",
-        "available",
-        "acquire_median_s",
-        "acquire_p99_s",
-        "recovery_mean_s",
-        "recovery_mean_error_s",
-    ];
-    let rates = Predicate::ALL.into_iter().flat_map(|predicate| {
-        ["violated", "undecided", "rate", "low", "high", "rank"].map(|what| format!("{predicate}_{what}"))
-    });
-    let overlaps = [Predicate::P1, Predicate::P2].into_iter().flat_map(|predicate| {
-        ["median_s", "p99_s", "longest_s"].map(|what| format!("{predicate}_overlap_{what}"))
-    });
-    first.chain(axes).chain(whole.map(str::to_owned)).chain(rates).chain(overlaps).collect()
+    let first = ["study", "cell", "design"].into_iter().chain(axes.iter().copied());
+    let whole = OF_CELL.map(|(name, _)| name);
+    let rates = Predicate::ALL.into_iter().flat_map(|of| OF_RATE.map(|(name, _)| format!("{of}_{name}")));
+    let overlaps = OVERLAPPING.into_iter().flat_map(|of| OF_OVERLAPS.map(|(name, _)| format!("{of}_{name}")));
+    first.chain(whole).map(str::to_owned).chain(rates).chain(overlaps).collect()
 }
 
 fn record(sheet: &Sheet<'_>, figures: &Figures, axes: &[&str]) -> Vec<String> {
-    let header = &sheet.results.header;
     let cell = cell(sheet, figures);
-    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    let mut record = vec![header.study.clone(), figures.cell.to_string(), cell.design.to_owned()];
-    record
-        .extend(axes.iter().map(|axis| cell.at.get(axis).map_or(String::new(), |value| (*value).to_owned())));
-    record.extend([figures.runs, figures.panicked].map(|count| count.to_string()));
-    record.extend([cell.grants_per_run, cell.hours_per_run].map(number));
-    record.push(cell.waits.to_string());
-    let (acquire, recovery) = (&cell.time_to_acquire, &cell.recovery);
-    record.extend(
-        [cell.available, acquire.median_s, acquire.p99_s, recovery.mean_s, recovery.mean_error_s].map(number),
-    );
-    for predicate in Predicate::ALL {
-        let rate = rate(&figures.rate(predicate), sheet.rank(figures, predicate));
-        record.extend([rate.violated, rate.undecided].map(|count| count.to_string()));
-        record.extend([rate.rate, rate.low, rate.high].map(number));
-        record.push(rate.rank.map_or(String::new(), |rank| rank.to_string()));
-    }
-    for predicate in [Predicate::P1, Predicate::P2] {
-        let overlap = cell.overlaps.get(&predicate);
-        record.extend(
-            [
-                overlap.and_then(|it| it.median_s),
-                overlap.and_then(|it| it.p99_s),
-                overlap.and_then(|it| it.longest_s),
-            ]
-            .map(number),
-        );
-    }
-    record
+    let at = axes.iter().map(|axis| cell.at.get(axis).map_or(String::new(), |value| (*value).to_owned()));
+    let whole = OF_CELL.map(|(_, of)| of(figures));
+    let rates = Predicate::ALL.into_iter().flat_map(|it| {
+        let rate = cell.rates.get(&it);
+        OF_RATE.map(|(_, of)| rate.and_then(of))
+    });
+    let overlaps = OVERLAPPING.into_iter().flat_map(|it| {
+        let overlaps = figures.overlaps.get(&it);
+        OF_OVERLAPS.map(|(_, of)| overlaps.and_then(of))
+    });
+    let numbers = whole.into_iter().chain(rates).chain(overlaps);
+    let first = [sheet.results.header.study.clone(), figures.cell.to_string(), cell.design.to_owned()];
+    let text = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    first.into_iter().chain(at).chain(numbers.map(text)).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use doublehold_sweeps::records::shards;
-use doublehold_sweeps::results::Totals;
 use doublehold_words::list;
 use doublehold_words::{grouped, several};
 
@@ -43,8 +42,7 @@ pub(crate) fn notes(material: &Material) -> Vec<String> {
 /// What speaks against the word of a study that nothing goes wrong without a fault.
 fn quiet(material: &Material) -> Option<String> {
     let results = &material.results;
-    let wrong =
-        results.cells.iter().filter(|(_, cell)| cell.strata.get(&0).is_some_and(Totals::shows_a_violation));
+    let wrong = results.cells.iter().filter(|(_, cell)| cell.goes_wrong_quietly());
     let designs: BTreeSet<&str> =
         wrong.map(|(cell, _)| results.header.designs[results.place(*cell).0].name.as_str()).collect();
     (results.header.quiet_holds && !designs.is_empty()).then(|| {

@@ -218,7 +218,7 @@ fn times(sheet: &Sheet<'_>, cells: &[&Figures]) -> Table {
     let row = |cell: &&Figures| {
         let available = cell.available.map_or_else(
             || Entry::of("no waits"),
-            |(value, waits)| Entry::of(availability(value)).below(Line::of(format!("of {}", grouped(waits)))),
+            |share| Entry::of(availability(share)).below(Line::of(format!("of {}", grouped(cell.waits)))),
         );
         let overlap = |it| {
             let none = || Entry::of("none");

@@ -9,33 +9,47 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{
     Confidence, Estimate, Exposure, Interval, PartlyDecided, Reason, Unsupported, undecided_matter,
 };
-use doublehold_sweeps::results::{Cell, Results, Totals};
+use doublehold_sweeps::results::{Cell, Results};
+use doublehold_sweeps::sweep::Batch;
+use serde::Serialize;
 
+use super::exports;
 use super::spread::Spread;
 
 /// How sure all intervals of a page are.
 pub(crate) const SURE: Confidence = Confidence::P95;
 
-/// What a cell came to.
-#[derive(Clone, Debug, Default)]
+/// The figures of a cell: what its row of counts says, each under its name in the JSON of a report.
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Figures {
+    #[serde(skip)]
     pub(crate) cell: u64,
     /// Its design, by number.
+    #[serde(skip)]
     pub(crate) design: usize,
     /// Its place on each axis.
+    #[serde(skip)]
     pub(crate) place: Vec<usize>,
     pub(crate) runs: u64,
-    pub(crate) rates: BTreeMap<Predicate, Rate>,
-    /// How many calls are granted in a run.
+    pub(crate) panicked: u64,
+    /// Calls granted in a run.
+    #[serde(rename = "grants_per_run", serialize_with = "exports::mean")]
     pub(crate) grants: Exposure,
-    /// For how many hours a run's clients are at it.
+    /// Hours of operation of a run's clients.
+    #[serde(rename = "hours_per_run", serialize_with = "exports::mean")]
     pub(crate) hours: Exposure,
-    /// The share of waits that ended with the lock, and how many waits there were.
-    pub(crate) available: Option<(f64, u64)>,
+    /// The number of waits that ended, with the lock or without it.
+    pub(crate) waits: u64,
+    /// The share of waits that ended with the lock; `None` without waits.
+    #[serde(serialize_with = "exports::share")]
+    pub(crate) available: Option<f64>,
+    #[serde(rename = "time_to_acquire")]
     pub(crate) obtained: Spread,
+    #[serde(rename = "recovery")]
     pub(crate) recovered: Spread,
     pub(crate) overlaps: BTreeMap<Predicate, Spread>,
-    pub(crate) panicked: u64,
+    #[serde(skip)]
+    pub(crate) rates: BTreeMap<Predicate, Rate>,
 }
 
 /// How often a predicate is violated, by run.
@@ -65,27 +79,27 @@ impl Figures {
             hours: sums.hours(),
             ..Figures::default()
         };
-        let (mut obtained, mut waited, mut waits) = (0.0, 0.0, 0);
-        for totals in sums.strata.values().filter(|totals| totals.runs > 0) {
+        let (mut obtained, mut waited) = (0.0, 0.0);
+        for row in sums.strata.values().filter(|row| row.runs > 0) {
             // How much one run of this stratum counts.
-            let each = totals.weight() / totals.runs as f64;
-            figures.add(totals, each);
-            let all = totals.obtained.count + totals.missed;
-            obtained += totals.obtained.count as f64 * each;
+            let each = row.weight() / row.runs as f64;
+            figures.add(row, each);
+            let all = row.obtained.count + row.missed;
+            obtained += row.obtained.count as f64 * each;
             waited += all as f64 * each;
-            waits += all;
+            figures.waits += all;
         }
-        figures.available = (waited > 0.0).then(|| (obtained / waited, waits));
+        figures.available = (waited > 0.0).then(|| obtained / waited);
         figures
     }
 
     /// Adds the runs of a stratum.
-    fn add(&mut self, totals: &Totals, each: f64) {
-        self.runs += totals.runs;
-        self.panicked += totals.panicked;
-        self.obtained.add(&totals.obtained, each);
-        self.recovered.add(&totals.recovered, each);
-        for (predicate, durations) in &totals.overlaps {
+    fn add(&mut self, row: &Batch, each: f64) {
+        self.runs += row.runs;
+        self.panicked += row.panicked;
+        self.obtained.add(&row.obtained, each);
+        self.recovered.add(&row.recovered, each);
+        for (predicate, durations) in &row.overlaps {
             self.overlaps.entry(*predicate).or_default().add(durations, each);
         }
     }
@@ -94,12 +108,12 @@ impl Figures {
         self.rates.get(&predicate).cloned().unwrap_or_default()
     }
 
-    /// How many calls are granted in a run, on average.
+    /// Calls granted in a run, on average.
     pub(crate) fn mean_grants(&self) -> Option<f64> {
         self.grants.mean(SURE).map(|(mean, _)| mean)
     }
 
-    /// For how many hours a run's clients are at it, on average.
+    /// Hours of operation of a run's clients, on average.
     pub(crate) fn mean_hours(&self) -> Option<f64> {
         self.hours.mean(SURE).map(|(mean, _)| mean)
     }
@@ -115,11 +129,11 @@ impl Default for Rate {
 impl Rate {
     fn of(results: &Results, cell: &Cell, predicate: Predicate) -> Rate {
         let mut rate = Rate::default();
-        for totals in cell.strata.values() {
-            let count = totals.of(predicate);
+        for row in cell.strata.values() {
+            let count = row.of(predicate);
             rate.violated += count.violated;
             rate.undecided += count.undecided;
-            rate.decided += totals.runs - count.undecided;
+            rate.decided += row.runs - count.undecided;
         }
         rate.is_divided = results.is_divided();
         rate.per_run = if rate.is_divided {

@@ -7,7 +7,8 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{
     Part, PartlyDecided, Proportion, Reason, Scale, Unsupported, bound_words, range_parts, rate_parts,
 };
-use doublehold_sweeps::results::Totals;
+use doublehold_sweeps::results::Cell;
+use doublehold_sweeps::sweep::Batch;
 use doublehold_words::{digits, share};
 use doublehold_words::{grouped, several};
 
@@ -58,8 +59,8 @@ pub(crate) fn strata(sheet: &Sheet<'_>, point: u64) -> Vec<Block> {
 
 /// What the word that runs without a fault hold rests on.
 fn quiet(sheet: &Sheet<'_>, cells: &[&Figures]) -> String {
-    let totals = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
-    let runs = totals.map(|totals| totals.runs).min().unwrap_or(0);
+    let rows = cells.iter().filter_map(|cell| sheet.results.cells.get(&cell.cell)?.strata.get(&0));
+    let runs = rows.map(|row| row.runs).min().unwrap_or(0);
     match Proportion::new(0, runs).at_most(SURE) {
         Some(bound) if sheet.results.header.quiet_holds => format!(
             " That nothing goes wrong without a fault is taken for granted: {} without one were made of each design, \
@@ -119,18 +120,18 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
     let header = &sheet.results.header;
     let names = COLUMNS.iter().map(|it| Entry::line(Line::default().strong(it.as_str())));
     let head = ["faults", "weight", "runs"].map(Entry::of).into_iter().chain(names).collect();
-    let strata = sheet.results.cells.get(&cell.cell).map(|cell| &cell.strata);
+    let cell = sheet.results.cells.get(&cell.cell);
     let mut rows: Vec<Vec<Entry>> = Vec::new();
     for (number, faults) in (0..).zip(&header.strata) {
-        let totals = strata.and_then(|strata| strata.get(&number));
-        let weight = totals.and_then(|it| it.weight).map_or("not known".to_owned(), share);
-        let runs = totals.map_or(0, |it| it.runs);
-        let shares = COLUMNS
-            .map(|it| totals.map_or_else(|| Entry::of("not run"), |of| counted(sheet, number, of, it)));
+        let row = cell.and_then(|cell| Some((cell, cell.strata.get(&number)?)));
+        let weight = row.and_then(|(_, it)| it.weight).map_or("not known".to_owned(), share);
+        let runs = row.map_or(0, |(_, it)| it.runs);
+        let shares =
+            COLUMNS.map(|it| row.map_or_else(|| Entry::of("not run"), |row| counted(sheet, row, it)));
         let first = [Entry::of(words(faults)), Entry::of(weight), Entry::of(grouped(runs))];
         rows.push(first.into_iter().chain(shares).collect());
     }
-    let beyond = strata.and_then(|strata| strata.values().find_map(|totals| totals.beyond));
+    let beyond = cell.and_then(|cell| cell.strata.values().find_map(|row| row.beyond));
     if let Some(beyond) = beyond {
         let first = ["more than these".to_owned(), share(beyond), "0".to_owned()].map(Entry::of);
         rows.push(first.into_iter().chain(COLUMNS.map(|_| Entry::of("not run"))).collect());
@@ -138,11 +139,11 @@ fn table(sheet: &Sheet<'_>, cell: &Figures) -> Table {
     Table { head, rows, words: 1 }
 }
 
-fn counted(sheet: &Sheet<'_>, number: u64, totals: &Totals, predicate: Predicate) -> Entry {
-    match totals.part(&sheet.results.header, number, predicate) {
+fn counted(sheet: &Sheet<'_>, (cell, row): (&Cell, &Batch), predicate: Predicate) -> Entry {
+    match cell.part(&sheet.results.header, row, predicate) {
         Part::Impossible => Entry::of("0, as taken for granted"),
         Part::Counted(part) => match part.decided().estimate() {
-            None if totals.weight() == 0.0 => Entry::of("cannot come"),
+            None if row.weight() == 0.0 => Entry::of("cannot come"),
             None => Entry::of("not decided"),
             Some(value) => of_stratum(part, value),
         },

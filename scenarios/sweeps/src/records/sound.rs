@@ -386,7 +386,7 @@ mod tests {
         let said = |violated: u64, undecided, violations: &str, doubts: &str| {
             let incidents = Sums { sum: violated, squares: violated };
             let (violations, doubts) = (violations.to_owned(), doubts.to_owned());
-            of_count(&PredicateCount { violated, undecided, incidents, violations, doubts }, 6)
+            of_count(&PredicateCount { violated, undecided, incidents, violations, doubts, seeds: vec![] }, 6)
         };
         assert_eq!((said(2, 1, "9", "04"), said(1, 1, "04", "08")), (None, None));
         assert_eq!(said(5, 2, "f8", "0"), Some("counts more runs than it has"));

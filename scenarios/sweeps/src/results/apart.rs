@@ -76,7 +76,7 @@ impl Results {
     fn is_known(&self, point: u64, design: usize, predicate: Predicate) -> bool {
         let cell = self.cells.get(&(point * self.header.designs.len() as u64 + design as u64));
         let strata = cell.into_iter().flat_map(|cell| cell.strata.values());
-        strata.into_iter().any(|totals| totals.runs > totals.of(predicate).undecided)
+        strata.into_iter().any(|row| row.runs > row.of(predicate).undecided)
     }
 
     fn apart_by_pairs(&self, points: &[u64], predicates: &[Predicate], confidence: Confidence) -> Lower {

@@ -3,19 +3,16 @@
 use doublehold_history::Predicate;
 use doublehold_statistics::{Exposure, MeanPerRun, Part, PartlyDecided, Stratified, Stratum};
 
-use super::{Cell, Totals};
-use crate::sweep::{StudyHeader, Sums};
+use super::Cell;
+use crate::sweep::{Batch, StudyHeader, Sums};
 
 impl Cell {
     /// The runs of this cell by what a predicate came to. Strata that were not run yet, since the sweep is unfinished,
     /// count as unexplored.
     pub fn stratified(&self, header: &StudyHeader, predicate: Predicate) -> Stratified {
-        let stratum = |(number, totals): (&u64, &Totals)| Stratum {
-            weight: totals.weight(),
-            part: totals.part(header, *number, predicate),
-        };
-        let strata: Vec<Stratum> = self.strata.iter().map(stratum).collect();
-        let beyond = self.strata.values().find_map(|totals| totals.beyond).unwrap_or(0.0);
+        let stratum = |row: &Batch| Stratum { weight: row.weight(), part: self.part(header, row, predicate) };
+        let strata: Vec<Stratum> = self.strata.values().map(stratum).collect();
+        let beyond = self.strata.values().find_map(|row| row.beyond).unwrap_or(0.0);
         let run: f64 = strata.iter().map(|stratum| stratum.weight).sum();
         let is_whole = strata.len() == header.strata.len();
         let unexplored = if is_whole { beyond } else { beyond.max(1.0 - run) };
@@ -24,45 +21,45 @@ impl Cell {
 
     /// Grants per run: what rates per grant are counted by.
     pub fn grants(&self) -> Exposure {
-        self.exposure(|totals| totals.grants, 1.0)
+        self.exposure(|row| row.grants, 1.0)
     }
 
     /// Hours per run for which clients were at it.
     pub fn hours(&self) -> Exposure {
         const HOUR_MS: f64 = 3.6e6;
-        self.exposure(|totals| totals.operated_ms, HOUR_MS)
+        self.exposure(|row| row.operated_ms, HOUR_MS)
     }
 
-    fn exposure(&self, of: impl Fn(&Totals) -> Sums, unit: f64) -> Exposure {
-        let mean = |totals: &Totals| {
-            let Sums { sum, squares } = of(totals);
-            MeanPerRun { runs: totals.runs, sum: sum.into(), sum_of_squares: squares.into() }
+    fn exposure(&self, of: impl Fn(&Batch) -> Sums, unit: f64) -> Exposure {
+        let mean = |row: &Batch| {
+            let Sums { sum, squares } = of(row);
+            MeanPerRun { runs: row.runs, sum: sum.into(), sum_of_squares: squares.into() }
         };
-        let strata = self.strata.values().map(|totals| (totals.weight(), mean(totals))).collect();
+        let strata = self.strata.values().map(|row| (row.weight(), mean(row))).collect();
         Exposure { strata, unit }
+    }
+
+    /// The runs of one of its strata by what a predicate came to. Where it is taken for granted that nothing goes wrong
+    /// without a fault, such runs are made all the same. Once any is known in which something does, they count as all
+    /// others do, for each predicate.
+    pub fn part(&self, header: &StudyHeader, row: &Batch, predicate: Predicate) -> Part {
+        if row.stratum == 0 && header.quiet_holds && !self.goes_wrong_quietly() {
+            return Part::Impossible;
+        }
+        let count = row.of(predicate);
+        Part::Counted(PartlyDecided::new(count.violated, count.undecided, row.runs))
+    }
+
+    /// True if a run without a fault is known that violates anything, where such runs were made here.
+    pub fn goes_wrong_quietly(&self) -> bool {
+        let is_violated = |quiet: &Batch| quiet.predicates.values().any(|count| count.violated > 0);
+        self.strata.get(&0).is_some_and(|quiet| self.is_refuted || is_violated(quiet))
     }
 }
 
-impl Totals {
+impl Batch {
     /// How likely a run is to be of this stratum.
     pub fn weight(&self) -> f64 {
         self.weight.unwrap_or(1.0)
-    }
-
-    /// What is known of a predicate in this stratum, the `number`-th of the study. Where it is taken for granted that
-    /// nothing goes wrong without a fault, such runs are made all the same. Once any is known in which something does,
-    /// they count as all others do, for each predicate.
-    pub fn part(&self, header: &StudyHeader, number: u64, predicate: Predicate) -> Part {
-        let is_quiet = number == 0 && header.quiet_holds && !self.shows_a_violation();
-        if is_quiet {
-            return Part::Impossible;
-        }
-        let count = self.of(predicate);
-        Part::Counted(PartlyDecided::new(count.violated, count.undecided, self.runs))
-    }
-
-    /// Whether a run like these is known that violates anything.
-    pub fn shows_a_violation(&self) -> bool {
-        self.is_refuted || self.predicates.values().any(|count| count.violated > 0)
     }
 }

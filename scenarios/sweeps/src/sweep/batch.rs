@@ -1,4 +1,8 @@
-//! What some hundred runs of one cell came to: a line of a sweep's records.
+//! A row of a sweep: the counts of runs of one cell and one stratum.
+//!
+//! A line of the records is a row of some hundred runs; a cell's results are rows added up ([`Batch::merge`]). A figure that
+//! is to be counted is a field here: `add` counts it in a run, and `merge`, which names every field, does not compile
+//! before it says how two counts of it become one.
 
 use std::collections::BTreeMap;
 
@@ -73,6 +77,10 @@ pub struct PredicateCount {
     /// Which runs are undecided, likewise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doubts: String,
+    /// The first seeds that violate it, at most [`PredicateCount::SEEDS`]. A sum of batches has them in place of the
+    /// digits, which would grow with the number of runs.
+    #[serde(skip)]
+    pub seeds: Vec<u64>,
 }
 
 /// A sum over runs, and of the squares, from which the spread can be told.
@@ -141,6 +149,53 @@ impl Batch {
         }
         self.panicked += u64::from(run.panicked.is_some());
     }
+
+    /// Adds a later batch of the same cell and stratum. A sum begins with the default.
+    pub(crate) fn merge(&mut self, later: Batch) {
+        let Batch {
+            cell,
+            stratum,
+            batch: _,
+            weight,
+            beyond,
+            planned,
+            seed,
+            runs,
+            predicates,
+            grants,
+            operated_ms,
+            obtained,
+            missed,
+            recovered,
+            overlaps,
+            faults,
+            panicked,
+        } = later;
+        (self.cell, self.stratum) = (cell, stratum);
+        (self.weight, self.beyond, self.planned) = (weight, beyond, planned);
+        self.runs += runs;
+        for (predicate, count) in predicates {
+            self.predicates.entry(predicate).or_default().merge(count, seed);
+        }
+        self.grants.merge(grants);
+        self.operated_ms.merge(operated_ms);
+        self.obtained.merge(&obtained);
+        self.missed = self.missed.saturating_add(missed);
+        self.recovered.merge(&recovered);
+        for (predicate, durations) in &overlaps {
+            self.overlaps.entry(*predicate).or_default().merge(durations);
+        }
+        for (kind, struck) in faults {
+            let all = self.faults.entry(kind).or_default();
+            *all = all.saturating_add(struck);
+        }
+        self.panicked += panicked;
+    }
+
+    /// The count of a predicate.
+    pub fn of(&self, predicate: Predicate) -> PredicateCount {
+        self.predicates.get(&predicate).cloned().unwrap_or_default()
+    }
 }
 
 /// Sets a binary digit.
@@ -153,6 +208,18 @@ fn mark(digits: &mut String, place: u64) {
 }
 
 impl PredicateCount {
+    /// How many seeds are kept to choose an example from.
+    pub const SEEDS: usize = 16;
+
+    /// Adds the count of later runs, whose first seed is given.
+    fn merge(&mut self, later: PredicateCount, seed: u64) {
+        let room = PredicateCount::SEEDS - self.seeds.len();
+        self.seeds.extend(later.violating().take(room).map(|place| seed + place));
+        self.violated += later.violated;
+        self.undecided += later.undecided;
+        self.incidents.merge(later.incidents);
+    }
+
     /// The places of the runs that violate it, counted from 0.
     pub fn violating(&self) -> impl Iterator<Item = u64> {
         marked(&self.violations)

@@ -98,6 +98,7 @@ fn predicate(runs: &[Summary], of: Predicate) -> PredicateCount {
         incidents: sums(verdicts().map(pieces)),
         violations: digits(&violated),
         doubts: digits(&undecided),
+        seeds: Vec::new(),
     }
 }
 

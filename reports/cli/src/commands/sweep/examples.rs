@@ -21,7 +21,7 @@ use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use doublehold_sweeps::results::Results;
 use doublehold_sweeps::study::{CellId, Study};
-use doublehold_sweeps::sweep::{Shard, SweepError};
+use doublehold_sweeps::sweep::{PredicateCount, Shard, SweepError};
 use doublehold_words::several;
 use doublehold_words::shell;
 use doublehold_words::{clean, list};
@@ -117,12 +117,10 @@ fn chosen(results: &Results) -> Vec<Chosen> {
 /// The cell of a design, and the part of it, in which a predicate is violated most often; the first of equals.
 fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chosen> {
     let of_design = results.cells.iter().filter(|(cell, _)| results.place(**cell).0 == design);
-    let all = of_design
-        .flat_map(|(cell, it)| it.strata.iter().map(move |(stratum, totals)| (*cell, *stratum, totals)));
-    let violating = all.filter_map(|(cell, stratum, totals)| {
-        let count = totals.of(predicate);
-        let (violated, runs) = (count.violated, totals.runs);
-        (violated > 0).then_some(Chosen { cell, stratum, seeds: count.seeds, predicate, runs, violated })
+    let violating = of_design.flat_map(|(_, it)| it.strata.values()).filter_map(|row| {
+        let (cell, stratum, runs) = (row.cell, row.stratum, row.runs);
+        let PredicateCount { violated, seeds, .. } = row.of(predicate);
+        (violated > 0).then_some(Chosen { cell, stratum, seeds, predicate, runs, violated })
     });
     // Fractions are compared without division, so that equals are equal.
     violating.fold(None, |best: Option<Chosen>, one| match best {

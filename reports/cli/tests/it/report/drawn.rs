@@ -65,6 +65,7 @@ pub(crate) fn counted(of: &[Letter]) -> PredicateCount {
         incidents: Sums { sum: are('v'), squares: are('v') },
         violations: digits(of, 'v'),
         doubts: digits(of, '?'),
+        ..PredicateCount::default()
     }
 }
 

@@ -145,6 +145,7 @@ pub(crate) fn batch(cell: u64, runs: u64, of: impl Fn(Predicate) -> (u64, u64)) 
             incidents: Sums { sum: violated, squares: violated },
             violations: digits(0..violated, runs),
             doubts: digits(runs - undecided..runs, runs),
+            ..PredicateCount::default()
         };
         batch.predicates.insert(predicate, outcome);
         if matches!(predicate, Predicate::P1 | Predicate::P2) && violated > 0 {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
 use doublehold_statistics::{Paired, PartlyPaired};
-use doublehold_sweeps::results::{Pairs, PredicateTotals, Results, Totals};
-use doublehold_sweeps::sweep::{Batch, Durations, Sums};
+use doublehold_sweeps::results::{Pairs, Results};
+use doublehold_sweeps::sweep::{Batch, Durations, PredicateCount, Sums};
 
 use crate::records::model::{Model, Planned};
 
-fn sums(all: &[&Batch], of: fn(&Batch) -> Sums) -> Sums {
+fn sums(all: &[&Batch], of: impl Fn(&Batch) -> Sums) -> Sums {
     let sum = |part: fn(Sums) -> u64| -> u64 { all.iter().map(|batch| part(of(batch))).sum() };
     Sums { sum: sum(|it| it.sum), squares: sum(|it| it.squares) }
 }
@@ -49,28 +49,41 @@ fn as_read(number: f64) -> f64 {
     serde_json::from_str(&text).expect("a number")
 }
 
-fn totals(all: &[&Batch]) -> Totals {
+fn struck(all: &[&Batch]) -> BTreeMap<String, u64> {
+    let mut struck = BTreeMap::new();
+    for (kind, count) in all.iter().flat_map(|batch| &batch.faults) {
+        *struck.entry(kind.clone()).or_default() += count;
+    }
+    struck
+}
+
+fn sum(all: &[&Batch]) -> Batch {
     let of = |predicate: Predicate| {
         let seeds = all.iter().flat_map(|batch| {
             let runs = (batch.seed..).zip(letters(batch, predicate));
             runs.filter(|(_, run)| *run == 'v').map(|(seed, _)| seed)
         });
         let count = |part: fn(&Batch, Predicate) -> u64| all.iter().map(|batch| part(batch, predicate)).sum();
-        PredicateTotals {
+        PredicateCount {
             violated: count(|batch, it| batch.predicates[&it].violated),
             undecided: count(|batch, it| batch.predicates[&it].undecided),
+            incidents: sums(all, |batch| batch.predicates[&predicate].incidents),
             seeds: seeds.take(16).collect(),
+            ..PredicateCount::default()
         }
     };
     let overlaps = |predicate: Predicate| {
         let lengths = durations(all.iter().filter_map(|batch| batch.overlaps.get(&predicate)));
         (lengths.count > 0).then_some((predicate, lengths))
     };
-    Totals {
+    Batch {
+        cell: all[0].cell,
+        stratum: all[0].stratum,
+        batch: 0,
+        seed: 0,
         weight: all[0].weight.map(as_read),
         beyond: all[0].beyond.map(as_read),
         planned: all[0].planned,
-        is_refuted: false,
         runs: all.iter().map(|batch| batch.runs).sum(),
         predicates: Predicate::ALL.into_iter().map(|it| (it, of(it))).collect(),
         grants: sums(all, |batch| batch.grants),
@@ -79,6 +92,7 @@ fn totals(all: &[&Batch]) -> Totals {
         missed: all.iter().map(|batch| batch.missed).sum(),
         recovered: durations(all.iter().map(|batch| &batch.recovered)),
         overlaps: Predicate::ALL.into_iter().filter_map(overlaps).collect(),
+        faults: struck(all),
         panicked: all.iter().map(|batch| batch.panicked).sum(),
     }
 }
@@ -123,7 +137,7 @@ pub(crate) fn assert_sums(model: &Model, batches: &[&Planned], results: Results)
         let found = &results.cells[cell].strata;
         assert!(found.keys().eq(strata.keys()), "{text}");
         for (stratum, all) in strata {
-            assert_eq!(found[stratum], totals(all), "stratum {stratum} of cell {cell} of {text}");
+            assert_eq!(found[stratum], sum(all), "stratum {stratum} of cell {cell} of {text}");
         }
         let is_known = model.study.strata.is_some() && strata.len() as u64 == model.strata;
         planned +=
@@ -173,13 +187,7 @@ fn assert_refuted(model: &Model, mut results: Results) {
     let design = model.designs - 1;
     results.refute_quiet(design as usize);
     for (cell, found) in &results.cells {
-        for (stratum, totals) in &found.strata {
-            let is_refuted = cell % model.designs == design && *stratum == 0;
-            assert_eq!(
-                totals.is_refuted, is_refuted,
-                "stratum {stratum} of cell {cell} of {}",
-                model.study.text
-            );
-        }
+        let is_refuted = cell % model.designs == design;
+        assert_eq!(found.is_refuted, is_refuted, "cell {cell} of {}", model.study.text);
     }
 }

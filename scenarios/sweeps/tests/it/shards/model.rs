@@ -243,6 +243,7 @@ pub(crate) fn count(runs: &[char]) -> PredicateCount {
         incidents: Sums { sum: violated, squares: violated },
         violations: digits('v'),
         doubts: digits('?'),
+        ..PredicateCount::default()
     }
 }
 
