@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
+use doublehold_words::every;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -96,8 +97,7 @@ pub enum Predicate {
 
 impl Predicate {
     /// All six, in the order they are reported.
-    pub const ALL: [Predicate; 6] =
-        [Predicate::P1, Predicate::P2, Predicate::P3, Predicate::P4, Predicate::WR, Predicate::LV];
+    pub const ALL: [Predicate; 6] = every!(Predicate: P1, P2, P3, P4, WR, LV);
 
     /// The short name: `P1`.
     pub fn as_str(self) -> &'static str {
@@ -154,7 +154,7 @@ impl FromStr for Predicate {
 
 /// A text that names no predicate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown predicate `{0}`: it is one of `P1`, `P2`, `P3`, `P4`, `WR`, `LV`")]
+#[error("unknown predicate `{0}`: it is one of {known}", known = Predicate::ALL.map(|it| format!("`{it}`")).join(", "))]
 pub struct UnknownPredicate(pub String);
 
 /// The events that prove one violation.

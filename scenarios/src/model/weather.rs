@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use doublehold_sim::{DelayLaw, Probability};
+use doublehold_words::every;
 
-use super::fault::{Effect, Nature};
+use super::fault::Effect;
 
 /// Random faults within stated bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct Weather {
 /// A line of a weather: faults of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomFault {
-    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`GROUPS`]. A
+    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`Group`]. A
     /// magnitude in here is the largest that is drawn; one that [`RandomFault::by`] gives is zero.
     pub effect: Effect,
     /// The mean time between two on one host or way.
@@ -52,19 +53,52 @@ pub enum Sign {
     Behind,
 }
 
-/// Groups of hosts by what they are for, as `host`, `from` and `to` of a weather name them. A host of that name comes
+/// A group of hosts by what they are for, as `host`, `from` and `to` of a weather name it. A host of that name comes
 /// first.
-pub const GROUPS: [&str; 4] = ["clients", "nodes", "replicas", "resource"];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// All clients.
+    Clients,
+    /// All nodes.
+    Nodes,
+    /// The nodes that are no master at the beginning.
+    Replicas,
+    /// The resource.
+    Resource,
+}
+
+impl Group {
+    /// All of them, in the order in which messages list them.
+    pub const ALL: [Group; 4] = every!(Group: Clients, Nodes, Replicas, Resource);
+
+    /// The word of scenario files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Group::Clients => "clients",
+            Group::Nodes => "nodes",
+            Group::Replicas => "replicas",
+            Group::Resource => "resource",
+        }
+    }
+
+    /// True if its hosts are nodes.
+    pub fn is_of_nodes(self) -> bool {
+        match self {
+            Group::Nodes | Group::Replicas => true,
+            Group::Clients | Group::Resource => false,
+        }
+    }
+
+    /// The group of a word.
+    pub fn named(word: &str) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.as_str() == word)
+    }
+}
 
 impl RandomFault {
     /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only
     /// in company.
     pub(crate) fn may_be_random(effect: &Effect) -> bool {
         !matches!(effect, Effect::DiskSnapshot { .. } | Effect::DiskRollback { .. } | Effect::Follow { .. })
-    }
-
-    /// True if it is a fault of a way between hosts.
-    pub(crate) fn is_of_links(&self) -> bool {
-        matches!(self.effect.kind().nature, Nature::Link | Nature::Message)
     }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use doublehold_words::exact_duration;
-use doublehold_words::{ordinal, typed};
+use doublehold_words::{every, ordinal, typed};
 use serde::{Serialize, Serializer};
 
 /// A moment of a run.
@@ -123,18 +123,8 @@ pub enum Mark {
 
 impl Mark {
     /// All of them, in the order in which a program comes by them.
-    pub const ALL: [Mark; 10] = [
-        Mark::Acquire,
-        Mark::Grant,
-        Mark::Refusal,
-        Mark::Read,
-        Mark::Check,
-        Mark::Write,
-        Mark::Extending,
-        Mark::Extend,
-        Mark::Release,
-        Mark::Expiry,
-    ];
+    pub const ALL: [Mark; 10] =
+        every!(Mark: Acquire, Grant, Refusal, Read, Check, Write, Extending, Extend, Release, Expiry);
 
     /// The word scenario files and traces use.
     pub fn as_str(self) -> &'static str {

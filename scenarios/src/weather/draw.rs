@@ -23,11 +23,10 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
 use super::odds::{Odds, convolved, distinct};
-use super::{RandomFault, Sign, Weather};
-use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
+use super::{Group, RandomFault, Sign, Weather};
+use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
-use crate::model::when::StepKind;
-use crate::model::when::{Event, Nth, When};
+use crate::model::when::{Event, Nth, StepKind, When};
 
 /// A weather over one scenario, ready to be drawn from.
 #[derive(Clone, Debug)]
@@ -171,14 +170,9 @@ impl Climate {
 /// The identity of a line, whatever its numbers are: its kind and whom it strikes.
 fn identity(fault: &RandomFault) -> String {
     let hosts = |names: &Names| names.0.join(",");
-    let whom = match &fault.effect {
-        Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
-            format!("{}>{}", hosts(&way.from), hosts(&way.to))
-        }
-        Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
-            format!("{}>{}", hosts(from), hosts(to))
-        }
-        other => hosts(&other.hosts()),
+    let whom = match fault.effect.clone().reach() {
+        Reach::Hosts(names) => hosts(names),
+        Reach::Links { from, to, .. } => format!("{}>{}", hosts(from), hosts(to)),
     };
     format!("{}/{whom}", fault.effect.kind().word)
 }
@@ -191,25 +185,23 @@ fn at_least(lasting: Duration, effect: &Effect) -> Duration {
 }
 
 fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenario) -> Option<Line> {
-    let hosts = |names: &Names| members(names, scenario);
-    let (mut hosts, others) = match &fault.effect {
-        Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
-            (hosts(&way.from), hosts(&way.to))
+    let mut fault = fault.clone();
+    let kind = fault.effect.kind();
+    let (hosts, others, ways) = match fault.effect.reach() {
+        Reach::Hosts(names) => {
+            let hosts = struck(names, kind.nature, scenario);
+            let ways = hosts.len();
+            (hosts, Vec::new(), ways)
         }
-        Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
-            (hosts(from), hosts(to))
+        Reach::Links { from, to, .. } => {
+            let (mut hosts, others) = (members(from, scenario), members(to, scenario));
+            hosts.retain(|host| others.iter().any(|other| other != host));
+            // A machine that many reach has as many ways, and one cut strikes several: counted by the smaller side.
+            let ways = hosts.len().min(others.len());
+            (hosts, others, ways)
         }
-        other => (struck(other, scenario), Vec::new()),
-    };
-    let ways = if fault.is_of_links() {
-        hosts.retain(|host| others.iter().any(|other| other != host));
-        // A machine that many reach has as many ways, and one cut strikes several: counted by the smaller side.
-        hosts.len().min(others.len())
-    } else {
-        hosts.len()
     };
     let odds = Odds::of(ways, window, fault.every);
-    let mut fault = fault.clone();
     if let Effect::Promote { tell: Some(told), .. } = &mut fault.effect {
         told.0 = members(told, scenario);
         told.0.retain(|name| is_node(name, scenario));
@@ -219,11 +211,10 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
 
 /// The hosts that these names and groups mean and that such a fault can strike: disks and roles are those of nodes, and
 /// nobody has a role where nothing is replicated.
-fn struck(effect: &Effect, scenario: &Scenario) -> Vec<String> {
-    let nature = effect.kind().nature;
+fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
     let has_roles = nature != Nature::Role || scenario.nodes.master.is_some();
     let of_nodes = matches!(nature, Nature::Role | Nature::Disk);
-    let mut hosts = members(&effect.hosts(), scenario);
+    let mut hosts = members(names, scenario);
     hosts.retain(|host| has_roles && (!of_nodes || is_node(host, scenario)));
     hosts
 }
@@ -237,16 +228,16 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
     let mut members: Vec<String> = Vec::new();
     for name in &names.0 {
         let is_host = scenario.hosts.iter().any(|host| host.name == *name);
+        let group = Group::named(name).filter(|_| !is_host);
         for (host, index) in scenario.hosts.iter().zip(0..) {
             let is_master = scenario.nodes.master.is_some_and(|master| master.0 == index);
             let replicates = scenario.nodes.master.is_some() && host.role == Role::Node && !is_master;
-            let is_meant = match name.as_str() {
-                _ if is_host => host.name == *name,
-                "clients" => host.role == Role::Client,
-                "nodes" => host.role == Role::Node,
-                "replicas" => replicates,
-                "resource" => host.role == Role::Resource,
-                _ => false,
+            let is_meant = match group {
+                None => host.name == *name,
+                Some(Group::Clients) => host.role == Role::Client,
+                Some(Group::Nodes) => host.role == Role::Node,
+                Some(Group::Replicas) => replicates,
+                Some(Group::Resource) => host.role == Role::Resource,
             };
             if is_meant && !members.contains(&host.name) {
                 members.push(host.name.clone());
@@ -260,26 +251,23 @@ impl Line {
     /// The fault's kind with everything drawn that is left open.
     fn effect(&self, stream: &mut Stream) -> Effect {
         let mut effect = self.fault.effect.clone();
-        match &mut effect {
-            Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
-                (way.from, way.to) = self.way(stream);
+        match effect.reach() {
+            Reach::Hosts(hosts) => *hosts = pick(&self.hosts, stream).into(),
+            Reach::Links { from, to, both_ways: Some(both_ways) } => {
+                (*from, *to) = self.way(stream);
                 if self.fault.either_way {
                     // Half of all partitions that were studied are partial or one way (Alquraan et al., OSDI 2018).
-                    way.both_ways = stream.below(2) == 0;
+                    *both_ways = stream.below(2) == 0;
                 }
             }
-            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
+            Reach::Links { from, to, both_ways: None } => {
                 let one = pick(&self.hosts, stream);
-                let others: Vec<String> =
-                    self.others.iter().filter(|other| **other != one).cloned().collect();
-                (*from, *to) = self.turned(one.into(), pick(&others, stream).into(), stream);
+                let other = pick(&self.others_than(&one), stream);
+                (*from, *to) = self.turned(one.into(), other.into(), stream);
             }
-            _ => {}
         }
-        let of_links = self.fault.is_of_links();
         for (_, slot) in effect.fields() {
             match slot {
-                Slot::Hosts(hosts) if !of_links => *hosts = pick(&self.hosts, stream).into(),
                 Slot::Step(by) => {
                     let size = self.by(stream).as_nanos();
                     *by = self.signed(i64::try_from(size).unwrap_or(i64::MAX).max(1), stream);
@@ -319,7 +307,7 @@ impl Line {
     /// One host and another, one and all others, or all and one.
     fn way(&self, stream: &mut Stream) -> (Names, Names) {
         let one = pick(&self.hosts, stream);
-        let others: Vec<String> = self.others.iter().filter(|other| **other != one).cloned().collect();
+        let others = self.others_than(&one);
         let other = pick(&others, stream);
         let (from, to) = match stream.below(3) {
             0 => (one.into(), other.into()),
@@ -330,6 +318,10 @@ impl Line {
             }
         };
         self.turned(from, to, stream)
+    }
+
+    fn others_than(&self, one: &str) -> Vec<String> {
+        self.others.iter().filter(|other| *other != one).cloned().collect()
     }
 
     /// As written, or one time in two the other way round where the line says so.

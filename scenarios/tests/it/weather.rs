@@ -99,6 +99,15 @@ fn a_line_that_lasts_longer_strikes_when_and_whom_it_struck_before() {
 }
 
 #[test]
+fn every_file_of_the_folder_is_a_preset() {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/weather")).unwrap();
+    let files: BTreeSet<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let listed = presets().unwrap().iter().map(|preset| format!("{}.toml", preset.name)).collect();
+    assert_eq!(files, listed);
+}
+
+#[test]
 fn every_preset_reads_as_it_was_written_and_gives_its_reasons() {
     for preset in presets().unwrap() {
         assert!(!preset.about.is_empty(), "{}", preset.name);

@@ -5,9 +5,11 @@
 //! - [`text`](list): lists, and what may be shown of text from outside
 //! - [`shell`]: command lines that can be pasted
 //! - [`suggest`]: "did you mean"
+//! - [`every`]: all variants of an enum, for lists that must be whole
 //!
 //! Pure functions. Widths, line breaks and colours are the business of whoever shows the text.
 
+mod every;
 mod numbers;
 pub mod shell;
 pub mod suggest;

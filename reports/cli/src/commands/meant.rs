@@ -9,8 +9,7 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::weather;
 use doublehold_sweeps::study::Study;
-use doublehold_words::shell;
-use doublehold_words::shorten;
+use doublehold_words::{every, shell, shorten};
 
 use crate::error::CliError;
 
@@ -26,8 +25,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 6] =
-        [Kind::Scenario, Kind::Plan, Kind::History, Kind::Study, Kind::Lock, Kind::Weather];
+    const ALL: [Kind; 6] = every!(Kind: Scenario, Plan, History, Study, Lock, Weather);
 
     fn is_under(self, name: &str) -> bool {
         match self {

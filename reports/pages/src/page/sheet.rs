@@ -8,6 +8,7 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{Interval, Scale};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::results::{Apart, Pairs, Results};
+use doublehold_words::every;
 
 use super::document::Line;
 use super::rates::{Figures, SURE};
@@ -15,8 +16,7 @@ use super::rates::{Figures, SURE};
 /// By what designs are ranked.
 pub(crate) const RANKED: [Predicate; 3] = [Predicate::P2, Predicate::P1, Predicate::P4];
 /// The order of columns: what is ranked by, and then the others.
-pub(crate) const COLUMNS: [Predicate; 6] =
-    [Predicate::P2, Predicate::P1, Predicate::P4, Predicate::P3, Predicate::WR, Predicate::LV];
+pub(crate) const COLUMNS: [Predicate; 6] = every!(Predicate: P2, P1, P4, P3, WR, LV);
 /// Up to so many points of the grid, each has its tables: pairs are counted at no more.
 const POINTS_SHOWN: usize = Pairs::POINTS;
 

@@ -80,7 +80,7 @@ pub enum Target {
 impl Target {
     /// What one would ask about first: a panic, and then what breaks the promise of a lock before what follows from it:
     /// P2, P1, P3, P4, WR, LV.
-    pub const ALL: [Target; 7] = [
+    pub const ALL: [Target; Predicate::ALL.len() + 1] = [
         Target::Panics,
         Target::Violates(Predicate::P2),
         Target::Violates(Predicate::P1),

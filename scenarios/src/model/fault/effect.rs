@@ -2,7 +2,7 @@
 //!
 //! A new kind is a variant of [`Effect`], and then wherever the compiler asks: its prototype and its word
 //! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`,
-//! `over`), and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind
+//! `did`, `over`), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind
 //! from here.
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use doublehold_sim::{ClockKind, Probability, RatePpb};
 use doublehold_words::{exact_duration, signed_duration};
 
-use super::kind::{Kind, Nature, Slot};
+use super::kind::{Kind, Nature, Reach, Slot};
 use super::way::Way;
 use crate::model::host::Names;
 
@@ -346,6 +346,31 @@ impl Effect {
             | Effect::Promote { .. }
             | Effect::Follow { .. } => return None,
         })
+    }
+
+    /// The hosts that it strikes, or the two sides of the links.
+    pub fn reach(&mut self) -> Reach<'_> {
+        match self {
+            Effect::Pause { hosts }
+            | Effect::Suspend { hosts }
+            | Effect::Crash { hosts }
+            | Effect::PowerLoss { hosts, .. }
+            | Effect::ClockStep { hosts, .. }
+            | Effect::ClockDrift { hosts, .. }
+            | Effect::ClockFreeze { hosts, .. }
+            | Effect::FsyncLies { hosts }
+            | Effect::DiskSnapshot { hosts }
+            | Effect::DiskRollback { hosts }
+            | Effect::Promote { host: hosts, .. }
+            | Effect::Follow { hosts, .. } => Reach::Hosts(hosts),
+            Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
+                let Way { from, to, both_ways } = way;
+                Reach::Links { from, to, both_ways: Some(both_ways) }
+            }
+            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
+                Reach::Links { from, to, both_ways: None }
+            }
+        }
     }
 
     /// Every host it touches, each once.

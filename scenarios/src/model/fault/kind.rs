@@ -42,6 +42,21 @@ pub enum Nature {
     Role,
 }
 
+/// The hosts or the links that an effect strikes, to be filled by who draws faults.
+pub enum Reach<'a> {
+    /// Each of these hosts.
+    Hosts(&'a mut Names),
+    /// The links from some hosts to others.
+    Links {
+        /// One side.
+        from: &'a mut Names,
+        /// The other side.
+        to: &'a mut Names,
+        /// Whether the way back is struck as well; `None` where it is no matter of choice.
+        both_ways: Option<&'a mut bool>,
+    },
+}
+
 /// A field of an effect, to be filled from a file or written to one.
 pub enum Slot<'a> {
     /// Hosts by name.

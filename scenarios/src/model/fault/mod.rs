@@ -18,8 +18,7 @@ use std::time::Duration;
 use doublehold_sim::{ClockKind, Probability, RatePpb};
 use doublehold_words::exact_duration;
 pub use effect::Effect;
-pub use kind::Slot;
-pub use kind::{Kind, Nature};
+pub use kind::{Kind, Nature, Reach, Slot};
 pub use way::Way;
 
 pub use super::host::Names;

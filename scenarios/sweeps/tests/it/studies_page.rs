@@ -78,6 +78,14 @@ fn the_page_lists_the_studies_that_come_with_the_program() {
 }
 
 #[test]
+fn every_file_of_the_folder_comes_with_the_program() {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/studies")).unwrap();
+    let files: BTreeSet<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, ready().map(|study| format!("{}.toml", study.name)).collect());
+}
+
+#[test]
 fn every_parameter_of_the_page_can_be_varied() {
     let parameters = [
         ("clients.count", "2"),

@@ -224,3 +224,16 @@ fn file_stem(design: &str) -> String {
     }
     stem.trim_matches('-').to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits that were too long make no example, as the head of this file says.
+    #[test]
+    fn every_predicate_but_liveness_is_of_one_sort() {
+        let mut sorts = [&SORTS.concat()[..], &[Predicate::LV]].concat();
+        sorts.sort_unstable();
+        assert_eq!(sorts, Predicate::ALL);
+    }
+}

@@ -13,7 +13,7 @@ use doublehold_statistics::{
     Confidence, Paired, PartlyDecided, Proportion, Scale, bound_words, chance_of_difference, range_words,
     rate_words,
 };
-use doublehold_words::{clean, duration};
+use doublehold_words::{clean, duration, every};
 
 /// The share of tables that may mark a moment at which nothing was decided.
 const FALSE_MARKS: f64 = 0.01;
@@ -147,15 +147,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    const ALL: [Verdict; 7] = [
-        Verdict::Gone,
-        Verdict::Rarer,
-        Verdict::Moves,
-        Verdict::Luck,
-        Verdict::Moot,
-        Verdict::NoLock,
-        Verdict::Still,
-    ];
+    const ALL: [Verdict; 7] = every!(Verdict: Gone, Rarer, Moves, Luck, Moot, NoLock, Still);
 
     fn of(changed: &Changed, base: Tried) -> Verdict {
         let tried = match changed.came {

@@ -1,6 +1,6 @@
 //! The question that every change is asked, for every way in which a run can end and everything that one can show.
 
-use doublehold_history::Verdict;
+use doublehold_history::{Predicate, Verdict};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::{LeanEngine, catalog};
 
@@ -18,6 +18,13 @@ const ENDS: [RunOutcome; 6] = [
 fn searched(scenario: &Scenario, target: Target) -> Search<'static, LeanEngine> {
     let case = Case { scenario, seed: Seed(1), target };
     Search::new(&LeanEngine, &case, &Effort::default()).expect("it violates")
+}
+
+#[test]
+fn every_predicate_is_one_target() {
+    let mut targets = Target::ALL;
+    targets.sort_unstable();
+    assert_eq!(targets.to_vec(), [&Predicate::ALL.map(Target::Violates)[..], &[Target::Panics]].concat());
 }
 
 /// A run that was cut short proves a violation as well, and counts only if the run to be shrunk was cut short like it.
