@@ -44,12 +44,12 @@
 //! # Ok::<(), doublehold::check::CheckError>(())
 //! ```
 
+mod checked;
 pub(crate) mod hushed;
 pub(crate) mod names;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::{self, Write as _};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,18 +70,17 @@ use doublehold_scenarios::pool::Stuck;
 pub use doublehold_scenarios::scenario::{DelayLaw, HostIndex, Persistence, Probability, RatePpb, Step};
 pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
-use doublehold_scenarios::{Engine, OwnLocks, Prepared};
+use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
-use doublehold_words::list;
 pub use redis::aio::MultiplexedConnection;
 
+pub use self::checked::{BadRun, Checked};
 use self::hushed::Hushed;
-use crate::findings::{self, Shown, counted};
+use crate::findings::{self, Shown};
 use crate::found::{counterexample, explained_in_time};
-use crate::layout::left;
 pub use crate::outside::Outside;
 use crate::outside::{self, Watched};
 use crate::style::Style;
@@ -98,6 +97,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Begins a check of `lock` in `world`: of 1,000 seeds, if [`Check::seeds`] says nothing else.
 pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
+    check_on(world, lock)
+}
+
+/// Begins the same check on another engine than the kernel: `check_on::<Other>(&world, lock)`.
+pub fn check_on<E: TakesLocks>(world: &World, lock: impl LockKind<E::Env>) -> Check<E> {
     let name = lock.descriptor().name;
     let locks = Registry::builtin().with(lock);
     Check {
@@ -120,9 +124,21 @@ pub fn check(world: &World, lock: impl LockKind<SimEnv>) -> Check {
 ///
 /// If the file is no plan, or one of another lock.
 pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckError> {
+    replay_on::<OwnLocks>(plan, lock)
+}
+
+/// Runs it again on another engine than the kernel.
+///
+/// # Errors
+///
+/// If the file is no plan, or one of another lock.
+pub fn replay_on<E>(plan: &Path, lock: impl LockKind<E::Env>) -> Result<Report, CheckError>
+where
+    E: TakesLocks<Prepared: Searchable + Futures>,
+{
     let locks = Registry::builtin().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
-    let prepared = OwnLocks(locks).prepare(&plan.scenario)?;
+    let prepared = E::of(locks).prepare(&plan.scenario)?;
     let report = prepared.run(plan.seed);
     let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
     Ok(Report { replays: Some(plan.replayed(&report)), ..report })
@@ -131,10 +147,10 @@ pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckE
 /// A check that has not run yet.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked until it is run"]
-pub struct Check {
+pub struct Check<E: TakesLocks = OwnLocks> {
     world: World,
     lock: &'static str,
-    locks: Registry<SimEnv>,
+    locks: Registry<E::Env>,
     seeds: RangeInclusive<Seed>,
     looking_for: Vec<Predicate>,
     files: Option<PathBuf>,
@@ -142,40 +158,42 @@ pub struct Check {
     effort: Effort,
 }
 
-impl Check {
+impl<E: TakesLocks> Check<E> {
     /// The seeds to run from, by their numbers.
-    pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check {
+    pub fn seeds(self, seeds: RangeInclusive<u64>) -> Check<E> {
         Check { seeds: Seed(*seeds.start())..=Seed(*seeds.end()), ..self }
     }
 
     /// What a bad run has to violate to be shown; anything if nothing is said. All is counted in any case.
-    pub fn looking_for(self, predicates: &[Predicate]) -> Check {
+    pub fn looking_for(self, predicates: &[Predicate]) -> Check<E> {
         Check { looking_for: predicates.to_vec(), ..self }
     }
 
     /// Where picture and plan of the first bad run go: `target/doublehold` unless this says otherwise. The files are
     /// named after the test, the world, the lock and the seed, long names cut; checks that share all four overwrite
     /// each other's, so give worlds of one test different names, or folders.
-    pub fn files(self, folder: impl Into<PathBuf>) -> Check {
+    pub fn files(self, folder: impl Into<PathBuf>) -> Check<E> {
         Check { files: Some(folder.into()), ..self }
     }
 
     /// Writes no files.
-    pub fn no_files(self) -> Check {
+    pub fn no_files(self) -> Check<E> {
         Check { files: None, ..self }
     }
 
     /// How long no run may end, in real time, until it is said that the lock's code does not come back. A minute.
-    pub fn patience(self, patience: Duration) -> Check {
+    pub fn patience(self, patience: Duration) -> Check<E> {
         Check { patience, ..self }
     }
 
     /// Sets the effort of shrinking what is found in weather: its limit of runs, and the nodes that may go. Nodes of a
     /// lock that takes a quorum of them stay unless this says otherwise.
-    pub fn effort(self, effort: Effort) -> Check {
+    pub fn effort(self, effort: Effort) -> Check<E> {
         Check { effort, ..self }
     }
+}
 
+impl<E: TakesLocks<Prepared: Stepped + Futures>> Check<E> {
     /// Runs every seed. In a world with weather the bad run that is shown is shrunk before: what it did not need is
     /// gone, faults and clients first, and its plan is a scenario of its own. Of panics at one place in the lock's code
     /// the first is shown; the result counts them. With the variable `DOUBLEHOLD_SEED` set to a number it runs that one
@@ -193,13 +211,13 @@ impl Check {
     pub fn run(self) -> Result<Checked, CheckError> {
         let scenario = self.world.scenario(self.lock, self.locks.descriptors())?;
         let seeds = asked_for()?.map_or(self.seeds.clone(), |seed| seed..=seed);
-        let hushed = Hushed::new(OwnLocks(self.locks.clone()).prepare(&scenario)?);
+        let hushed = Hushed::new(E::of(self.locks.clone()).prepare(&scenario)?);
         let watched = Arc::new(Watched::new(hushed, *seeds.start()));
         let many = Many::of(seeds.clone(), self.patience);
         let tally = run_many(&watched, &many, |_| ControlFlow::Continue(()))?;
         let prepared = watched.inner();
         let outside = watched.reached(tally.runs, self.patience)?;
-        let real_time = || prepared.hush(|_| outside::real_time(&self.locks, &scenario, self.patience));
+        let real_time = || prepared.hush(|_| outside::real_time::<E>(&self.locks, &scenario, self.patience));
         outside.or_else(real_time).map_or(Ok(()), Err)?;
         if scenario.weather.is_some()
             && asked_for()?.is_none()
@@ -241,7 +259,7 @@ impl Check {
     }
 
     fn counterexample(&self, scenario: &Scenario, seed: Seed, target: Target) -> Result<BadRun, CheckError> {
-        let engine = OwnLocks(self.locks.clone());
+        let engine = E::of(self.locks.clone());
         let example = counterexample(&engine, &engine, (scenario, seed, target), &self.effort);
         let example = example.map_err(|error| match error {
             ShrinkError::NoExample { seed, .. } => Outside::Another(seed).into(),
@@ -304,109 +322,6 @@ fn replay_line(seed: Seed) -> String {
     match test() {
         Some(test) => format!("{SEED}={seed} cargo test {test} -- --nocapture"),
         None => format!("run this program again with {SEED}={seed}"),
-    }
-}
-
-/// What a check came to. Prints as counts and, if there was any, the first bad run.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// The world's name.
-    pub world: String,
-    /// The lock's name.
-    pub lock: &'static str,
-    /// The seeds that were run.
-    pub seeds: RangeInclusive<Seed>,
-    /// How often each predicate came to what.
-    pub tally: Tally,
-    /// The run from the first seed from which anything was violated, or the lock panicked.
-    pub bad: Option<BadRun>,
-}
-
-/// A run in which something was violated.
-#[derive(Clone, Debug)]
-pub struct BadRun {
-    /// What happened.
-    pub report: Report,
-    /// The same for people: picture, verdicts, evidence, and how to see it again.
-    pub text: String,
-    /// The files that hold this text, and the run's plan.
-    pub files: Vec<PathBuf>,
-    /// What was taken away to get here, in a world with weather.
-    pub shrunk: Option<Shrunk>,
-}
-
-impl Checked {
-    /// How often a predicate came to what.
-    pub fn count(&self, predicate: Predicate) -> Count {
-        self.tally.of(predicate)
-    }
-
-    /// True if the lock was granted at least once and never panicked, none of these was ever violated, and each was
-    /// decided in 99 of 100 runs. A check that could seldom say anything does not pass, since the thing that keeps a
-    /// run from being decided may be what would violate it.
-    pub fn holds(&self, predicates: &[Predicate]) -> bool {
-        let held = |predicate| {
-            let count = self.count(predicate);
-            matches!(count, Count { violated: 0, holds: 1.., .. }) && counted(&count).is_nearly_all()
-        };
-        self.tally.grants > 0
-            && self.tally.panicked.is_none()
-            && predicates.iter().all(|predicate| held(*predicate))
-    }
-
-    /// For tests: goes on if [`Checked::holds`].
-    ///
-    /// # Panics
-    ///
-    /// If it does not, with everything there is to say.
-    pub fn assert_holds(&self, predicates: &[Predicate]) {
-        let names: Vec<&str> = predicates.iter().map(|predicate| predicate.as_str()).collect();
-        assert!(
-            self.holds(predicates),
-            "{} did not hold throughout, or was not decided in enough runs\n\n{self}",
-            list(&names)
-        );
-    }
-}
-
-impl fmt::Display for Checked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { world, lock, seeds, tally, bad } = self;
-        let runs = match (seeds.start(), seeds.end()) {
-            (one, last) if one == last => format!("1 run, seed {one}"),
-            (first, last) => format!("{} runs, seeds {first} to {last}", tally.runs),
-        };
-        writeln!(f, "{world}: the lock `{lock}`, {runs}\n")?;
-        writeln!(f, "  rule                    holds  violated  inconclusive  first seed")?;
-        let mut reasons: Vec<(Seed, String)> = Vec::new();
-        for predicate in Predicate::ALL {
-            let count = self.count(predicate);
-            let rule = left(&format!("{predicate}  {}", predicate.name()), 20);
-            let first = count.first.map_or("-".to_owned(), |seed| seed.to_string());
-            let Count { holds, violated, inconclusive, unsaid, .. } = count;
-            if let Some(reason) = unsaid.filter(|(_, why)| reasons.iter().all(|(_, known)| known != why)) {
-                reasons.push(reason);
-            }
-            writeln!(f, "  {rule}{holds:>9}{violated:>10}{inconclusive:>14}{first:>12}")?;
-        }
-        for (seed, why) in reasons {
-            writeln!(f, "\n  inconclusive, first from seed {seed}: {why}")?;
-        }
-        if let Some((first, panics)) = tally.panicked {
-            writeln!(f, "\n  the lock panicked in {panics} of these runs, first from seed {first}")?;
-        }
-        if tally.grants == 0 {
-            let why = tally
-                .refused
-                .as_ref()
-                .map(|(seed, why)| format!("; the last refusal, from seed {seed}: {why}"));
-            writeln!(f, "\n  no call was ever granted the lock{}", why.unwrap_or_default())?;
-        }
-        let Some(bad) = bad else { return Ok(()) };
-        writeln!(f, "\n{}", bad.text)?;
-        let mut files = String::new();
-        bad.files.iter().try_for_each(|file| writeln!(files, "file: {}", file.display()))?;
-        f.write_str(&files)
     }
 }
 

@@ -34,7 +34,7 @@ use std::time::Duration;
 use doublehold_lockimpl::Registry;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
-use doublehold_scenarios::{Prepared, Report, Scenario, Seed, SimEnv};
+use doublehold_scenarios::{Prepared, Report, Scenario, Seed, TakesLocks};
 
 use crate::check::hushed;
 
@@ -84,13 +84,14 @@ impl Outside {
 
 /// Looks for a lock that compares real time with its lease. A search that takes longer than `patience` is left alone,
 /// and finds nothing.
-pub(crate) fn real_time(
-    locks: &Registry<SimEnv>,
+pub(crate) fn real_time<E: TakesLocks>(
+    locks: &Registry<E::Env>,
     scenario: &Scenario,
     patience: Duration,
 ) -> Option<Outside> {
     let (locks, scenario, here) = (locks.clone(), scenario.clone(), hushed::here());
-    let tells = in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time(&locks, &scenario)));
+    let tells =
+        in_time(patience, move |_| here.clone().hush(|| slow::tells_real_time::<E>(&locks, &scenario)));
     matches!(tells, Ok(true)).then_some(Outside::RealTime)
 }
 
@@ -257,7 +258,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use doublehold_scenarios::build::World;
-    use doublehold_scenarios::{Engine, LeanEngine, PreparedSim, SimEngine};
+    use doublehold_scenarios::{Engine, LeanEngine, OwnLocks, PreparedSim, SimEngine};
     use doublehold_search::many::{Many, run_many};
 
     use super::*;
@@ -280,7 +281,7 @@ mod tests {
             for prepared in [LeanEngine.prepare(&scenario), SimEngine.prepare(&scenario)] {
                 assert_eq!(reached(prepared.expect("it can be run")), None, "{}", lock.name);
             }
-            let told = real_time(&Registry::builtin(), &scenario, Duration::from_secs(60));
+            let told = real_time::<OwnLocks>(&Registry::builtin(), &scenario, Duration::from_secs(60));
             assert_eq!(told, None, "{}", lock.name);
         }
     }

@@ -15,13 +15,13 @@ use std::thread;
 use std::time::Duration;
 
 use doublehold_lockimpl::{
-    Acquired, BoxLock, ConfigError, Descriptor, Extended, Grant, Lock, LockKind, NodeName, Registry,
+    Acquired, BoxLock, ConfigError, Descriptor, Env, Extended, Grant, Lock, LockKind, NodeName, Registry,
     Released, Switches,
 };
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::scenario::{HostIndex, Role};
-use doublehold_scenarios::{Engine, OwnLocks, Prepared, Scenario, Seed, SimEnv};
+use doublehold_scenarios::{Prepared, Scenario, Seed, TakesLocks};
 
 /// The leases that are tried, until one is granted: the first takes little real time, and the second is for locks that
 /// count in whole seconds.
@@ -30,22 +30,27 @@ const LEASES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1
 const SEED: Seed = Seed(1);
 
 /// True if real time makes a difference to the lock of this scenario.
-pub(super) fn tells_real_time(locks: &Registry<SimEnv>, scenario: &Scenario) -> bool {
-    let granted = |lease: &Duration| Some((*lease, run(locks, scenario, *lease, Duration::ZERO)?));
+pub(super) fn tells_real_time<E: TakesLocks>(locks: &Registry<E::Env>, scenario: &Scenario) -> bool {
+    let granted = |lease: &Duration| Some((*lease, run::<E>(locks, scenario, *lease, Duration::ZERO)?));
     let first = LEASES.iter().filter_map(granted).find(|(_, run)| run.grants.count > 0);
     first.is_some_and(|(lease, at_once)| {
-        let slow = run(locks, scenario, lease, lease + lease / 10);
+        let slow = run::<E>(locks, scenario, lease, lease + lease / 10);
         slow.is_some_and(|slow| slow.trace_hash != at_once.trace_hash)
     })
 }
 
 /// The little world, with so much real time each time; `None` if it cannot be made of this lock.
-fn run(locks: &Registry<SimEnv>, scenario: &Scenario, lease: Duration, real: Duration) -> Option<Summary> {
+fn run<E: TakesLocks>(
+    locks: &Registry<E::Env>,
+    scenario: &Scenario,
+    lease: Duration,
+    real: Duration,
+) -> Option<Summary> {
     let kind = locks.get(&scenario.lock.algorithm)?.clone();
     let little =
         little(&kind.descriptor(), scenario, lease).scenario(&scenario.lock.algorithm, locks.descriptors());
     let locks = locks.clone().with(Slow { kind, real });
-    Some(OwnLocks(locks).prepare(&little.ok()?).ok()?.judge(SEED))
+    Some(E::of(locks).prepare(&little.ok()?).ok()?.judge(SEED))
 }
 
 /// One client with the scenario's nodes and switches, and nothing that goes wrong. It asks once, since a refusal would
@@ -71,17 +76,17 @@ fn little(lock: &Descriptor, scenario: &Scenario, lease: Duration) -> World {
 }
 
 /// A kind of lock whose calls take real time.
-struct Slow {
-    kind: Arc<dyn LockKind<SimEnv>>,
+struct Slow<V> {
+    kind: Arc<dyn LockKind<V>>,
     real: Duration,
 }
 
-impl LockKind<SimEnv> for Slow {
+impl<V: Env> LockKind<V> for Slow<V> {
     fn descriptor(&self) -> Descriptor {
         self.kind.descriptor()
     }
 
-    fn build(&self, env: SimEnv, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
+    fn build(&self, env: V, nodes: Vec<NodeName>, chosen: &Switches) -> Result<BoxLock, ConfigError> {
         let lock = self.kind.build(env, nodes, chosen)?;
         Ok(BoxLock::new(Slowly { lock, real: self.real }))
     }

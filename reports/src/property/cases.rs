@@ -3,7 +3,7 @@
 
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::{Engine, OwnLocks, PrepareError, Prepared, PreparedSim, Report, Scenario, Seed};
+use doublehold_scenarios::{Engine, Prepared, Report, Scenario, Seed};
 use proptest::prelude::*;
 
 /// From what seeds cases are run. Short numbers are easier to speak of.
@@ -28,24 +28,24 @@ impl Case {
 }
 
 /// All cases, counted from 1.
-pub(super) struct Cases {
-    pub(super) engine: OwnLocks,
+pub(super) struct Cases<E> {
+    pub(super) engine: E,
     pub(super) cases: Vec<Case>,
 }
 
-impl Cases {
+impl<E: Engine> Cases<E> {
     pub(super) fn case(&self, number: Seed) -> &Case {
         &self.cases[number.0 as usize - 1]
     }
 
-    fn prepared(&self, case: &Case) -> PreparedSim {
-        prepare(&self.engine, &case.scenario).expect("a scenario that was checked can be run")
+    fn prepared(&self, case: &Case) -> E::Prepared {
+        self.engine.prepare(&case.scenario).expect("a scenario that was checked can be run")
     }
 }
 
 /// Here a seed is the number of a case.
-impl Prepared for Cases {
-    type Record = <PreparedSim as Prepared>::Record;
+impl<E: Engine + Send + Sync> Prepared for Cases<E> {
+    type Record = <E::Prepared as Prepared>::Record;
 
     fn judge(&self, number: impl Into<Seed>) -> Summary {
         let number = number.into();
@@ -62,8 +62,4 @@ impl Prepared for Cases {
         let case = self.case(number.into());
         self.prepared(case).run_traced(case.seed)
     }
-}
-
-pub(super) fn prepare(engine: &OwnLocks, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
-    engine.prepare(scenario)
 }

@@ -49,7 +49,9 @@ use doublehold_history::Predicate;
 use doublehold_lockimpl::{LockKind, Registry};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::Stuck;
-use doublehold_scenarios::{OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv};
+use doublehold_scenarios::{
+    Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
+};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
 pub use proptest;
@@ -76,10 +78,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Something that is to hold in all scenarios of a kind.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is tried until it is checked"]
-pub struct Property {
+pub struct Property<E: TakesLocks = OwnLocks> {
     name: String,
     lock: &'static str,
-    locks: Registry<SimEnv>,
+    locks: Registry<E::Env>,
     holds: Vec<Predicate>,
     cases: u64,
     regressions: Option<PathBuf>,
@@ -89,6 +91,13 @@ pub struct Property {
 impl Property {
     /// A property of `lock`. Its regressions are in a folder of this name, so that no two should share one.
     pub fn new(name: impl Into<String>, lock: impl LockKind<SimEnv>) -> Property {
+        Property::on(name, lock)
+    }
+}
+
+impl<E: TakesLocks> Property<E> {
+    /// The same on another engine than the kernel: `Property::<Other>::on(…)`.
+    pub fn on(name: impl Into<String>, lock: impl LockKind<E::Env>) -> Property<E> {
         let (name, descriptor) = (name.into(), lock.descriptor());
         let regressions = Path::new(REGRESSIONS).join(names::joined([name.as_str()]));
         Property {
@@ -103,30 +112,32 @@ impl Property {
     }
 
     /// What is to hold: all predicates, if nothing is said. A panic of the lock breaks it in any case.
-    pub fn holds(self, predicates: &[Predicate]) -> Property {
+    pub fn holds(self, predicates: &[Predicate]) -> Property<E> {
         Property { holds: predicates.to_vec(), ..self }
     }
 
     /// How many cases are drawn, 256 if nothing is said. The variable `DOUBLEHOLD_CASES` overrides it.
-    pub fn cases(self, cases: u64) -> Property {
+    pub fn cases(self, cases: u64) -> Property<E> {
         Property { cases, ..self }
     }
 
     /// The folder whose plans are replayed first, and to which the plan of what is found goes.
-    pub fn regressions(self, folder: impl Into<PathBuf>) -> Property {
+    pub fn regressions(self, folder: impl Into<PathBuf>) -> Property<E> {
         Property { regressions: Some(folder.into()), ..self }
     }
 
     /// Replays no plans and writes none.
-    pub fn no_regressions(self) -> Property {
+    pub fn no_regressions(self) -> Property<E> {
         Property { regressions: None, ..self }
     }
 
     /// How long no case may end, in real time, until it is said that the lock's code does not come back. A minute.
-    pub fn patience(self, patience: Duration) -> Property {
+    pub fn patience(self, patience: Duration) -> Property<E> {
         Property { patience, ..self }
     }
+}
 
+impl<E: TakesLocks<Prepared: Stepped + Futures>> Property<E> {
     /// For tests: goes on if the property [holds](Tested::holds).
     ///
     /// # Panics
@@ -149,12 +160,12 @@ impl Property {
         let plans =
             self.regressions.as_deref().map(|folder| regressions::read(folder, &self.locks.descriptors()));
         let plans = plans.transpose()?.unwrap_or_default();
-        let engine = OwnLocks(self.locks.clone());
+        let engine = E::of(self.locks.clone());
         let replayed = plans.len() as u64;
         let mut cases: Vec<Case> = plans.iter().map(|(_, plan)| Case::of(plan)).collect();
         draws.add_to(&mut cases, &scenarios, &self.locks.descriptors())?;
         let last = Seed(cases.len() as u64);
-        let watched = Watched::new(Hushed::new(Cases { engine: engine.clone(), cases }), Seed(1));
+        let watched = Watched::new(Hushed::new(Cases { engine: E::of(self.locks.clone()), cases }), Seed(1));
         let watched = Arc::new(watched);
         let tally =
             run_many(&watched, &Many::of(Seed(1)..=last, self.patience), |tally| match self.first(tally) {
@@ -168,8 +179,9 @@ impl Property {
         };
         let tally = tally.map_err(stuck)?;
         let outside = watched.reached(tally.runs, self.patience).map_err(stuck)?;
-        let real_time =
-            || cases.hush(|all| outside::real_time(&self.locks, &all.case(Seed(1)).scenario, self.patience));
+        let real_time = || {
+            cases.hush(|all| outside::real_time::<E>(&self.locks, &all.case(Seed(1)).scenario, self.patience))
+        };
         if let Some(outside) = outside.or_else(real_time) {
             let of_case = |number: Seed| cases.hush(|all| all.case(number).seed);
             return Err(outside.at(of_case).into());
@@ -201,8 +213,8 @@ impl Property {
     }
 
     /// A regression that is still one.
-    fn still_broken(&self, engine: &OwnLocks, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
-        let prepared = cases::prepare(engine, &plan.scenario)?;
+    fn still_broken(&self, engine: &E, path: &Path, plan: &Plan) -> Result<Broken, PropertyError> {
+        let prepared = engine.prepare(&plan.scenario)?;
         let run = prepared.judge(plan.seed);
         let target = self.target(|target| target.is_in(&run)).ok_or(Outside::Another(plan.seed))?;
         let report = prepared.run(plan.seed);
@@ -214,8 +226,8 @@ impl Property {
     /// A case that was drawn, made as small as it gets.
     fn broken(
         &self,
-        engine: &OwnLocks,
-        cases: &Hushed<Cases>,
+        engine: &E,
+        cases: &Hushed<Cases<E>>,
         number: Seed,
         drawn: u64,
     ) -> Result<Broken, PropertyError> {

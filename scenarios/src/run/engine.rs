@@ -4,10 +4,11 @@
 //! trait of its own, so that an engine which lacks something lacks that trait and nothing else: other faults or another
 //! scenario of the same lock ([`Searchable`]: sweeps, and the random faults of a check), the steps at which faults can
 //! strike ([`Stepped`]: `explore`, and the shrinker, which binds faults to events), another future of the same past
-//! ([`Futures`]: `why`, and causes), what a picture shows besides ([`Detailed`]).
+//! ([`Futures`]: `why`, and causes), what a picture shows besides ([`Detailed`]), locks of the caller's own
+//! ([`TakesLocks`]: a check in somebody's own crate).
 
 use doublehold_history::TrueNs;
-use doublehold_lockimpl::Descriptor;
+use doublehold_lockimpl::{Descriptor, Env, Registry};
 use serde::Serialize;
 
 use super::PrepareError;
@@ -49,6 +50,15 @@ pub trait Engine {
             Err(error) => panic!("the scenario `{}` cannot be run: {error}", scenario.name),
         }
     }
+}
+
+/// An engine that runs locks of the caller's own, as [`OwnLocks`](super::OwnLocks) does.
+pub trait TakesLocks: Engine + Send + Sync + 'static {
+    /// The machine of such a lock's client.
+    type Env: Env;
+
+    /// The engine that knows these locks.
+    fn of(locks: Registry<Self::Env>) -> Self;
 }
 
 /// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever

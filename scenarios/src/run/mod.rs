@@ -46,7 +46,7 @@ mod touched;
 mod world;
 
 pub use check::PrepareError;
-pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped};
+pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped, TakesLocks};
 pub use env::{Connection, SimEnv};
 pub use lean::LeanConnection;
 pub(crate) use signal::Signal;

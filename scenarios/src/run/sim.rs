@@ -18,7 +18,9 @@ use super::on_sim::SimWitness;
 use super::recorder::{Recorded, Recorder};
 use super::steps::steps;
 use super::world::{Hosts, link};
-use super::{Detailed, Driver, Engine, Futures, Prepared, Searchable, Signal, Stepped, clocks, detail};
+use super::{
+    Detailed, Driver, Engine, Futures, Prepared, Searchable, Signal, Stepped, TakesLocks, clocks, detail,
+};
 use crate::detail::Detail;
 use crate::format::possible::commands;
 use crate::model::cast::Cast;
@@ -91,6 +93,14 @@ impl Engine for LeanEngine {
 /// ```
 #[derive(Clone, Debug)]
 pub struct OwnLocks(pub Registry<SimEnv>);
+
+impl TakesLocks for OwnLocks {
+    type Env = SimEnv;
+
+    fn of(locks: Registry<SimEnv>) -> OwnLocks {
+        OwnLocks(locks)
+    }
+}
 
 impl Engine for OwnLocks {
     type Prepared = PreparedSim;

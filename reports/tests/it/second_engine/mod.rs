@@ -4,6 +4,7 @@
 //! through the traits of the seam.
 
 mod ledger;
+mod own;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
