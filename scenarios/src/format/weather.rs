@@ -21,7 +21,7 @@ use super::{synonyms, units};
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
 use crate::model::scenario::Role;
-use crate::weather::{self, Group, RandomFault, Sign, Weather};
+use crate::weather::{self, HostGroup, RandomFault, Sign, Weather};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
 const FILE_KEYS: [&str; 7] = ["about", "preset", "without", "for", "swarm", "at_steps", "faults"];
@@ -280,9 +280,9 @@ fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>)
         let role = hosts.and_then(|hosts| Some(hosts.role(hosts.find(name)?)));
         // A weather of its own knows no hosts: a name in it may be a host of the scenario that it is used for.
         let may_be_host = hosts.is_none() || role.is_some();
-        let group = Group::named(name);
+        let group = HostGroup::named(name);
         if group.is_none() && !may_be_host {
-            let mut known: Vec<&str> = Group::ALL.map(Group::as_str).to_vec();
+            let mut known: Vec<&str> = HostGroup::ALL.map(HostGroup::as_str).to_vec();
             known.extend(hosts.iter().flat_map(|hosts| &hosts.plans).map(|host| host.name.as_str()));
             let cause = format!("`{}`: there is no host or group `{}`", item.path, shorten(name));
             return Err(item.problem(cause, suggest::hint(name, &known)));

@@ -24,7 +24,7 @@ pub struct Weather {
 /// A line of a weather: faults of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomFault {
-    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`Group`]. A
+    /// The kind. Hosts are those of which one is drawn each time, also by what they are for: see [`HostGroup`]. A
     /// magnitude in here is the largest that is drawn; one that [`RandomFault::by`] gives is zero.
     pub effect: Effect,
     /// The mean time between two on one host or way.
@@ -56,7 +56,7 @@ pub enum Sign {
 /// A group of hosts by what they are for, as `host`, `from` and `to` of a weather name it. A host of that name comes
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum HostGroup {
     /// All clients.
     Clients,
     /// All nodes.
@@ -67,31 +67,31 @@ pub enum Group {
     Resource,
 }
 
-impl Group {
+impl HostGroup {
     /// All of them, in the order in which messages list them.
-    pub const ALL: [Group; 4] = every!(Group: Clients, Nodes, Replicas, Resource);
+    pub const ALL: [HostGroup; 4] = every!(HostGroup: Clients, Nodes, Replicas, Resource);
 
     /// The word of scenario files.
     pub fn as_str(self) -> &'static str {
         match self {
-            Group::Clients => "clients",
-            Group::Nodes => "nodes",
-            Group::Replicas => "replicas",
-            Group::Resource => "resource",
+            HostGroup::Clients => "clients",
+            HostGroup::Nodes => "nodes",
+            HostGroup::Replicas => "replicas",
+            HostGroup::Resource => "resource",
         }
     }
 
     /// True if its hosts are nodes.
     pub fn is_of_nodes(self) -> bool {
         match self {
-            Group::Nodes | Group::Replicas => true,
-            Group::Clients | Group::Resource => false,
+            HostGroup::Nodes | HostGroup::Replicas => true,
+            HostGroup::Clients | HostGroup::Resource => false,
         }
     }
 
     /// The group of a word.
-    pub fn named(word: &str) -> Option<Group> {
-        Group::ALL.into_iter().find(|group| group.as_str() == word)
+    pub fn named(word: &str) -> Option<HostGroup> {
+        HostGroup::ALL.into_iter().find(|group| group.as_str() == word)
     }
 }
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
 use super::odds::{Odds, convolved, distinct};
-use super::{Group, RandomFault, Sign, Weather};
+use super::{HostGroup, RandomFault, Sign, Weather};
 use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
 use crate::model::when::{Event, Nth, StepKind, When};
@@ -228,16 +228,16 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
     let mut members: Vec<String> = Vec::new();
     for name in &names.0 {
         let is_host = scenario.hosts.iter().any(|host| host.name == *name);
-        let group = Group::named(name).filter(|_| !is_host);
+        let group = HostGroup::named(name).filter(|_| !is_host);
         for (host, index) in scenario.hosts.iter().zip(0..) {
             let is_master = scenario.nodes.master.is_some_and(|master| master.0 == index);
             let replicates = scenario.nodes.master.is_some() && host.role == Role::Node && !is_master;
             let is_meant = match group {
                 None => host.name == *name,
-                Some(Group::Clients) => host.role == Role::Client,
-                Some(Group::Nodes) => host.role == Role::Node,
-                Some(Group::Replicas) => replicates,
-                Some(Group::Resource) => host.role == Role::Resource,
+                Some(HostGroup::Clients) => host.role == Role::Client,
+                Some(HostGroup::Nodes) => host.role == Role::Node,
+                Some(HostGroup::Replicas) => replicates,
+                Some(HostGroup::Resource) => host.role == Role::Resource,
             };
             if is_meant && !members.contains(&host.name) {
                 members.push(host.name.clone());

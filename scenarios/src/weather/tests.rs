@@ -75,7 +75,7 @@ fn some<T: Clone>(of: &[T], stream: &mut Stream) -> T {
 /// A few groups and hosts, which may mean one host twice.
 fn names(scenario: &Scenario, stream: &mut Stream) -> Names {
     let hosts = scenario.hosts.iter().map(|host| host.name.clone());
-    let known: Vec<String> = hosts.chain(Group::ALL.map(|group| group.as_str().to_owned())).collect();
+    let known: Vec<String> = hosts.chain(HostGroup::ALL.map(|group| group.as_str().to_owned())).collect();
     let names: BTreeSet<String> = (0..=stream.below(3)).map(|_| some(&known, stream)).collect();
     Names(names.into_iter().collect())
 }

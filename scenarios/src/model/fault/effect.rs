@@ -2,8 +2,8 @@
 //!
 //! A new kind is a variant of [`Effect`], and then wherever the compiler asks: its prototype and its word
 //! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`,
-//! `did`, `over`), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and evidence take all they say about a kind
-//! from here.
+//! `did`, `over`), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and
+//! evidence take all they say about a kind from here.
 
 use std::time::Duration;
 
