@@ -1,4 +1,4 @@
-//! Files that documents name. A document may leave out the beginning of a path: `run/program.rs`.
+//! Files that documents name. A document may leave out the beginning of a path: `run/client/program.rs`.
 
 /// What looks like a path in backticks and is the end of no file's or folder's path.
 pub(crate) fn missing(text: &str, files: &[String]) -> Vec<String> {

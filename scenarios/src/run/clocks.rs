@@ -8,7 +8,7 @@ use doublehold_lockimpl as lockimpl;
 use doublehold_sim as sim;
 
 /// A deadline as a lock computed it, for the history.
-pub(super) fn deadline(deadline: lockimpl::Deadline) -> history::Deadline {
+pub(in crate::run) fn deadline(deadline: lockimpl::Deadline) -> history::Deadline {
     use history::ClockKind;
     let (clock, reading_ns) = match deadline {
         lockimpl::Deadline::Wall(at) => (ClockKind::Wall, at.0),
@@ -19,17 +19,17 @@ pub(super) fn deadline(deadline: lockimpl::Deadline) -> history::Deadline {
 }
 
 /// What the clocks of a simulated host show, for the history.
-pub(super) fn reading(clocks: sim::Readings) -> Reading {
+pub(in crate::run) fn reading(clocks: sim::Readings) -> Reading {
     Reading { wall_ns: clocks.wall.0, monotonic_ns: clocks.monotonic.0, boot_ns: clocks.boot.0 }
 }
 
 /// A moment of a simulated run, for the history.
-pub(super) fn true_time(at: sim::SimTime) -> TrueNs {
+pub(in crate::run) fn true_time(at: sim::SimTime) -> TrueNs {
     TrueNs(at.0)
 }
 
 /// Which clock of a simulated host the history means.
-pub(super) fn simulated(clock: history::ClockKind) -> sim::ClockKind {
+pub(in crate::run) fn simulated(clock: history::ClockKind) -> sim::ClockKind {
     match clock {
         history::ClockKind::Wall => sim::ClockKind::Wall,
         history::ClockKind::Monotonic => sim::ClockKind::Monotonic,
@@ -38,22 +38,22 @@ pub(super) fn simulated(clock: history::ClockKind) -> sim::ClockKind {
 }
 
 /// A reading of a simulated host's wall clock, for a lock.
-pub(super) fn wall(at: sim::WallTime) -> lockimpl::WallTime {
+pub(in crate::run) fn wall(at: sim::WallTime) -> lockimpl::WallTime {
     lockimpl::WallTime(at.0)
 }
 
 /// A reading of a simulated host's monotonic clock, for a lock.
-pub(super) fn monotonic(at: sim::MonotonicTime) -> lockimpl::MonotonicTime {
+pub(in crate::run) fn monotonic(at: sim::MonotonicTime) -> lockimpl::MonotonicTime {
     lockimpl::MonotonicTime(at.0)
 }
 
 /// A reading of a simulated host's boot clock, for a lock.
-pub(super) fn boot(at: sim::BootTime) -> lockimpl::BootTime {
+pub(in crate::run) fn boot(at: sim::BootTime) -> lockimpl::BootTime {
     lockimpl::BootTime(at.0)
 }
 
 /// What a lock waits for, as a reading of its simulated host's monotonic clock.
-pub(super) fn awaited(at: lockimpl::MonotonicTime) -> sim::MonotonicTime {
+pub(in crate::run) fn awaited(at: lockimpl::MonotonicTime) -> sim::MonotonicTime {
     sim::MonotonicTime(at.0)
 }
 

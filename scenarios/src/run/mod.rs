@@ -3,54 +3,22 @@
 //! Everything above an engine (verdicts, expectations, pictures) is the same whatever executed the run, so that a
 //! second engine can be a second opinion.
 
-mod attribution;
-mod calls;
-mod caught;
-mod check;
-mod claimants;
+mod client;
 mod clocks;
-mod closing;
-#[cfg(test)]
-mod counted;
-mod detail;
-mod drivers;
 mod engine;
-mod env;
-mod header;
 mod kept;
-mod key_claims;
-mod key_lanes;
+mod keys;
 mod lean;
-mod lock_keys;
-mod lower;
-mod on_sim;
-mod program;
-#[cfg(test)]
-mod random;
 mod recorder;
-mod resource;
-#[cfg(test)]
-mod scripts;
-mod shares;
-mod signal;
-mod sim;
-mod stage;
-pub(crate) mod steps;
-#[cfg(test)]
-mod taken;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod told;
-mod touched;
-mod world;
 
-pub use check::PrepareError;
+pub use engine::check::PrepareError;
+pub use engine::env::{Connection, SimEnv};
+pub(crate) use engine::signal::Signal;
+pub use engine::sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
 pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped, TakesLocks};
-pub use env::{Connection, SimEnv};
 pub use lean::LeanConnection;
-pub(crate) use signal::Signal;
-pub use sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
 
 /// What carries a lock's requests to the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

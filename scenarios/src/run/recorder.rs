@@ -15,16 +15,16 @@ use doublehold_history::{
 };
 use doublehold_sim_redis::core::KeyChange;
 
-use super::attribution::{Attribution, ConnectionNumber, Mark, Moment};
-use super::claimants::{Claimants, boundary};
-use super::kept;
-use super::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
-use super::lock_keys::LockKeys;
-use super::stage::Witness;
-use super::touched::{Meanings, Touched};
 use crate::model::cast::Cast;
 use crate::model::scenario::HostIndex;
 use crate::report::{KeyOrigin, KeySpan};
+use crate::run::client::stage::Witness;
+use crate::run::kept;
+use crate::run::keys::attribution::{Attribution, ConnectionNumber, Mark, Moment};
+use crate::run::keys::claimants::{Claimants, boundary};
+use crate::run::keys::key_lanes::{Circumstances, KeyLanes, Known, Stretch};
+use crate::run::keys::lock_keys::LockKeys;
+use crate::run::keys::touched::{Meanings, Touched};
 
 /// A handle to the run's one record. Clones write to the same.
 #[derive(Clone)]

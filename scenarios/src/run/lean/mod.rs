@@ -34,8 +34,8 @@ use redis::aio::ConnectionLike;
 use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
 
 use self::wire::{Expected, Reply, Several, Wire, broken_pipe};
-use super::attribution::ConnectionNumber;
-use super::recorder::Recorder;
+use crate::run::keys::attribution::ConnectionNumber;
+use crate::run::recorder::Recorder;
 
 /// A connection without a driver. Clones share it.
 #[derive(Clone)]

@@ -97,7 +97,7 @@ fn malformed(what: &'static str) -> RedisError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::random::Dice;
+    use crate::run::tests::random::Dice;
 
     /// The first reply and how many bytes it takes.
     fn first(bytes: &[u8]) -> RedisResult<Option<(Value, usize)>> {

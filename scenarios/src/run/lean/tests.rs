@@ -18,7 +18,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::LeanConnection;
 use crate::run::Driver;
-use crate::run::env::{Connection, REDIS_PORT};
+use crate::run::engine::env::{Connection, REDIS_PORT};
 use crate::run::tests::{CLIENT, Client, ask, del, run_through, set, touches};
 
 const DRIVERS: [Driver; 2] = [Driver::RedisRs, Driver::Lean];

@@ -1,0 +1,378 @@
+//! A client's program: the steps of a scenario, carried out by the code under test.
+//!
+//! Every step is marked in the trace, where faults can wait for it, and recorded in the history. Marks are step
+//! points: a pause at "check" strikes after the check and before the write that follows it.
+//!
+//! A client waits for the resource without a timeout of its own: what the network does to a late write is the point. A
+//! resource that is down when the client's process begins is tried again, as the lock is: after `retry`, until
+//! `give_up_after`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use doublehold_history::{CallId, ClientId, Content, EventKind, LockId, ObjectId, ReleaseOutcome};
+use doublehold_lockimpl::{Acquired, Extended, Grant, Lock, LockKind, NodeName, Released};
+
+use super::caught::{CaughtLock, End};
+use super::resource::ResourceLink;
+use super::stage::Stage;
+use crate::model::scenario::{ClientSetup, DelayLaw, LockSetup, ObjectSetup, OnLostLock, Step};
+use crate::run::clocks;
+use crate::run::recorder::Recorder;
+
+/// What a client does: the same in every run of a scenario.
+pub(crate) struct Program<S: Stage> {
+    pub(crate) client: ClientId,
+    /// Its host's name, for messages.
+    pub(crate) name: String,
+    pub(crate) plan: ClientSetup,
+    pub(crate) lock: LockSetup,
+    /// What the locks protect.
+    pub(crate) objects: Vec<ObjectSetup>,
+    /// What builds its lock.
+    pub(crate) kind: Arc<dyn LockKind<S>>,
+    pub(crate) nodes: Vec<NodeName>,
+    /// The name of the resource's host.
+    pub(crate) resource: String,
+}
+
+/// A client's program in one run, through all the processes of its host.
+pub(crate) struct Job<S: Stage> {
+    program: Arc<Program<S>>,
+    recorder: Recorder,
+    /// Whether the start signal came: a restarted process does not wait for it again.
+    started: AtomicBool,
+    reach: Mutex<Reach>,
+}
+
+/// Whether the latest process of a client has reached the resource.
+enum Reach {
+    /// It has, or nothing is known to be wrong with the resource.
+    Fine,
+    /// It has not, and why, if it was told.
+    Lacking(Option<io::Error>),
+}
+
+impl<S: Stage> Job<S> {
+    pub(crate) fn new(program: Arc<Program<S>>, recorder: Recorder) -> Job<S> {
+        Job { program, recorder, started: AtomicBool::new(false), reach: Mutex::new(Reach::Fine) }
+    }
+
+    /// Runs the program as one process of its host, from the start signal to the last round.
+    pub(crate) async fn run(self: Arc<Self>, stage: S) {
+        let client = self.program.client;
+        if stage.restarts() > 0 {
+            self.recorder.note(client, |client| EventKind::Restarted { client });
+        }
+        let mut life = Life { job: self.clone(), finished: false };
+        self.rounds(stage).await;
+        life.finished = true;
+    }
+
+    async fn rounds(&self, stage: S) {
+        let Program { name, plan, lock, kind, nodes, .. } = &*self.program;
+        // The resource is connected first, so that a fault on the way to it strikes a write and not a handshake.
+        let Some(resource) = self.reach_resource(&stage).await else { return };
+        let lock = match kind.build(stage.clone(), nodes.clone(), &lock.switches) {
+            Ok(lock) => {
+                let (stage, recorder) = (stage.clone(), self.recorder.clone());
+                CaughtLock::new(
+                    lock,
+                    End { stage, recorder, client: self.program.client, name: name.clone() },
+                )
+            }
+            Err(error) => {
+                return self.recorder.inconclusive(format!("{name} could not build its lock: {error}"));
+            }
+        };
+        if plan.start.is_some() && !self.started.load(Ordering::Relaxed) {
+            if let Err(told) = stage.start().await {
+                let why = format!("{name} waits for its start and was told `{told}`");
+                return self.recorder.inconclusive(why);
+            }
+            self.started.store(true, Ordering::Relaxed);
+        }
+        let mut client = Client { program: &self.program, recorder: &self.recorder, stage, lock, resource };
+        for _ in 0..plan.rounds {
+            if client.round().await.is_err() {
+                return self.recorder.inconclusive(format!("{name} lost the resource and gave up"));
+            }
+        }
+    }
+
+    /// The way to the resource; none if it did not come up while the client has patience.
+    async fn reach_resource(&self, stage: &S) -> Option<ResourceLink<S>> {
+        let Program { plan, resource, .. } = &*self.program;
+        let patience_ends = stage.now().saturating_add(plan.give_up_after);
+        *self.reach() = Reach::Lacking(None);
+        loop {
+            match ResourceLink::open(stage, resource).await {
+                Ok(link) => {
+                    *self.reach() = Reach::Fine;
+                    return Some(link);
+                }
+                Err(error) => *self.reach() = Reach::Lacking(Some(error)),
+            }
+            if stage.now() >= patience_ends {
+                return None;
+            }
+            sleep(stage, &plan.retry).await;
+        }
+    }
+
+    fn reach(&self) -> MutexGuard<'_, Reach> {
+        self.reach.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process was killed: what kept it from beginning is that, unless the resource had failed it before.
+    fn forget_reach(&self) {
+        let mut reach = self.reach();
+        if matches!(*reach, Reach::Lacking(None)) {
+            *reach = Reach::Fine;
+        }
+    }
+
+    /// The run is over: if this client could not begin, it shows nothing.
+    pub(crate) fn close(&self) {
+        let name = &self.program.name;
+        let why = match &*self.reach() {
+            Reach::Fine => return,
+            Reach::Lacking(None) => format!("{name} had not reached the resource when the run ended"),
+            Reach::Lacking(Some(error)) => format!("{name} could not reach the resource: {error}"),
+        };
+        self.recorder.inconclusive(why);
+    }
+}
+
+/// Tells the recorder when the process is gone: killed, or at its end while it still claims the lock. Either way nobody
+/// is left to believe in it.
+struct Life<S: Stage> {
+    job: Arc<Job<S>>,
+    finished: bool,
+}
+
+impl<S: Stage> Drop for Life<S> {
+    fn drop(&mut self) {
+        let Job { program, recorder, .. } = &*self.job;
+        if !self.finished {
+            self.job.forget_reach();
+        }
+        if !self.finished || recorder.claims(program.client) {
+            recorder.died(program.client);
+        }
+    }
+}
+
+/// A client at work.
+struct Client<'a, S: Stage> {
+    program: &'a Program<S>,
+    recorder: &'a Recorder,
+    stage: S,
+    lock: CaughtLock<S>,
+    resource: ResourceLink<S>,
+}
+
+/// The resource is out of reach: the program cannot go on.
+struct Unreachable;
+
+/// What a client was granted in a round, and has not given back.
+type Turn = BTreeMap<LockId, Held>;
+
+/// A grant, and what was read under it: a read ends with its grant, so that no later one writes what it computed from
+/// it.
+struct Held {
+    grant: CallId,
+    lease: Grant,
+    read: BTreeMap<ObjectId, Content>,
+}
+
+impl<S: Stage> Client<'_, S> {
+    async fn round(&mut self) -> Result<(), Unreachable> {
+        let mut turn = Turn::new();
+        let mut stopped = false;
+        for step in &self.program.plan.program {
+            // Past a failed try, a failed check or a lock known to be lost, only releases are left to do.
+            if stopped && !matches!(step, Step::Release(_)) {
+                continue;
+            }
+            match step {
+                Step::Acquire(lock) => stopped = !self.acquire(&mut turn, *lock, true).await,
+                Step::Try(lock) => stopped = !self.acquire(&mut turn, *lock, false).await,
+                Step::Read(object) => self.read(&mut turn, *object).await?,
+                Step::Work(law) => self.sleep(law).await,
+                Step::Check(lock) => stopped = !self.check(turn.get(lock)).await,
+                Step::Write(object) => self.write(&turn, *object).await?,
+                Step::Extend(lock) => stopped = !self.extend(turn.get_mut(lock)).await,
+                Step::Release(lock) => self.release(turn.remove(lock)).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// How long each of its grants lasts.
+    fn ttl(&self) -> Duration {
+        self.program.plan.ttl.unwrap_or(self.program.lock.ttl)
+    }
+
+    /// The lock that protects an object.
+    fn lock_of(&self, object: ObjectId) -> LockId {
+        self.program.objects[object.0 as usize].lock
+    }
+
+    /// Asks for a lock, again and again if `insist`. Whether it was granted.
+    async fn acquire(&mut self, turn: &mut Turn, lock: LockId, insist: bool) -> bool {
+        let name = &self.program.lock.names[lock.0 as usize];
+        let patience_ends = self.stage.now().saturating_add(self.program.plan.give_up_after);
+        loop {
+            self.mark("acquire").await;
+            let grant = self.recorder.begin(self.program.client, lock);
+            let acquired = self.lock.acquire(name, self.ttl()).await;
+            self.recorder.leave(self.program.client);
+            match acquired {
+                Acquired::Granted(lease) => {
+                    self.granted(grant, lock, &lease).await;
+                    turn.insert(lock, Held { grant, lease, read: BTreeMap::new() });
+                    return true;
+                }
+                Acquired::Refused(why) => {
+                    self.note(|client| EventKind::Refused { client, call: grant, why: why.to_string() })
+                }
+                Acquired::Unknown(why) => {
+                    self.note(|client| EventKind::AcquireUnknown {
+                        client,
+                        call: grant,
+                        why: why.to_string(),
+                    });
+                }
+            }
+            self.mark("refusal").await;
+            if !insist || self.stage.now() >= patience_ends {
+                self.note(|client| EventKind::GaveUp { client, call: grant });
+                return false;
+            }
+            self.sleep(&self.program.plan.retry).await;
+        }
+    }
+
+    async fn granted(&self, grant: CallId, lock: LockId, lease: &Grant) {
+        let deadline = lease.deadline.map(clocks::deadline);
+        let (token, fencing) = (lease.token.to_string(), lease.fencing);
+        let reading = self.recorder.reading(self.program.client);
+        self.note(|client| EventKind::Granted { client, grant, lock, token, fencing, deadline, reading });
+        if let Some(deadline) = deadline {
+            self.recorder.watch_deadline(self.program.client, grant, deadline);
+        }
+        self.mark("grant").await;
+    }
+
+    async fn read(&mut self, turn: &mut Turn, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(Held { grant, lease, read }) = turn.get_mut(&self.lock_of(object)) else { return Ok(()) };
+        let grant = *grant;
+        read.remove(&object);
+        let content = self.resource.read(grant, lease.fencing, object).await.map_err(|_| Unreachable)?;
+        if let Some(content) = content {
+            read.insert(object, content);
+            let Content { version, value } = content;
+            self.note(|client| EventKind::ReadDone { client, grant, object, version, value });
+        }
+        self.mark("read").await;
+        Ok(())
+    }
+
+    /// Whether the lease is still good by the client's own clock, or nobody can tell.
+    async fn check(&self, held: Option<&Held>) -> bool {
+        let Some(Held { grant, lease, .. }) = held else { return false };
+        if let Some(deadline) = lease.deadline
+            && deadline.has_passed(&self.stage).await
+        {
+            self.note(|client| EventKind::ExpiryNoticed { client, grant: *grant });
+            self.mark("expiry").await;
+            return false;
+        }
+        self.mark("check").await;
+        true
+    }
+
+    async fn write(&mut self, turn: &Turn, object: ObjectId) -> Result<(), Unreachable> {
+        let Some(Held { grant, lease, read }) = turn.get(&self.lock_of(object)) else { return Ok(()) };
+        let (grant, read) = (*grant, read.get(&object));
+        let based_on = read.map(|content| content.version);
+        let value = read.map_or(grant.0, |content| content.value + 1);
+        self.mark("write").await;
+        self.note(|client| EventKind::WriteSent { client, grant, object, based_on });
+        self.resource.write(grant, lease.fencing, object, based_on, value).await.map_err(|_| Unreachable)?;
+        Ok(())
+    }
+
+    /// Whether to work on: not after learning that the lock is lost, unless the scenario says so.
+    async fn extend(&mut self, held: Option<&mut Held>) -> bool {
+        let Some(Held { grant, lease, .. }) = held else { return true };
+        let (grant, ttl) = (*grant, self.ttl());
+        self.mark("extending").await;
+        self.recorder.extend(self.program.client, grant);
+        let extended = self.lock.extend(lease, ttl).await;
+        self.recorder.leave(self.program.client);
+        let lost = extended == Extended::NotOwner && self.program.plan.on_lost_lock == OnLostLock::Stop;
+        let why = match extended {
+            Extended::Extended { deadline } => {
+                let deadline = deadline.map(clocks::deadline);
+                self.note(|client| EventKind::Extended { client, grant, deadline });
+                if let Some(deadline) = deadline {
+                    self.recorder.watch_deadline(self.program.client, grant, deadline);
+                }
+                self.mark("extend").await;
+                return true;
+            }
+            Extended::NotOwner => "not the owner".to_owned(),
+            Extended::TooLate => "too late".to_owned(),
+            Extended::Unknown(doubt) => doubt.to_string(),
+            Extended::Unsupported => {
+                let name = &self.program.name;
+                self.recorder
+                    .inconclusive(format!("{name} is to extend its lease, and this lock cannot be extended"));
+                "this lock cannot be extended".to_owned()
+            }
+        };
+        self.note(|client| EventKind::ExtendFailed { client, grant, why });
+        if lost {
+            self.note(|client| EventKind::ExpiryNoticed { client, grant });
+        }
+        self.mark("extend").await;
+        !lost
+    }
+
+    async fn release(&mut self, held: Option<Held>) {
+        let Some(Held { grant, lease, .. }) = held else { return };
+        self.note(|client| EventKind::ReleaseCalled { client, grant });
+        self.mark("release").await;
+        self.recorder.enter(self.program.client, grant);
+        let released = self.lock.release(&lease).await;
+        self.recorder.leave(self.program.client);
+        let outcome = match released {
+            Released::Released => ReleaseOutcome::Released,
+            Released::NotOwner => ReleaseOutcome::NotOwner,
+            Released::Unknown(_) => ReleaseOutcome::Unknown,
+        };
+        self.note(|client| EventKind::ReleaseReturned { client, grant, outcome });
+    }
+
+    async fn sleep(&self, law: &DelayLaw) {
+        sleep(&self.stage, law).await;
+    }
+
+    async fn mark(&self, label: &'static str) {
+        self.stage.mark(label).await;
+    }
+
+    fn note(&self, what: impl FnOnce(ClientId) -> EventKind) {
+        self.recorder.note(self.program.client, what);
+    }
+}
+
+async fn sleep<S: Stage>(stage: &S, law: &DelayLaw) {
+    let pause = stage.draw(law);
+    stage.sleep_until(stage.now().saturating_add(pause)).await;
+}

@@ -1,0 +1,282 @@
+//! The resource: a host that reads and writes objects for its clients, over the network like everything else.
+//!
+//! The rules of what it accepts are the history crate's pure state machine; this file carries them over a connection.
+//! One request is one frame of fixed size, answered in order.
+//!
+//! What the resource applied, and the highest fencing number it saw, outlive its process and its power, as in a
+//! database that commits before it answers: a restart forgets nothing. Clients find the way back to it by themselves,
+//! as a pool of connections does: one that is over is replaced before anything is sent on it, and a read is asked
+//! again. A write whose answer was lost is not: it may have been applied. A client that finds the resource down in the
+//! middle of a round gives up; one whose process begins meanwhile waits for it.
+//!
+//! Not modelled: commits that take time or are lost, and a disk of the resource's own for faults to strike.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use doublehold_history::{
+    CallId, ClientId, Content, EventKind, LockId, ObjectId, ReadRequest, Refusal, Resource, WriteRequest,
+};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+
+use super::stage::Stage;
+use crate::model::scenario::ResourceSetup;
+use crate::run::recorder::Recorder;
+
+/// The port the resource listens on.
+pub(crate) const PORT: u16 = 80;
+
+/// What is committed, whatever becomes of the process. Clones are the same store.
+#[derive(Clone)]
+pub(crate) struct Store {
+    resource: Arc<Mutex<Resource>>,
+    /// The lock that protects each object.
+    locks: Arc<[LockId]>,
+}
+
+impl Store {
+    pub(crate) fn new(setup: &ResourceSetup) -> Store {
+        let locks: Arc<[LockId]> = setup.objects.iter().map(|object| object.lock).collect();
+        Store { resource: Arc::new(Mutex::new(Resource::new(locks.len(), setup.rules))), locks }
+    }
+
+    fn execute(&self, request: &Request, client: ClientId, recorder: &Recorder) -> Answer {
+        let Some(&lock) = self.locks.get(request.object.0 as usize) else { return Answer::Refused };
+        let mut resource = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
+        execute(request, lock, &mut resource, client, recorder)
+    }
+}
+
+/// How long a client's request is.
+pub(in crate::run) const ASK_BYTES: usize = Request::SIZE;
+/// How long the resource's answer is.
+pub(in crate::run) const ANSWER_BYTES: usize = Answer::SIZE;
+
+/// A request in words.
+pub(in crate::run) fn asked(frame: &[u8], objects: &[&str]) -> String {
+    let Ok(frame) = frame.try_into() else { return String::new() };
+    let request = Request::decode(frame);
+    let object = objects.get(request.object.0 as usize).copied().unwrap_or_default();
+    let fencing = request.fencing.map(|number| format!(", fencing {number}")).unwrap_or_default();
+    match request.action {
+        Action::Read => format!("read {object}{fencing}"),
+        Action::Write { based_on, .. } => {
+            let based_on = based_on.map(|version| format!(", computed from version {version}"));
+            format!("write {object}{}{fencing}", based_on.unwrap_or_default())
+        }
+    }
+}
+
+/// An answer in words.
+pub(in crate::run) fn answered(frame: &[u8]) -> String {
+    match frame.try_into().map(Answer::decode) {
+        Ok(Answer::Content(content)) => format!("version {}", content.version),
+        Ok(Answer::Refused) => "refused".to_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Serves one client's connection until it ends. What was asked for until then was done.
+pub(crate) async fn serve(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    client: ClientId,
+    store: &Store,
+    recorder: &Recorder,
+) -> io::Result<()> {
+    loop {
+        let mut frame = [0; Request::SIZE];
+        stream.read_exact(&mut frame).await?;
+        let answer = store.execute(&Request::decode(&frame), client, recorder);
+        stream.write_all(&answer.encode()).await?;
+    }
+}
+
+fn execute(
+    request: &Request,
+    lock: LockId,
+    resource: &mut Resource,
+    client: ClientId,
+    recorder: &Recorder,
+) -> Answer {
+    let Request { grant, fencing, object, ref action } = *request;
+    match *action {
+        Action::Read => match resource.read(ReadRequest { lock, object, fencing }) {
+            Ok(content) => Answer::Content(content),
+            Err(_) => Answer::Refused,
+        },
+        Action::Write { based_on, value } => {
+            let write = WriteRequest { lock, object, fencing, based_on, value };
+            let highest_seen = resource.highest_seen(lock);
+            let outcome = resource.write(write);
+            recorder.note(client, |client| match &outcome {
+                Ok(version) => {
+                    let version = *version;
+                    EventKind::WriteApplied { client, grant, object, version, based_on, value, fencing }
+                }
+                Err(refusal) => {
+                    let why = refusal.to_string();
+                    EventKind::WriteRefused { client, grant, object, why, fencing, highest_seen }
+                }
+            });
+            answer_write(outcome, value)
+        }
+    }
+}
+
+fn answer_write(outcome: Result<u64, Refusal>, value: u64) -> Answer {
+    outcome.map_or(Answer::Refused, |version| Answer::Content(Content { version, value }))
+}
+
+/// A client's way to the resource.
+pub(crate) struct ResourceLink<S: Stage> {
+    stage: S,
+    /// The name of its host.
+    resource: String,
+    stream: S::Stream,
+}
+
+impl<S: Stage> ResourceLink<S> {
+    /// Connects. Fails when the resource cannot be reached: whoever asks may ask again.
+    pub(crate) async fn open(stage: &S, resource: &str) -> io::Result<ResourceLink<S>> {
+        let stream = stage.stream(resource, PORT).await?;
+        Ok(ResourceLink { stage: stage.clone(), resource: resource.to_owned(), stream })
+    }
+
+    /// Reads an object; `None` if the resource refuses.
+    pub(crate) async fn read(
+        &mut self,
+        grant: CallId,
+        fencing: Option<u64>,
+        object: ObjectId,
+    ) -> io::Result<Option<Content>> {
+        let request = Request { grant, fencing, object, action: Action::Read };
+        match self.ask(&request).await {
+            Ok(answer) => Ok(answer),
+            // The connection went with the resource's process or power. Reading twice does no harm.
+            Err(_) => self.ask(&request).await,
+        }
+    }
+
+    /// Writes an object; `None` if the resource refuses.
+    pub(crate) async fn write(
+        &mut self,
+        grant: CallId,
+        fencing: Option<u64>,
+        object: ObjectId,
+        based_on: Option<u64>,
+        value: u64,
+    ) -> io::Result<Option<Content>> {
+        self.ask(&Request { grant, fencing, object, action: Action::Write { based_on, value } }).await
+    }
+
+    async fn ask(&mut self, request: &Request) -> io::Result<Option<Content>> {
+        if self.is_over().await {
+            self.stream = self.stage.stream(&self.resource, PORT).await?;
+        }
+        self.stream.write_all(&request.encode()).await?;
+        let mut frame = [0; Answer::SIZE];
+        self.stream.read_exact(&mut frame).await?;
+        Ok(match Answer::decode(&frame) {
+            Answer::Content(content) => Some(content),
+            Answer::Refused => None,
+        })
+    }
+
+    /// Whether the connection has ended: no answer is due, so anything there is to read is its end.
+    async fn is_over(&mut self) -> bool {
+        let mut byte = [0];
+        poll_fn(|cx| {
+            let mut byte = ReadBuf::new(&mut byte);
+            Poll::Ready(Pin::new(&mut self.stream).poll_read(cx, &mut byte).is_ready())
+        })
+        .await
+    }
+}
+
+/// What a client asks of the resource.
+struct Request {
+    grant: CallId,
+    fencing: Option<u64>,
+    /// One of the first 32.
+    object: ObjectId,
+    action: Action,
+}
+
+enum Action {
+    Read,
+    Write { based_on: Option<u64>, value: u64 },
+}
+
+impl Request {
+    /// Which optional parts are there and, above these three bits, which object. Then grant, fencing, based-on, value.
+    const SIZE: usize = 1 + 4 * 8;
+
+    fn encode(&self) -> [u8; Request::SIZE] {
+        let (write, based_on, value) = match self.action {
+            Action::Read => (0, None, 0),
+            Action::Write { based_on, value } => (1, based_on, value),
+        };
+        let object = (self.object.0 as u8) << 3;
+        let flags =
+            object | write | u8::from(self.fencing.is_some()) << 1 | u8::from(based_on.is_some()) << 2;
+        frame(flags, [self.grant.0, self.fencing.unwrap_or(0), based_on.unwrap_or(0), value])
+    }
+
+    fn decode(bytes: &[u8; Request::SIZE]) -> Request {
+        let (flags, [grant, fencing, based_on, value]) = parts(bytes);
+        let present = |bit: u8, number| (flags >> bit & 1 == 1).then_some(number);
+        let action = match flags & 1 {
+            0 => Action::Read,
+            _ => Action::Write { based_on: present(2, based_on), value },
+        };
+        let object = ObjectId(u32::from(flags >> 3));
+        Request { grant: CallId(grant), fencing: present(1, fencing), object, action }
+    }
+}
+
+/// What the resource answers.
+enum Answer {
+    /// What it holds now.
+    Content(Content),
+    /// It will not.
+    Refused,
+}
+
+impl Answer {
+    /// Whether it did, then version and value.
+    const SIZE: usize = 1 + 2 * 8;
+
+    fn encode(&self) -> [u8; Answer::SIZE] {
+        match self {
+            Answer::Content(Content { version, value }) => frame(1, [*version, *value]),
+            Answer::Refused => frame(0, [0, 0]),
+        }
+    }
+
+    fn decode(bytes: &[u8; Answer::SIZE]) -> Answer {
+        match parts(bytes) {
+            (0, _) => Answer::Refused,
+            (_, [version, value]) => Answer::Content(Content { version, value }),
+        }
+    }
+}
+
+fn frame<const SIZE: usize, const N: usize>(first: u8, numbers: [u64; N]) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes[0] = first;
+    for (place, number) in bytes[1..].chunks_exact_mut(8).zip(numbers) {
+        place.copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
+fn parts<const SIZE: usize, const N: usize>(bytes: &[u8; SIZE]) -> (u8, [u64; N]) {
+    let mut numbers = [0; N];
+    for (number, place) in numbers.iter_mut().zip(bytes[1..].chunks_exact(8)) {
+        *number = u64::from_le_bytes(place.try_into().expect("chunks of eight bytes"));
+    }
+    (bytes[0], numbers)
+}

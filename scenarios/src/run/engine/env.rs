@@ -1,0 +1,209 @@
+//! A simulated host as the environment of a lock, and of the program around it.
+//!
+//! The newtype joins two crates that do not know each other: locks know only their [`Env`], hosts know nothing of
+//! Redis. The driver between them is redis-rs' own `MultiplexedConnection`, over the simulated byte stream, between
+//! the two halves of what tells the recorder which lock call sent what; or, for many runs, a lean connection.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use doublehold_history::{CallId, ClientId};
+use doublehold_lockimpl::{
+    BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Task, WallTime, connection_config,
+    connection_info,
+};
+use doublehold_sim::{Host, SimStream};
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{Cmd, Pipeline, RedisFuture, Value};
+
+use super::calls::{CallConnection, CallStream};
+use super::drivers::Drivers;
+use crate::model::cast::Cast;
+use crate::run::Driver;
+use crate::run::client::caught::End;
+use crate::run::clocks;
+use crate::run::lean::LeanConnection;
+use crate::run::recorder::Recorder;
+
+/// The port every simulated node listens on.
+pub(crate) const REDIS_PORT: u16 = 6379;
+
+/// What a lock on a simulated client sees of the world.
+#[derive(Clone)]
+pub struct SimEnv {
+    pub(in crate::run) host: Host,
+    client: ClientId,
+    cast: Arc<Cast>,
+    recorder: Recorder,
+    driver: Driver,
+    /// Of connections that are in the hands of somebody's own code.
+    pub(in crate::run) drivers: Drivers,
+}
+
+impl SimEnv {
+    /// The environment of a client on its host; `cast` says which host each name means.
+    pub(crate) fn new(
+        host: Host,
+        client: ClientId,
+        cast: Arc<Cast>,
+        recorder: Recorder,
+        driver: Driver,
+    ) -> SimEnv {
+        SimEnv { host, client, cast, recorder, driver, drivers: Drivers::default() }
+    }
+}
+
+/// A connection to a simulated node, through whichever driver the run has.
+#[derive(Clone)]
+pub struct Connection(Driven);
+
+#[derive(Clone)]
+enum Driven {
+    RedisRs(CallConnection),
+    Lean(LeanConnection),
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match &mut self.0 {
+            Driven::RedisRs(connection) => connection.req_packed_command(cmd),
+            Driven::Lean(connection) => connection.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match &mut self.0 {
+            Driven::RedisRs(connection) => connection.req_packed_commands(pipeline, offset, count),
+            Driven::Lean(connection) => connection.req_packed_commands(pipeline, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match &self.0 {
+            Driven::RedisRs(connection) => connection.get_db(),
+            Driven::Lean(connection) => connection.get_db(),
+        }
+    }
+}
+
+impl Env for SimEnv {
+    type Conn = Connection;
+    type Stream = SimStream;
+
+    async fn wall(&self) -> WallTime {
+        clocks::wall(self.host.wall().await)
+    }
+
+    async fn monotonic(&self) -> MonotonicTime {
+        clocks::monotonic(self.host.monotonic().await)
+    }
+
+    async fn boot(&self) -> BootTime {
+        clocks::boot(self.host.boot().await)
+    }
+
+    async fn sleep_until(&self, at: MonotonicTime) {
+        self.host.sleep_until(clocks::awaited(at)).await;
+    }
+
+    async fn race<F>(&self, operation: F, deadline: MonotonicTime) -> Result<F::Output, DeadlinePassed>
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        self.host.race(operation, clocks::awaited(deadline)).await.map_err(|_| DeadlinePassed)
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        self.host.random(bytes);
+    }
+
+    fn marks(&self, value: &[u8]) {
+        self.recorder.marks(self.client, value);
+    }
+
+    fn marks_key(&self, key: &[u8]) {
+        self.recorder.marks_key(self.client, key);
+    }
+
+    fn names_key(&self, resource: &str, key: &[u8]) {
+        self.recorder.names_key(resource, key);
+    }
+
+    fn votes(&self, nodes: &[&NodeName]) {
+        let known = nodes.iter().filter_map(|node| self.cast.host(node.as_str()).ok());
+        self.recorder.voted(self.client, known.collect());
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (recorder, name) = (self.recorder.clone(), self.host.name().to_owned());
+        let end = End { stage: self.clone(), recorder, client: self.client, name };
+        let (handle, task) = Task::new(end.if_panics(task));
+        let call = self.recorder.call_of(self.client);
+        self.host.spawn(InCall {
+            client: self.client,
+            call,
+            recorder: self.recorder.clone(),
+            task: Box::pin(task),
+        });
+        handle
+    }
+
+    async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
+        let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
+        self.host.connect(to, port).await.map_err(io::Error::from)
+    }
+
+    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
+        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let recorder = self.recorder.clone();
+        if self.driver == Driver::Lean {
+            let lean = LeanConnection::recorded(stream, self.host.clone(), self.client, recorder);
+            return Ok(Connection(Driven::Lean(lean)));
+        }
+        let stream = CallStream::new(stream, recorder.clone());
+        let (connection, driver) =
+            MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
+        self.host.spawn(driver);
+        Ok(Connection(Driven::RedisRs(CallConnection::new(connection, self.client, recorder))))
+    }
+}
+
+impl RedisRs for SimEnv {
+    async fn multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
+        let stream = self.stream(node.as_str(), REDIS_PORT).await?;
+        let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);
+        let (connection, driver) =
+            MultiplexedConnection::new_with_config(&connection_info(), stream, connection_config()).await?;
+        self.host.spawn(self.drivers.share(driver));
+        Ok(connection)
+    }
+}
+
+/// A task that a lock started. While it runs, its client is in the call that started it, whatever call the client's
+/// program has got to meanwhile.
+struct InCall<F> {
+    client: ClientId,
+    call: Option<CallId>,
+    recorder: Recorder,
+    task: Pin<Box<F>>,
+}
+
+impl<F: Future<Output = ()>> Future for InCall<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let before = this.recorder.set_call(this.client, this.call);
+        let polled = this.task.as_mut().poll(cx);
+        this.recorder.set_call(this.client, before);
+        polled
+    }
+}

@@ -1,0 +1,155 @@
+//! The simulated world as stage and witness, as a node's observer, and as the machine under the resource.
+//!
+//! Nothing here decides anything. What another engine must bring is a file like this one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use doublehold_history::{ClientId, ClockKind, NodeId, Reading, TrueNs};
+use doublehold_lockimpl::MonotonicTime;
+use doublehold_sim::{DelayLaw, Host, HostId, WorldObserver};
+use doublehold_sim_redis::core::{KeyChange, Observer, Origin, Peer, StoppedScript};
+
+use super::env::SimEnv;
+use super::signal::Signal;
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::HostIndex;
+use crate::report::KeyOrigin;
+use crate::run::client::resource::{self, Store};
+use crate::run::client::stage::{Stage, Then, Witness};
+use crate::run::clocks;
+use crate::run::keys::attribution::ConnectionNumber;
+use crate::run::recorder::{Recorder, Sent};
+
+impl Stage for SimEnv {
+    fn restarts(&self) -> u32 {
+        self.host.restarts()
+    }
+
+    async fn start(&self) -> Result<(), String> {
+        let told = self.host.signal().await;
+        if told.parse() == Ok(Signal::Start) { Ok(()) } else { Err(told) }
+    }
+
+    async fn mark(&self, label: &'static str) {
+        self.host.mark(label, None).await;
+    }
+
+    fn now(&self) -> MonotonicTime {
+        clocks::monotonic(self.host.clocks().monotonic)
+    }
+
+    fn halt(&self) {
+        self.host.halt();
+    }
+
+    fn flush(&self) {
+        self.drivers.flush();
+    }
+
+    fn draw(&self, law: &DelayLaw) -> Duration {
+        self.host.draw(law)
+    }
+}
+
+/// The world's observer.
+pub(in crate::run) struct SimWitness {
+    world: WorldObserver,
+    cast: Arc<Cast>,
+}
+
+impl SimWitness {
+    pub(in crate::run) fn new(world: WorldObserver, cast: Arc<Cast>) -> SimWitness {
+        SimWitness { world, cast }
+    }
+}
+
+impl Witness for SimWitness {
+    fn now(&self) -> TrueNs {
+        clocks::true_time(self.world.true_time())
+    }
+
+    fn reading(&self, host: HostIndex) -> Reading {
+        clocks::reading(self.world.clocks_of(self.cast.in_world(host)))
+    }
+
+    fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then) {
+        let (world, host) = (self.world.clone(), self.cast.in_world(host));
+        self.world.spawn(async move {
+            world.clock_reaches(host, clocks::simulated(clock), reading_ns).await;
+            then();
+        });
+    }
+
+    fn keeps(&self, bytes: u64) {
+        self.world.keeps(bytes);
+    }
+}
+
+/// The client that a host of the world is.
+fn client_on(cast: &Cast, host: HostId) -> Option<ClientId> {
+    match cast.member_of_world(host) {
+        Some(Member::Client(client)) => Some(client),
+        _ => None,
+    }
+}
+
+/// One node's link to the recorder and to the trace, where faults wait for commands.
+pub(in crate::run) struct NodeObserver {
+    host: Host,
+    node: NodeId,
+    cast: Arc<Cast>,
+    recorder: Recorder,
+}
+
+impl NodeObserver {
+    pub(in crate::run) fn new(host: Host, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> NodeObserver {
+        NodeObserver { host, node, cast, recorder }
+    }
+
+    fn sent(&self, peer: Peer, request: u64) -> Sent {
+        let client = client_on(&self.cast, HostId(peer.host));
+        Sent { client, connection: ConnectionNumber(peer.connection), request }
+    }
+}
+
+impl Observer for NodeObserver {
+    /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
+    fn executed(&self, origin: Origin, command: &'static str) {
+        if let Origin::Client { peer, .. } = origin {
+            self.host.note(command, Some(HostId(peer.host)));
+        }
+    }
+
+    fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
+        let (origin, sent) = match origin {
+            Origin::Client { peer, request } => (KeyOrigin::Executed, Some(self.sent(peer, request))),
+            Origin::Node => (KeyOrigin::Executed, None),
+            Origin::Master => (KeyOrigin::Replicated, None),
+            Origin::File => (KeyOrigin::Loaded, None),
+        };
+        self.recorder.changed(self.node, origin, sent, change);
+    }
+
+    fn script_stopped(&self, origin: Origin, script: &StoppedScript) {
+        let client = if let Origin::Client { peer, .. } = origin { Some(HostId(peer.host)) } else { None };
+        self.host.note("script stopped", client);
+        // A Redis would go on. What this node would do from here on is no evidence of anything.
+        self.recorder.inconclusive(format!("{script} on {}", self.host.name()));
+        self.host.halt();
+    }
+}
+
+/// Serves what the lock protects, to every client that connects, for as long as the process lives.
+pub(in crate::run) async fn serve_resource(host: Host, cast: Arc<Cast>, store: Store, recorder: Recorder) {
+    let mut incoming = host.listen(resource::PORT);
+    loop {
+        let stream = incoming.accept().await;
+        let client = client_on(&cast, stream.peer()).expect("nobody but clients connects to the resource");
+        let (store, recorder) = (store.clone(), recorder.clone());
+        host.spawn(async move {
+            // A connection ends when its client is gone; what it asked for until then was done.
+            let _ended = resource::serve(stream, client, &store, &recorder).await;
+        });
+    }
+}

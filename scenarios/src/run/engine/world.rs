@@ -1,0 +1,223 @@
+//! The hosts of a simulated world: a node, resource or client on each, made ready once and added to the world of each
+//! run.
+//!
+//! Hosts are added in the scenario's order, so that a fault's host numbers are the world's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use doublehold_history::{ClientId, NodeId};
+use doublehold_lockimpl::{LockKind, NodeName};
+use doublehold_sim::{DelayLaw, HostId, HostSpec, LinkSpec, WallTime, World};
+use doublehold_sim_redis::core::CoreConfig;
+use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
+
+use super::env::{REDIS_PORT, SimEnv};
+use super::on_sim::{NodeObserver, serve_resource};
+use crate::model::cast::{Cast, Member};
+use crate::model::scenario::{
+    HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, Role, Scenario,
+};
+use crate::run::Driver;
+use crate::run::client::program::{Job, Program};
+use crate::run::client::resource::Store;
+use crate::run::recorder::Recorder;
+
+/// What every host's wall clock shows when the world begins, give or take its offset: 2026-01-01 00:00:00 UTC. Any date
+/// would do; a plausible one keeps readings readable and Redis' millisecond timestamps as long as they really are.
+pub(in crate::run) const EPOCH: i64 = 1_767_225_600_000_000_000;
+
+/// The hosts of a scenario, ready to be added to a world.
+pub(in crate::run) struct Hosts {
+    cast: Arc<Cast>,
+    driver: Driver,
+    names: Arc<BTreeMap<String, HostId>>,
+    hosts: Vec<(HostSpec, Process)>,
+}
+
+/// What runs on a host.
+enum Process {
+    Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
+    Resource(ResourceSetup),
+    Client { client: ClientId, program: Arc<Program<SimEnv>> },
+}
+
+impl Hosts {
+    /// The hosts of a scenario, whose locks are of this kind and speak to nodes through `driver`.
+    pub(in crate::run) fn of(
+        scenario: &Scenario,
+        cast: &Arc<Cast>,
+        kind: &Arc<dyn LockKind<SimEnv>>,
+        driver: Driver,
+    ) -> Hosts {
+        let hosts = || scenario.hosts.iter().zip((0..).map(HostIndex));
+        let hosts = hosts()
+            .map(|(host, index)| (spec(scenario, host), process(scenario, cast, kind, index)))
+            .collect();
+        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), hosts }
+    }
+
+    /// Lets nodes run every script in Lua.
+    pub(in crate::run) fn run_scripts_in_lua(&mut self) {
+        for (_, process) in &mut self.hosts {
+            if let Process::Node { config, .. } = process {
+                config.core.native_scripts = false;
+            }
+        }
+    }
+
+    /// Adds every host with its process, in the scenario's order. What the clients do is to be closed with the run.
+    pub(in crate::run) fn populate(&self, world: &mut World, recorder: &Recorder) -> Vec<Arc<Job<SimEnv>>> {
+        let mut jobs = Vec::new();
+        for ((spec, process), index) in self.hosts.iter().zip((0..).map(HostIndex)) {
+            let (spec, recorder) = (spec.clone(), recorder.clone());
+            let added = match process {
+                Process::Node { node, config, command_time } => {
+                    self.add_node(world, spec, *node, config, command_time, recorder)
+                }
+                Process::Resource(setup) => self.add_resource(world, spec, setup, recorder),
+                Process::Client { client, program } => {
+                    let job = Arc::new(Job::new(program.clone(), recorder.clone()));
+                    jobs.push(job.clone());
+                    self.add_client(world, spec, *client, job, recorder)
+                }
+            };
+            debug_assert_eq!(added, self.cast.in_world(index), "the cast's numbers are the world's");
+        }
+        jobs
+    }
+
+    fn add_node(
+        &self,
+        world: &mut World,
+        spec: HostSpec,
+        node: NodeId,
+        config: &NodeConfig,
+        command_time: &DelayLaw,
+        recorder: Recorder,
+    ) -> HostId {
+        let (cast, names) = (self.cast.clone(), self.names.clone());
+        let (config, command_time, operator) =
+            (NodeConfig::clone(config), command_time.clone(), Operator::default());
+        world.add_host(spec, move |host| {
+            let machine = SimMachine::new(host.clone(), names.clone(), command_time.clone());
+            let observer = NodeObserver::new(host.clone(), node, cast.clone(), recorder.clone());
+            let mut config = config.clone();
+            config.core.observer = Some(Arc::new(observer));
+            if host.restarts() > 0 {
+                // What was loaded was in the memory of the process before.
+                config.core.scripts = Arc::default();
+            }
+            let operator = operator.clone();
+            let (life, recorder) = (NodeLife { node, recorder: recorder.clone() }, recorder.clone());
+            async move {
+                let _life = life;
+                if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
+                    recorder.inconclusive(format!("{} does not run: {error}", host.name()));
+                }
+            }
+        })
+    }
+
+    fn add_resource(
+        &self,
+        world: &mut World,
+        spec: HostSpec,
+        setup: &ResourceSetup,
+        recorder: Recorder,
+    ) -> HostId {
+        let (cast, store) = (self.cast.clone(), Store::new(setup));
+        world.add_host(spec, move |host| serve_resource(host, cast.clone(), store.clone(), recorder.clone()))
+    }
+
+    fn add_client(
+        &self,
+        world: &mut World,
+        spec: HostSpec,
+        client: ClientId,
+        job: Arc<Job<SimEnv>>,
+        recorder: Recorder,
+    ) -> HostId {
+        let (cast, driver) = (self.cast.clone(), self.driver);
+        world.add_host(spec.essential(), move |host| {
+            job.clone().run(SimEnv::new(host, client, cast.clone(), recorder.clone(), driver))
+        })
+    }
+}
+
+/// The kernel's words for the quality of a link.
+pub(in crate::run) fn link(setup: &LinkSetup) -> LinkSpec {
+    LinkSpec { delay: setup.delay.clone(), loss: setup.loss }
+}
+
+fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
+    let wall = WallTime(EPOCH.saturating_add(host.wall_offset_ns));
+    let spec = HostSpec { wall, rate: host.drift, ..HostSpec::new(&host.name) };
+    match host.role {
+        Role::Node => HostSpec { fsync_time: scenario.nodes.fsync_time.clone(), ..spec },
+        Role::Resource | Role::Client => spec,
+    }
+}
+
+fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> Process {
+    match cast.member(index) {
+        Member::Node(node) => Process::Node {
+            node,
+            config: Box::new(node_config(scenario, kind, index)),
+            command_time: scenario.nodes.command_time.clone(),
+        },
+        Member::Resource => Process::Resource(scenario.resource.clone()),
+        Member::Client(client) => {
+            Process::Client { client, program: Arc::new(program(scenario, index, client, kind.clone())) }
+        }
+    }
+}
+
+fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> NodeConfig {
+    let persistence = match scenario.nodes.persistence {
+        Persistence::None => NodePersistence::None,
+        Persistence::Everysec => NodePersistence::AofEverysec,
+        Persistence::Always => NodePersistence::AofAlways,
+    };
+    let master = scenario.nodes.master.filter(|master| *master != index);
+    let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
+    let scripts = match scenario.nodes.scripts {
+        KnownScripts::Unknown => Arc::default(),
+        KnownScripts::Loaded => kind.descriptor().scripts.into(),
+    };
+    let core = CoreConfig { port: REDIS_PORT, config_file: true, scripts, ..CoreConfig::default() };
+    NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
+}
+
+fn program(
+    scenario: &Scenario,
+    host: HostIndex,
+    client: ClientId,
+    kind: Arc<dyn LockKind<SimEnv>>,
+) -> Program<SimEnv> {
+    let plan = scenario.clients.iter().find(|client| client.host == host);
+    let plan = plan.expect("every client has a program, which was checked").clone();
+    let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node);
+    Program {
+        client,
+        name: scenario.hosts[host.0].name.clone(),
+        plan,
+        lock: scenario.lock.clone(),
+        objects: scenario.resource.objects.clone(),
+        kind,
+        nodes: nodes.map(|host| NodeName::new(&host.name)).collect(),
+        resource: scenario.hosts[scenario.resource.host.0].name.clone(),
+    }
+}
+
+/// Tells the recorder when a node's process is gone, and its memory with it.
+struct NodeLife {
+    node: NodeId,
+    recorder: Recorder,
+}
+
+impl Drop for NodeLife {
+    fn drop(&mut self) {
+        self.recorder.forgotten(self.node);
+    }
+}

@@ -1,0 +1,202 @@
+//! Whose command, and whose key: what is known of each request on its way to a node, and of each value a key may hold.
+//!
+//! Assumes nothing about what a lock sends. What it did not send in a call, and what it did not say it marks its keys
+//! with, is known to nobody, and is never guessed.
+//!
+//! Calls, clients and connections are numbered from zero or one on, so what is known of each is found by its number:
+//! every request asks several times.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use doublehold_history::{CallId, ClientId, LockId};
+
+/// A connection between a client and a node, by a number that means the same at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ConnectionNumber(pub(crate) u64);
+
+/// By what a lock knows its claim again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::run) enum Mark {
+    /// The value of a key that is a string, or the name of a field of one that is a hash.
+    Value(Vec<u8>),
+    /// The key itself, whatever it holds.
+    Key(Vec<u8>),
+}
+
+/// A mark on the keys of one lock: `1` on one is not `1` on another.
+pub(in crate::run) type LockMark = (LockId, Mark);
+
+/// A call of acquire, and whose it is.
+pub(in crate::run) type Owner = (ClientId, CallId);
+
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) struct Sender {
+    pub(in crate::run) call: CallId,
+    /// The call had its grant when the request was sent: it extends, releases, or does what comes between.
+    pub(in crate::run) granted: bool,
+}
+
+/// What is known so far.
+#[derive(Default)]
+pub(in crate::run) struct Attribution {
+    /// The calls of acquire, by number.
+    calls: Vec<Call>,
+    /// The clients, by number.
+    clients: Vec<Client>,
+    /// Whose each connection's requests are, in the order sent.
+    sent: Vec<Vec<Option<Sender>>>,
+    /// The calls that said that they mark their lock's keys like this, with when they said so first; in order of calls.
+    marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
+}
+
+/// A call of acquire.
+#[derive(Default)]
+struct Call {
+    /// The lock that it is about.
+    lock: Option<LockId>,
+    /// It was granted what it asked for.
+    granted: bool,
+    /// It said what it marks any key with.
+    told: bool,
+}
+
+#[derive(Default)]
+struct Client {
+    /// The lock call it is in, by the grant it is about.
+    call: Option<CallId>,
+    /// The code of that call runs right now, or what it asked for is being written.
+    runs: bool,
+}
+
+/// How much had been recorded before: the order of what happened at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::run) struct Moment(pub(in crate::run) usize);
+
+impl Attribution {
+    /// A call of acquire begins, about this lock.
+    pub(in crate::run) fn begin(&mut self, client: ClientId, call: CallId, lock: LockId) {
+        place(&mut self.calls, call.0).lock = Some(lock);
+        self.enter(client, call);
+    }
+
+    /// A client's lock call begins; it ends any it was in.
+    pub(in crate::run) fn enter(&mut self, client: ClientId, grant: CallId) {
+        self.set_call(client, Some(grant));
+    }
+
+    /// The call is over, or its client is.
+    pub(in crate::run) fn leave(&mut self, client: ClientId) {
+        self.set_call(client, None);
+    }
+
+    /// Puts a client into a call, or into none. The call it was in.
+    pub(in crate::run) fn set_call(&mut self, client: ClientId, call: Option<CallId>) -> Option<CallId> {
+        std::mem::replace(&mut place(&mut self.clients, client.0.into()).call, call)
+    }
+
+    /// Whether the code of the call that a client is in runs from now on.
+    pub(in crate::run) fn set_running(&mut self, client: ClientId, runs: bool) {
+        place(&mut self.clients, client.0.into()).runs = runs;
+    }
+
+    /// The call whose code runs right now.
+    pub(in crate::run) fn running(&self, client: ClientId) -> Option<CallId> {
+        at(&self.clients, client.0.into()).filter(|client| client.runs)?.call
+    }
+
+    pub(in crate::run) fn call_of(&self, client: ClientId) -> Option<CallId> {
+        at(&self.clients, client.0.into())?.call
+    }
+
+    /// A call was granted what it asked for.
+    pub(in crate::run) fn granted(&mut self, call: CallId) {
+        place(&mut self.calls, call.0).granted = true;
+    }
+
+    pub(in crate::run) fn sent(&mut self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
+        let granted = |call: CallId| at(&self.calls, call.0).is_some_and(|call| call.granted);
+        let sender = |call: &Option<CallId>| call.map(|call| Sender { call, granted: granted(call) });
+        place(&mut self.sent, connection.0).extend(calls.iter().map(sender));
+    }
+
+    /// Whose a connection's n-th request is, counted from 0.
+    pub(in crate::run) fn sender(&self, connection: ConnectionNumber, request: u64) -> Option<Sender> {
+        *at(at(&self.sent, connection.0)?, request)?
+    }
+
+    /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.
+    pub(in crate::run) fn mark(&mut self, when: Moment, client: ClientId, mark: Mark) {
+        if let Some(grant) = self.call_of(client)
+            && let Some(lock) = at(&self.calls, grant.0).and_then(|call| call.lock)
+        {
+            place(&mut self.calls, grant.0).told = true;
+            let told = self.marks.entry((lock, mark)).or_default();
+            if let Err(index) = told.binary_search_by_key(&grant, |(_, (_, call))| *call) {
+                told.insert(index, (when, (client, grant)));
+            }
+        }
+    }
+
+    /// Whether any lock said that it marks its keys like this.
+    pub(in crate::run) fn is_known(&self, mark: &LockMark) -> bool {
+        self.marks.contains_key(mark)
+    }
+
+    /// The call, if it said that it marks its keys like this, at any time.
+    pub(in crate::run) fn marked_by(&self, mark: &LockMark, call: CallId) -> Option<Owner> {
+        let told = self.marks.get(mark)?;
+        let index = told.binary_search_by_key(&call, |(_, (_, marker))| *marker).ok()?;
+        Some(told[index].1)
+    }
+
+    /// Whether the call may have marked its keys like this, for all that is told by now: it did, or told nothing yet.
+    pub(in crate::run) fn may_have_marked(&self, mark: &LockMark, call: CallId) -> bool {
+        !self.has_told(call) || self.marked_by(mark, call).is_some()
+    }
+
+    /// Whether the call said what it marks any key with.
+    fn has_told(&self, call: CallId) -> bool {
+        at(&self.calls, call.0).is_some_and(|call| call.told)
+    }
+
+    /// The only call that said that it marks its keys like this.
+    pub(in crate::run) fn only_marker(&self, mark: &LockMark) -> Option<Owner> {
+        match self.marks.get(mark)?[..] {
+            [(_, owner)] => Some(owner),
+            _ => None,
+        }
+    }
+
+    /// Whether one client's calls alone mark their keys like this.
+    pub(in crate::run) fn is_of_one_client(&self, mark: &LockMark) -> bool {
+        let Some([(_, (first, _)), others @ ..]) = self.marks.get(mark).map(Vec::as_slice) else {
+            return false;
+        };
+        others.iter().all(|(_, (client, _))| client == first)
+    }
+
+    /// The last call that had said so by then, or else the first that did later.
+    pub(in crate::run) fn likely_marker(&self, mark: &LockMark, by: Moment) -> Option<Owner> {
+        let told = self.marks.get(mark)?;
+        let last = told.iter().rev().find(|(when, _)| *when <= by);
+        last.or_else(|| told.first()).map(|(_, owner)| *owner)
+    }
+}
+
+/// What is known under a number, if anything is.
+fn at<T>(known: &[T], number: u64) -> Option<&T> {
+    known.get(usize::try_from(number).ok()?)
+}
+
+/// Where what is known under a number goes.
+fn place<T: Default>(known: &mut Vec<T>, number: u64) -> &mut T {
+    let index = usize::try_from(number).expect("so many are in memory");
+    if index >= known.len() {
+        known.resize_with(index + 1, T::default);
+    }
+    &mut known[index]
+}
