@@ -167,7 +167,9 @@ fn rooms_do_not_name_what_they_must_not_know() {
 #[test]
 fn documents_name_files_that_there_are() {
     let files = files();
-    for document in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
+    let decisions = files.iter().filter(|file| file.starts_with("docs/decisions/")).map(String::as_str);
+    assert!(decisions.clone().count() > 0, "decisions have pages");
+    for document in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"].into_iter().chain(decisions) {
         let text = fs::read_to_string(root().join(document)).expect("a document");
         let missing = documents::missing(&text, &files);
         assert!(missing.is_empty(), "{document} names {missing:?}");
