@@ -23,6 +23,11 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 USE = pathlib.Path(__file__).with_name("use.js").read_text(encoding="utf-8")
+# Nanoseconds, and how reports say them.
+DURATIONS = pathlib.Path(__file__).parents[3] / "scenarios/words/src/durations.txt"
+# The page's functions are in a module, which nobody outside can call: those for words are taken out of its text.
+SCRIPT = pathlib.Path(__file__).parents[2] / "pages/src/figure/page/page.js"
+WORDS = SCRIPT.read_text(encoding="utf-8").split("// ---- words")[1].split("\n", 1)[1].split("// Exact")[0]
 
 
 class Browser:
@@ -123,6 +128,7 @@ def troubles(browser, program, scenario, folder, shots):
     evidence = written(program, scenario, page)
     browser.open(page)
     wrong = browser.evaluate(USE.replace("EVIDENCE", str(evidence)))
+    wrong.extend(misnamed(browser))
     wrong.extend(browser.troubles())
     if shots:
         name = scenario.replace("/", "-")
@@ -133,6 +139,14 @@ def troubles(browser, program, scenario, folder, shots):
             browser.evaluate(f"{press}; new Promise((done) => setTimeout(done, 200))")
             browser.shot(shots / f"{name}-{what}.png")
     return wrong
+
+
+def misnamed(browser):
+    """Durations that the page says otherwise than the reports do."""
+    for line in DURATIONS.read_text(encoding="utf-8").splitlines():
+        ns, expected = line.split("\t")
+        if (said := browser.evaluate(f"{WORDS} span({ns})")) != expected:
+            yield f"{ns} ns is {said}, and {expected} in reports"
 
 
 def arguments(description):
