@@ -1,14 +1,12 @@
 //! All cells for other programs: a line of CSV each, and JSON. `reports/JSON.md` says what each field is.
-//!
-//! Numbers are rounded to nine digits: the last digits of logarithms differ between machines, and files do not.
 
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_statistics::Exposure;
 use serde::{Serialize, Serializer};
 
-use super::rates::{Figures, Rate, SURE};
+use super::rates::{Figures, Rate};
+use super::rounded::rounded;
 use super::sheet::Sheet;
 use super::spread::Spread;
 
@@ -97,16 +95,6 @@ fn cell<'a>(sheet: &'a Sheet<'_>, figures: &'a Figures) -> CellExport<'a> {
     }
 }
 
-/// Writes the mean of a run.
-pub(super) fn mean<S: Serializer>(of: &Exposure, serializer: S) -> Result<S::Ok, S::Error> {
-    of.mean(SURE).map(|(mean, _)| rounded(mean)).serialize(serializer)
-}
-
-/// Writes a share, rounded.
-pub(super) fn share<S: Serializer>(share: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    share.map(rounded).serialize(serializer)
-}
-
 impl Serialize for Spread {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let spread = SpreadExport {
@@ -134,10 +122,6 @@ fn rate(rate: &Rate, rank: Option<usize>) -> RateExport {
         rank,
         why: rate.per_run.as_ref().err().map(ToString::to_string),
     }
-}
-
-fn rounded(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// A line for each cell. Several studies have the columns of all their axes.

@@ -29,6 +29,7 @@ mod parameter;
 mod pictures;
 mod ranking;
 mod rates;
+mod rounded;
 mod sheet;
 mod spread;
 mod strata;

@@ -13,7 +13,7 @@ use doublehold_sweeps::results::{Cell, Results};
 use doublehold_sweeps::sweep::Batch;
 use serde::Serialize;
 
-use super::exports;
+use super::rounded;
 use super::spread::Spread;
 
 /// How sure all intervals of a page are.
@@ -33,15 +33,15 @@ pub(crate) struct Figures {
     pub(crate) runs: u64,
     pub(crate) panicked: u64,
     /// Calls granted in a run.
-    #[serde(rename = "grants_per_run", serialize_with = "exports::mean")]
+    #[serde(rename = "grants_per_run", serialize_with = "rounded::mean")]
     pub(crate) grants: Exposure,
     /// Hours of operation of a run's clients.
-    #[serde(rename = "hours_per_run", serialize_with = "exports::mean")]
+    #[serde(rename = "hours_per_run", serialize_with = "rounded::mean")]
     pub(crate) hours: Exposure,
     /// The number of waits that ended, with the lock or without it.
     pub(crate) waits: u64,
     /// The share of waits that ended with the lock; `None` without waits.
-    #[serde(serialize_with = "exports::share")]
+    #[serde(serialize_with = "rounded::share")]
     pub(crate) available: Option<f64>,
     #[serde(rename = "time_to_acquire")]
     pub(crate) obtained: Spread,
