@@ -45,7 +45,6 @@
 //! ```
 
 mod checked;
-pub(crate) mod hushed;
 pub(crate) mod names;
 #[cfg(test)]
 mod tests;
@@ -72,15 +71,15 @@ pub use doublehold_scenarios::weather::{RandomFault, Sign, Weather, preset};
 pub use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Futures, OwnLocks, Prepared, Searchable, Stepped, TakesLocks};
 pub use doublehold_scenarios::{PrepareError, Report, Scenario, ScenarioError, Seed, SimEnv};
+use doublehold_search::counterexample::{counterexample, explained_in_time};
+use doublehold_search::hushed::Hushed;
 pub use doublehold_search::many::{Count, Tally};
 use doublehold_search::many::{Many, run_many};
 pub use doublehold_search::shrink::{Effort, KeepNodes, ShrinkError, Shrunk, Target};
 pub use redis::aio::MultiplexedConnection;
 
 pub use self::checked::{BadRun, Checked};
-use self::hushed::Hushed;
 use crate::findings::{self, Shown};
-use crate::found::{counterexample, explained_in_time};
 pub use crate::outside::Outside;
 use crate::outside::{self, Watched};
 use crate::style::Style;

@@ -6,7 +6,7 @@
 //!
 //! - [`check`]: one's own lock, tried in a world from many seeds
 //! - `property`: one's own lock, tried in drawn worlds, weathers and configurations (feature `proptest`)
-//! - [`found`]: from a seed to the least counterexample; [`findings`]: what a search came to
+//! - [`findings`]: what a search came to, in words
 //! - [`outside`]: what reaches into runs from outside the simulation
 //! - [`picture`]: lanes over true time and the numbered events; [`text`]: everything `run` prints around it
 //! - [`picture::view`]: what every drawing of a run shows, as data
@@ -17,7 +17,6 @@
 
 pub mod check;
 pub mod findings;
-pub mod found;
 pub mod json;
 pub mod layout;
 pub mod outside;

@@ -35,8 +35,7 @@ use doublehold_lockimpl::Registry;
 use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::report::{Summary, TraceHash};
 use doublehold_scenarios::{Prepared, Report, Scenario, Seed, TakesLocks};
-
-use crate::check::hushed;
+use doublehold_search::hushed;
 
 /// The number of repeats of a run that waited. Of 720 runs of the locks that come with the program, on two threads of a
 /// busy machine, none waited by chance: at most 1 in 200 does (95 %), and five in a row once in 10^11 times.

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use doublehold_scenarios::fault::Fault;
+use doublehold_search::counterexample::Counterexample;
 use doublehold_search::shrink::Size;
 use doublehold_search::shrink::Target;
 use doublehold_words::clean;
 
 use super::{Shown, WRITES, several};
-use crate::found::Counterexample;
 use crate::layout::wrap;
 
 /// The text about a counterexample: its first seed, its size before and after shrinking, and where it is. All lines

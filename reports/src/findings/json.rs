@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Seed;
+use doublehold_search::counterexample::Counterexample;
 use doublehold_search::coverage::Coverage;
 use doublehold_search::many::Count;
 use doublehold_search::shrink::Size;
@@ -14,7 +15,6 @@ use serde::Serialize;
 use super::example::causes;
 use super::rates::counted;
 use super::{Conclusion, Findings, Gap, Shown, WaitBound};
-use crate::found::Counterexample;
 use crate::json::pretty;
 
 #[derive(Serialize)]

@@ -8,12 +8,12 @@ use std::time::Duration;
 use doublehold_scenarios::report::Hit;
 use doublehold_scenarios::scenario::Scenario;
 use doublehold_scenarios::{LeanEngine, catalog};
+use doublehold_search::counterexample::counterexample;
 use doublehold_search::shrink::{Effort, Size};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
-use crate::found::counterexample;
 
 /// Wide enough that no line is wrapped.
 const WIDTH: usize = 2_000;

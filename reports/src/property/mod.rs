@@ -52,6 +52,8 @@ use doublehold_scenarios::pool::Stuck;
 use doublehold_scenarios::{
     Futures, OwnLocks, PrepareError, Prepared, Scenario, ScenarioError, Seed, SimEnv, Stepped, TakesLocks,
 };
+use doublehold_search::counterexample::{counterexample, explained_in_time};
+use doublehold_search::hushed::Hushed;
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, ShrinkError, Target};
 pub use proptest;
@@ -63,9 +65,7 @@ pub use worlds::{Topology, Worlds};
 
 use self::cases::{Case, Cases};
 use self::draws::Draws;
-use crate::check::hushed::Hushed;
 use crate::check::names;
-use crate::found::{counterexample, explained_in_time};
 use crate::outside::{self, Outside, Watched};
 
 /// How many cases there are if nobody says, as with proptest.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::Report;
+use doublehold_search::counterexample::Counterexample;
 use doublehold_search::many::Tally;
 use doublehold_search::shrink::{Shrunk, Target};
 use doublehold_statistics::PartlyDecided;
@@ -13,7 +14,6 @@ use doublehold_words::list;
 
 use super::regressions::Written;
 use crate::findings::{self, Shown, counted};
-use crate::found::Counterexample;
 use crate::style::Style;
 use crate::text;
 

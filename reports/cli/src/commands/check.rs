@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use doublehold::findings::{Conclusion, Findings, StatedBy, WaitBound};
-use doublehold::found::{Counterexample, counterexample};
 use doublehold::layout::to_ascii;
 use doublehold::outside::Watched;
 use doublehold::style::Style;
@@ -26,6 +25,7 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::{
     Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, SimEngine, weather,
 };
+use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
 use doublehold_words::several;

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold::found::counterexample;
 use doublehold_history::{Predicate, TrueNs, figures, judge};
 use doublehold_lockimpl::{Descriptor, descriptors};
 use doublehold_scenarios::fault::Fault;
@@ -25,6 +24,7 @@ use doublehold_scenarios::weather::Climate;
 use doublehold_scenarios::when::{Mark, Nth, When};
 use doublehold_scenarios::{Engine, Futures, PrepareError, Prepared, Searchable, Seed, Stepped};
 use doublehold_search::cause::causes;
+use doublehold_search::counterexample::counterexample;
 use doublehold_search::explore::Exploration;
 use doublehold_search::many::{Many, run_many};
 use doublehold_search::shrink::{Effort, Target};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use doublehold::findings::name_of;
 use doublehold::findings::{Findings, Shown};
-use doublehold::found::Counterexample;
 use doublehold_scenarios::catalog;
 use doublehold_scenarios::plan::Plan;
+use doublehold_search::counterexample::Counterexample;
 use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_words::clean;

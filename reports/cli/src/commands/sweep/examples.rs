@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use doublehold::found::{Counterexample, counterexample};
 use doublehold::picture::{self, Account, view::View};
 use doublehold_history::Predicate;
 use doublehold_history::instant;
@@ -17,6 +16,7 @@ use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Detailed, Engine, LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
 use doublehold_sweeps::results::Results;

@@ -20,13 +20,14 @@ thread_local! {
 }
 
 /// Runs as its scenario does, and shows each panic once.
-pub(crate) struct Hushed<P> {
+pub struct Hushed<P> {
     prepared: Arc<P>,
     shown: Places,
 }
 
 impl<P> Hushed<P> {
-    pub(crate) fn new(prepared: P) -> Hushed<P> {
+    /// A preparation whose panics are of a check of its own.
+    pub fn new(prepared: P) -> Hushed<P> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = panic::take_hook();
@@ -40,29 +41,29 @@ impl<P> Hushed<P> {
     }
 
     /// The preparation, for threads of its own.
-    pub(crate) fn shared(&self) -> Arc<P> {
+    pub fn shared(&self) -> Arc<P> {
         self.prepared.clone()
     }
 
     /// Does something with the preparation, or another one of the same lock.
-    pub(crate) fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
+    pub fn hush<T>(&self, run: impl FnOnce(&P) -> T) -> T {
         let _until_its_end = Under(SHOWN.replace(Some(self.shown.clone())));
         run(&self.prepared)
     }
 }
 
 /// The check whose run is under way on this thread, if one is.
-pub(crate) fn here() -> Here {
+pub fn here() -> Here {
     Here(SHOWN.with_borrow(Clone::clone))
 }
 
 /// A check, for other threads that run worlds for it.
 #[derive(Clone)]
-pub(crate) struct Here(Option<Places>);
+pub struct Here(Option<Places>);
 
 impl Here {
     /// Runs something for the check, each of whose panics is shown once.
-    pub(crate) fn hush<T>(self, run: impl FnOnce() -> T) -> T {
+    pub fn hush<T>(self, run: impl FnOnce() -> T) -> T {
         let _until_its_end = Under(SHOWN.replace(self.0));
         run()
     }

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use doublehold_scenarios::report::Report;
 use doublehold_scenarios::{Engine, Futures, Prepared, Scenario, Seed, Stepped};
-use doublehold_search::cause::causes;
-use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
-use crate::check::hushed;
+use crate::cause::causes;
+use crate::hushed;
+use crate::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 
 /// The time that the runs for the causes of a violation may take in all. Then code under test is taken to hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// From how many seeds the shrunk scenario is tried where the first run shows nothing through redis-rs.
 const OTHER_SEEDS: u64 = 200;
 
@@ -80,7 +80,7 @@ fn shown(prepared: impl Futures, seed: Seed) -> Report {
 
 /// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
 /// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
-pub(crate) fn explained_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
+pub fn explained_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
     let (tell, told) = mpsc::sync_channel(1);
     let (asked, hushed) = (report.clone(), hushed::here());
     let worker = thread::Builder::new().spawn(move || {
