@@ -80,6 +80,7 @@ fn shown(prepared: impl Futures, seed: Seed) -> Report {
 
 /// A run with what its first violation came from. Code under test may do in a run without a fault what it did in no
 /// other, such as never come back: after so long it is given up, its thread left behind, and nothing is said of causes.
+#[expect(clippy::disallowed_methods, reason = "a thread that runs worlds, and runs in none")]
 pub fn explained_in_time(prepared: Arc<impl Futures>, report: Report, patience: Duration) -> Report {
     let (tell, told) = mpsc::sync_channel(1);
     let (asked, hushed) = (report.clone(), hushed::here());
