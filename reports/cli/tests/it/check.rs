@@ -1,30 +1,13 @@
 //! `doublehold check`, as a user and a CI job call it.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-fn doublehold(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).current_dir(folder).env("COLUMNS", "80").output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
-}
+use crate::kit::{Answer, Ask, Folder, shell, unwrapped};
 
 /// What a search prints and writes is the same on one thread and on two.
 #[test]
 fn one_thread_and_two_find_the_same() {
-    let folder = folder();
+    let folder = Folder::new();
     let search = |jobs: &str, out: &str| {
         let args = [
             "check",
@@ -36,16 +19,15 @@ fn one_thread_and_two_find_the_same() {
             "--predicate",
             "P2,WR",
         ];
-        let output = doublehold(folder.path(), &[&args[..], &["--jobs", jobs, "--out", out]].concat());
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        stdout(&output).replace(out, "OUT")
+        let output = folder.doublehold(&[&args[..], &["--jobs", jobs, "--out", out]].concat()).ends(1);
+        output.stdout.replace(out, "OUT")
     };
     let (one, two) = (search("1", "out-1"), search("2", "out-2"));
     assert_eq!(one, two);
     assert!(one.contains("VIOLATED: P2 and WR"), "{one}");
     let files = |out: &str| {
         let mut files: Vec<_> =
-            fs::read_dir(folder.path().join(out)).unwrap().map(|it| it.unwrap().path()).collect();
+            fs::read_dir(folder.at().join(out)).unwrap().map(|it| it.unwrap().path()).collect();
         files.sort();
         let named = |path: &std::path::PathBuf| {
             let text = fs::read_to_string(path).unwrap().replace(out, "OUT");
@@ -59,22 +41,18 @@ fn one_thread_and_two_find_the_same() {
 
 #[test]
 fn what_is_found_replays_and_is_a_scenario() {
-    let folder = folder();
+    let folder = Folder::new();
     let found =
-        doublehold(folder.path(), &["check", "setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]);
-    assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
-    let replay = stdout(&found);
-    let replay = replay.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
-    let replayed = doublehold(folder.path(), &replay.split(' ').collect::<Vec<_>>());
-    assert!(stdout(&replayed).contains("same run"), "{}", stdout(&replayed));
-    assert_eq!(replayed.status.code(), Some(0), "{}", stdout(&replayed));
-    let text = stdout(&found);
+        folder.doublehold(&["check", "setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]).ends(1);
+    let text = found.stdout;
+    let replay = text.lines().find_map(|line| line.strip_prefix("  replay: doublehold ")).unwrap();
+    let replayed = folder.doublehold(&replay.split(' ').collect::<Vec<_>>()).ends(0);
+    assert!(replayed.stdout.contains("same run"), "{}", replayed.stdout);
     let run_it = text.lines().find_map(|line| line.strip_prefix("  run it: doublehold ")).unwrap();
     assert!(run_it.starts_with("run doublehold-check/setnx-P1.toml --seed "), "{run_it}");
-    let run = doublehold(folder.path(), &run_it.split(' ').collect::<Vec<_>>());
-    assert_eq!(run.status.code(), Some(0), "{}", stdout(&run));
+    folder.doublehold(&run_it.split(' ').collect::<Vec<_>>()).ends(0);
     // Who finds the file alone is told the same at its top.
-    let file = fs::read_to_string(folder.path().join("doublehold-check/setnx-P1.toml")).unwrap();
+    let file = folder.read("doublehold-check/setnx-P1.toml");
     let comments: Vec<&str> = file.lines().take_while(|line| line.starts_with("# ")).collect();
     assert!(comments[0].starts_with("# P1 is violated, found by `doublehold check` from seed "), "{file}");
     assert!(comments[1].ends_with(" of 100 other seeds do the same"), "{file}");
@@ -83,29 +61,28 @@ fn what_is_found_replays_and_is_a_scenario() {
 
 #[test]
 fn nothing_found_says_what_was_covered_and_a_fault_that_never_struck_is_no_pass() {
-    let folder = folder();
+    let folder = Folder::new();
     let quiet = ["check", "single", "--weather", "pauses-only", "--predicate", "WR"];
-    let enough = doublehold(folder.path(), &[&quiet[..], &["--runs", "300"]].concat());
-    let text = stdout(&enough);
-    assert_eq!(enough.status.code(), Some(0), "{text}");
+    let enough = folder.doublehold(&[&quiet[..], &["--runs", "300"]].concat()).answer();
+    let text = enough.stdout;
+    assert_eq!(enough.status, Some(0), "{text}");
     assert!(text.contains("nothing found: WR holds in all 300 runs"), "{text}");
     assert!(text.contains("at most 1 %"), "{text}");
-    assert!(!folder.path().join("doublehold-check").exists(), "an empty folder is left behind");
+    assert!(!folder.has("doublehold-check"), "an empty folder is left behind");
 
-    fs::write(
-        folder.path().join("rare.toml"),
+    folder.write(
+        "rare.toml",
         "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"9y\"\nfor = \"1s\"\n",
-    )
-    .unwrap();
-    let never = doublehold(folder.path(), &["check", "single", "--weather", "rare.toml", "--runs", "64"]);
-    let text = stdout(&never);
-    assert_eq!(never.status.code(), Some(3), "{text}");
+    );
+    let never = folder.doublehold(&["check", "single", "--weather", "rare.toml", "--runs", "64"]).answer();
+    let text = never.stdout;
+    assert_eq!(never.status, Some(3), "{text}");
     assert!(text.contains("INCONCLUSIVE") && text.contains("pause never struck"), "{text}");
 }
 
 #[test]
 fn ci_gets_junit_and_a_summary() {
-    let folder = folder();
+    let folder = Folder::new();
     let args = [
         "check",
         "setnx",
@@ -120,9 +97,8 @@ fn ci_gets_junit_and_a_summary() {
         "--markdown",
         "s.md",
     ];
-    let found = doublehold(folder.path(), &args);
-    assert_eq!(found.status.code(), Some(1), "{}", stdout(&found));
-    let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
+    folder.doublehold(&args).ends(1);
+    let junit = folder.read("j.xml");
     assert!(
         junit.contains("<testcase name=\"P1\"")
             && junit.contains("<failure message=\"P1 is violated, first from seed "),
@@ -130,19 +106,19 @@ fn ci_gets_junit_and_a_summary() {
     );
     assert!(junit.contains("; replay: doublehold replay doublehold-check/setnx-P1.plan\">"), "{junit}");
     assert!(junit.contains("tests=\"3\"") && junit.contains("failures=\"1\""), "{junit}");
-    let summary = fs::read_to_string(folder.path().join("s.md")).unwrap();
+    let summary = folder.read("s.md");
     assert!(summary.starts_with("### setnx under cloud: 1 node, 3 clients, 2 rounds each\n"), "{summary}");
     assert!(summary.contains("| WR wrong release |"), "{summary}");
 }
 
 #[test]
 fn what_cannot_be_is_refused_before_the_first_run() {
-    let folder = folder();
-    fs::write(folder.path().join("file"), "").unwrap();
+    let folder = Folder::new();
+    folder.write("file", "");
     let storm = "[[faults]]\nkind = \"pause\"\nhost = \"clients\"\nevery = \"1ms\"\nfor = \"1s\"\n";
-    fs::write(folder.path().join("storm.toml"), storm).unwrap();
+    folder.write("storm.toml", storm);
     let nobody = "[[faults]]\nkind = \"pause\"\nhost = \"replicas\"\nevery = \"9s\"\nfor = \"1s\"\n";
-    fs::write(folder.path().join("nobody.toml"), nobody).unwrap();
+    folder.write("nobody.toml", nobody);
     let refused: [(&[&str], &str); 16] = [
         (
             &["--seed", "18446744073709551614", "--runs", "3"],
@@ -171,14 +147,12 @@ fn what_cannot_be_is_refused_before_the_first_run() {
         (&["--junit", "nowhere/j.xml"], "cannot write the JUnit result to `nowhere/j.xml`"),
     ];
     for (arguments, cause) in refused {
-        let output = doublehold(folder.path(), &[&["check", "single"], arguments].concat());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));
-        assert!(stderr(&output).contains(cause), "{arguments:?}: {}", stderr(&output));
-        assert!(stdout(&output).is_empty(), "{arguments:?}");
+        let output = folder.doublehold(&[&["check", "single"], arguments].concat()).ends(2);
+        assert!(output.stderr.contains(cause), "{arguments:?}: {}", output.stderr);
+        assert!(output.stdout.is_empty(), "{arguments:?}");
     }
-    let nothing = doublehold(folder.path(), &["check", "redlok"]);
-    assert_eq!(nothing.status.code(), Some(2));
-    assert!(stderr(&nothing).contains("did you mean `redlock`?"), "{}", stderr(&nothing));
+    let nothing = folder.doublehold(&["check", "redlok"]).ends(2);
+    assert!(nothing.stderr.contains("did you mean `redlock`?"), "{}", nothing.stderr);
 }
 
 #[cfg(unix)]
@@ -186,20 +160,19 @@ fn what_cannot_be_is_refused_before_the_first_run() {
 fn a_signal_ends_the_search_keeps_what_was_counted_and_says_how_to_go_on() {
     use std::process::Stdio;
     use std::time::Duration;
-    let folder = folder();
-    let mut search = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    search.args(["check", "single", "--weather", "calm", "--predicate", "WR", "--for", "10m"]);
-    let search =
-        search.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let folder = Folder::new();
+    let search = ["check", "single", "--weather", "calm", "--predicate", "WR", "--for", "10m"];
+    let mut search = folder.doublehold(&search);
+    let search = search.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_secs(2));
     let pid = search.id().to_string();
     // A second request comes right after the first, as from `timeout`: nothing is lost by that.
     let both = format!("kill -INT {pid} && sleep 0.02 && kill -TERM {pid} || true");
-    assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
-    let output = search.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stdout(&output).contains("WR holds in all "), "{}", stdout(&output));
-    let said = stderr(&output);
+    shell(&both, &[]).ends(0);
+    let output = Answer::from(search.wait_with_output().expect("it ends"));
+    assert_eq!(output.status, Some(130), "{}", output.stderr);
+    assert!(output.stdout.contains("WR holds in all "), "{}", output.stdout);
+    let said = output.stderr;
     let go_on = said
         .lines()
         .find_map(|line| line.strip_prefix("stopped; to go on: doublehold "))
@@ -213,18 +186,18 @@ fn a_signal_ends_the_search_keeps_what_was_counted_and_says_how_to_go_on() {
 /// The last seed is one as any other, and one run is not "1 runs".
 #[test]
 fn the_last_seed_can_be_run() {
-    let folder = folder();
+    let folder = Folder::new();
     let args =
         ["check", "set-ex", "--weather", "calm", "--seed", "18446744073709551615", "--runs", "1", "--ascii"];
-    let output = doublehold(folder.path(), &args);
-    let text = stdout(&output);
+    let output = folder.doublehold(&args).answer();
+    let text = output.stdout;
     assert!(text.contains("\n1 run, seed 18446744073709551615, 6 grants\n"), "{text}");
-    assert!(stderr(&output).starts_with("1 run in "), "{}", stderr(&output));
+    assert!(output.stderr.starts_with("1 run in "), "{}", output.stderr);
 }
 
 #[test]
 fn what_was_never_decided_says_which_limit_to_raise_and_which_run_it_was() {
-    let folder = folder();
+    let folder = Folder::new();
     let args = [
         "check",
         "single",
@@ -237,11 +210,11 @@ fn what_was_never_decided_says_which_limit_to_raise_and_which_run_it_was() {
         "--junit",
         "j.xml",
     ];
-    let output = doublehold(folder.path(), &args);
-    let text = stdout(&output);
-    assert_eq!(output.status.code(), Some(3), "{text}");
+    let output = folder.doublehold(&args).answer();
+    let text = output.stdout;
+    assert_eq!(output.status, Some(3), "{text}");
     let why = "the run used up its budget of events (raise `limits.events`, or let less happen)";
-    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let unwrapped = unwrapped(&text);
     assert!(unwrapped.contains(&format!("inconclusive, first from seed 1: {why}")), "{text}");
     let again = "doublehold check single --weather calm --set 'limits.events=100' --seed 1 --runs 1";
     assert!(
@@ -249,29 +222,25 @@ fn what_was_never_decided_says_which_limit_to_raise_and_which_run_it_was() {
         "{text}"
     );
     assert!(text.contains("\n  rate -: "), "{text}");
-    let junit = fs::read_to_string(folder.path().join("j.xml")).unwrap();
+    let junit = folder.read("j.xml");
     assert!(junit.contains("<skipped message=\"inconclusive: WR was never decided; "), "{junit}");
 }
 
 /// What was not asked about is no pass either where it is violated: it is named.
 #[test]
 fn what_is_violated_and_was_not_asked_about_is_named() {
-    let folder = folder();
+    let folder = Folder::new();
     let args = ["check", "set-ex", "--weather", "calm", "--predicate", "WR", "--runs", "32"];
-    let output = doublehold(folder.path(), &args);
-    let text = stdout(&output);
+    let output = folder.doublehold(&args).answer();
+    let text = output.stdout;
     assert!(text.contains("set-ex under calm:") && text.contains("no fault struck"), "{text}");
     assert!(text.contains("not asked about, and violated in 32 runs: P1 ("), "{text}");
 }
 
 #[test]
 fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
-    let folder = folder();
-    let mut why = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    let why =
-        why.args(["why", "clock-jump"]).current_dir(folder.path()).env("COLUMNS", "80").output().unwrap();
-    let text = stdout(&why);
-    assert_eq!(why.status.code(), Some(0), "{}", stderr(&why));
+    let folder = Folder::new();
+    let text = folder.doublehold(&["why", "clock-jump"]).env("COLUMNS", "80").ends(0).stdout;
     let of =
         |change: &str| text.lines().find(|line| line.contains(change)).unwrap_or_else(|| panic!("{text}"));
     let gone = of("without: C has its wall clock");
@@ -281,20 +250,19 @@ fn why_tells_a_remedy_from_what_prevents_everything_and_needs_a_violation() {
     assert!(of("with lock.node_timeout = none").contains("no lock"));
     assert!(text.lines().any(|line| line.contains("<==") && line.contains("stepped by +10 s")), "{text}");
     assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
-    let nothing = doublehold(folder.path(), &["why", "quiet"]);
-    assert_eq!(nothing.status.code(), Some(3));
-    assert!(stderr(&nothing).contains("violates nothing"), "{}", stderr(&nothing));
+    let nothing = folder.doublehold(&["why", "quiet"]).ends(3);
+    assert!(nothing.stderr.contains("violates nothing"), "{}", nothing.stderr);
 }
 
 #[test]
 fn weathers_are_listed_and_shown() {
-    let folder = folder();
-    let list = stdout(&doublehold(folder.path(), &["weather"]));
+    let folder = Folder::new();
+    let list = folder.doublehold(&["weather"]).answer().stdout;
     for name in ["calm", "datacenter", "cloud", "hostile", "no-clock-faults", "no-amnesia", "pauses-only"] {
         assert!(list.lines().any(|line| line.split(' ').next() == Some(name)), "{list}");
     }
-    let cloud = stdout(&doublehold(folder.path(), &["weather", "cloud"]));
-    fs::write(folder.path().join("mine.toml"), &cloud).unwrap();
+    let cloud = folder.doublehold(&["weather", "cloud"]).answer().stdout;
+    folder.write("mine.toml", &cloud);
     let args = ["check", "single", "--weather", "mine.toml", "--runs", "32", "--predicate", "WR"];
-    assert!(stdout(&doublehold(folder.path(), &args)).contains("32 runs"));
+    assert!(folder.doublehold(&args).answer().stdout.contains("32 runs"));
 }

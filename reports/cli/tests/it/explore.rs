@@ -2,67 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-fn doublehold(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).stdin(Stdio::null());
-    for variable in ["NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE", "TERM"] {
-        command.env_remove(variable);
-    }
-    command.env("LANG", "C.UTF-8");
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    doublehold(arguments).output().expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("UTF-8")
-}
-
-/// Runs and expects this status; returns standard output.
-fn ends(status: i32, arguments: &[&str]) -> String {
-    let output = output(arguments);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stdout).to_owned()
-}
-
-/// What is printed, whatever the status.
-fn text_of_stdout(arguments: &[&str]) -> String {
-    text(&output(arguments).stdout).to_owned()
-}
-
-/// A directory of one test, gone when it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("doublehold-explore-{}-{test}", std::process::id()));
-        fs::create_dir_all(&path).expect("a temporary directory");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ignored = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::kit::{self, Answer, Ask, Folder, doublehold, shell, unwrapped};
 
 const SETNX: [&str; 4] = ["explore", "setnx-expire", "--kinds", "pause"];
 
 #[test]
 fn what_is_found_is_printed_the_same_on_any_number_of_threads() {
-    let on = |jobs: &str| ends(1, &[&SETNX[..], &["--jobs", jobs]].concat());
+    let on = |jobs: &str| doublehold(&SETNX).args(["--jobs", jobs]).ends(1).stdout;
     let one = on("1");
     assert_eq!(one, on("2"));
     assert!(one.contains("kinds: pause (for 2 s or 6 s)\n"), "{one}");
@@ -80,7 +30,7 @@ fn what_is_found_is_printed_the_same_on_any_number_of_threads() {
 fn that_nothing_was_found_is_said_plainly() {
     let nodes = ["--set", "nodes.names=[\"A\",\"B\",\"C\"]"];
     let redlock = ["explore", "redlock", "--kinds", "clock-step", "--predicate", "P2,WR"];
-    let text = ends(0, &[&redlock[..], &nodes].concat());
+    let text = doublehold(&redlock).args(nodes).ends(0).stdout;
     let mut last = text.lines().rev();
     assert!(
         last.next().expect("there are lines").starts_with("not tried: other worlds, seeds, kinds or "),
@@ -97,8 +47,8 @@ fn that_nothing_was_found_is_said_plainly() {
 #[test]
 fn what_was_not_decided_is_inconclusive_and_says_which_limit_it_met() {
     let args = ["explore", "single", "--kinds", "pause", "--predicate", "P2,LV", "--set", "limits.events=60"];
-    let text = ends(3, &[&args[..], &["--set", "lock.elapsed_check=true"]].concat());
-    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = doublehold(&args).args(["--set", "lock.elapsed_check=true"]).ends(3).stdout;
+    let said = unwrapped(&text);
     assert!(said.contains(", with elapsed_check = true, its other switches as by default; "), "{text}");
     assert!(
         said.contains(" INCONCLUSIVE: P2 is not decided in ")
@@ -106,24 +56,27 @@ fn what_was_not_decided_is_inconclusive_and_says_which_limit_it_met() {
         "{text}"
     );
     assert!(!text.contains("not tried: "), "{text}");
-    let folder = Folder::new("unbounded");
+    let folder = Folder::new();
     let scenario = "claim = \"no bound\"\nlock = { algorithm = \"single\", ttl = \"10s\" }\nnodes = { names = [\"A\"] }\n\
                     clients = [{ name = \"c1\", program = [\"acquire\", \"work 1s\", \"release\"] }]\n";
-    fs::write(folder.path("mine.toml"), scenario).expect("it can be written");
+    folder.write("mine.toml", scenario);
     let unbounded =
-        ends(0, &["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV,P2"]);
+        doublehold(&["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV,P2"])
+            .ends(0)
+            .stdout;
     assert!(unbounded.contains("LV was not asked about: no bound stated"), "{unbounded}");
     assert!(!unbounded.contains("INCONCLUSIVE"), "{unbounded}");
     // Where nothing else was asked, that is no pass.
-    ends(3, &["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV"]);
+    doublehold(&["explore", &folder.path("mine.toml"), "--kinds", "clock-step", "--predicate", "LV"]).ends(3);
 }
 
 #[test]
 fn each_minimal_example_is_written_as_a_scenario_that_shows_it() {
-    let folder = Folder::new("out");
+    let folder = Folder::new();
     let out = folder.path("found");
-    let json = ends(1, &[&SETNX[..], &["--predicate", "P3,WR", "--out", &out, "--format", "json"]].concat());
-    let found: Value = serde_json::from_str(&json).expect("JSON");
+    let json =
+        doublehold(&SETNX).args(["--predicate", "P3,WR", "--out", &out, "--format", "json"]).ends(1).stdout;
+    let found = kit::json(&json);
     let mut shown = 0;
     for looked_for in found["looked_for"].as_array().expect("a list") {
         for sort in looked_for["minimal"].as_array().expect("a list") {
@@ -142,7 +95,7 @@ fn each_minimal_example_is_written_as_a_scenario_that_shows_it() {
                 "{written}"
             );
             // As expected is what the file says: that the predicate is violated.
-            ends(0, &["run", file]);
+            doublehold(&["run", file]).ends(0);
             shown += 1;
         }
     }
@@ -165,9 +118,9 @@ fn fields(value: &Value, names: &mut BTreeSet<String>) {
 
 #[test]
 fn the_page_about_json_has_every_field() {
-    let json = ends(1, &[&SETNX[..], &["--format", "json"]].concat());
+    let json = doublehold(&SETNX).args(["--format", "json"]).ends(1).stdout;
     let mut names = BTreeSet::new();
-    fields(&serde_json::from_str(&json).expect("JSON"), &mut names);
+    fields(&kit::json(&json), &mut names);
     let page = include_str!("../../../JSON.md");
     let (_, section) = page.split_once("\n## A search over placements\n").expect("its section");
     let section = section.split("\n## ").next().unwrap_or(section);
@@ -178,59 +131,57 @@ fn the_page_about_json_has_every_field() {
 
 #[test]
 fn a_minimal_example_of_a_scenario_can_be_pasted() {
-    let text = ends(1, &["explore", "lease-pause", "--kinds", "pause", "--predicate", "P3"]);
+    let text =
+        doublehold(&["explore", "lease-pause", "--kinds", "pause", "--predicate", "P3"]).ends(1).stdout;
     let line = text.lines().find(|line| line.contains("doublehold run")).expect("a line to paste");
     let words = shlex::split(line.trim()).expect("a line of a shell");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let run = text_of_stdout(&words[1..]);
+    let run = doublehold(&words[1..]).answer().stdout;
     assert!(run.contains("P3  stale effect    violated      violated"), "{line}\n{run}");
 }
 
 #[test]
 fn what_was_kept_is_gone_on_with() {
-    let folder = Folder::new("resume");
+    let folder = Folder::new();
     let file = folder.path("search.json");
-    let whole = ends(1, &[&SETNX[..], &["--resume", &file]].concat());
-    assert_eq!(ends(1, &[&SETNX[..], &["--resume", &file]].concat()), whole);
-    let other = output(&["explore", "setnx-expire", "--kinds", "crash", "--resume", &file]);
-    assert_eq!(other.status.code(), Some(2));
-    let refused = text(&other.stderr);
+    let whole = doublehold(&SETNX).args(["--resume", &file]).ends(1).stdout;
+    assert_eq!(doublehold(&SETNX).args(["--resume", &file]).ends(1).stdout, whole);
+    let other = doublehold(&["explore", "setnx-expire", "--kinds", "crash", "--resume", &file]).answer();
+    assert_eq!(other.status, Some(2));
+    let refused = other.stderr;
     assert!(
         refused.contains("it is of another search: its kinds are pause, and crash was asked for\nhint: "),
         "{refused}"
     );
-    fs::write(&file, "").expect("it can be written");
-    let empty = output(&[&SETNX[..], &["--resume", &file]].concat());
-    assert!(
-        text(&empty.stderr).contains(": it is empty\nhint: name a file that this search wrote"),
-        "{empty:?}"
-    );
-    fs::write(&file, "{}").expect("it can be written");
-    assert_eq!(output(&[&SETNX[..], &["--resume", &file]].concat()).status.code(), Some(2));
+    folder.write("search.json", "");
+    let empty = doublehold(&SETNX).args(["--resume", &file]).answer();
+    assert!(empty.stderr.contains(": it is empty\nhint: name a file that this search wrote"), "{empty:?}");
+    folder.write("search.json", "{}");
+    assert_eq!(doublehold(&SETNX).args(["--resume", &file]).answer().status, Some(2));
 }
 
 /// A search that takes long, stopped as Ctrl-C does; what it printed is kept, and the line that goes on is one.
 #[cfg(unix)]
 #[test]
 fn a_search_that_is_stopped_says_what_it_found_and_how_to_go_on() {
-    let folder = Folder::new("stopped");
+    let folder = Folder::new();
     let arguments = ["explore", "setnx-expire", "--kinds", "pause,crash", "--faults", "2"];
-    let mut command = doublehold(&arguments);
-    command.current_dir(&folder.0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = folder.doublehold(&arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary starts");
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     let pid = child.id().to_string();
     // A second request comes right after the first, as from `timeout`: nothing is lost by that.
     let both = format!("kill -INT {pid} && sleep 0.02 && kill -TERM {pid} || true");
-    assert!(Command::new("sh").args(["-c", &both]).status().expect("there is a shell").success());
-    let stopped = child.wait_with_output().expect("it ends");
-    assert_eq!(stopped.status.code(), Some(130), "{}", text(&stopped.stderr));
-    assert!(text(&stopped.stdout).contains("\nSTOPPED after "), "{}", text(&stopped.stdout));
-    let line = text(&stopped.stderr).lines().last().expect("a last line");
+    shell(&both, &[]).ends(0);
+    let stopped = Answer::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(stopped.status, Some(130), "{}", stopped.stderr);
+    assert!(stopped.stdout.contains("\nSTOPPED after "), "{}", stopped.stdout);
+    let line = stopped.stderr.lines().last().expect("a last line");
     let again =
         "stopped; to go on: doublehold explore setnx-expire --faults 2 --seed 1 --kinds 'pause,crash'";
     assert_eq!(line, format!("{again} --resume setnx-expire.explore.json"));
-    let kept = fs::read_to_string(folder.path("setnx-expire.explore.json")).expect("it was kept");
+    let kept = folder.read("setnx-expire.explore.json");
     assert!(kept.contains("\"batches\":"), "{kept}");
 }
 
@@ -239,7 +190,7 @@ fn a_search_that_is_stopped_says_what_it_found_and_how_to_go_on() {
 #[cfg(unix)]
 #[test]
 fn a_search_that_is_killed_loses_little() {
-    let folder = Folder::new("killed");
+    let folder = Folder::new();
     let file = folder.path("search.json");
     let search = ["explore", "redlock", "--kinds", "pause,crash,cut", "--jobs", "1"];
     let kept = [&search[..], &["--resume", &file]].concat();
@@ -251,17 +202,12 @@ fn a_search_that_is_killed_loses_little() {
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
     assert!(fs::read_to_string(&file).expect("it was kept").contains("\"batches\":"));
-    assert_eq!(ends(1, &kept), ends(1, &search));
+    assert_eq!(doublehold(&kept).ends(1).stdout, doublehold(&search).ends(1).stdout);
 }
 
 #[test]
 fn what_cannot_be_searched_is_refused_before_anything_is_run() {
-    let refused = |arguments: &[&str]| {
-        let output = output(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert_eq!(text(&output.stdout), "", "{arguments:?}");
-        text(&output.stderr).to_owned()
-    };
+    let refused = |arguments: &[&str]| doublehold(arguments).refused();
     let single = |more: &[&str]| refused(&[&["explore", "single"], more].concat());
     assert!(single(&["--faults", "0"]).contains("hint: name a number from 1 to 5"));
     assert!(

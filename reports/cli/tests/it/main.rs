@@ -14,6 +14,7 @@ mod explore;
 mod files;
 mod hints;
 mod json_page;
+mod kit;
 mod locks;
 mod readme;
 mod report;

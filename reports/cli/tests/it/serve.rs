@@ -3,8 +3,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::kit::{Ask, PROGRAM, command, doublehold, shell};
 
 /// Long enough for a busy machine, and far below whatever a test waits for in vain.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,10 +20,8 @@ struct Server {
 impl Server {
     fn start(nodes: u16, options: &[&str]) -> Server {
         let port = free_ports(nodes);
-        let mut process = Command::new(env!("CARGO_BIN_EXE_doublehold"))
-            .args(["serve", "--port", &port.to_string(), "--nodes", &nodes.to_string()])
+        let mut process = doublehold(&["serve", "--port", &port.to_string(), "--nodes", &nodes.to_string()])
             .args(options)
-            .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -42,8 +42,7 @@ impl Server {
 
     /// As `kill -NAME`: the standard library can only kill for good.
     fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.process.id().to_string()]).status();
-        assert!(sent.expect("kill is there").success());
+        command("kill").args(["-s", name, &self.process.id().to_string()]).ends(0);
     }
 
     /// How it ended, within the test's patience.
@@ -278,10 +277,7 @@ fn a_limit_that_is_none_is_refused() {
         ("--client-query-buffer-limit", "1"),
         ("--client-output-buffer-limit", "normal 1mb"),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_doublehold")).args(["serve", option, value]).output();
-        let output = output.expect("the binary starts");
-        assert_eq!(output.status.code(), Some(2), "{option}");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = doublehold(&["serve", option, value]).refused();
         assert!(said.contains(option) && said.contains(value), "{said}");
     }
 }
@@ -289,14 +285,8 @@ fn a_limit_that_is_none_is_refused() {
 #[test]
 fn a_node_that_the_system_gives_few_files_lowers_maxclients_instead_of_falling_silent() {
     let port = free_ports(2);
-    let binary = env!("CARGO_BIN_EXE_doublehold");
-    let line = format!("ulimit -n 200; exec {binary} serve --port {port} --nodes 2 --maxclients 1000");
-    let mut process = Command::new("sh")
-        .args(["-c", &line])
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the shell starts");
+    let line = format!("ulimit -n 200; exec \"$0\" serve --port {port} --nodes 2 --maxclients 1000");
+    let mut process = shell(&line, &[]).stderr(Stdio::piped()).spawn().expect("the shell starts");
     let mut stderr = BufReader::new(process.stderr.take().expect("piped"));
     let (mut warning, mut said) = (String::new(), String::new());
     stderr.read_line(&mut warning).expect("it says what it lacks");
@@ -323,14 +313,14 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
     let folder = folder.expect("a folder");
     let is_root = std::fs::metadata("/proc/self").expect("Linux").uid() == 0;
     let binary = folder.path().join("doublehold");
-    std::fs::copy(env!("CARGO_BIN_EXE_doublehold"), &binary).expect("there is room");
+    std::fs::copy(PROGRAM, &binary).expect("there is room");
     let port = free_ports(1).to_string();
     let commands: [(&[&str], &str); 2] = [
         (&["serve", "--port", &port], "cannot start a node: "),
         (&["verify-determinism", "quiet", "--seeds", "1"], "cannot compare with another thread: "),
     ];
     for (arguments, said) in commands {
-        let mut command = Command::new("sh");
+        let mut command = command("sh");
         command
             .args(["-c", "ulimit -p 1 2>/dev/null || ulimit -u 1; exec \"$0\" \"$@\""])
             .arg(&binary)
@@ -338,9 +328,7 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
         if is_root {
             command.gid(NOBODY).uid(NOBODY);
         }
-        let output = command.current_dir("/").stdin(Stdio::null()).output().expect("the shell starts");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        let told = command.current_dir("/").refused();
         assert!(told.contains(said) && told.contains("allow more processes"), "{told}");
     }
 }

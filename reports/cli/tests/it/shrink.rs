@@ -1,44 +1,16 @@
 //! `doublehold shrink` as a user meets it: a file that can be run, what is said about it, and every kind of bad input.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-fn doublehold(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
-}
+use crate::kit::{Ask, Folder, doublehold};
 
 /// Status, standard output, standard error.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = doublehold(arguments);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
-
-/// A directory of one test, gone when it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("doublehold-shrink-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary directory");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("UTF-8").to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ignored = std::fs::remove_dir_all(&self.0);
-    }
+    let answer = doublehold(arguments).answer();
+    (answer.status, answer.stdout, answer.stderr)
 }
 
 #[test]
 fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
-    let folder = Folder::new("printed");
+    let folder = Folder::new();
     let (status, file, said) = run(&["shrink", "clock-jump"]);
     assert_eq!(
         (status, &said[..]),
@@ -51,8 +23,7 @@ fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
     assert!(file.contains("\n# the 100 seeds that follow: 100 violate it too\n"), "{file}");
     assert!(file.contains("\n#   faults.1.by: from "), "{file}");
     assert!(file.contains("\n# run it: doublehold run FILE --seed 1\n\n"), "{file}");
-    let path = folder.path("jump.toml");
-    std::fs::write(&path, &file).expect("a file");
+    let path = folder.write("jump.toml", &file);
     let (status, shown, _) = run(&["run", &path]);
     assert_eq!(status, Some(0), "{shown}");
     assert!(shown.contains("clock stepped by +10 s"), "{shown}");
@@ -60,7 +31,7 @@ fn what_is_printed_is_a_scenario_that_shows_what_it_expects() {
 
 #[test]
 fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
-    let folder = Folder::new("plan");
+    let folder = Folder::new();
     let (plan, out) = (folder.path("lp.plan"), folder.path("lp.toml"));
     run(&["run", "lease-pause/redlock", "--seed", "5", "--plan", &plan]);
     let (status, printed, said) = run(&["shrink", &plan, "--keep-nodes", "--predicate", "p3", "--out", &out]);
@@ -80,7 +51,7 @@ fn a_plan_is_shrunk_into_a_file_and_the_rest_is_printed() {
 /// A Redlock of one node is not a Redlock: a question about one of several nodes is not answered with it.
 #[test]
 fn the_nodes_of_a_quorum_stay_unless_they_are_let_go() {
-    let folder = Folder::new("quorum");
+    let folder = Folder::new();
     let size = |arguments: &[&str]| {
         let (status, file, said) = run(&[&["shrink"], arguments].concat());
         assert_eq!(status, Some(0), "{said}");
@@ -101,7 +72,7 @@ fn the_nodes_of_a_quorum_stay_unless_they_are_let_go() {
     let check = ["check", "redlock", "--seed", "41", "--runs", "40", "--predicate", "P1", "--out", &out];
     for (more, nodes) in [(&[][..], 5), (&[said][..], 1)] {
         assert_eq!(run(&[&check[..], more].concat()).0, Some(1));
-        let found = std::fs::read_to_string(folder.path("found/redlock-P1.toml")).expect("a scenario");
+        let found = folder.read("found/redlock-P1.toml");
         let names = found.lines().find(|line| line.starts_with("names = [")).expect("nodes");
         assert_eq!(names.matches('"').count(), 2 * nodes, "{more:?}: {found}");
     }

@@ -7,7 +7,8 @@ use std::fs;
 use doublehold_statistics::{Confidence, Proportion, Scale, rate_words};
 use doublehold_sweeps::sweep::Batch;
 
-use crate::report::made::{Folder, batch, header, stderr};
+use crate::kit::Folder;
+use crate::report::made::{batch, header};
 
 #[test]
 fn a_torn_last_line_is_left_out_with_a_note() {
@@ -15,14 +16,10 @@ fn a_torn_last_line_is_left_out_with_a_note() {
     folder.records(&header(&["a", "b"], &[], 500), &[batch(0, 500, |_| (5, 0))]);
     let mut text = folder.read("runs.jsonl");
     text += "{\"cell\":1,\"batch\":0,\"ru";
-    fs::write(folder.file("runs.jsonl"), text).expect("the folder is ours");
+    folder.write("runs.jsonl", text);
     let output = folder.report(&[]);
-    assert!(output.status.success());
-    assert!(
-        stderr(&output).contains("end in the middle of a line, which was left out"),
-        "{}",
-        stderr(&output)
-    );
+    assert_eq!(output.status, Some(0));
+    assert!(output.stderr.contains("end in the middle of a line, which was left out"), "{}", output.stderr);
     let page = folder.read("report.html");
     assert!(page.contains("end in the middle of a line"), "the page says it too");
     assert!(page.contains("The sweep is not finished: these are 500 runs of the 1,000 that were planned."));
@@ -37,23 +34,23 @@ fn shards_are_to_be_merged_first() {
     // Even under the name of a whole, and under its own.
     for _ in 0..2 {
         let output = folder.report(&[]);
-        assert_eq!(output.status.code(), Some(2));
-        let told = stderr(&output);
+        assert_eq!(output.status, Some(2));
+        let told = output.stderr;
         assert!(
             told.contains("only shards") && told.contains("merge them first: doublehold merge"),
             "{told}"
         );
-        let _ignored = fs::rename(folder.file("runs.jsonl"), folder.file("runs.1-of-2.jsonl"));
+        let _ignored = fs::rename(folder.path("runs.jsonl"), folder.path("runs.1-of-2.jsonl"));
     }
-    assert!(!folder.file("report.html").exists());
+    assert!(!folder.has("report.html"));
 }
 
 #[test]
 fn what_is_no_record_is_refused() {
     let folder = Folder::new();
     let output = folder.report(&[]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("has no `runs.jsonl`"), "{}", stderr(&output));
+    assert_eq!(output.status, Some(2));
+    assert!(output.stderr.contains("has no `runs.jsonl`"), "{}", output.stderr);
     let other = serde_json::to_string(&header(&["a"], &[], 500)).expect("JSON");
     for (text, told) in [
         (String::new(), "has no header"),
@@ -61,12 +58,12 @@ fn what_is_no_record_is_refused() {
         (other.replace("{\"sweep\":2", "{\"sweep\":999") + "\n", "format 999"),
         (other.clone() + "\nnonsense\n{}\n", "line 2 is no batch"),
     ] {
-        fs::write(folder.file("runs.jsonl"), text).expect("the folder is ours");
+        folder.write("runs.jsonl", text);
         let output = folder.report(&[]);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        assert_eq!(output.status, Some(2), "{told}");
+        assert!(output.stderr.contains(told), "{}", output.stderr);
     }
-    assert!(!folder.file("report.html").exists());
+    assert!(!folder.has("report.html"));
 }
 
 #[test]
@@ -134,9 +131,9 @@ fn what_no_sweep_writes_is_refused() {
     ] {
         let folder = Folder::new();
         let output = folder.records(&header, &batches).report(&[]);
-        assert_eq!(output.status.code(), Some(2), "{told}: {}", stderr(&output));
-        assert!(stderr(&output).contains(told), "{told}: {}", stderr(&output));
-        assert!(!folder.file("report.html").exists());
+        assert_eq!(output.status, Some(2), "{told}: {}", output.stderr);
+        assert!(output.stderr.contains(told), "{told}: {}", output.stderr);
+        assert!(!folder.has("report.html"));
     }
 }
 
@@ -148,7 +145,7 @@ fn no_cell_of_the_comma_separated_values_begins_as_a_formula_does() {
     header.study = "=study".to_owned();
     let batches: Vec<Batch> = (0..4).map(|cell| batch(cell, 100, |_| (3, 1))).collect();
     folder.records(&header, &batches).page();
-    let mut reader = csv::Reader::from_path(folder.file("cells.csv")).expect("it was written");
+    let mut reader = csv::Reader::from_path(folder.path("cells.csv")).expect("it was written");
     let heading = reader.headers().expect("a heading").clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     assert_eq!(rows.len(), 4);
