@@ -1,6 +1,8 @@
 //! The scripts by which shells complete.
 
-use crate::kit::{Ask, doublehold};
+use snapbox::str;
+
+use crate::kit::{Ask, assert_text, doublehold};
 
 /// The names that the program's own help lists.
 fn subcommands() -> Vec<String> {
@@ -27,5 +29,16 @@ fn the_script_of_each_shell_names_every_command() {
 #[test]
 fn a_shell_that_nobody_knows_is_refused_with_those_there_are() {
     let said = doublehold(&["completions", "tcsh"]).refused();
-    assert!(said.contains("[possible values: bash, elvish, fish, powershell, zsh]"), "{said}");
+    assert_text(
+        said,
+        str![[r#"
+error: invalid value 'tcsh' for '<SHELL>'
+  [possible values: bash, elvish, fish, powershell, zsh]
+
+  tip: a similar value exists: 'zsh'
+
+For more information, try '--help'.
+
+"#]],
+    );
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::kit::{Answer, Ask, Folder, command, doublehold, shell};
+use snapbox::str;
+
+use crate::kit::{Answer, Ask, Folder, assert_text, command, doublehold, shell};
 
 const SCENARIO: &str = include_str!("../../../../scenarios/catalog/quiet.toml");
 
@@ -37,23 +39,28 @@ fn a_result_is_never_written_over_the_scenario_however_that_is_named() {
 fn two_results_are_never_written_to_one_file() {
     let folder = Folder::new();
     let kept = folder.write("kept", "precious");
-    let mut others = vec![kept.clone(), folder.path("./kept")];
     std::fs::hard_link(&kept, folder.path("hardlink")).expect("a link");
-    others.push(folder.path("hardlink"));
+    let mut others = vec!["kept", "./kept", "hardlink"];
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&kept, folder.path("symlink")).expect("a link");
-        others.push(folder.path("symlink"));
+        others.push("symlink");
     }
     for other in &others {
-        let said = doublehold(&["run", "quiet", "--plan", &kept, "--history", other]).refused();
-        assert!(said.contains("two results cannot both be written to"), "{other}: {said}");
-        assert_eq!(folder.read(&kept), "precious");
+        let said = folder.doublehold(&["run", "quiet", "--plan", "kept", "--history", other]).refused();
+        assert_eq!(said, "error: two results cannot both be written to `kept`\nhint: name a file for each\n");
+        assert_eq!(folder.read("kept"), "precious");
     }
     // Neither exists yet: the same file all the same.
-    let (new, again) = (folder.path("new"), folder.path("./new"));
-    let said = doublehold(&["run", "quiet", "--trace", &new, "--history", &again]).refused();
-    assert!(said.contains("two results cannot both be written to"), "{said}");
+    assert_text(
+        folder.refusals(&[["run", "quiet", "--trace", "new", "--history", "./new"]]),
+        str![[r#"
+$ doublehold run quiet --trace new --history ./new
+error: two results cannot both be written to `./new`
+hint: name a file for each
+
+"#]],
+    );
     assert!(!folder.names().contains(&"new".to_owned()), "nothing is left behind: {:?}", folder.names());
 }
 

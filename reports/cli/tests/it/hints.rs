@@ -1,6 +1,8 @@
 //! Commands of newcomers, word for word, and their answers: the thing, the cause, and something to type instead.
 
-use crate::kit::{Ask, Folder};
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, assert_text, doublehold};
 
 /// Status and standard error of a command in a folder.
 fn told_in(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
@@ -96,8 +98,16 @@ fn a_number_that_is_not_in_digits_is_told_in_digits() {
             "`--for -5s` is below zero\nhint: use a value from zero up: `--for 5s`",
         ),
     ]);
-    let (_, said) = told_in(&Folder::new(), &["shrink", "quiet", "--replays", "2e3"]);
-    assert!(said.contains("numbers are written in digits: did you mean `2000`?"), "{said}");
+    let said = doublehold(&["shrink", "quiet", "--replays", "2e3"]).refused();
+    assert_text(
+        said,
+        str![[r#"
+error: invalid value '2e3' for '--replays <N>': numbers are written in digits: did you mean `2000`?
+
+For more information, try '--help'.
+
+"#]],
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use snapbox::{IntoData, assert_data_eq};
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_doublehold");
@@ -118,6 +119,23 @@ pub(crate) fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The end of what a run prints: its verdicts, and how it came out.
+#[track_caller]
+pub(crate) fn verdicts(run: &str) -> &str {
+    &run[run.find("  rule  ").unwrap_or_else(|| panic!("no table of rules: {run}"))..]
+}
+
+/// The last paragraph of what a run prints: how it came out, and the command that repeats it.
+pub(crate) fn conclusion(run: &str) -> &str {
+    run.rsplit("\n\n").next().unwrap_or(run)
+}
+
+/// Asserts that a text is the one that stands in the test, to the letter: nothing in that is a pattern.
+#[track_caller]
+pub(crate) fn assert_text(text: impl IntoData, expected: impl IntoData) {
+    assert_data_eq!(text, expected.into_data().raw());
+}
+
 /// A folder of one test, gone when it ends.
 pub(crate) struct Folder(TempDir);
 
@@ -168,5 +186,29 @@ impl Folder {
         let mut command = doublehold(arguments);
         command.current_dir(self.at());
         command
+    }
+
+    /// A text without what is another each time: the path of the folder, the program's version, and how long something
+    /// is expected to take.
+    pub(crate) fn hidden(&self, text: &str) -> String {
+        let text = text
+            .replace(self.at().to_str().expect("a path in UTF-8"), "[FOLDER]")
+            .replace(concat!("doublehold ", env!("CARGO_PKG_VERSION")), "doublehold [VERSION]");
+        let untimed = |line: &str| match line.split_once(": about ") {
+            Some((what, time)) if time.contains(" a second") => format!("{what}: about [TIME]\n"),
+            _ => line.to_owned(),
+        };
+        text.split_inclusive('\n').map(untimed).collect()
+    }
+
+    /// Commands that are refused, each with what is said to it.
+    #[track_caller]
+    pub(crate) fn refusals<'a>(&self, commands: &[impl AsRef<[&'a str]>]) -> String {
+        let mut said = Vec::new();
+        for arguments in commands.iter().map(AsRef::as_ref) {
+            let line = shlex::try_join(arguments.iter().copied()).expect("no zero in it");
+            said.push(format!("$ doublehold {line}\n{}", self.doublehold(arguments).refused()));
+        }
+        self.hidden(&said.join("\n"))
     }
 }

@@ -3,9 +3,10 @@
 use doublehold_lockimpl::{Descriptor, Switches, descriptors};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 use serde_json::Value;
+use snapbox::str;
 
 use crate::explained::{fields, section, words};
-use crate::kit::{self, Ask, Folder, doublehold};
+use crate::kit::{self, Ask, Folder, assert_text, doublehold};
 
 fn printed(arguments: &[&str]) -> String {
     doublehold(arguments).env("COLUMNS", "80").prints(0)
@@ -41,15 +42,23 @@ fn a_locks_page_has_its_source_and_every_switch() {
         assert_eq!(words.contains("No switches."), lock.switches.is_empty(), "{page}");
     }
     let page = printed(&["locks", "single"]);
-    for fact in [
-        "runs on: one node\n",
-        "sends: SET, EVALSHA, SCRIPT\n",
-        "computes a deadline: with `elapsed_check = true`\n",
-        "gives fencing numbers: with `fencing = true`\n",
-        "can be extended: yes\n",
-    ] {
-        assert!(page.contains(fact), "{fact}: {page}");
-    }
+    let (facts, _) = page.split_once("\n\n").expect("its switches follow");
+    assert_text(
+        facts,
+        str![[r#"
+single
+  a key on one node: SET NX PX takes it, a script that compares the token gives
+  it back
+  source: Redis documentation, "Distributed Locks with Redis": a correct
+          implementation with a single instance
+  runs on: one node
+  sends: SET, EVALSHA, SCRIPT
+  sends to extend: EVALSHA, SCRIPT
+  computes a deadline: with `elapsed_check = true`
+  gives fencing numbers: with `fencing = true`
+  can be extended: yes
+"#]],
+    );
 }
 
 #[test]
@@ -119,9 +128,22 @@ fn the_scenario_to_copy_runs_for_every_lock() {
 #[test]
 fn an_unknown_lock_is_refused_with_a_near_one() {
     let refused = |name: &str| doublehold(&["locks", name]).refused();
-    assert_eq!(refused("redlok"), "error: unknown lock `redlok`\nhint: did you mean `redlock`?\n");
-    let nothing_near = refused("zookeeper-recipe");
-    assert!(nothing_near.contains("hint: known are `single`, `replicated`, `redlock`"), "{nothing_near}");
+    assert_text(
+        refused("redlok"),
+        str![[r#"
+error: unknown lock `redlok`
+hint: did you mean `redlock`?
+
+"#]],
+    );
+    assert_text(
+        refused("zookeeper-recipe"),
+        str![[r#"
+error: unknown lock `zookeeper-recipe`
+hint: known are `single`, `replicated`, `redlock`, `setnx`, `setnx-expire`, `setnx-expire-multi`, `setnx-getset`, `set-ex` and `get-then-delete`
+
+"#]],
+    );
     assert!(!refused("x\u{1b}[31m").contains('\u{1b}'));
     assert!(refused(&"x".repeat(100_000)).len() < 1000);
 }

@@ -6,7 +6,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::kit::{Ask, PROGRAM, command, doublehold, shell};
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, PROGRAM, assert_text, command, doublehold, shell};
 
 /// Long enough for a busy machine, and far below whatever a test waits for in vain.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -271,15 +273,38 @@ fn a_script_that_never_ends_does_not_keep_the_program_from_ending() {
 
 #[test]
 fn a_limit_that_is_none_is_refused() {
-    for (option, value) in [
-        ("--maxclients", "0"),
-        ("--maxmemory", "lots"),
-        ("--client-query-buffer-limit", "1"),
-        ("--client-output-buffer-limit", "normal 1mb"),
-    ] {
-        let said = doublehold(&["serve", option, value]).refused();
-        assert!(said.contains(option) && said.contains(value), "{said}");
-    }
+    let limits = [
+        ["--maxclients", "0"],
+        ["--maxmemory", "lots"],
+        ["--client-query-buffer-limit", "1"],
+        ["--client-output-buffer-limit", "normal 1mb"],
+    ];
+    let commands = limits.map(|[option, value]| ["serve", option, value]);
+    assert_text(
+        Folder::new().refusals(&commands),
+        str![[r#"
+$ doublehold serve --maxclients 0
+error: invalid value '0' for '--maxclients <N>': argument must be between 1 and 4294967295 inclusive
+
+For more information, try '--help'.
+
+$ doublehold serve --maxmemory lots
+error: invalid value 'lots' for '--maxmemory <BYTES>': argument must be a memory value
+
+For more information, try '--help'.
+
+$ doublehold serve --client-query-buffer-limit 1
+error: invalid value '1' for '--client-query-buffer-limit <BYTES>': argument must be between 1048576 and 1073741824 inclusive
+
+For more information, try '--help'.
+
+$ doublehold serve --client-output-buffer-limit 'normal 1mb'
+error: invalid value 'normal 1mb' for '--client-output-buffer-limit <LIMITS>': Wrong number of arguments in buffer limit configuration.
+
+For more information, try '--help'.
+
+"#]],
+    );
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::kit::{Ask, Folder, doublehold};
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, assert_text, doublehold};
 
 /// Two designs at two points: four cells of three batches, the last of them short.
 const SMALL: &str = r#"
@@ -30,7 +32,7 @@ set = { "lock.elapsed_check" = true }
 "#;
 
 /// The same without a grid, for as little as it takes.
-const TINY: &str = r#"
+pub(crate) const TINY: &str = r#"
 question = "how often?"
 weather = "pauses-only"
 runs = 40
@@ -135,108 +137,79 @@ fn shards_of_one_folder_are_merged_where_they_are() {
 #[test]
 fn what_cannot_be_merged_is_refused() {
     let folder = Folder::new();
-    let study = folder.write("study.toml", calm(TINY));
+    folder.write("study.toml", calm(TINY));
     let shard = |number: &str, out: &str| {
-        doublehold(&["sweep", &study, "--shard", number, "--out", &folder.path(out)]).ends(0);
+        folder.doublehold(&["sweep", "study.toml", "--shard", number, "--out", out]).ends(0);
     };
     shard("1/2", "a");
     shard("2/2", "b");
-    let merge = |shards: &[&str]| {
-        let shards: Vec<String> = shards.iter().map(|name| folder.path(name)).collect();
-        let merged = folder.path("merged");
-        let told = doublehold(
-            &[vec!["merge", "--out", &merged], shards.iter().map(String::as_str).collect()].concat(),
-        )
-        .refused();
-        assert!(!folder.has("merged/runs.jsonl"), "{told}");
-        told
-    };
-    assert!(merge(&["a"]).contains("of 2 shards, one is missing: 2"), "{}", merge(&["a"]));
     shard("1/1", "whole");
-    let told = merge(&["whole", "whole"]);
-    assert!(told.contains("whole/runs.jsonl`: they are of a whole study, and of no shard"), "{told}");
-    assert!(merge(&["nowhere"]).contains("cannot read the records"));
     folder.write("study.toml", calm(TINY).replace("how often?", "how seldom?"));
     shard("2/2", "other");
-    let told = merge(&["a", "other"]);
-    let line = "the study's text differs: line 2 is `question = \"how seldom?\"` in it and `question = \"how often?\"` in `";
-    assert!(told.contains(line) && told.contains("hint: sweep one text of the study"), "{told}");
-    folder.write("a/runs.1-of-2.jsonl", "{\"sweep\":99,\"program\":\"9.9.9\"}\n");
-    let told = merge(&["a", "b"]);
-    assert!(
-        told.contains("written by doublehold 9.9.9 as format 99 of records, and this program reads"),
-        "{told}"
+    fs::create_dir(folder.path("newer")).expect("the folder is ours");
+    folder.write("newer/runs.1-of-2.jsonl", "{\"sweep\":99,\"program\":\"9.9.9\"}\n");
+    let merges: [&[&str]; 5] = [&["a"], &["whole", "whole"], &["nowhere"], &["a", "other"], &["newer", "b"]];
+    let merges = merges.map(|shards| [&["merge", "--out", "merged"], shards].concat());
+    assert_text(
+        folder.refusals(&merges),
+        str![[r#"
+$ doublehold merge --out merged a
+error: cannot use the records `a/runs.1-of-2.jsonl`: of 2 shards, one is missing: 2
+hint: name them too; `--shard 2/2` makes one that was not swept, and `--partial` takes what there is
+
+$ doublehold merge --out merged whole whole
+error: cannot use the records `whole/runs.jsonl`: they are of a whole study, and of no shard
+hint: leave the file out; `doublehold report DIR DIR` makes one page of several sweeps
+
+$ doublehold merge --out merged nowhere
+error: cannot read the records `nowhere`: No such file or directory (os error 2)
+hint: name a folder that `doublehold sweep` wrote to
+
+$ doublehold merge --out merged a other
+error: cannot use the records `other/runs.2-of-2.jsonl`: they and `a/runs.1-of-2.jsonl` are not of one study: the study's text differs: line 2 is `question = "how seldom?"` in it and `question = "how often?"` in `a/runs.1-of-2.jsonl`
+hint: sweep one text of the study; or leave one of them out
+
+$ doublehold merge --out merged newer b
+error: cannot use the records `newer/runs.1-of-2.jsonl`: it was written by doublehold 9.9.9 as format 99 of records, and this program reads formats 1 to 2
+hint: use that version, or sweep again into another folder
+
+"#]],
     );
+    assert!(!folder.has("merged/runs.jsonl"));
 }
 
 #[test]
 fn records_of_another_study_are_left_alone() {
     let folder = Folder::new();
-    let study = folder.write("study.toml", calm(TINY));
-    let out = folder.path("out");
-    doublehold(&["sweep", &study, "--out", &out]).ends(0);
+    let sweep = ["sweep", "study.toml", "--out", "out"];
+    folder.write("study.toml", calm(TINY));
+    folder.doublehold(&sweep).ends(0);
     let before = folder.read("out/runs.jsonl");
     folder.write("study.toml", calm(TINY).replace("runs = 40", "runs = 41"));
-    let told = doublehold(&["sweep", &study, "--out", &out]).refused();
-    assert!(told.contains("they are of another sweep: the study's text differs"), "{told}");
-    assert!(told.contains("hint: sweep into another folder with `--out DIR`"), "{told}");
+    assert_text(
+        folder.refusals(&[sweep]),
+        str![[r#"
+$ doublehold sweep study.toml --out out
+1 cell of at most 41 runs each, 41 in all: about [TIME]
+error: cannot use the records `out/runs.jsonl`: they are of another sweep: the study's text differs: line 4 is `runs = 40` in it and `runs = 41` in this sweep
+hint: sweep into another folder with `--out DIR`, or remove this one
+
+"#]],
+    );
     assert_eq!(before, folder.read("out/runs.jsonl"));
     let damaged = before.replacen("\"grants\"", "\"grunts\"", 1) + "{}\n";
     folder.write("out/runs.jsonl", damaged);
     folder.write("study.toml", calm(TINY));
-    let told = doublehold(&["sweep", &study, "--out", &out]).refused();
-    assert!(told.contains("line 2 is no batch: unknown field `grunts`"), "{told}");
-}
+    assert_text(
+        folder.refusals(&[sweep]),
+        str![[r#"
+$ doublehold sweep study.toml --out out
+1 cell of at most 40 runs each, 40 in all: about [TIME]
+error: cannot use the records `out/runs.jsonl`: line 2 is no batch: unknown field `grunts`, expected one of `cell`, `stratum`, `…
+hint: the file was changed: cut it off before that line and sweep again, or begin anew in another folder
 
-#[test]
-fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
-    let folder = Folder::new();
-    let swept = |text: &str| {
-        let study = folder.write("study.toml", text);
-        doublehold(&["sweep", &study, "--out", &folder.path("out")]).refused()
-    };
-    let with = |more: &str| swept(&format!("{TINY}{more}"));
-    let told = with("[grid]\n");
-    assert!(told.contains("line 9: the grid is empty"), "{told}");
-    let told = with("[grid]\n\"lock.ttl\" = []\n");
-    assert!(told.contains("line 10: the grid is empty: `lock.ttl` has no values"), "{told}");
-    let told = with("[grid]\n\"lock.tll\" = [\"1s\"]\n");
-    assert!(told.contains("line 10: unknown parameter `lock.tll` of design `single`"), "{told}");
-    assert!(told.contains("did you mean `lock.ttl`? Known are:"), "{told}");
-    for known in [
-        "  lock.ttl: a duration, \"4s\"\n",
-        "  lock.elapsed_check: true or false, false\n",
-        "  clients.rounds: a whole number, 2\n",
-        "  clients.work: a duration or a law, \"50ms..1.5s\"\n",
-        "  clocks.nodes.drift: a ratio, \"0/1\"\n",
-        "  weather.pause.for: a duration or a law, { median = \"3s\", sigma = \"2/2\" } and others\n",
-        "  network.delay: a duration or a law, \"1ms..5ms\"\n",
-        "  nodes.count: a whole number, 1\n",
-    ] {
-        assert!(told.contains(known), "{known} is not in {told}");
-    }
-    let told = with("[grid]\n\"lock.ttl\" = [\"1s\", \"0s\"]\n");
-    assert!(told.contains("line 10: design `single` with `lock.ttl = 0s`: `lock.ttl` is zero"), "{told}");
-    let told = with("[grid]\nlock.ttl = [\"1s\"]\n");
-    assert!(told.contains("write the whole name in quotes"), "{told}");
-    let told = with("[strata]\nkinds = [\"crash\"]\nfaults = 1\n");
-    assert!(told.contains("the weather has `pause`, and `strata.kinds` does not"), "{told}");
-    let told = with("[strata]\nkinds = [\"pause\", \"pause\"]\nfaults = 1\n");
-    assert!(told.contains("line 10: `strata.kinds` has `pause` twice"), "{told}");
-    let told = with("[strata]\nkinds = [\"pauze\"]\nfaults = 1\n");
-    assert!(told.contains("there is no fault `pauze`") && told.contains("did you mean `pause`?"), "{told}");
-    assert!(
-        swept(&TINY.replace("\"single\"\nlock = \"single\"", "\"a\"\nlock = \"sinlge\""))
-            .contains("did you mean `single`?")
+"#]],
     );
-    assert!(swept("question = \"what?\"\n").contains("the study has no designs"));
-    assert!(doublehold(&["sweep", "witch-lock"]).refused().ends_with("hint: did you mean `which-lock`?\n"));
-    assert!(
-        doublehold(&["sweep", "mine"])
-            .refused()
-            .ends_with("and `article-locks`; a file's name ends in `.toml`\n")
-    );
-    assert!(!folder.has("out"), "what is refused leaves nothing behind");
 }
 
 #[test]
@@ -273,7 +246,15 @@ fn two_sweeps_do_not_write_to_one_file() {
     let told = doublehold(&["sweep", &study, "--out", &out]).refused();
     first.kill().expect("it runs");
     first.wait().expect("it was killed");
-    assert!(told.contains("another sweep is writing them"), "{told}");
+    assert_text(
+        folder.hidden(&told),
+        str![[r#"
+4 cells of at most 50,000 runs each, 200,000 in all: about [TIME]
+error: cannot use the records `[FOLDER]/out/runs.jsonl`: another sweep is writing them
+hint: wait for it, or sweep into another folder with `--out DIR`
+
+"#]],
+    );
 }
 
 /// One node has no replica that could be promoted, so this kind of fault cannot come.

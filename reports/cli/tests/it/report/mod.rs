@@ -16,10 +16,12 @@ mod undecided;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::kit::Folder;
-use crate::report::made::{batch, header, report};
 use doublehold_history::Predicate;
 use doublehold_sweeps::records::{Example, Shrinkage, TimedSentence};
+use snapbox::str;
+
+use crate::kit::{Folder, assert_text};
+use crate::report::made::{batch, header, report};
 
 /// Two designs at three points, with an example. Pages of it are in `golden/`, to be read in review.
 fn small(folder: &Folder) {
@@ -138,8 +140,23 @@ fn plots_can_be_written_as_png() {
     folder.records(&header(&["a"], &[], 400), &[batch(0, 400, |_| (0, 0))]);
     let output = folder.report(&["--png"]);
     assert_eq!(output.status, Some(0), "{}", output.stderr);
+    assert_text(
+        folder.hidden(&output.stdout),
+        str![[r#"
+[FOLDER]/report.html
+[FOLDER]/report.md
+[FOLDER]/cells.csv
+[FOLDER]/cells.json
+[FOLDER]/rates-1-1.png
+[FOLDER]/tradeoff-1.png
+
+Which of these made-up designs is it?
+  P2 rank  design  P2, valid overlap          P1, claim overlap          P4, data anomaly
+  1        a       0 of 400 (at most 0.75 %)  0 of 400 (at most 0.75 %)  0 of 400 (at most 0.75 %)
+
+"#]],
+    );
     for name in ["rates-1-1.png", "tradeoff-1.png"] {
-        assert!(output.stdout.contains(name), "{}", output.stdout);
         assert_eq!(&fs::read(folder.path(name)).expect("it was written")[..4], b"\x89PNG");
     }
 }
@@ -149,11 +166,33 @@ fn the_terminal_shows_the_files_and_the_ranking() {
     let folder = Folder::new();
     small(&folder);
     let output = folder.report(&[]);
-    let text = output.stdout.replace(&*folder.at().to_string_lossy(), "DIR");
-    let expected = "DIR/report.html\nDIR/report.md\nDIR/cells.csv\nDIR/cells.json\n\n\
-                    Which of these made-up designs is it?\n\nwith lock.ttl = 1s\n";
-    assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("\n  1        fenced  6.0 % (4.1 to 8.8 %)"), "{text}");
+    assert_text(
+        folder.hidden(&output.stdout),
+        str![[r#"
+[FOLDER]/report.html
+[FOLDER]/report.md
+[FOLDER]/cells.csv
+[FOLDER]/cells.json
+
+Which of these made-up designs is it?
+
+with lock.ttl = 1s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        fenced  6.0 % (4.1 to 8.8 %)  6.0 % (4.1 to 8.8 %)  0 of 400 (at most 0.75 %)
+  1        plain   6.0 % (4.1 to 8.8 %)  6.0 % (4.1 to 8.8 %)  3.0 % (1.7 to 5.2 %)
+
+with lock.ttl = 2s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        plain   3.0 % (1.7 to 5.2 %)  3.0 % (1.7 to 5.2 %)  1.5 % (0.7 to 3.2 %)
+  1        fenced  3.0 % (1.7 to 5.2 %)  3.0 % (1.7 to 5.2 %)  0 of 400 (at most 0.75 %)
+
+with lock.ttl = 4s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        plain   1.5 % (0.7 to 3.2 %)  1.5 % (0.7 to 3.2 %)  0.8 % (0.3 to 2.2 %)
+  1        fenced  1.5 % (0.7 to 3.2 %)  1.5 % (0.7 to 3.2 %)  0 of 400 (at most 0.75 %)
+
+"#]],
+    );
     assert_eq!(output.stderr, "");
 }
 

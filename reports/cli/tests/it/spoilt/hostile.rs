@@ -8,9 +8,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snapbox::str;
 
 use super::{DIVIDED, STUDY, swept};
-use crate::kit::{Ask, Folder, command, shell};
+use crate::kit::{Ask, Folder, assert_text, command, shell};
 
 #[test]
 fn what_a_file_says_is_shown_and_not_obeyed() {
@@ -18,11 +19,16 @@ fn what_a_file_says_is_shown_and_not_obeyed() {
     let header = r#"{"version":3,"scenario":"x","seed":1,"clients":["c1"],"nodes":["A"],"locks":["s"],"objects":["s"],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null},"keys_watched":true}"#;
     let event = "{\"at\":1,\"type\":\"\\u001b]0;OWNED\\u0007\\u001b[2Jall hold\\u202e\",\"client\":0}";
     folder.write("history.jsonl", format!("{header}\n{event}\n"));
-    let output = folder.doublehold(&["judge", "history.jsonl"]).answer();
-    let told = output.stderr;
-    assert_eq!(output.status, Some(2), "{told}");
-    assert!(told.contains("not an event: unknown variant `\u{fffd}]0;OWNED"), "{told:?}");
+    let told = folder.doublehold(&["judge", "history.jsonl"]).refused();
     assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told:?}");
+    assert_text(
+        told,
+        str![[r#"
+error: cannot read history `history.jsonl`: line 2, column 72: not an event: unknown variant `�]0;OWNED��[2Jall hold�`, expected one of `acquire_started`, `granted`, `refused`, `acquire_unknown`, `deadline_passed`, `expiry_noticed`, `extended`, `extend_failed`, `release_called`, `release_returned`, `died`, `restarted`, `gave_up`, `clocks`, `read_done`, `write_sent`, `write_applied`, `write_refused`, `key_touched`, `unattributed`, `inconclusive`, `run_ended`
+hint: name a file that `run --history` wrote; scenarios/history/HISTORY.md describes each line
+
+"#]],
+    );
 }
 
 /// Clears the screen, sets a title, hides a line, turns the direction of writing.
@@ -137,11 +143,15 @@ fn a_sweep_writes_nothing_where_links_in_its_folder_lead() {
 
     fs::create_dir(at("new")).expect("the folder is ours");
     link("../made", "new/runs.jsonl");
-    let output = folder.doublehold(&["sweep", "study.toml", "--out", "new"]).ends(2);
-    assert!(
-        output.stderr.contains("they are a link to another file\nhint: put the file itself there"),
-        "{}",
-        output.stderr
+    assert_text(
+        folder.refusals(&[["sweep", "study.toml", "--out", "new"]]),
+        str![[r#"
+$ doublehold sweep study.toml --out new
+4 cells of at most 1,100 runs each, 4,400 in all: about [TIME]
+error: cannot use the records `new/runs.jsonl`: they are a link to another file
+hint: put the file itself there, or sweep into another folder with `--out DIR`
+
+"#]],
     );
     assert!(!at("made").exists());
     assert_eq!(folder.read("precious"), "mine");
@@ -150,15 +160,29 @@ fn a_sweep_writes_nothing_where_links_in_its_folder_lead() {
 #[test]
 fn a_folder_without_a_name_is_none() {
     let (folder, _) = swept(DIVIDED);
-    for command in [
-        &["report", "swept", "--out", ""][..],
+    let refused: [&[&str]; 3] = [
+        &["report", "swept", "--out", ""],
         &["merge", "swept", "--out", ""],
         &["sweep", "study.toml", "--out", ""],
-    ] {
-        let output = folder.doublehold(command).answer();
-        assert_eq!(output.status, Some(2), "{command:?}");
-        assert!(output.stderr.contains("a folder has a name\nhint: "), "{}", output.stderr);
-    }
+    ];
+    assert_text(
+        folder.refusals(&refused),
+        str![[r#"
+$ doublehold report swept --out ''
+error: cannot write the report to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+$ doublehold merge swept --out ''
+error: cannot write records to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+$ doublehold sweep study.toml --out ''
+1 cell of at most 100 runs each, 100 in all: about [TIME]
+error: cannot write records to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+"#]],
+    );
 }
 
 /// A hundred million points, and four batches: a map of all would take 1.6 GB.

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+use snapbox::str;
 
-use crate::kit::{Ask, Folder};
+use crate::kit::{Ask, Folder, assert_text};
 
 /// Two designs at two points: four cells of three batches, the last of them short; and the same divided.
 const STUDY: &str = r#"
@@ -271,24 +272,46 @@ fn partial_records_say_so_wherever_they_are_shown() {
     let output = folder.doublehold(&["sweep", "study.toml", "--out", "parts", "--shard", "2/3"]).answer();
     // Twelve batches, four of them of 100 runs: 4,400 runs in thirds.
     assert!(output.stderr.contains("in this part: about"), "{}", output.stderr);
-    let output = folder.doublehold(&["merge", "parts", "--out", "merged"]).ends(2);
-    assert!(output.stderr.contains("of 3 shards, some are missing: 1 and 3\nhint: "), "{}", output.stderr);
-    assert!(output.stderr.contains("`--partial` takes what there is"), "{}", output.stderr);
+    assert_text(
+        folder.refusals(&[["merge", "parts", "--out", "merged"]]),
+        str![[r#"
+$ doublehold merge parts --out merged
+error: cannot use the records `parts/runs.2-of-3.jsonl`: of 3 shards, some are missing: 1 and 3
+hint: name them too; `--shard 1/3` makes one that was not swept, and `--partial` takes what there is
+
+"#]],
+    );
     let output = folder.doublehold(&["merge", "--partial", "parts", "--out", "merged"]).ends(0);
-    assert!(output.stderr.contains("these records are partial: shard 2 of 3"), "{}", output.stderr);
-    let output = folder.doublehold(&["report", "merged"]).answer();
-    assert!(
-        output.stderr.contains("These are partial records, merged from shard 2 of 3:"),
-        "{}",
-        output.stderr
+    assert_text(
+        output.stderr,
+        str![[r#"
+these records are partial: shard 2 of 3
+
+"#]],
+    );
+    assert_text(
+        folder.doublehold(&["report", "merged"]).ends(0).stderr,
+        str![[r#"
+These are partial records, merged from shard 2 of 3: what the other runs came to is not in here.
+The sweep is not finished: these are 1,600 runs of the 4,400 that were planned.
+
+"#]],
     );
     let read = |name: &str| folder.read(&format!("merged/{name}"));
     assert!(
         read("report.html").contains("These are partial records")
             && read("cells.json").contains("\"is_partial\":true")
     );
-    let output = folder.doublehold(&["sweep", "study.toml", "--out", "merged"]).answer();
-    assert!(output.stderr.contains("merged with `--partial`\nhint: "), "{}", output.stderr);
+    assert_text(
+        folder.refusals(&[["sweep", "study.toml", "--out", "merged"]]),
+        str![[r#"
+$ doublehold sweep study.toml --out merged
+4 cells of at most 1,100 runs each, 4,400 in all: about [TIME]
+error: cannot use the records `merged/runs.jsonl`: they are a part of a study, merged with `--partial`
+hint: merge them again once all shards are finished, or sweep into another folder
+
+"#]],
+    );
 }
 
 /// Files that doublehold 0.1.0 wrote when shards were dealt out in turn: a whole study, and its two shards.
@@ -311,6 +334,15 @@ fn records_of_the_first_format_are_read_and_merged() {
     // A sweep divides otherwise now, so it does not go on.
     let header: Value = serde_json::from_str(whole.lines().next().expect("a header")).expect("JSON");
     folder.write("old.toml", header["text"].as_str().expect("a text"));
-    let output = folder.doublehold(&["sweep", "old.toml", "--out", "parts", "--shard", "1/2"]).ends(2);
-    assert!(output.stderr.contains("the format is `1` in it and `2` in this sweep"), "{}", output.stderr);
+    let again = ["sweep", "old.toml", "--out", "parts", "--shard", "1/2"];
+    assert_text(
+        folder.refusals(&[again]),
+        str![[r#"
+$ doublehold sweep old.toml --out parts --shard 1/2
+2 cells of at most 1,100 runs each, 1,100 in this part: about [TIME]
+error: cannot use the records `parts/runs.1-of-2.jsonl`: they are of another sweep: the format is `1` in it and `2` in this sweep
+hint: sweep into another folder with `--out DIR`, or remove this one
+
+"#]],
+    );
 }
