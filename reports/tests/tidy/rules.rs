@@ -32,10 +32,16 @@ pub(crate) fn header(source: &Source) -> Vec<String> {
     if opens { Vec::new() } else { vec!["it does not open with `//! ` and what it is for".to_owned()] }
 }
 
-/// Texts that are data may be as long as they are: a line counts only up to the string it ends with.
+/// Texts that are data may be as long as they are: a line counts only up to the string it ends with, and the lines of a
+/// snapshot do not count.
 pub(crate) fn width(source: &Source) -> Vec<String> {
-    let wide = source.text.lines().enumerate().filter(|(_, line)| line.chars().count() > WIDTH);
-    let wide = wide.filter(|(_, line)| !holds_long_text(line));
+    let mut in_snapshot = false;
+    let mut of_code = |line: &str| {
+        in_snapshot = if in_snapshot { !line.contains("\"#]]") } else { line.ends_with("str![[r#\"") };
+        !in_snapshot
+    };
+    let code = source.text.lines().enumerate().filter(|(_, line)| of_code(line));
+    let wide = code.filter(|(_, line)| line.chars().count() > WIDTH && !holds_long_text(line));
     wide.map(|(index, _)| format!("line {} is wider than {WIDTH} columns", index + 1)).collect()
 }
 
@@ -171,6 +177,8 @@ mod tests {
             (format!("    // {}\n", "é".repeat(115)), format!("say(\"{}\");\n", "x".repeat(200)));
         finds(width, &comment, &text);
         finds(width, &format!("/// {}\n", "x".repeat(117)), &format!("/// {}\n", "é".repeat(116)));
+        let snapshot = format!("    say(str![[r#\"\n{}\n\"#]]);\n", "x".repeat(200));
+        finds(width, &format!("{snapshot}{comment}"), &snapshot);
     }
 
     #[test]

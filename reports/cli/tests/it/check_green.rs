@@ -1,13 +1,12 @@
 //! The promises of a green `check`: enough was decided, by bounds that somebody stated, and other violations are told.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
+use snapbox::str;
 
 use crate::explained::{fields, section, words};
+use crate::kit::{Ask, Folder, assert_text, json, unwrapped};
 
 const PAGE: &str = include_str!("../../../JSON.md");
 
@@ -53,56 +52,32 @@ name = "c2"
 program = ["acquire", "read", "work 70s", "write", "release"]
 "#;
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Folder {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("undecided.toml"), UNDECIDED).expect("a file");
-        fs::write(folder.path().join("unbounded.toml"), UNBOUNDED).expect("a file");
-        Folder(folder)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// `doublehold` with these arguments, on a terminal of 80 columns.
-    fn doublehold(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-        command.args(arguments).current_dir(self.path()).env("COLUMNS", "80").env("LC_ALL", "C.UTF-8");
-        command.output().expect("it starts")
-    }
-
-    fn check(&self, arguments: &[&str]) -> (i32, String) {
-        let output = self.doublehold(&[&["check"], arguments].concat());
-        let text = String::from_utf8(output.stdout).expect("UTF-8");
-        (output.status.code().expect("no signal"), text + &String::from_utf8_lossy(&output.stderr))
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.doublehold(&[&["check", "--format", "json"], arguments].concat());
-        serde_json::from_slice(&output.stdout).expect("JSON")
-    }
-
-    fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.path().join(file)).expect("it was written")
-    }
+/// A folder with both.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("undecided.toml", UNDECIDED);
+    folder.write("unbounded.toml", UNBOUNDED);
+    folder
 }
 
-/// In one line, however it was wrapped.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The status of a check, and all that it said.
+fn check(folder: &Folder, arguments: &[&str]) -> (i32, String) {
+    let answer = folder.doublehold(&["check"]).args(arguments).answer();
+    (answer.status.expect("no signal"), answer.stdout + &answer.stderr)
+}
+
+fn checked(folder: &Folder, arguments: &[&str]) -> Value {
+    json(&folder.doublehold(&["check", "--format", "json"]).args(arguments).answer().stdout)
 }
 
 #[test]
 fn where_most_runs_are_undecided_nothing_passes() {
-    let folder = Folder::new();
+    let folder = folder();
     let args = ["undecided.toml", "--runs", "300", "--predicate", "P1"];
-    let search = folder.json(&args);
+    let search = checked(&folder, &args);
     let undecided = search["predicates"]["P1"]["undecided"].as_u64().expect("a count");
     assert!((100..300).contains(&undecided) && search["conclusion"] == "inconclusive", "{search:#}");
-    let (status, text) = folder.check(&[&args[..], &["--junit", "j.xml"]].concat());
+    let (status, text) = check(&folder, &[&args[..], &["--junit", "j.xml"]].concat());
     assert_eq!(status, 3, "{text}");
     let why = format!(
         "P1 was not decided in {undecided} of 300 runs, and a pass leaves at most 1 in 100 undecided; from seed 1: the run \
@@ -124,45 +99,98 @@ fn where_most_runs_are_undecided_nothing_passes() {
 
 #[test]
 fn without_a_bound_there_is_no_verdict_on_waits_as_in_a_run() {
-    let folder = Folder::new();
+    let folder = folder();
     let calm = ["unbounded.toml", "--weather", "calm", "--runs", "20"];
-    let (status, text) = folder.check(&calm);
-    assert_eq!(status, 0, "{text}");
-    assert!(text.contains("nothing found: P1, P2, P3, P4 and WR hold in all 20 runs"), "{text}");
-    assert!(text.contains("LV: no bound stated") && text.contains("LV liveness, no bound"), "{text}");
-    let run = folder.doublehold(&["run", "unbounded.toml", "--format", "json"]);
-    let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    assert_text(
+        folder.doublehold(&["check"]).args(calm).ends(0).stdout,
+        str![[r#"
+unbounded under calm: 1 node, 2 clients, 1 round each
+20 runs, seeds 1 to 20, 40 grants
+
+  rule                   holds  violated  inconclusive  first seed   rate (95 %)
+  P1 claim overlap          20         0             0           -  at most 14 %
+  P2 valid overlap          20         0             0           -  at most 14 %
+  P3 stale effect           20         0             0           -  at most 14 %
+  P4 data anomaly           20         0             0           -  at most 14 %
+  WR wrong release          20         0             0           -  at most 14 %
+  LV liveness, no bound      0         0            20           -             -
+
+  LV: no bound stated, so that no wait is too long; `--obtain-within 60s` states one
+
+  rate -: violated in fewer than ten runs, which says little beyond that it happens, or never
+  decided
+
+no fault struck: there is none in the scenario and none in the weather
+
+nothing found: P1, P2, P3, P4 and WR hold in all 20 runs
+
+"#]],
+    );
+    let run = json(&folder.doublehold(&["run", "unbounded.toml", "--format", "json"]).answer().stdout);
     assert_eq!(run["verdicts"]["LV"], "inconclusive", "{run:#}");
 
-    let (status, text) = folder.check(&[&calm[..], &["--predicate", "LV"]].concat());
-    assert_eq!(status, 2, "{text}");
-    assert!(text.contains("no bound is stated") && text.contains("`--obtain-within 60s`"), "{text}");
-    let (status, text) = folder.check(&[&calm[..], &["--obtain-within", "0s"]].concat());
-    assert!(status == 2 && text.contains("every wait is longer than that"), "{text}");
+    let refused = [["--predicate", "LV"], ["--obtain-within", "0s"]];
+    let refused = refused.map(|more| [&["check"], &calm[..], &more].concat());
+    assert_text(
+        folder.refusals(&refused),
+        str![[r#"
+$ doublehold check unbounded.toml --weather calm --runs 20 --predicate LV
+error: `--predicate LV` asks about waits, and no bound is stated: no wait is too long
+hint: state one with `--obtain-within 60s`, or as `limits.obtain_within` in the scenario
+
+$ doublehold check unbounded.toml --weather calm --runs 20 --obtain-within 0s
+error: invalid value '0s' for '--obtain-within <TIME>': every wait is longer than that: use something such as `60s`
+
+For more information, try '--help'.
+
+"#]],
+    );
 }
 
 #[test]
 fn a_bound_that_is_asked_for_is_named_and_is_in_the_command_that_repeats_a_run() {
-    let folder = Folder::new();
+    let folder = folder();
     let calm = ["unbounded.toml", "--weather", "calm", "--runs", "20", "--obtain-within", "60s"];
-    let (status, text) = folder.check(&calm);
+    let (status, text) = check(&folder, &calm);
     assert_eq!(status, 1, "{text}");
     let named =
         "LV: the lock goes to who asks within 60 s, counted from the last fault (as `--obtain-within` says)";
     assert!(unwrapped(&text).contains(named) && text.contains("VIOLATED: LV"), "{text}");
-    let search = folder.json(&calm);
+    let search = checked(&folder, &calm);
     assert_eq!(search["liveness_bound"]["obtain_within_ns"], 60_000_000_000_u64, "{search:#}");
     assert_eq!(search["command"], "doublehold check unbounded.toml --weather calm --obtain-within 60s");
     // The usual world of a lock has a bound of its own, which is shown.
-    let (_, text) = folder.check(&["single", "--weather", "calm", "--runs", "32", "--predicate", "LV"]);
-    assert!(unwrapped(&text).contains("(the bound of a lock's usual world)"), "{text}");
+    let usual = ["check", "single", "--weather", "calm", "--runs", "32", "--predicate", "LV"];
+    assert_text(
+        folder.doublehold(&usual).ends(0).stdout,
+        str![[r#"
+single under calm: 1 node, 3 clients, 2 rounds each
+32 runs, seeds 1 to 32, 192 grants
+
+  rule                         holds  violated  inconclusive  first seed  rate (95 %)
+  P1 claim overlap, not asked     32         0             0           -  at most 9 %
+  P2 valid overlap, not asked     32         0             0           -  at most 9 %
+  P3 stale effect, not asked      32         0             0           -  at most 9 %
+  P4 data anomaly, not asked      32         0             0           -  at most 9 %
+  WR wrong release, not asked     32         0             0           -  at most 9 %
+  LV liveness                     32         0             0           -  at most 9 %
+
+  LV: the lock goes to who asks within 60 s, counted from the last fault (the bound of a lock's
+  usual world)
+
+no fault struck: there is none in the scenario and none in the weather
+
+nothing found: LV holds in all 32 runs
+
+"#]],
+    );
 }
 
 #[test]
 fn what_is_violated_and_was_not_asked_about_is_in_the_last_line_and_in_both_files() {
-    let folder = Folder::new();
+    let folder = folder();
     let args = ["set-ex", "--weather", "calm", "--predicate", "WR", "--runs", "32"];
-    let (status, text) = folder.check(&[&args[..], &["--junit", "j.xml", "--markdown", "s.md"]].concat());
+    let (status, text) = check(&folder, &[&args[..], &["--junit", "j.xml", "--markdown", "s.md"]].concat());
     assert_eq!(status, 0, "{text}");
     let (before, last) =
         text.split_once("\nnot asked about, and violated in 32 runs: P1 (").expect("it is said");
@@ -195,11 +223,11 @@ fn named(mut search: Value) -> BTreeSet<String> {
 
 #[test]
 fn every_field_of_a_search_is_explained_and_every_row_is_a_field() {
-    let folder = Folder::new();
-    let found = folder.json(&["setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]);
+    let folder = folder();
+    let found = checked(&folder, &["setnx", "--seed", "900", "--runs", "400", "--predicate", "P1"]);
     assert_eq!((&found["conclusion"], &found["found"][0]["what"]), (&"violated".into(), &"P1".into()));
     assert_eq!(found["found"][0]["files"].as_array().map(Vec::len), Some(4), "{found:#}");
-    let undecided = folder.json(&["undecided.toml", "--runs", "64", "--predicate", "P1"]);
+    let undecided = checked(&folder, &["undecided.toml", "--runs", "64", "--predicate", "P1"]);
     let panicked = r#"{ "panicked": { "runs": 1, "first_seed": "1" } }"#;
     let panicked = serde_json::from_str(panicked).expect("JSON: none of our locks panics");
     let written: BTreeSet<String> = [found, undecided, panicked].into_iter().flat_map(named).collect();

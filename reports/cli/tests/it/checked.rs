@@ -1,12 +1,12 @@
 //! What a check and a run say of a lock that was never granted, and the names of the files that a check writes.
 
-use std::process::Command;
-
 use doublehold::check::{
     Checked, Client, Count, Existing, Guard, MultiplexedConnection, Predicate, Seed, Tally, Wanted, World,
     check,
 };
 use redis::RedisResult;
+
+use crate::kit::{Ask, Folder, doublehold};
 
 struct Held(MultiplexedConnection, Wanted, String);
 
@@ -65,11 +65,8 @@ fn a_check_of_which_more_than_one_run_in_a_hundred_is_undecided_is_no_pass() {
 #[test]
 fn a_run_in_which_nobody_was_granted_the_lock_says_so_beside_its_verdicts() {
     let run = |sets: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
         let sets = sets.iter().flat_map(|set| ["--set", set]);
-        let output =
-            command.args(["run", "quiet", "--format", "json"]).args(sets).output().expect("it starts");
-        String::from_utf8(output.stdout).expect("UTF-8")
+        doublehold(&["run", "quiet", "--format", "json"]).args(sets).answer().stdout
     };
     let note = "nobody was ever granted the lock; the last refusal: ";
     assert!(!run(&[]).contains(note));
@@ -80,8 +77,8 @@ fn a_run_in_which_nobody_was_granted_the_lock_says_so_beside_its_verdicts() {
 
 #[test]
 fn names_that_are_too_long_for_a_file_are_cut_and_the_files_are_written() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let folder = folder.path().join("made by whoever writes");
+    let folder = Folder::new();
+    let folder = folder.at().join("made by whoever writes");
     let take = async |_: MultiplexedConnection, _: Client, _: Wanted| -> RedisResult<Option<Held>> {
         panic!("the files are of a bad run")
     };

@@ -1,17 +1,12 @@
 //! The scripts by which shells complete.
 
-use std::process::Command;
+use snapbox::str;
 
-fn output_of(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_doublehold")).args(arguments).output();
-    let output = output.expect("the binary starts");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
+use crate::kit::{Ask, assert_text, doublehold};
 
 /// The names that the program's own help lists.
 fn subcommands() -> Vec<String> {
-    let (_, help, _) = output_of(&["--help"]);
+    let help = doublehold(&["--help"]).prints(0);
     let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
     let lines = list.lines().take_while(|line| !line.is_empty());
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
@@ -23,8 +18,7 @@ fn the_script_of_each_shell_names_every_command() {
     let names = subcommands();
     assert!(names.len() > 16 && names.iter().any(|name| name == "verify-determinism"), "{names:?}");
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let (status, script, said) = output_of(&["completions", shell]);
-        assert_eq!((status, said.as_str()), (Some(0), ""), "{shell}");
+        let script = doublehold(&["completions", shell]).prints(0);
         for name in &names {
             assert!(script.contains(name.as_str()), "{shell} does not know `{name}`");
         }
@@ -34,7 +28,17 @@ fn the_script_of_each_shell_names_every_command() {
 
 #[test]
 fn a_shell_that_nobody_knows_is_refused_with_those_there_are() {
-    let (status, script, said) = output_of(&["completions", "tcsh"]);
-    assert_eq!((status, script.as_str()), (Some(2), ""));
-    assert!(said.contains("[possible values: bash, elvish, fish, powershell, zsh]"), "{said}");
+    let said = doublehold(&["completions", "tcsh"]).refused();
+    assert_text(
+        said,
+        str![[r#"
+error: invalid value 'tcsh' for '<SHELL>'
+  [possible values: bash, elvish, fish, powershell, zsh]
+
+  tip: a similar value exists: 'zsh'
+
+For more information, try '--help'.
+
+"#]],
+    );
 }

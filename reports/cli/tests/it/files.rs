@@ -1,71 +1,18 @@
 //! Files that the binary writes: what a user already has is never lost, whatever goes wrong and however it is named.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use snapbox::str;
+
+use crate::kit::{Answer, Ask, Folder, assert_text, command, doublehold, shell};
 
 const SCENARIO: &str = include_str!("../../../../scenarios/catalog/quiet.toml");
 
-/// A directory of one test, gone when it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("doublehold-files-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary directory");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("a path in UTF-8").to_owned()
-    }
-
-    fn file(&self, name: &str, content: &str) -> String {
-        std::fs::write(self.0.join(name), content).expect("a file can be written");
-        self.path(name)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).expect("the directory exists");
-        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
-        let mut names: Vec<String> =
-            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn doublehold(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).stdin(Stdio::null()).env("LANG", "C.UTF-8");
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    doublehold(arguments).output().expect("the binary starts")
-}
-
-/// Runs and expects refusal; returns what was said.
-fn refused(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    let said = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-    said
-}
-
-fn read(path: impl AsRef<Path>) -> String {
-    std::fs::read_to_string(path).expect("the file is there")
-}
-
 #[test]
 fn a_result_is_never_written_over_the_scenario_however_that_is_named() {
-    let folder = Folder::new("spare");
-    let mine = folder.file("mine.toml", SCENARIO);
+    let folder = Folder::new();
+    let mine = folder.write("mine.toml", SCENARIO);
     let mut others = vec![mine.clone(), folder.path("./mine.toml")];
     #[cfg(unix)]
     {
@@ -77,39 +24,43 @@ fn a_result_is_never_written_over_the_scenario_however_that_is_named() {
     for other in &others {
         for option in ["--plan", "--trace", "--history"] {
             for scenario in [mine.clone(), format!("{mine}/redlock")] {
-                let said = refused(&["run", &scenario, option, other]);
+                let said = doublehold(&["run", &scenario, option, other]).refused();
                 assert!(said.contains("a result cannot be written over the scenario"), "{scenario}: {said}");
-                assert_eq!(read(&mine), SCENARIO, "{scenario} {option} {other}");
+                assert_eq!(folder.read(&mine), SCENARIO, "{scenario} {option} {other}");
             }
         }
     }
     // A file that happens to be called like a scenario of the catalogue is not that scenario.
-    let same_name = doublehold(&["run", "quiet", "--plan", "quiet"]).current_dir(&folder.0).output();
-    assert_eq!(same_name.expect("it starts").status.code(), Some(0));
-    assert!(read(folder.path("quiet")).starts_with("plan = 2"));
+    folder.doublehold(&["run", "quiet", "--plan", "quiet"]).ends(0);
+    assert!(folder.read("quiet").starts_with("plan = 2"));
 }
 
 #[test]
 fn two_results_are_never_written_to_one_file() {
-    let folder = Folder::new("two");
-    let kept = folder.file("kept", "precious");
-    let mut others = vec![kept.clone(), folder.path("./kept")];
+    let folder = Folder::new();
+    let kept = folder.write("kept", "precious");
     std::fs::hard_link(&kept, folder.path("hardlink")).expect("a link");
-    others.push(folder.path("hardlink"));
+    let mut others = vec!["kept", "./kept", "hardlink"];
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&kept, folder.path("symlink")).expect("a link");
-        others.push(folder.path("symlink"));
+        others.push("symlink");
     }
     for other in &others {
-        let said = refused(&["run", "quiet", "--plan", &kept, "--history", other]);
-        assert!(said.contains("two results cannot both be written to"), "{other}: {said}");
-        assert_eq!(read(&kept), "precious");
+        let said = folder.doublehold(&["run", "quiet", "--plan", "kept", "--history", other]).refused();
+        assert_eq!(said, "error: two results cannot both be written to `kept`\nhint: name a file for each\n");
+        assert_eq!(folder.read("kept"), "precious");
     }
     // Neither exists yet: the same file all the same.
-    let (new, again) = (folder.path("new"), folder.path("./new"));
-    let said = refused(&["run", "quiet", "--trace", &new, "--history", &again]);
-    assert!(said.contains("two results cannot both be written to"), "{said}");
+    assert_text(
+        folder.refusals(&[["run", "quiet", "--trace", "new", "--history", "./new"]]),
+        str![[r#"
+$ doublehold run quiet --trace new --history ./new
+error: two results cannot both be written to `./new`
+hint: name a file for each
+
+"#]],
+    );
     assert!(!folder.names().contains(&"new".to_owned()), "nothing is left behind: {:?}", folder.names());
 }
 
@@ -117,18 +68,16 @@ fn two_results_are_never_written_to_one_file() {
 #[cfg(unix)]
 #[test]
 fn a_write_that_fails_leaves_every_file_as_it_was() {
-    let folder = Folder::new("full");
-    let (plan, trace) = (folder.file("run.plan", "a good plan"), folder.file("trace", "a good trace"));
-    let command = r#"ulimit -f 8; trap '' XFSZ; exec "$0" run quiet --plan "$1" --trace "$2" --history "$3""#;
+    let folder = Folder::new();
+    let (plan, trace) = (folder.write("run.plan", "a good plan"), folder.write("trace", "a good trace"));
+    let line = r#"ulimit -f 8; trap '' XFSZ; exec "$0" run quiet --plan "$1" --trace "$2" --history "$3""#;
     let new = folder.path("new");
-    let output = Command::new("sh")
-        .args(["-c", command, env!("CARGO_BIN_EXE_doublehold"), &plan, &trace, &new])
-        .output()
-        .expect("a shell");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = shell(line, &[&plan, &trace, &new]).refused();
     assert!(said.starts_with("error: cannot write the trace to `"), "{said}");
-    assert_eq!((read(&plan), read(&trace)), ("a good plan".to_owned(), "a good trace".to_owned()));
+    assert_eq!(
+        (folder.read(&plan), folder.read(&trace)),
+        ("a good plan".to_owned(), "a good trace".to_owned())
+    );
     assert_eq!(folder.names(), ["run.plan", "trace"], "nothing half-written is left behind");
 }
 
@@ -137,8 +86,8 @@ fn a_write_that_fails_leaves_every_file_as_it_was() {
 fn a_file_that_is_replaced_keeps_its_links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    let folder = Folder::new("links");
-    let private = folder.file("private.plan", "old");
+    let folder = Folder::new();
+    let private = folder.write("private.plan", "old");
     let mode = |path: &str| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o600)).expect("ours");
     let (link, dangling) = (folder.path("link.plan"), folder.path("dangling.plan"));
@@ -146,14 +95,14 @@ fn a_file_that_is_replaced_keeps_its_links_and_permissions() {
     symlink("later.plan", &dangling).expect("a link");
     let fresh = folder.path("fresh.plan");
     for path in [&link, &dangling, &fresh] {
-        assert_eq!(run(&["run", "quiet", "--plan", path]).status.code(), Some(0));
-        assert!(read(path).starts_with("plan = 2"), "{path}");
+        doublehold(&["run", "quiet", "--plan", path]).ends(0);
+        assert!(folder.read(path).starts_with("plan = 2"), "{path}");
     }
     for link in [&link, &dangling] {
         assert!(std::fs::symlink_metadata(link).expect("it is there").is_symlink(), "{link} is a file now");
     }
     assert_eq!(mode(&private), 0o600);
-    let usual = folder.file("usual", "");
+    let usual = folder.write("usual", "");
     assert_eq!(mode(&fresh), mode(&usual), "a new file is as readable as any other");
     assert_eq!(folder.names().len(), 6, "{:?}", folder.names());
 }
@@ -161,22 +110,17 @@ fn a_file_that_is_replaced_keeps_its_links_and_permissions() {
 #[cfg(target_os = "linux")]
 #[test]
 fn results_can_be_written_to_streams() {
-    let folder = Folder::new("streams");
-    let piped = run(&["run", "quiet", "--plan", "/dev/stdout"]);
-    let text = String::from_utf8(piped.stdout).expect("UTF-8");
+    let folder = Folder::new();
+    let text = doublehold(&["run", "quiet", "--plan", "/dev/stdout"]).answer().stdout;
     assert!(text.starts_with("plan = 2") && text.contains("replay: "), "{text}");
 
     let out = folder.path("out");
-    let redirected = Command::new("sh")
-        .args(["-c", r#""$0" run quiet --plan /dev/stdout >"$1""#, env!("CARGO_BIN_EXE_doublehold"), &out])
-        .env("LANG", "C.UTF-8")
-        .status();
-    assert!(redirected.expect("a shell").success());
-    assert_eq!(read(&out), text, "the plan, and after it what was printed");
+    shell(r#""$0" run quiet --plan /dev/stdout >"$1""#, &[&out]).ends(0);
+    assert_eq!(folder.read(&out), text, "the plan, and after it what was printed");
     assert_eq!(folder.names(), ["out"]);
 
     let nowhere = ["run", "quiet", "--trace", "/dev/null", "--history", "/dev/null"];
-    assert_eq!(run(&nowhere).status.code(), Some(0));
+    doublehold(&nowhere).ends(0);
     assert!(std::fs::metadata("/dev/null").is_ok_and(|it| !it.is_file()), "it is a device still");
 }
 
@@ -202,11 +146,10 @@ retry = "1ms"
 #[test]
 fn a_run_that_is_stopped_ends_at_once_and_leaves_no_file_of_its_own() {
     for (signal, status) in [("TERM", 143), ("INT", 130)] {
-        let folder = Folder::new(signal);
-        let scenario = folder.file("endless.toml", ENDLESS);
-        let (old, new) = (folder.file("old.jsonl", "kept\n"), folder.path("new.plan"));
-        let mut run = Command::new(env!("CARGO_BIN_EXE_doublehold"))
-            .args(["run", &scenario, "--history", &old, "--plan", &new])
+        let folder = Folder::new();
+        let scenario = folder.write("endless.toml", ENDLESS);
+        let (old, new) = (folder.write("old.jsonl", "kept\n"), folder.path("new.plan"));
+        let mut run = doublehold(&["run", &scenario, "--history", &old, "--plan", &new])
             .stdout(Stdio::null())
             .spawn()
             .expect("the binary starts");
@@ -214,19 +157,18 @@ fn a_run_that_is_stopped_ends_at_once_and_leaves_no_file_of_its_own() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         std::thread::sleep(std::time::Duration::from_millis(300));
-        let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
-        assert!(sent.expect("kill is there").success());
+        command("kill").args(["-s", signal, &run.id().to_string()]).ends(0);
         let asked = std::time::Instant::now();
         assert_eq!(run.wait().expect("it ends").code(), Some(status), "{signal}");
         assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
         assert_eq!(folder.names(), ["endless.toml", "old.jsonl"]);
-        assert_eq!(std::fs::read_to_string(&old).expect("it is there"), "kept\n");
+        assert_eq!(folder.read("old.jsonl"), "kept\n");
     }
 }
 
 /// The answer of a command that might wait for ever: it is given ten seconds.
 #[cfg(unix)]
-fn answered(command: &mut Command) -> Output {
+fn answered(command: &mut Command) -> Answer {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     let asked = std::time::Instant::now();
     while child.try_wait().expect("it is ours").is_none() {
@@ -237,20 +179,20 @@ fn answered(command: &mut Command) -> Output {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    child.wait_with_output().expect("it ended")
+    child.wait_with_output().expect("it ended").into()
 }
 
 #[cfg(unix)]
 fn fifo(folder: &Folder, name: &str) -> String {
     let path = folder.path(name);
-    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo is there").success());
+    command("mkfifo").arg(&path).ends(0);
     path
 }
 
 #[cfg(unix)]
 #[test]
 fn what_cannot_take_a_result_is_refused_and_never_waited_for() {
-    let folder = Folder::new("places");
+    let folder = Folder::new();
     let pipe = fifo(&folder, "pipe");
     let socket = folder.path("socket");
     let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
@@ -261,8 +203,8 @@ fn what_cannot_take_a_result_is_refused_and_never_waited_for() {
     ];
     for (path, why) in places {
         let output = answered(&mut doublehold(&["run", "quiet", "--plan", path]));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = output.stderr;
+        assert_eq!(output.status, Some(2), "{said}");
         assert!(said.contains(&format!("cannot write the plan to `{path}`: {why}")), "{said}");
     }
     assert_eq!(folder.names(), ["pipe", "socket"]);
@@ -272,10 +214,10 @@ fn what_cannot_take_a_result_is_refused_and_never_waited_for() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_takes_a_whole_result_however_slowly_and_late_it_is_read() {
-    let folder = Folder::new("pipe");
+    let folder = Folder::new();
     let (pipe, whole) = (fifo(&folder, "pipe"), folder.path("whole"));
-    assert_eq!(run(&["run", "quiet/redlock", "--trace", &whole]).status.code(), Some(0));
-    let whole = read(whole);
+    doublehold(&["run", "quiet/redlock", "--trace", &whole]).ends(0);
+    let whole = folder.read(&whole);
     assert!(whole.len() > 100_000, "{} bytes are no more than a pipe holds", whole.len());
     let late = {
         let pipe = pipe.clone();
@@ -289,22 +231,21 @@ fn a_pipe_takes_a_whole_result_however_slowly_and_late_it_is_read() {
         })
     };
     let output = answered(&mut doublehold(&["run", "quiet/redlock", "--trace", &pipe]));
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
     assert!(late.join().expect("it read") == whole, "the trace came whole");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_run_whose_reader_stops_reading_can_be_ended() {
-    let folder = Folder::new("stalled");
+    let folder = Folder::new();
     let pipe = fifo(&folder, "pipe");
     // Opened for both, so that it does not wait; nothing is ever read.
     let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("the pipe is there");
     let mut run = doublehold(&["run", "quiet/redlock", "--trace", &pipe]).spawn().expect("the binary starts");
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert!(run.try_wait().expect("it is ours").is_none(), "it waits for its reader");
-    let sent = Command::new("kill").args(["-s", "TERM", &run.id().to_string()]).status();
-    assert!(sent.expect("kill is there").success());
+    command("kill").args(["-s", "TERM", &run.id().to_string()]).ends(0);
     let asked = std::time::Instant::now();
     let ended = loop {
         if let Some(status) = run.try_wait().expect("it is ours") {

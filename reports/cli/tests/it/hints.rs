@@ -1,20 +1,19 @@
 //! Commands of newcomers, word for word, and their answers: the thing, the cause, and something to type instead.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, assert_text, doublehold};
 
 /// Status and standard error of a command in a folder.
-fn told_in(folder: &PathBuf, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    let output = command.args(arguments).current_dir(folder).stdin(Stdio::null()).output();
-    let output = output.expect("the binary starts");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
-    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+fn told_in(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
+    let answer = folder.doublehold(arguments).answer();
+    assert_eq!(answer.stdout, "", "{arguments:?}");
+    (answer.status, answer.stderr)
 }
 
 /// Asserts that each command is refused, and with which message.
 fn refused(commands: &[(&[&str], &str)]) {
-    let folder = std::env::temp_dir();
+    let folder = Folder::new();
     for (arguments, expected) in commands {
         let (status, said) = told_in(&folder, arguments);
         assert_eq!(status, Some(2), "{arguments:?}: {said}");
@@ -99,28 +98,34 @@ fn a_number_that_is_not_in_digits_is_told_in_digits() {
             "`--for -5s` is below zero\nhint: use a value from zero up: `--for 5s`",
         ),
     ]);
-    let (_, said) = told_in(&std::env::temp_dir(), &["shrink", "quiet", "--replays", "2e3"]);
-    assert!(said.contains("numbers are written in digits: did you mean `2000`?"), "{said}");
+    let said = doublehold(&["shrink", "quiet", "--replays", "2e3"]).refused();
+    assert_text(
+        said,
+        str![[r#"
+error: invalid value '2e3' for '--replays <N>': numbers are written in digits: did you mean `2000`?
+
+For more information, try '--help'.
+
+"#]],
+    );
 }
 
 #[test]
 fn a_search_that_nobody_would_see_the_end_of_is_not_begun() {
     for more in [&["--faults", "5"][..], &["--faults", "5", "--yes"]] {
-        let (status, said) = told_in(&std::env::temp_dir(), &[&["explore", "redlock"][..], more].concat());
+        let (status, said) = told_in(&Folder::new(), &[&["explore", "redlock"][..], more].concat());
         assert_eq!(status, Some(2));
         assert!(said.contains(" years or longer\nhint: name fewer `--kinds` or `--faults`"), "{said}");
         assert!(!said.contains("--yes") && said.contains("`check` draws as many faults"), "{said}");
     }
-    let (_, said) =
-        told_in(&std::env::temp_dir(), &["explore", "redlock", "--faults", "2", "--clients", "3"]);
+    let (_, said) = told_in(&Folder::new(), &["explore", "redlock", "--faults", "2", "--clients", "3"]);
     assert!(said.contains(", or say `--yes`\n"), "a search of hours is for who wants it: {said}");
 }
 
 #[test]
 fn a_file_whose_ending_was_left_out_is_named() {
-    let folder = std::env::temp_dir().join(format!("doublehold-hints-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary directory");
-    std::fs::write(folder.join("ok.toml"), "claim = \"it is there\"").expect("a file");
+    let folder = Folder::new();
+    folder.write("ok.toml", "claim = \"it is there\"");
     for (arguments, said) in [
         (&["run", "ok"][..], "unknown scenario `ok`"),
         (&["check", "ok"], "`ok` is neither a lock nor a scenario"),
@@ -130,12 +135,11 @@ fn a_file_whose_ending_was_left_out_is_named() {
         let expected = (Some(2), format!("error: {said}\nhint: did you mean the file `ok.toml`?\n"));
         assert_eq!(told_in(&folder, arguments), expected, "{arguments:?}");
     }
-    std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
 #[test]
 fn who_has_nothing_to_shrink_is_told_where_there_is() {
-    let folder = std::env::temp_dir();
+    let folder = Folder::new();
     let nothing = "the run of quiet from seed 1 violates nothing, so there is nothing to shrink\nhint: `doublehold \
                    check quiet` looks for seeds and faults that do, and shrinks what it finds\n";
     assert_eq!(told_in(&folder, &["shrink", "quiet"]), (Some(3), nothing.to_owned()));

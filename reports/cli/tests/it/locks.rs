@@ -1,32 +1,19 @@
 //! `doublehold locks`: it shows what the descriptors say, and the scenario it offers runs as it is.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
 use doublehold_lockimpl::{Descriptor, Switches, descriptors};
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 use serde_json::Value;
+use snapbox::str;
 
 use crate::explained::{fields, section, words};
-
-fn doublehold(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_doublehold"))
-        .args(arguments)
-        .env("LC_ALL", "C.UTF-8")
-        .env("COLUMNS", "80")
-        .output()
-        .expect("the binary starts")
-}
+use crate::kit::{self, Ask, Folder, assert_text, doublehold};
 
 fn printed(arguments: &[&str]) -> String {
-    let output = doublehold(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{arguments:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    doublehold(arguments).env("COLUMNS", "80").prints(0)
 }
 
 fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(&[arguments, &["--format", "json"]].concat())).expect("JSON")
+    kit::json(&printed(&[arguments, &["--format", "json"]].concat()))
 }
 
 #[test]
@@ -55,15 +42,23 @@ fn a_locks_page_has_its_source_and_every_switch() {
         assert_eq!(words.contains("No switches."), lock.switches.is_empty(), "{page}");
     }
     let page = printed(&["locks", "single"]);
-    for fact in [
-        "runs on: one node\n",
-        "sends: SET, EVALSHA, SCRIPT\n",
-        "computes a deadline: with `elapsed_check = true`\n",
-        "gives fencing numbers: with `fencing = true`\n",
-        "can be extended: yes\n",
-    ] {
-        assert!(page.contains(fact), "{fact}: {page}");
-    }
+    let (facts, _) = page.split_once("\n\n").expect("its switches follow");
+    assert_text(
+        facts,
+        str![[r#"
+single
+  a key on one node: SET NX PX takes it, a script that compares the token gives
+  it back
+  source: Redis documentation, "Distributed Locks with Redis": a correct
+          implementation with a single instance
+  runs on: one node
+  sends: SET, EVALSHA, SCRIPT
+  sends to extend: EVALSHA, SCRIPT
+  computes a deadline: with `elapsed_check = true`
+  gives fencing numbers: with `fencing = true`
+  can be extended: yes
+"#]],
+    );
 }
 
 #[test]
@@ -115,9 +110,10 @@ fn the_scenario_to_copy_runs_for_every_lock() {
         let page = printed(&["locks", lock.name]);
         let (_, scenario) = page.split_once("A scenario to copy:\n\n").expect("there is one");
         assert_eq!(json(&["locks", lock.name])["scenario"], scenario);
-        let file = Copy::of(lock.name, scenario);
-        printed(&["run", file.path()]);
-        let scenario = catalog::load(file.path(), &[]).unwrap_or_else(|error| panic!("{error}"));
+        let folder = Folder::new();
+        let file = folder.write("copy.toml", scenario);
+        printed(&["run", &file]);
+        let scenario = catalog::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(scenario.lock.algorithm, lock.name);
         let report = SimEngine.run(&scenario, 1);
         let grants = report
@@ -129,37 +125,25 @@ fn the_scenario_to_copy_runs_for_every_lock() {
     }
 }
 
-/// A file that is gone when the test ends.
-struct Copy(PathBuf);
-
-impl Copy {
-    fn of(lock: &str, scenario: &str) -> Copy {
-        let path = std::env::temp_dir().join(format!("doublehold-locks-{}-{lock}.toml", std::process::id()));
-        std::fs::write(&path, scenario).expect("a temporary file");
-        Copy(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().expect("a path in UTF-8")
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_file(&self.0);
-    }
-}
-
 #[test]
 fn an_unknown_lock_is_refused_with_a_near_one() {
-    let refused = |name: &str| {
-        let output = doublehold(&["locks", name]);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{name}");
-        String::from_utf8(output.stderr).expect("UTF-8")
-    };
-    assert_eq!(refused("redlok"), "error: unknown lock `redlok`\nhint: did you mean `redlock`?\n");
-    let nothing_near = refused("zookeeper-recipe");
-    assert!(nothing_near.contains("hint: known are `single`, `replicated`, `redlock`"), "{nothing_near}");
+    let refused = |name: &str| doublehold(&["locks", name]).refused();
+    assert_text(
+        refused("redlok"),
+        str![[r#"
+error: unknown lock `redlok`
+hint: did you mean `redlock`?
+
+"#]],
+    );
+    assert_text(
+        refused("zookeeper-recipe"),
+        str![[r#"
+error: unknown lock `zookeeper-recipe`
+hint: known are `single`, `replicated`, `redlock`, `setnx`, `setnx-expire`, `setnx-expire-multi`, `setnx-getset`, `set-ex` and `get-then-delete`
+
+"#]],
+    );
     assert!(!refused("x\u{1b}[31m").contains('\u{1b}'));
     assert!(refused(&"x".repeat(100_000)).len() < 1000);
 }

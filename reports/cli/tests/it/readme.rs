@@ -1,20 +1,15 @@
 //! The README shows what the program prints: every line of its first picture is a line of the real output, and its
 //! table of speeds has the rows of the benchmark.
 
-use std::process::Command;
+use crate::kit::{Ask, Folder, doublehold};
 
 #[test]
 fn the_readmes_picture_is_what_its_command_prints() {
     let readme = include_str!("../../../../README.md");
     let (_, block) = readme.split_once("$ cargo run -- run clock-jump\n").expect("the first command");
     let (shown, _) = block.split_once("```").expect("the end of the block");
-    let output = Command::new(env!("CARGO_BIN_EXE_doublehold"))
-        .args(["run", "clock-jump", "--color", "never"])
-        .env("COLUMNS", "100")
-        .env("LC_ALL", "C.UTF-8")
-        .output()
-        .expect("the binary starts");
-    let printed = String::from_utf8(output.stdout).expect("the output is text");
+    let printed =
+        doublehold(&["run", "clock-jump", "--color", "never"]).env("COLUMNS", "100").answer().stdout;
     for line in shown.lines() {
         assert!(
             printed.lines().any(|real| real.trim_end() == line),
@@ -75,18 +70,11 @@ fn the_recipe_for_ci_tries_the_users_own_lock_for_what_is_lost_too() {
     assert!(!check.contains("--for"), "what is tried depends on the machine: {check}");
     let ci = include_str!("../../../../.ci/run");
     assert!(ci.lines().any(|line| line == ".ci/recipe"), "CI runs it");
-    let folder = std::env::temp_dir().join(format!("doublehold-recipe-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let folder = Folder::new();
     let few = check.replace("--runs 20000", "--runs 300").replace("\"$GITHUB_STEP_SUMMARY\"", "summary.md");
     assert!(few.contains("--predicate P2,P4 --runs 300"), "{few}");
-    let output = Command::new(env!("CARGO_BIN_EXE_doublehold"))
-        .args(few.split_whitespace().skip(1))
-        .current_dir(&folder)
-        .output()
-        .expect("the binary starts");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(folder.join("lock.xml").is_file() && folder.join("summary.md").is_file());
-    std::fs::remove_dir_all(&folder).expect("it is there");
+    folder.doublehold(&few.split_whitespace().skip(1).collect::<Vec<_>>()).ends(0);
+    assert!(["lock.xml", "summary.md"].iter().all(|it| folder.at().join(it).is_file()));
 }
 
 #[test]

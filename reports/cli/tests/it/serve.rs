@@ -3,8 +3,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, PROGRAM, assert_text, command, doublehold, shell};
 
 /// Long enough for a busy machine, and far below whatever a test waits for in vain.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,10 +22,8 @@ struct Server {
 impl Server {
     fn start(nodes: u16, options: &[&str]) -> Server {
         let port = free_ports(nodes);
-        let mut process = Command::new(env!("CARGO_BIN_EXE_doublehold"))
-            .args(["serve", "--port", &port.to_string(), "--nodes", &nodes.to_string()])
+        let mut process = doublehold(&["serve", "--port", &port.to_string(), "--nodes", &nodes.to_string()])
             .args(options)
-            .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -42,8 +44,7 @@ impl Server {
 
     /// As `kill -NAME`: the standard library can only kill for good.
     fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.process.id().to_string()]).status();
-        assert!(sent.expect("kill is there").success());
+        command("kill").args(["-s", name, &self.process.id().to_string()]).ends(0);
     }
 
     /// How it ended, within the test's patience.
@@ -272,31 +273,45 @@ fn a_script_that_never_ends_does_not_keep_the_program_from_ending() {
 
 #[test]
 fn a_limit_that_is_none_is_refused() {
-    for (option, value) in [
-        ("--maxclients", "0"),
-        ("--maxmemory", "lots"),
-        ("--client-query-buffer-limit", "1"),
-        ("--client-output-buffer-limit", "normal 1mb"),
-    ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_doublehold")).args(["serve", option, value]).output();
-        let output = output.expect("the binary starts");
-        assert_eq!(output.status.code(), Some(2), "{option}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(option) && said.contains(value), "{said}");
-    }
+    let limits = [
+        ["--maxclients", "0"],
+        ["--maxmemory", "lots"],
+        ["--client-query-buffer-limit", "1"],
+        ["--client-output-buffer-limit", "normal 1mb"],
+    ];
+    let commands = limits.map(|[option, value]| ["serve", option, value]);
+    assert_text(
+        Folder::new().refusals(&commands),
+        str![[r#"
+$ doublehold serve --maxclients 0
+error: invalid value '0' for '--maxclients <N>': argument must be between 1 and 4294967295 inclusive
+
+For more information, try '--help'.
+
+$ doublehold serve --maxmemory lots
+error: invalid value 'lots' for '--maxmemory <BYTES>': argument must be a memory value
+
+For more information, try '--help'.
+
+$ doublehold serve --client-query-buffer-limit 1
+error: invalid value '1' for '--client-query-buffer-limit <BYTES>': argument must be between 1048576 and 1073741824 inclusive
+
+For more information, try '--help'.
+
+$ doublehold serve --client-output-buffer-limit 'normal 1mb'
+error: invalid value 'normal 1mb' for '--client-output-buffer-limit <LIMITS>': Wrong number of arguments in buffer limit configuration.
+
+For more information, try '--help'.
+
+"#]],
+    );
 }
 
 #[test]
 fn a_node_that_the_system_gives_few_files_lowers_maxclients_instead_of_falling_silent() {
     let port = free_ports(2);
-    let binary = env!("CARGO_BIN_EXE_doublehold");
-    let line = format!("ulimit -n 200; exec {binary} serve --port {port} --nodes 2 --maxclients 1000");
-    let mut process = Command::new("sh")
-        .args(["-c", &line])
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the shell starts");
+    let line = format!("ulimit -n 200; exec \"$0\" serve --port {port} --nodes 2 --maxclients 1000");
+    let mut process = shell(&line, &[]).stderr(Stdio::piped()).spawn().expect("the shell starts");
     let mut stderr = BufReader::new(process.stderr.take().expect("piped"));
     let (mut warning, mut said) = (String::new(), String::new());
     stderr.read_line(&mut warning).expect("it says what it lacks");
@@ -323,14 +338,14 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
     let folder = folder.expect("a folder");
     let is_root = std::fs::metadata("/proc/self").expect("Linux").uid() == 0;
     let binary = folder.path().join("doublehold");
-    std::fs::copy(env!("CARGO_BIN_EXE_doublehold"), &binary).expect("there is room");
+    std::fs::copy(PROGRAM, &binary).expect("there is room");
     let port = free_ports(1).to_string();
     let commands: [(&[&str], &str); 2] = [
         (&["serve", "--port", &port], "cannot start a node: "),
         (&["verify-determinism", "quiet", "--seeds", "1"], "cannot compare with another thread: "),
     ];
     for (arguments, said) in commands {
-        let mut command = Command::new("sh");
+        let mut command = command("sh");
         command
             .args(["-c", "ulimit -p 1 2>/dev/null || ulimit -u 1; exec \"$0\" \"$@\""])
             .arg(&binary)
@@ -338,9 +353,7 @@ fn where_no_threads_are_to_be_had_the_program_says_so_and_ends() {
         if is_root {
             command.gid(NOBODY).uid(NOBODY);
         }
-        let output = command.current_dir("/").stdin(Stdio::null()).output().expect("the shell starts");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        let told = command.current_dir("/").refused();
         assert!(told.contains(said) && told.contains("allow more processes"), "{told}");
     }
 }

@@ -1,10 +1,9 @@
 //! What is said of verdicts that a scenario's file states, and of those that it does not: nobody expected the latter,
 //! so they are never called expected.
 
-use std::path::PathBuf;
-use std::process::Command;
+use snapbox::str;
 
-use serde_json::Value;
+use crate::kit::{Ask, Folder, assert_text, conclusion, json, verdicts};
 
 /// Work that outlives the lease: P1, P3 and P4 are violated, and so is LV, by the client that waits behind.
 const SCENARIO: &str = r#"
@@ -27,65 +26,114 @@ obtain_within = "1s"
 "#;
 
 /// Runs the scenario with these expectations; returns the status and what was said.
-fn run(test: &str, expect: &str, arguments: &[&str]) -> (Option<i32>, String) {
-    let folder = std::env::temp_dir().join(format!("doublehold-stated-{}-{test}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary directory");
-    let file: PathBuf = folder.join("mine.toml");
-    std::fs::write(&file, SCENARIO.replace("EXPECT", expect)).expect("a file can be written");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    let output = command.arg("run").arg(&file).args(arguments).env("LANG", "C.UTF-8").output();
-    let output = output.expect("the binary starts");
-    std::fs::remove_dir_all(&folder).expect("the directory was there");
-    (output.status.code(), String::from_utf8(output.stdout).expect("UTF-8"))
+fn run(expect: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = Folder::new();
+    folder.write("mine.toml", SCENARIO.replace("EXPECT", expect));
+    let answer = folder.doublehold(&["run", "mine.toml"]).args(arguments).answer();
+    (answer.status, answer.stdout)
 }
 
 #[test]
 fn what_is_violated_and_not_stated_is_never_called_expected() {
-    let (status, text) = run("some", "[expect]\nP1 = \"violated\"", &[]);
+    let (status, text) = run("[expect]\nP1 = \"violated\"", &[]);
     assert_eq!(status, Some(0));
-    let says = "as expected in what is stated, P1; NOT STATED, and violated: P2, P3, P4 and LV\n";
-    assert!(text.contains(says), "{text}");
-    assert!(text.contains("LV  liveness        violated      NOT STATED"), "{text}");
-    assert!(text.contains("WR  wrong release   holds         not stated"), "{text}");
-    assert!(!text.contains("this run shows what the scenario says"), "{text}");
+    assert_text(
+        verdicts(&text),
+        str![[r#"
+  rule                came out      expected            violated means
+  P1  claim overlap   violated      violated            two clients both believed they held the lock
+        c1 and c2 both held "stock" for 1.009 s of true time, from 2.090 s to 3.099 s; on c1's
+        monotonic clock from 2.090 s to 3.099 s; on c2's monotonic clock from 2.090 s to 3.099 s
+  P2  valid overlap   violated      NOT STATED          as P1, before either's own deadline
+        c1 and c2 both validly held "stock" for 1.009 s of true time, from 2.090 s to 3.099 s; on
+        c1's monotonic clock from 2.090 s to 3.099 s; on c2's monotonic clock from 2.090 s to
+        3.099 s
+  P3  stale effect    violated      NOT STATED          a write was applied after a later grant
+        c1's write of "stock" (version 2) was applied at 6.028 s, 3.937 s after c2 had been granted
+        "stock" at 2.090 s; c1 wrote under its grant of 0.017 s
+  P4  data anomaly    violated      NOT STATED          the data is what no turn-taking would leave
+        lost update on "stock": c1 (grant 1) read version 0, c2 (grant 24) wrote version 1, and c1
+        overwrote it with version 2 without having seen it
+  WR  wrong release   holds         not stated          a command changed another grant's key
+  LV  liveness        violated      NOT STATED          a wait was longer than its bound
+        c2 waited 2.073 s for "stock", while c1 held it: it asked at 0.017 s and was granted at
+        2.090 s; the bound for any wait is 1 s
+  a grant has the number of its acquire call in the run; refused calls are counted, too
+
+as expected in what is stated, P1; NOT STATED, and violated: P2, P3, P4 and LV
+replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
 }
 
 #[test]
 fn what_is_violated_and_not_stated_stands_beside_a_contradiction() {
-    let (status, text) = run("wrong", "[expect]\nP1 = \"holds\"", &[]);
+    let (status, text) = run("[expect]\nP1 = \"holds\"", &[]);
     assert_eq!(status, Some(1));
-    let says = "NOT AS EXPECTED: P1 was to hold and is violated; NOT STATED, and violated: P2, P3, P4 and LV";
-    assert!(text.replace("\n  ", " ").contains(says), "{text}");
+    assert_text(
+        conclusion(&text),
+        str![[r#"
+NOT AS EXPECTED: P1 was to hold and is violated; NOT STATED, and violated: P2, P3, P4 and LV
+replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
 }
 
 #[test]
 fn where_nothing_is_stated_the_violations_are_named() {
-    let (status, text) = run("nothing", "", &[]);
+    let (status, text) = run("", &[]);
     assert_eq!(status, Some(0));
-    let says = "states no expectation: nothing to compare; violated: P1, P2, P3, P4 and LV\n";
-    assert!(text.contains(says), "{text}");
+    assert_text(
+        conclusion(&text),
+        str![[r#"
+the scenario states no expectation: nothing to compare; violated: P1, P2, P3, P4 and LV
+replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
 }
 
 #[test]
 fn a_line_for_a_variant_tells_what_is_stated_from_what_is_not() {
-    let (status, text) = run("line", "[expect]\nP1 = \"violated\"", &["--all-variants"]);
+    let (status, text) = run("[expect]\nP1 = \"violated\"", &["--all-variants"]);
     assert_eq!(status, Some(0));
-    let says = "mine  as expected: P1 violated; not stated: P2 P3 P4 LV violated; WR hold\n    replay: doublehold run ";
-    assert!(text.contains(says), "{text}");
-    let (status, text) = run("no-line", "", &["--all-variants"]);
+    assert_text(
+        text,
+        str![[r#"
+mine  as expected: P1 violated; not stated: P2 P3 P4 LV violated; WR hold
+    replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
+    let (status, text) = run("", &["--all-variants"]);
     assert_eq!(status, Some(0));
-    assert!(text.contains("mine  nothing stated: P1 P2 P3 P4 LV violated; WR hold\n"), "{text}");
+    assert_text(
+        text,
+        str![[r#"
+mine  nothing stated: P1 P2 P3 P4 LV violated; WR hold
+    replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
 }
 
 #[test]
 fn a_program_reads_what_is_violated_and_not_stated() {
-    let (_, text) = run("json", "[expect]\nP1 = \"violated\"", &["--format", "json"]);
-    let json: Value = serde_json::from_str(&text).expect("JSON");
+    let (_, text) = run("[expect]\nP1 = \"violated\"", &["--format", "json"]);
+    let json = json(&text);
     assert_eq!(json["violated_unstated"], serde_json::json!(["P2", "P3", "P4", "LV"]));
     let (_, text) = run(
-        "all",
         "[expect]\nP1 = \"violated\"\nP2 = \"violated\"\nP3 = \"violated\"\nP4 = \"violated\"\nLV = \"violated\"",
         &[],
     );
-    assert!(text.contains("as expected: this run shows what the scenario says it shows\n"), "{text}");
+    assert_text(
+        conclusion(&text),
+        str![[r#"
+as expected: this run shows what the scenario says it shows
+replay: doublehold run mine.toml --seed 1
+
+"#]],
+    );
 }

@@ -1,72 +1,12 @@
 //! `sweep` and `merge` as a user meets them: what they write, that nothing is lost or made twice, and what is refused.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A directory of one test, gone when it ends.
-struct Folder(PathBuf);
+use snapbox::str;
 
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("doublehold-sweep-{}-{test}", std::process::id()));
-        fs::create_dir_all(&path).expect("a temporary directory");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-
-    /// A study's file.
-    fn study(&self, text: &str) -> String {
-        let path = self.path("study.toml");
-        fs::write(&path, text).expect("the folder is ours");
-        path
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).expect("it was written")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ignored = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn doublehold(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).stdin(Stdio::null());
-    for variable in
-        ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"]
-    {
-        command.env_remove(variable);
-    }
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    doublehold(arguments).output().expect("the binary starts")
-}
-
-/// Runs and expects success; returns what was told on standard error.
-fn ends_well(arguments: &[&str]) -> String {
-    let output = output(arguments);
-    let told = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
-    told
-}
-
-/// Runs and expects a refusal.
-fn refused(arguments: &[&str]) -> String {
-    let output = output(arguments);
-    let told = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-    told
-}
+use crate::kit::{Ask, Folder, assert_text, doublehold};
 
 /// Two designs at two points: four cells of three batches, the last of them short.
 const SMALL: &str = r#"
@@ -92,7 +32,7 @@ set = { "lock.elapsed_check" = true }
 "#;
 
 /// The same without a grid, for as little as it takes.
-const TINY: &str = r#"
+pub(crate) const TINY: &str = r#"
 question = "how often?"
 weather = "pauses-only"
 runs = 40
@@ -114,10 +54,10 @@ fn calm(study: &str) -> String {
 
 #[test]
 fn a_sweep_writes_the_same_on_any_number_of_threads_and_after_being_killed() {
-    let folder = Folder::new("killed");
-    let study = folder.study(&calm(one_design()).replace("runs = 1100", "runs = 2100"));
-    ends_well(&["sweep", &study, "--jobs", "1", "--out", &folder.path("one")]);
-    ends_well(&["sweep", &study, "--jobs", "3", "--out", &folder.path("three")]);
+    let folder = Folder::new();
+    let study = folder.write("study.toml", calm(one_design()).replace("runs = 1100", "runs = 2100"));
+    doublehold(&["sweep", &study, "--jobs", "1", "--out", &folder.path("one")]).ends(0);
+    doublehold(&["sweep", &study, "--jobs", "3", "--out", &folder.path("three")]).ends(0);
     let whole = folder.read("one/runs.jsonl");
     assert_eq!(whole, folder.read("three/runs.jsonl"));
     assert_eq!(whole.lines().count(), 1 + 5);
@@ -130,10 +70,11 @@ fn a_sweep_writes_the_same_on_any_number_of_threads_and_after_being_killed() {
             .stderr(Stdio::null())
             .spawn()
             .expect("the binary starts");
-        let before = folder.lines("killed/runs.jsonl");
+        let before = lines(&folder, "killed/runs.jsonl");
         let began = Instant::now();
         // Killed as soon as it has written something, or when it is done.
-        while folder.lines("killed/runs.jsonl") <= before.max(1) && began.elapsed() < Duration::from_secs(60)
+        while lines(&folder, "killed/runs.jsonl") <= before.max(1)
+            && began.elapsed() < Duration::from_secs(60)
         {
             if child.try_wait().expect("it is ours").is_some() {
                 break;
@@ -151,23 +92,22 @@ fn a_sweep_writes_the_same_on_any_number_of_threads_and_after_being_killed() {
     assert_eq!(whole, folder.read("killed/runs.jsonl"));
 }
 
-impl Folder {
-    fn lines(&self, name: &str) -> usize {
-        fs::read_to_string(self.path(name)).map_or(0, |text| text.lines().count())
-    }
+/// The number of lines of a file that may not be there yet.
+fn lines(folder: &Folder, name: &str) -> usize {
+    fs::read_to_string(folder.path(name)).map_or(0, |text| text.lines().count())
 }
 
 #[test]
 fn a_torn_line_is_dropped_and_told_of() {
-    let folder = Folder::new("torn");
-    let study = folder.study(&calm(TINY));
+    let folder = Folder::new();
+    let study = folder.write("study.toml", calm(TINY));
     let out = folder.path("out");
-    ends_well(&["sweep", &study, "--out", &out]);
+    doublehold(&["sweep", &study, "--out", &out]).ends(0);
     let whole = folder.read("out/runs.jsonl");
     let header = whole.find('\n').expect("it has lines");
     for length in [header / 2, header + 1, whole.len() - 1, whole.len()] {
-        fs::write(folder.path("out/runs.jsonl"), &whole[..length]).expect("it is ours");
-        let told = ends_well(&["sweep", &study, "--out", &out]);
+        folder.write("out/runs.jsonl", &whole[..length]);
+        let told = doublehold(&["sweep", &study, "--out", &out]).ends(0).stderr;
         assert_eq!(whole, folder.read("out/runs.jsonl"), "cut after {length}");
         let is_torn = ![header + 1, whole.len()].contains(&length);
         assert_eq!(told.contains("which was dropped"), is_torn, "cut after {length}: {told}");
@@ -177,171 +117,152 @@ fn a_torn_line_is_dropped_and_told_of() {
 
 #[test]
 fn shards_of_one_folder_are_merged_where_they_are() {
-    let folder = Folder::new("same-folder");
-    let study = folder.study(&calm(one_design()));
-    ends_well(&["sweep", &study, "--out", &folder.path("whole")]);
+    let folder = Folder::new();
+    let study = folder.write("study.toml", calm(one_design()));
+    doublehold(&["sweep", &study, "--out", &folder.path("whole")]).ends(0);
     for index in ["0", "1"] {
         let out = folder.path("out");
         let mut command = doublehold(&["sweep", &study, "--out", &out]);
-        let job = command.env("JOB_COMPLETION_INDEX", index).env("JOB_COMPLETIONS", "2").output();
-        let told = String::from_utf8(job.expect("the binary starts").stderr).expect("UTF-8");
+        let told = command.env("JOB_COMPLETION_INDEX", index).env("JOB_COMPLETIONS", "2").answer().stderr;
         assert!(told.contains("of 2, as JOB_COMPLETION_INDEX says"), "{told}");
     }
     let out = folder.path("out");
-    ends_well(&["merge", &out]);
+    doublehold(&["merge", &out]).ends(0);
     assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
     // Once more: the result of the first is no shard.
-    ends_well(&["merge", &out]);
+    doublehold(&["merge", &out]).ends(0);
     assert_eq!(folder.read("whole/runs.jsonl"), folder.read("out/runs.jsonl"));
 }
 
 #[test]
 fn what_cannot_be_merged_is_refused() {
-    let folder = Folder::new("unmerged");
-    let study = folder.study(&calm(TINY));
+    let folder = Folder::new();
+    folder.write("study.toml", calm(TINY));
     let shard = |number: &str, out: &str| {
-        ends_well(&["sweep", &study, "--shard", number, "--out", &folder.path(out)]);
+        folder.doublehold(&["sweep", "study.toml", "--shard", number, "--out", out]).ends(0);
     };
     shard("1/2", "a");
     shard("2/2", "b");
-    let merge = |shards: &[&str]| {
-        let shards: Vec<String> = shards.iter().map(|name| folder.path(name)).collect();
-        let merged = folder.path("merged");
-        let told =
-            refused(&[vec!["merge", "--out", &merged], shards.iter().map(String::as_str).collect()].concat());
-        assert!(!fs::exists(folder.path("merged/runs.jsonl")).expect("it can be asked"), "{told}");
-        told
-    };
-    assert!(merge(&["a"]).contains("of 2 shards, one is missing: 2"), "{}", merge(&["a"]));
     shard("1/1", "whole");
-    let told = merge(&["whole", "whole"]);
-    assert!(told.contains("whole/runs.jsonl`: they are of a whole study, and of no shard"), "{told}");
-    assert!(merge(&["nowhere"]).contains("cannot read the records"));
-    folder.study(&calm(TINY).replace("how often?", "how seldom?"));
+    folder.write("study.toml", calm(TINY).replace("how often?", "how seldom?"));
     shard("2/2", "other");
-    let told = merge(&["a", "other"]);
-    let line = "the study's text differs: line 2 is `question = \"how seldom?\"` in it and `question = \"how often?\"` in `";
-    assert!(told.contains(line) && told.contains("hint: sweep one text of the study"), "{told}");
-    fs::write(folder.path("a/runs.1-of-2.jsonl"), "{\"sweep\":99,\"program\":\"9.9.9\"}\n")
-        .expect("it is ours");
-    let told = merge(&["a", "b"]);
-    assert!(
-        told.contains("written by doublehold 9.9.9 as format 99 of records, and this program reads"),
-        "{told}"
+    fs::create_dir(folder.path("newer")).expect("the folder is ours");
+    folder.write("newer/runs.1-of-2.jsonl", "{\"sweep\":99,\"program\":\"9.9.9\"}\n");
+    let merges: [&[&str]; 5] = [&["a"], &["whole", "whole"], &["nowhere"], &["a", "other"], &["newer", "b"]];
+    let merges = merges.map(|shards| [&["merge", "--out", "merged"], shards].concat());
+    assert_text(
+        folder.refusals(&merges),
+        str![[r#"
+$ doublehold merge --out merged a
+error: cannot use the records `a/runs.1-of-2.jsonl`: of 2 shards, one is missing: 2
+hint: name them too; `--shard 2/2` makes one that was not swept, and `--partial` takes what there is
+
+$ doublehold merge --out merged whole whole
+error: cannot use the records `whole/runs.jsonl`: they are of a whole study, and of no shard
+hint: leave the file out; `doublehold report DIR DIR` makes one page of several sweeps
+
+$ doublehold merge --out merged nowhere
+error: cannot read the records `nowhere`: No such file or directory (os error 2)
+hint: name a folder that `doublehold sweep` wrote to
+
+$ doublehold merge --out merged a other
+error: cannot use the records `other/runs.2-of-2.jsonl`: they and `a/runs.1-of-2.jsonl` are not of one study: the study's text differs: line 2 is `question = "how seldom?"` in it and `question = "how often?"` in `a/runs.1-of-2.jsonl`
+hint: sweep one text of the study; or leave one of them out
+
+$ doublehold merge --out merged newer b
+error: cannot use the records `newer/runs.1-of-2.jsonl`: it was written by doublehold 9.9.9 as format 99 of records, and this program reads formats 1 to 2
+hint: use that version, or sweep again into another folder
+
+"#]],
     );
+    assert!(!folder.has("merged/runs.jsonl"));
 }
 
 #[test]
 fn records_of_another_study_are_left_alone() {
-    let folder = Folder::new("another");
-    let study = folder.study(&calm(TINY));
-    let out = folder.path("out");
-    ends_well(&["sweep", &study, "--out", &out]);
+    let folder = Folder::new();
+    let sweep = ["sweep", "study.toml", "--out", "out"];
+    folder.write("study.toml", calm(TINY));
+    folder.doublehold(&sweep).ends(0);
     let before = folder.read("out/runs.jsonl");
-    folder.study(&calm(TINY).replace("runs = 40", "runs = 41"));
-    let told = refused(&["sweep", &study, "--out", &out]);
-    assert!(told.contains("they are of another sweep: the study's text differs"), "{told}");
-    assert!(told.contains("hint: sweep into another folder with `--out DIR`"), "{told}");
+    folder.write("study.toml", calm(TINY).replace("runs = 40", "runs = 41"));
+    assert_text(
+        folder.refusals(&[sweep]),
+        str![[r#"
+$ doublehold sweep study.toml --out out
+1 cell of at most 41 runs each, 41 in all: about [TIME]
+error: cannot use the records `out/runs.jsonl`: they are of another sweep: the study's text differs: line 4 is `runs = 40` in it and `runs = 41` in this sweep
+hint: sweep into another folder with `--out DIR`, or remove this one
+
+"#]],
+    );
     assert_eq!(before, folder.read("out/runs.jsonl"));
     let damaged = before.replacen("\"grants\"", "\"grunts\"", 1) + "{}\n";
-    fs::write(folder.path("out/runs.jsonl"), damaged).expect("it is ours");
-    folder.study(&calm(TINY));
-    let told = refused(&["sweep", &study, "--out", &out]);
-    assert!(told.contains("line 2 is no batch: unknown field `grunts`"), "{told}");
-}
+    folder.write("out/runs.jsonl", damaged);
+    folder.write("study.toml", calm(TINY));
+    assert_text(
+        folder.refusals(&[sweep]),
+        str![[r#"
+$ doublehold sweep study.toml --out out
+1 cell of at most 40 runs each, 40 in all: about [TIME]
+error: cannot use the records `out/runs.jsonl`: line 2 is no batch: unknown field `grunts`, expected one of `cell`, `stratum`, `…
+hint: the file was changed: cut it off before that line and sweep again, or begin anew in another folder
 
-#[test]
-fn a_study_that_cannot_be_is_refused_with_its_line_and_a_way_out() {
-    let folder = Folder::new("refused");
-    let swept = |text: &str| {
-        let study = folder.study(text);
-        refused(&["sweep", &study, "--out", &folder.path("out")])
-    };
-    let with = |more: &str| swept(&format!("{TINY}{more}"));
-    let told = with("[grid]\n");
-    assert!(told.contains("line 9: the grid is empty"), "{told}");
-    let told = with("[grid]\n\"lock.ttl\" = []\n");
-    assert!(told.contains("line 10: the grid is empty: `lock.ttl` has no values"), "{told}");
-    let told = with("[grid]\n\"lock.tll\" = [\"1s\"]\n");
-    assert!(told.contains("line 10: unknown parameter `lock.tll` of design `single`"), "{told}");
-    assert!(told.contains("did you mean `lock.ttl`? Known are:"), "{told}");
-    for known in [
-        "  lock.ttl: a duration, \"4s\"\n",
-        "  lock.elapsed_check: true or false, false\n",
-        "  clients.rounds: a whole number, 2\n",
-        "  clients.work: a duration or a law, \"50ms..1.5s\"\n",
-        "  clocks.nodes.drift: a ratio, \"0/1\"\n",
-        "  weather.pause.for: a duration or a law, { median = \"3s\", sigma = \"2/2\" } and others\n",
-        "  network.delay: a duration or a law, \"1ms..5ms\"\n",
-        "  nodes.count: a whole number, 1\n",
-    ] {
-        assert!(told.contains(known), "{known} is not in {told}");
-    }
-    let told = with("[grid]\n\"lock.ttl\" = [\"1s\", \"0s\"]\n");
-    assert!(told.contains("line 10: design `single` with `lock.ttl = 0s`: `lock.ttl` is zero"), "{told}");
-    let told = with("[grid]\nlock.ttl = [\"1s\"]\n");
-    assert!(told.contains("write the whole name in quotes"), "{told}");
-    let told = with("[strata]\nkinds = [\"crash\"]\nfaults = 1\n");
-    assert!(told.contains("the weather has `pause`, and `strata.kinds` does not"), "{told}");
-    let told = with("[strata]\nkinds = [\"pause\", \"pause\"]\nfaults = 1\n");
-    assert!(told.contains("line 10: `strata.kinds` has `pause` twice"), "{told}");
-    let told = with("[strata]\nkinds = [\"pauze\"]\nfaults = 1\n");
-    assert!(told.contains("there is no fault `pauze`") && told.contains("did you mean `pause`?"), "{told}");
-    assert!(
-        swept(&TINY.replace("\"single\"\nlock = \"single\"", "\"a\"\nlock = \"sinlge\""))
-            .contains("did you mean `single`?")
-    );
-    assert!(swept("question = \"what?\"\n").contains("the study has no designs"));
-    assert!(refused(&["sweep", "witch-lock"]).ends_with("hint: did you mean `which-lock`?\n"));
-    assert!(refused(&["sweep", "mine"]).ends_with("and `article-locks`; a file's name ends in `.toml`\n"));
-    assert!(
-        !fs::exists(folder.path("out")).expect("it can be asked"),
-        "what is refused leaves nothing behind"
+"#]],
     );
 }
 
 #[test]
 fn a_grid_without_end_says_how_long_it_takes_and_does_not_begin() {
-    let folder = Folder::new("endless");
+    let folder = Folder::new();
     let values: Vec<String> = (1..=100).map(|value| format!("\"{value}ms\"")).collect();
     let keys =
         ["lock.ttl", "clients.retry", "network.delay", "clients.work", "weather.pause.every", "weather.for"];
     let axes: Vec<String> = keys.iter().map(|key| format!("\"{key}\" = [{}]\n", values.join(", "))).collect();
     let many = format!("{TINY}[grid]\n{}", axes.concat());
-    let study = folder.study(&many);
-    let told = refused(&["sweep", &study, "--out", &folder.path("out")]);
+    let study = folder.write("study.toml", many);
+    let told = doublehold(&["sweep", &study, "--out", &folder.path("out")]).refused();
     assert!(
         told.contains("1,000,000,000,000 cells of at most 40 runs each, 40,000,000,000,000 in all"),
         "{told}"
     );
     assert!(told.contains("years at") && told.contains("say `--yes`"), "{told}");
-    assert!(!fs::exists(folder.path("out")).expect("it can be asked"));
+    assert!(!folder.has("out"));
 }
 
 #[test]
 fn two_sweeps_do_not_write_to_one_file() {
-    let folder = Folder::new("locked");
-    let study = folder.study(&SMALL.replace("runs = 1100", "runs = 50000"));
+    let folder = Folder::new();
+    let study = folder.write("study.toml", SMALL.replace("runs = 1100", "runs = 50000"));
     let out = folder.path("out");
     let mut first = doublehold(&["sweep", &study, "--out", &out])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary starts");
-    while folder.lines("out/runs.jsonl") == 0 {
+    while lines(&folder, "out/runs.jsonl") == 0 {
         std::thread::sleep(Duration::from_millis(2));
     }
-    let told = refused(&["sweep", &study, "--out", &out]);
+    let told = doublehold(&["sweep", &study, "--out", &out]).refused();
     first.kill().expect("it runs");
     first.wait().expect("it was killed");
-    assert!(told.contains("another sweep is writing them"), "{told}");
+    assert_text(
+        folder.hidden(&told),
+        str![[r#"
+4 cells of at most 50,000 runs each, 200,000 in all: about [TIME]
+error: cannot use the records `[FOLDER]/out/runs.jsonl`: another sweep is writing them
+hint: wait for it, or sweep into another folder with `--out DIR`
+
+"#]],
+    );
 }
 
 /// One node has no replica that could be promoted, so this kind of fault cannot come.
 #[test]
 fn a_divided_sweep_plans_what_it_makes_and_is_finished_then() {
-    let folder = Folder::new("divided");
-    let study = folder.study(
+    let folder = Folder::new();
+    let study = folder.write(
+        "study.toml",
         r#"
 question = "how often?"
 runs = 40
@@ -366,7 +287,7 @@ lock = "single"
 "#,
     );
     let out = folder.path("out");
-    let told = ends_well(&["sweep", &study, "--out", &out, "--jobs", "1"]);
+    let told = doublehold(&["sweep", &study, "--out", &out, "--jobs", "1"]).ends(0).stderr;
     assert!(told.contains("1 cell of at most 620 runs each"), "{told}");
     let records = folder.read("out/runs.jsonl");
     let batches =
@@ -375,7 +296,7 @@ lock = "single"
         .map(|batch| ["stratum", "runs", "planned"].map(|key| batch[key].as_u64().unwrap_or(0)))
         .collect();
     assert_eq!(counts, [[0, 500, 537], [0, 37, 537], [1, 42, 42], [2, 0, 0]]);
-    ends_well(&["report", &out]);
+    doublehold(&["report", &out]).ends(0);
     let page = folder.read("out/report.md");
     assert!(page.contains("579 runs in all") && !page.contains("not finished"), "{page}");
     assert!(page.contains("| 1 promote | 0 % | 0 | cannot come |"), "{page}");

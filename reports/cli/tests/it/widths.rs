@@ -1,8 +1,7 @@
 //! Text fits the terminal that it is for, whatever command wrote it, and uses the room there is. Commands to be pasted
 //! and what files hold are left as they are.
 
-use std::fs;
-use std::process::Command;
+use crate::kit::{Ask, Folder};
 
 /// Requests are lost, so that some runs decide nothing.
 const UNDECIDED: &str = r#"
@@ -28,13 +27,10 @@ const PASTED: [&str; 4] = [": doublehold ", "      doublehold run ", "file: ", "
 
 #[test]
 fn no_line_is_wider_than_the_terminal_but_commands_and_files() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("undecided.toml"), UNDECIDED).expect("a file");
+    let folder = Folder::new();
+    folder.write("undecided.toml", UNDECIDED);
     let doublehold = |columns: usize, arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-        command.args(arguments).current_dir(folder.path());
-        command.env("COLUMNS", columns.to_string()).env("LC_ALL", "C.UTF-8");
-        String::from_utf8(command.output().expect("it starts").stdout).expect("UTF-8")
+        folder.doublehold(arguments).env("COLUMNS", columns.to_string()).answer().stdout
     };
     doublehold(80, &["run", "clock-jump", "--history", "jump.jsonl"]);
     let commands: [&[&str]; 12] = [

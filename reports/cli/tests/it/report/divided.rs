@@ -6,8 +6,9 @@ use doublehold_history::Predicate;
 use doublehold_statistics::{Confidence, Part, PartlyDecided, Scale, Stratified, Stratum, rate_words};
 use doublehold_sweeps::sweep::{Batch, PartialHeader, StudyHeader};
 
+use crate::kit::Folder;
 use crate::report::example;
-use crate::report::made::{Folder, batch, durations, header};
+use crate::report::made::{batch, durations, header};
 
 /// The header of a study with so many strata: no fault, one pause, two pauses.
 fn divided_into(strata: u32, designs: &[&str]) -> StudyHeader {

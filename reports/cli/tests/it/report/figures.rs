@@ -9,13 +9,13 @@ use doublehold_statistics::{
 };
 use serde_json::Value;
 
+use crate::kit::Folder;
 use crate::report::answers::{
     assert_answer, assert_differences, assert_over_grid, assert_overlaps, assert_rows, assert_strata,
 };
 use crate::report::case::{COLUMNS, Case, Counted, NAMES, RANKED, Rate};
 use crate::report::drawn::{Drawn, Letter, Part, Run};
 use crate::report::example;
-use crate::report::made::{Folder, stderr, stdout};
 use crate::report::numbers::table;
 use crate::report::ranks::{Apart, near};
 
@@ -276,7 +276,7 @@ fn assert_report(case: &Case, met: &mut Met) {
         folder.examples(&[example]);
     }
     let output = folder.report(&[]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
     let json: Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
     let (apart, shown, designs) = (case.apart(), case.shown(), case.drawn.designs as u64);
     met.apart += apart.values().map(Apart::len).sum::<usize>();
@@ -284,7 +284,7 @@ fn assert_report(case: &Case, met: &mut Met) {
     let has_line = |cell: &u64| case.drawn.parts.contains_key(cell) || shown.contains(&(cell / designs));
     let expected = (0..case.drawn.points * designs).filter(has_line);
     assert!(cells.iter().filter_map(|it| it["cell"].as_u64()).eq(expected), "the cells that have lines");
-    let mut reader = csv::Reader::from_path(folder.file("cells.csv")).expect("it was written");
+    let mut reader = csv::Reader::from_path(folder.path("cells.csv")).expect("it was written");
     let heading = reader.headers().expect("a heading").clone();
     let lines: Vec<csv::StringRecord> = reader.records().map(|line| line.expect("a line")).collect();
     assert_eq!(lines.len(), cells.len());
@@ -312,7 +312,7 @@ fn assert_report(case: &Case, met: &mut Met) {
         let order = assert_tables(case, point, (about, &html), &apart);
         assert_differences(case, &order, about, &apart);
         assert_overlaps(case, &order, about);
-        let terminal = stdout(&output);
+        let terminal = &output.stdout;
         let from = terminal.find(&format!("with lock.ttl = {value}\n")).unwrap_or(0);
         assert_rows(case, &order, &terminal[from..], &apart);
         if case.points().len() > 6 {

@@ -1,9 +1,6 @@
 //! Records that no sweep made: counts are chosen, so that a page can be compared with what was put in.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 use doublehold_history::Predicate;
 use doublehold_sweeps::records::Example;
@@ -11,26 +8,10 @@ use doublehold_sweeps::sweep::{
     AxisHeader, BATCH, Batch, DesignHeader, Durations, FORMAT, PredicateCount, StudyHeader, Sums, WeatherLine,
 };
 
-/// A folder of one test, gone when it ends.
-pub(crate) struct Folder(pub(crate) tempfile::TempDir);
+use crate::kit::{Answer, Ask, Folder, doublehold};
 
+/// Records in a folder, and the pages of them.
 impl Folder {
-    pub(crate) fn new() -> Folder {
-        Folder(tempfile::tempdir().expect("a temporary directory"))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.path().join(name)
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.file(name)).expect("it was written")
-    }
-
     /// Writes records: the header's line, and one for each batch, with the seeds that its place has.
     pub(crate) fn records(&self, header: &StudyHeader, batches: &[Batch]) -> &Folder {
         let mut text = serde_json::to_string(header).expect("JSON") + "\n";
@@ -38,41 +19,31 @@ impl Folder {
             let seed = header.first_seed(batch.stratum, batch.batch).unwrap_or(batch.seed);
             text += &(serde_json::to_string(&Batch { seed, ..batch.clone() }).expect("JSON") + "\n");
         }
-        fs::write(self.file("runs.jsonl"), text).expect("the folder is ours");
+        self.write("runs.jsonl", text);
         self
     }
 
     pub(crate) fn examples(&self, examples: &[Example]) -> &Folder {
         let lines = examples.iter().map(|it| serde_json::to_string(it).expect("JSON") + "\n");
-        fs::write(self.file("examples.jsonl"), lines.collect::<String>()).expect("the folder is ours");
+        self.write("examples.jsonl", lines.collect::<String>());
         self
     }
 
     /// Runs `report` on it.
-    pub(crate) fn report(&self, more: &[&str]) -> Output {
-        let path = self.path().to_string_lossy().into_owned();
-        report(&[&[path.as_str()], more].concat())
+    pub(crate) fn report(&self, more: &[&str]) -> Answer {
+        report(&[&[&*self.at().to_string_lossy()], more].concat())
     }
 
     /// Runs `report` on it, which has to succeed, and returns the page, with plain spaces before signs.
     pub(crate) fn page(&self) -> String {
-        let output = self.report(&[]);
-        assert!(output.status.success(), "{}", stderr(&output));
+        let answer = self.report(&[]);
+        assert_eq!(answer.status, Some(0), "{}", answer.stderr);
         self.read("report.html").replace('\u{a0}', " ")
     }
 }
 
-pub(crate) fn report(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.arg("report").args(arguments).stdin(Stdio::null()).output().expect("the program starts")
-}
-
-pub(crate) fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-pub(crate) fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+pub(crate) fn report(arguments: &[&str]) -> Answer {
+    doublehold(&["report"]).args(arguments).answer()
 }
 
 const WORLD: &str = "claim = \"made up\"\n\n[[clients]]\nname = \"c1\"\nprogram = [\"acquire\", \"work 1s\", \

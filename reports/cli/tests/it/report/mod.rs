@@ -18,7 +18,10 @@ use std::path::PathBuf;
 
 use doublehold_history::Predicate;
 use doublehold_sweeps::records::{Example, Shrinkage, TimedSentence};
-use made::{Folder, batch, header, report, stderr, stdout};
+use snapbox::str;
+
+use crate::kit::{Folder, assert_text};
+use crate::report::made::{batch, header, report};
 
 /// Two designs at three points, with an example. Pages of it are in `golden/`, to be read in review.
 fn small(folder: &Folder) {
@@ -124,8 +127,8 @@ fn the_same_records_give_the_same_bytes_wherever_they_are_written() {
     let (folder, other) = (Folder::new(), Folder::new());
     small(&folder);
     folder.page();
-    let second = folder.report(&["--out", &other.path().to_string_lossy()]);
-    assert!(second.status.success(), "{}", stderr(&second));
+    let second = folder.report(&["--out", &other.at().to_string_lossy()]);
+    assert_eq!(second.status, Some(0), "{}", second.stderr);
     for name in ["report.html", "report.md", "cells.csv", "cells.json"] {
         assert!(folder.read(name) == other.read(name), "{name}");
     }
@@ -136,10 +139,25 @@ fn plots_can_be_written_as_png() {
     let folder = Folder::new();
     folder.records(&header(&["a"], &[], 400), &[batch(0, 400, |_| (0, 0))]);
     let output = folder.report(&["--png"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    assert_text(
+        folder.hidden(&output.stdout),
+        str![[r#"
+[FOLDER]/report.html
+[FOLDER]/report.md
+[FOLDER]/cells.csv
+[FOLDER]/cells.json
+[FOLDER]/rates-1-1.png
+[FOLDER]/tradeoff-1.png
+
+Which of these made-up designs is it?
+  P2 rank  design  P2, valid overlap          P1, claim overlap          P4, data anomaly
+  1        a       0 of 400 (at most 0.75 %)  0 of 400 (at most 0.75 %)  0 of 400 (at most 0.75 %)
+
+"#]],
+    );
     for name in ["rates-1-1.png", "tradeoff-1.png"] {
-        assert!(stdout(&output).contains(name), "{}", stdout(&output));
-        assert_eq!(&fs::read(folder.file(name)).expect("it was written")[..4], b"\x89PNG");
+        assert_eq!(&fs::read(folder.path(name)).expect("it was written")[..4], b"\x89PNG");
     }
 }
 
@@ -148,12 +166,34 @@ fn the_terminal_shows_the_files_and_the_ranking() {
     let folder = Folder::new();
     small(&folder);
     let output = folder.report(&[]);
-    let text = stdout(&output).replace(&*folder.path().to_string_lossy(), "DIR");
-    let expected = "DIR/report.html\nDIR/report.md\nDIR/cells.csv\nDIR/cells.json\n\n\
-                    Which of these made-up designs is it?\n\nwith lock.ttl = 1s\n";
-    assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("\n  1        fenced  6.0 % (4.1 to 8.8 %)"), "{text}");
-    assert_eq!(stderr(&output), "");
+    assert_text(
+        folder.hidden(&output.stdout),
+        str![[r#"
+[FOLDER]/report.html
+[FOLDER]/report.md
+[FOLDER]/cells.csv
+[FOLDER]/cells.json
+
+Which of these made-up designs is it?
+
+with lock.ttl = 1s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        fenced  6.0 % (4.1 to 8.8 %)  6.0 % (4.1 to 8.8 %)  0 of 400 (at most 0.75 %)
+  1        plain   6.0 % (4.1 to 8.8 %)  6.0 % (4.1 to 8.8 %)  3.0 % (1.7 to 5.2 %)
+
+with lock.ttl = 2s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        plain   3.0 % (1.7 to 5.2 %)  3.0 % (1.7 to 5.2 %)  1.5 % (0.7 to 3.2 %)
+  1        fenced  3.0 % (1.7 to 5.2 %)  3.0 % (1.7 to 5.2 %)  0 of 400 (at most 0.75 %)
+
+with lock.ttl = 4s
+  P2 rank  design  P2, valid overlap     P1, claim overlap     P4, data anomaly
+  1        plain   1.5 % (0.7 to 3.2 %)  1.5 % (0.7 to 3.2 %)  0.8 % (0.3 to 2.2 %)
+  1        fenced  1.5 % (0.7 to 3.2 %)  1.5 % (0.7 to 3.2 %)  0 of 400 (at most 0.75 %)
+
+"#]],
+    );
+    assert_eq!(output.stderr, "");
 }
 
 #[test]
@@ -235,14 +275,14 @@ fn several_folders_make_one_page() {
     header.study = "another".to_owned();
     two.records(&header, &[batch(0, 500, |_| (1, 0))]);
     two.examples(&[example(0, "other")]);
-    let output = report(&[&*one.path().to_string_lossy(), &*two.path().to_string_lossy()]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = report(&[&*one.at().to_string_lossy(), &*two.at().to_string_lossy()]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
     let page = one.read("report.html");
     assert!(page.contains("Which of these made-up designs is it?") && page.contains("And what of another?"));
     assert!(page.contains("id=\"example-1-1\"") && page.contains("id=\"example-2-1\""));
     assert_eq!(page.matches("<img ").count(), 2, "each example has its picture");
     assert!(page.contains("doublehold report made-up another"));
-    assert!(!two.file("report.html").exists(), "the page is beside the first");
+    assert!(!two.has("report.html"), "the page is beside the first");
     let csv = one.read("cells.csv");
     assert_eq!(csv.lines().count(), 1 + 6 + 1);
     assert!(csv.lines().nth(7).is_some_and(|line| line.starts_with("another,0,other,,500,")), "{csv}");

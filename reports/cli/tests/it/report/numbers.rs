@@ -3,7 +3,8 @@
 use doublehold_history::Predicate;
 use doublehold_statistics::{Confidence, Paired, Scale, rate_words};
 
-use crate::report::made::{Folder, batch, header};
+use crate::kit::Folder;
+use crate::report::made::{batch, header};
 
 /// The order of columns.
 const COLUMNS: [Predicate; 6] =

@@ -10,8 +10,9 @@ use doublehold_sweeps::results::Results;
 use doublehold_sweeps::sweep::{Batch, StudyHeader, Sums};
 use serde_json::Value;
 
+use crate::kit::Folder;
 use crate::report::drawn::{Letter, counted};
-use crate::report::made::{Folder, batch, header};
+use crate::report::made::{batch, header};
 
 const NAMES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
 
@@ -116,7 +117,8 @@ fn pages_that_tell(header: &StudyHeader, pages: u64, made: impl Fn(u64) -> Vec<B
     let folder = Folder::new();
     for page in 0..pages {
         folder.records(header, &made(page));
-        let results = Results::read(&folder.file("runs.jsonl")).expect("they are as a sweep writes them");
+        let results =
+            Results::read(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
         corrected += u32::from(results.apart(&[0], &Predicate::ALL, Confidence::P95).count() > 0);
         let designs = 0..header.designs.len();
         let differ = |one: usize, other: usize, predicate| {
@@ -204,7 +206,7 @@ fn divided_designs_are_told_apart_by_all_that_is_compared_on_a_page() {
     let batches: Vec<Batch> = (0..16).flat_map(|cell| [of_stratum(cell, 0), of_stratum(cell, 1)]).collect();
     let folder = Folder::new();
     folder.records(&header, &batches);
-    let results = Results::read(&folder.file("runs.jsonl")).expect("they are as a sweep writes them");
+    let results = Results::read(&folder.at().join("runs.jsonl")).expect("they are as a sweep writes them");
     let points: Vec<u64> = (0..8).collect();
     let count = |points: &[u64], of: &[Predicate]| results.apart(points, of, Confidence::P95).count();
     assert_eq!(count(&[0], &[Predicate::P2]), 1);

@@ -6,7 +6,8 @@ use std::time::Instant;
 use doublehold_history::Predicate;
 use doublehold_sweeps::sweep::Batch;
 
-use crate::report::made::{Folder, batch, header};
+use crate::kit::Folder;
+use crate::report::made::{batch, header};
 
 /// What a page may have.
 const MOST: u64 = 5_000_000;
@@ -56,7 +57,7 @@ fn ten_thousand_cells_make_a_page_that_can_be_mailed() {
         let begin = Instant::now();
         let page = folder.page();
         let took = begin.elapsed();
-        let size = fs::metadata(folder.file("report.html")).expect("it was written").len();
+        let size = fs::metadata(folder.path("report.html")).expect("it was written").len();
         assert!(size < MOST, "{designs} designs over {axes:?}: {size} bytes");
         assert_eq!(folder.read("cells.csv").lines().count(), 10_001);
         assert!(page.contains("The whole grid</h2>"));

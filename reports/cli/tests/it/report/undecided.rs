@@ -1,9 +1,6 @@
 //! Runs that end before they decide, swept and reported: they leave a rate open, and a precision too.
 
-use std::fs;
-use std::process::Command;
-
-use crate::report::made::{Folder, stderr};
+use crate::kit::{Ask, Folder, json};
 
 /// Two clients, one of them cut off from the lock for seconds at a time, in runs that end too early for most to decide.
 const CUT_SHORT: &str = r#"
@@ -38,18 +35,15 @@ source = "made up"
 #[test]
 fn a_precision_is_not_reached_while_runs_are_undecided() {
     let folder = Folder::new();
-    fs::write(folder.file("world.toml"), CUT_SHORT).expect("the folder is ours");
+    folder.write("world.toml", CUT_SHORT);
     let study = "question = \"?\"\nruns = 2100\nprecision = { predicate = \"LV\", width = \"1/10\" }\n[[designs]]\n\
                  name = \"w\"\nscenario = \"world.toml\"\n";
-    fs::write(folder.file("study.toml"), study).expect("the folder is ours");
-    let mut sweep = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    sweep.args(["sweep", "study.toml", "--out", "."]).current_dir(folder.path());
-    let swept = sweep.output().expect("the program starts");
-    assert!(swept.status.success(), "{}", stderr(&swept));
+    folder.write("study.toml", study);
+    folder.doublehold(&["sweep", "study.toml", "--out", "."]).ends(0);
     let records = folder.read("runs.jsonl");
     assert_eq!(records.lines().count(), 1 + 5, "a header, and a batch in the second round too");
     folder.page();
-    let cells: serde_json::Value = serde_json::from_str(&folder.read("cells.json")).expect("JSON");
+    let cells = json(&folder.read("cells.json"));
     let rate = &cells["studies"][0]["cells"][0]["rates"]["LV"];
     assert!(rate["rate"].is_null() && rate["undecided"].as_u64() > Some(500), "{rate}");
     assert!(rate["high"].as_f64() > rate["low"].as_f64().map(|low| low + 0.2), "{rate}");

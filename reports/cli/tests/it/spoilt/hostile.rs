@@ -4,25 +4,31 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snapbox::str;
 
-use super::{DIVIDED, STUDY, doublehold, swept, told};
+use super::{DIVIDED, STUDY, swept};
+use crate::kit::{Ask, Folder, assert_text, command, shell};
 
 #[test]
 fn what_a_file_says_is_shown_and_not_obeyed() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
+    let folder = Folder::new();
     let header = r#"{"version":3,"scenario":"x","seed":1,"clients":["c1"],"nodes":["A"],"locks":["s"],"objects":["s"],"bounds":{"obtain_within_ns":null,"obtain_free_within_ns":null},"keys_watched":true}"#;
     let event = "{\"at\":1,\"type\":\"\\u001b]0;OWNED\\u0007\\u001b[2Jall hold\\u202e\",\"client\":0}";
-    fs::write(folder.path().join("history.jsonl"), format!("{header}\n{event}\n")).expect("it is ours");
-    let output = doublehold(&["judge", "history.jsonl"], folder.path());
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("not an event: unknown variant `\u{fffd}]0;OWNED"), "{told:?}");
+    folder.write("history.jsonl", format!("{header}\n{event}\n"));
+    let told = folder.doublehold(&["judge", "history.jsonl"]).refused();
     assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told:?}");
+    assert_text(
+        told,
+        str![[r#"
+error: cannot read history `history.jsonl`: line 2, column 72: not an event: unknown variant `�]0;OWNED��[2Jall hold�`, expected one of `acquire_started`, `granted`, `refused`, `acquire_unknown`, `deadline_passed`, `expiry_noticed`, `extended`, `extend_failed`, `release_called`, `release_returned`, `died`, `restarted`, `gave_up`, `clocks`, `read_done`, `write_sent`, `write_applied`, `write_refused`, `key_touched`, `unattributed`, `inconclusive`, `run_ended`
+hint: name a file that `run --history` wrote; scenarios/history/HISTORY.md describes each line
+
+"#]],
+    );
 }
 
 /// Clears the screen, sets a title, hides a line, turns the direction of writing.
@@ -30,9 +36,8 @@ const OBEYED: &str = "\u{1b}[2J\u{1b}]0;OWNED\u{7}\r\u{202e}";
 
 #[test]
 fn names_and_sentences_of_files_and_what_was_typed_are_shown_and_not_obeyed() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let write =
-        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("the folder is ours");
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| folder.write(name, text);
     let escaped: String = OBEYED.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
     let texts = ["claim", "source", "story", "id"].map(|key| format!("{key} = \"it {escaped}\"\n")).concat();
     let world = |host: &str, step: &str| {
@@ -49,14 +54,14 @@ fn names_and_sentences_of_files_and_what_was_typed_are_shown_and_not_obeyed() {
     write("host.toml", &world(&format!("c1{escaped}"), "release"));
     write("step.toml", &world("c1", &format!("release{escaped}")));
     write("raw.toml", &format!("claim = \"{OBEYED}\"\n"));
-    let obeyed = |text: &[u8]| String::from_utf8_lossy(text).contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']);
+    let obeyed = |text: &str| text.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']);
     let shown = |arguments: &[&str]| {
-        let output = doublehold(arguments, folder.path());
+        let output = folder.doublehold(arguments).answer();
         assert!(!obeyed(&output.stdout) && !obeyed(&output.stderr), "{arguments:?}: {output:?}");
         output
     };
-    assert!(shown(&["run", "mine.toml", "--plan", "mine.plan"]).status.success());
-    assert!(shown(&["replay", "mine.plan"]).status.success());
+    assert_eq!(shown(&["run", "mine.toml", "--plan", "mine.plan"]).status, Some(0));
+    assert_eq!(shown(&["replay", "mine.plan"]).status, Some(0));
     for file in ["mine.toml", &named, "host.toml", "step.toml", "raw.toml", "mine.plan", OBEYED] {
         for command in ["list", "run", "replay", "judge", "report", "merge", "sweep"] {
             shown(&[command, file]);
@@ -69,10 +74,9 @@ fn names_and_sentences_of_files_and_what_was_typed_are_shown_and_not_obeyed() {
 }
 
 /// Ends it if it has not ended by itself soon.
-fn ends_soon(arguments: &[&str], folder: &Path) -> Option<i32> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    let quiet = command.args(arguments).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = quiet.spawn().expect("the program starts");
+fn ends_soon(arguments: &[&str], folder: &Folder) -> Option<i32> {
+    let mut command = folder.doublehold(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(30) {
         if let Some(status) = child.try_wait().expect("it is ours") {
@@ -87,13 +91,13 @@ fn ends_soon(arguments: &[&str], folder: &Path) -> Option<i32> {
 
 #[test]
 fn nobody_waits_for_a_pipe_that_stands_where_a_file_should() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
+    let folder = Folder::new();
     let pipe = |name: &str| {
-        let path = folder.path().join(name);
+        let path = folder.at().join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is ours");
-        assert!(Command::new("mkfifo").arg(path).status().expect("it is there").success());
+        command("mkfifo").arg(path).ends(0);
     };
-    fs::write(folder.path().join("study.toml"), STUDY).expect("the folder is ours");
+    folder.write("study.toml", STUDY);
     ["records/runs.jsonl", "parts/runs.1-of-2.jsonl", "history.jsonl"].into_iter().for_each(pipe);
     for command in [
         &["report", "records"][..],
@@ -103,68 +107,82 @@ fn nobody_waits_for_a_pipe_that_stands_where_a_file_should() {
         &["judge", "history.jsonl"],
         &["judge", "records/runs.jsonl"],
     ] {
-        assert_eq!(ends_soon(command, folder.path()), Some(2), "{command:?}");
+        assert_eq!(ends_soon(command, &folder), Some(2), "{command:?}");
     }
 }
 
 #[test]
 fn a_link_in_a_folder_of_records_is_replaced_and_not_followed() {
     let (folder, _) = swept(DIVIDED);
-    let elsewhere = folder.path().join("precious");
+    let elsewhere = folder.at().join("precious");
     fs::write(&elsewhere, "mine").expect("the folder is ours");
     for name in ["report.html", "report.md", "cells.csv", "cells.json"] {
-        symlink(&elsewhere, folder.path().join("swept").join(name)).expect("the folder is ours");
+        symlink(&elsewhere, folder.at().join("swept").join(name)).expect("the folder is ours");
     }
-    let output = doublehold(&["report", "swept"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    folder.doublehold(&["report", "swept"]).ends(0);
     assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), "mine");
-    assert!(!folder.path().join("swept/report.html").is_symlink());
+    assert!(!folder.at().join("swept/report.html").is_symlink());
 }
 
 #[test]
 fn a_sweep_writes_nothing_where_links_in_its_folder_lead() {
     let (folder, _) = swept(STUDY);
-    let at = |name: &str| folder.path().join(name);
+    let at = |name: &str| folder.at().join(name);
     let link = |to: &str, name: &str| symlink(to, at(name)).expect("the folder is ours");
-    fs::write(at("precious"), "mine").expect("the folder is ours");
+    folder.write("precious", "mine");
     fs::create_dir(at("elsewhere")).expect("the folder is ours");
     link("../precious", "swept/examples.jsonl");
     link("../elsewhere", "swept/examples");
-    let output = doublehold(&["sweep", "study.toml", "--out", "swept"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    folder.doublehold(&["sweep", "study.toml", "--out", "swept"]).ends(0);
     assert!(fs::read_dir(at("swept/examples")).expect("it is there").count() > 0);
     assert_eq!(fs::read_dir(at("elsewhere")).expect("it is there").count(), 0);
 
     fs::create_dir(at("merged")).expect("the folder is ours");
     link("../precious", "merged/runs.jsonl");
-    let output = doublehold(&["merge", "swept", "--out", "merged"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    folder.doublehold(&["merge", "swept", "--out", "merged"]).ends(0);
 
     fs::create_dir(at("new")).expect("the folder is ours");
     link("../made", "new/runs.jsonl");
-    let output = doublehold(&["sweep", "study.toml", "--out", "new"], folder.path());
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        told(&output).contains("they are a link to another file\nhint: put the file itself there"),
-        "{}",
-        told(&output)
+    assert_text(
+        folder.refusals(&[["sweep", "study.toml", "--out", "new"]]),
+        str![[r#"
+$ doublehold sweep study.toml --out new
+4 cells of at most 1,100 runs each, 4,400 in all: about [TIME]
+error: cannot use the records `new/runs.jsonl`: they are a link to another file
+hint: put the file itself there, or sweep into another folder with `--out DIR`
+
+"#]],
     );
     assert!(!at("made").exists());
-    assert_eq!(fs::read_to_string(at("precious")).expect("it is there"), "mine");
+    assert_eq!(folder.read("precious"), "mine");
 }
 
 #[test]
 fn a_folder_without_a_name_is_none() {
     let (folder, _) = swept(DIVIDED);
-    for command in [
-        &["report", "swept", "--out", ""][..],
+    let refused: [&[&str]; 3] = [
+        &["report", "swept", "--out", ""],
         &["merge", "swept", "--out", ""],
         &["sweep", "study.toml", "--out", ""],
-    ] {
-        let output = doublehold(command, folder.path());
-        assert_eq!(output.status.code(), Some(2), "{command:?}");
-        assert!(told(&output).contains("a folder has a name\nhint: "), "{}", told(&output));
-    }
+    ];
+    assert_text(
+        folder.refusals(&refused),
+        str![[r#"
+$ doublehold report swept --out ''
+error: cannot write the report to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+$ doublehold merge swept --out ''
+error: cannot write records to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+$ doublehold sweep study.toml --out ''
+1 cell of at most 100 runs each, 100 in all: about [TIME]
+error: cannot write records to ``: a folder has a name
+hint: name a folder that you may write to, or one that is not there yet
+
+"#]],
+    );
 }
 
 /// A hundred million points, and four batches: a map of all would take 1.6 GB.
@@ -176,10 +194,7 @@ fn a_grid_that_was_hardly_begun_takes_little_memory() {
         json!([{ "key": "lock.ttl", "values": values }, { "key": "clients.retry", "values": values }]);
     lines.truncate(9);
     let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    fs::write(folder.path().join("swept/runs.jsonl"), text).expect("the folder is ours");
-    let program = env!("CARGO_BIN_EXE_doublehold");
-    let limited = format!("ulimit -v 1200000 && exec '{program}' report swept");
-    let output =
-        Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output().expect("a shell");
-    assert!(output.status.success(), "{}", told(&output));
+    folder.write("swept/runs.jsonl", text);
+    let limited = "ulimit -v 1200000 && exec \"$0\" report swept";
+    shell(limited, &[]).current_dir(folder.at()).ends(0);
 }

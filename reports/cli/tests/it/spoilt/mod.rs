@@ -4,11 +4,13 @@
 mod hostile;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, assert_text};
 
 /// Two designs at two points: four cells of three batches, the last of them short; and the same divided.
 const STUDY: &str = r#"
@@ -41,69 +43,52 @@ name = "one"
 lock = "single"
 "#;
 
-fn doublehold(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_doublehold"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("the program starts")
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// The records of each study, made once and in two shards: of those no examples are made, which take longest.
 static RECORDS: LazyLock<String> = LazyLock::new(|| records(STUDY));
 static DIVIDED_RECORDS: LazyLock<String> = LazyLock::new(|| records(DIVIDED));
 
 fn records(study: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    fs::write(folder.path().join("study.toml"), study).expect("the folder is ours");
+    let folder = Folder::new();
+    folder.write("study.toml", study);
     for arguments in [
         &["sweep", "study.toml", "--out", "swept", "--shard", "1/2"][..],
         &["sweep", "study.toml", "--out", "swept", "--shard", "2/2"],
         &["merge", "swept"],
     ] {
-        let output = doublehold(arguments, folder.path());
-        assert!(output.status.success(), "{}", told(&output));
+        folder.doublehold(arguments).ends(0);
     }
-    fs::read_to_string(folder.path().join("swept/runs.jsonl")).expect("it was written")
+    folder.read("swept/runs.jsonl")
 }
 
 /// A folder with the records of a study, which is called `study.toml` there, and their lines. Without examples.
-fn swept(study: &str) -> (tempfile::TempDir, Vec<Value>) {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    fs::write(folder.path().join("study.toml"), study).expect("the folder is ours");
+fn swept(study: &str) -> (Folder, Vec<Value>) {
+    let folder = Folder::new();
+    folder.write("study.toml", study);
     let text = if study == STUDY { &*RECORDS } else { &*DIVIDED_RECORDS };
-    fs::create_dir(folder.path().join("swept")).expect("the folder is ours");
-    fs::write(folder.path().join("swept/runs.jsonl"), text).expect("the folder is ours");
+    fs::create_dir(folder.at().join("swept")).expect("the folder is ours");
+    folder.write("swept/runs.jsonl", text);
     let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     (folder, lines)
 }
 
 /// Asserts that all commands that read records refuse these and say why. A sweep may say instead that they are of
 /// another sweep.
-fn assert_refused(folder: &Path, lines: &[Value], why: &str) {
+fn assert_refused(folder: &Folder, lines: &[Value], why: &str) {
     let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    let place = folder.join("spoilt");
-    fs::create_dir_all(&place).expect("the folder is ours");
-    fs::write(place.join("runs.jsonl"), &text).expect("the folder is ours");
+    fs::create_dir_all(folder.path("spoilt")).expect("the folder is ours");
+    folder.write("spoilt/runs.jsonl", &text);
     for command in [
         &["report", "spoilt"][..],
         &["merge", "spoilt", "--out", "merged"],
         &["sweep", "study.toml", "--out", "spoilt"],
     ] {
-        let output = doublehold(command, folder);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{command:?} with {why}: {told}");
+        let told = folder.doublehold(command).ends(2).stderr;
         let is_of_study = command[0] == "sweep" && told.contains("they are of another sweep");
         assert!(told.contains(why) || is_of_study, "{command:?} with {why}: {told}");
         assert!(told.contains("\nhint: "), "{told}");
     }
-    assert_eq!(
-        fs::read_to_string(place.join("runs.jsonl")).expect("it is there"),
-        text,
-        "{why}: it was left alone"
-    );
-    assert!(!place.join("report.html").exists() && !folder.join("merged/runs.jsonl").exists(), "{why}");
+    assert_eq!(folder.read("spoilt/runs.jsonl"), text, "{why}: it was left alone");
+    assert!(!folder.has("spoilt/report.html") && !folder.has("merged/runs.jsonl"), "{why}");
 }
 
 type Spoil = fn(&mut Vec<Value>);
@@ -177,7 +162,7 @@ fn a_spoilt_line_is_named_by_whoever_reads_it() {
     for (spoil, why) in spoilt {
         let mut lines = lines.clone();
         spoil(&mut lines);
-        assert_refused(folder.path(), &lines, why);
+        assert_refused(&folder, &lines, why);
     }
 }
 
@@ -230,7 +215,7 @@ fn a_batch_whose_numbers_cannot_be_is_named() {
     for (spoil, why) in spoilt {
         let mut lines = lines.clone();
         spoil(&mut lines[at]);
-        assert_refused(folder.path(), &lines, why);
+        assert_refused(&folder, &lines, why);
     }
 }
 
@@ -255,7 +240,7 @@ fn strata_that_do_not_fit_are_named() {
     for (spoil, why) in spoilt {
         let mut lines = lines.clone();
         spoil(&mut lines);
-        assert_refused(folder.path(), &lines, why);
+        assert_refused(&folder, &lines, why);
     }
 }
 
@@ -266,50 +251,67 @@ fn a_torn_last_line_is_told_by_a_merge_too() {
     // Cut in the middle; and whole in length, but not in what is in it, as after a power loss.
     let (last, before) = whole.split_last().expect("there are lines");
     for torn in [last[..100].to_owned(), "\0".repeat(99) + "\n"] {
-        fs::write(folder.path().join("swept/runs.jsonl"), before.concat() + &torn)
-            .expect("the folder is ours");
-        let output = doublehold(&["merge", "swept", "--out", "merged"], folder.path());
-        assert!(output.status.success(), "{}", told(&output));
-        assert!(told(&output).contains("runs.jsonl` ended in the middle of a line"), "{}", told(&output));
-        let merged = fs::read_to_string(folder.path().join("merged/runs.jsonl")).expect("it was written");
+        folder.write("swept/runs.jsonl", before.concat() + &torn);
+        let output = folder.doublehold(&["merge", "swept", "--out", "merged"]).ends(0);
+        assert!(output.stderr.contains("runs.jsonl` ended in the middle of a line"), "{}", output.stderr);
+        let merged = folder.read("merged/runs.jsonl");
         assert_eq!(merged.lines().count(), before.len());
-        let output = doublehold(&["report", "swept"], folder.path());
+        let output = folder.doublehold(&["report", "swept"]).answer();
         assert!(
-            output.status.success() && told(&output).contains("end in the middle of a line"),
+            output.status == Some(0) && output.stderr.contains("end in the middle of a line"),
             "{}",
-            told(&output)
+            output.stderr
         );
     }
 }
 
 #[test]
 fn partial_records_say_so_wherever_they_are_shown() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    fs::write(folder.path().join("study.toml"), STUDY).expect("the folder is ours");
-    let output = doublehold(&["sweep", "study.toml", "--out", "parts", "--shard", "2/3"], folder.path());
+    let folder = Folder::new();
+    folder.write("study.toml", STUDY);
+    let output = folder.doublehold(&["sweep", "study.toml", "--out", "parts", "--shard", "2/3"]).answer();
     // Twelve batches, four of them of 100 runs: 4,400 runs in thirds.
-    assert!(told(&output).contains("in this part: about"), "{}", told(&output));
-    let output = doublehold(&["merge", "parts", "--out", "merged"], folder.path());
-    assert_eq!(output.status.code(), Some(2));
-    assert!(told(&output).contains("of 3 shards, some are missing: 1 and 3\nhint: "), "{}", told(&output));
-    assert!(told(&output).contains("`--partial` takes what there is"), "{}", told(&output));
-    let output = doublehold(&["merge", "--partial", "parts", "--out", "merged"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
-    assert!(told(&output).contains("these records are partial: shard 2 of 3"), "{}", told(&output));
-    let output = doublehold(&["report", "merged"], folder.path());
-    assert!(
-        told(&output).contains("These are partial records, merged from shard 2 of 3:"),
-        "{}",
-        told(&output)
+    assert!(output.stderr.contains("in this part: about"), "{}", output.stderr);
+    assert_text(
+        folder.refusals(&[["merge", "parts", "--out", "merged"]]),
+        str![[r#"
+$ doublehold merge parts --out merged
+error: cannot use the records `parts/runs.2-of-3.jsonl`: of 3 shards, some are missing: 1 and 3
+hint: name them too; `--shard 1/3` makes one that was not swept, and `--partial` takes what there is
+
+"#]],
     );
-    let read =
-        |name: &str| fs::read_to_string(folder.path().join("merged").join(name)).expect("it was written");
+    let output = folder.doublehold(&["merge", "--partial", "parts", "--out", "merged"]).ends(0);
+    assert_text(
+        output.stderr,
+        str![[r#"
+these records are partial: shard 2 of 3
+
+"#]],
+    );
+    assert_text(
+        folder.doublehold(&["report", "merged"]).ends(0).stderr,
+        str![[r#"
+These are partial records, merged from shard 2 of 3: what the other runs came to is not in here.
+The sweep is not finished: these are 1,600 runs of the 4,400 that were planned.
+
+"#]],
+    );
+    let read = |name: &str| folder.read(&format!("merged/{name}"));
     assert!(
         read("report.html").contains("These are partial records")
             && read("cells.json").contains("\"is_partial\":true")
     );
-    let output = doublehold(&["sweep", "study.toml", "--out", "merged"], folder.path());
-    assert!(told(&output).contains("merged with `--partial`\nhint: "), "{}", told(&output));
+    assert_text(
+        folder.refusals(&[["sweep", "study.toml", "--out", "merged"]]),
+        str![[r#"
+$ doublehold sweep study.toml --out merged
+4 cells of at most 1,100 runs each, 4,400 in all: about [TIME]
+error: cannot use the records `merged/runs.jsonl`: they are a part of a study, merged with `--partial`
+hint: merge them again once all shards are finished, or sweep into another folder
+
+"#]],
+    );
 }
 
 /// Files that doublehold 0.1.0 wrote when shards were dealt out in turn: a whole study, and its two shards.
@@ -318,24 +320,29 @@ fn records_of_the_first_format_are_read_and_merged() {
     let kept = |name: &str| -> PathBuf {
         [env!("CARGO_MANIFEST_DIR"), "tests", "it", "spoilt", name].iter().collect()
     };
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let path = |name: &str| folder.path().join(name);
-    fs::create_dir_all(path("parts")).expect("the folder is ours");
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("parts")).expect("the folder is ours");
     for number in [1, 2] {
         let name = format!("{number}-of-2.jsonl");
-        fs::copy(kept(&format!("format-1.{name}")), path("parts").join(format!("runs.{name}")))
+        fs::copy(kept(&format!("format-1.{name}")), folder.path(&format!("parts/runs.{name}")))
             .expect("it is there");
     }
-    let output = doublehold(&["merge", "parts", "--out", "merged"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    folder.doublehold(&["merge", "parts", "--out", "merged"]).ends(0);
     let whole = fs::read_to_string(kept("format-1.jsonl")).expect("it is there");
-    assert_eq!(fs::read_to_string(path("merged/runs.jsonl")).expect("it was written"), whole);
-    let output = doublehold(&["report", "merged"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    assert_eq!(folder.read("merged/runs.jsonl"), whole);
+    folder.doublehold(&["report", "merged"]).ends(0);
     // A sweep divides otherwise now, so it does not go on.
     let header: Value = serde_json::from_str(whole.lines().next().expect("a header")).expect("JSON");
-    fs::write(path("old.toml"), header["text"].as_str().expect("a text")).expect("the folder is ours");
-    let output = doublehold(&["sweep", "old.toml", "--out", "parts", "--shard", "1/2"], folder.path());
-    assert_eq!(output.status.code(), Some(2));
-    assert!(told(&output).contains("the format is `1` in it and `2` in this sweep"), "{}", told(&output));
+    folder.write("old.toml", header["text"].as_str().expect("a text"));
+    let again = ["sweep", "old.toml", "--out", "parts", "--shard", "1/2"];
+    assert_text(
+        folder.refusals(&[again]),
+        str![[r#"
+$ doublehold sweep old.toml --out parts --shard 1/2
+2 cells of at most 1,100 runs each, 1,100 in this part: about [TIME]
+error: cannot use the records `parts/runs.1-of-2.jsonl`: they are of another sweep: the format is `1` in it and `2` in this sweep
+hint: sweep into another folder with `--out DIR`, or remove this one
+
+"#]],
+    );
 }
