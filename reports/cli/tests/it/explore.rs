@@ -250,7 +250,8 @@ fn a_search_that_is_stopped_says_what_it_found_and_how_to_go_on() {
     let both = format!("kill -INT {pid} && sleep 0.02 && kill -TERM {pid} || true");
     shell(&both, &[]).ends(0);
     let stopped = Answer::from(child.wait_with_output().expect("it ends"));
-    assert_eq!(stopped.status, Some(130), "{}", stopped.stderr);
+    // On a busy machine both are there when the program looks, and it cannot tell which came first.
+    assert!(matches!(stopped.status, Some(130 | 143)), "{:?}: {}", stopped.status, stopped.stderr);
     assert!(stopped.stdout.contains("\nSTOPPED after "), "{}", stopped.stdout);
     let line = stopped.stderr.lines().last().expect("a last line");
     let again =
