@@ -10,7 +10,7 @@ fn output_of(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 /// The names that the program's own help lists.
-fn subcommands() -> Vec<String> {
+pub(crate) fn subcommands() -> Vec<String> {
     let (_, help, _) = output_of(&["--help"]);
     let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
     let lines = list.lines().take_while(|line| !line.is_empty());
