@@ -1,8 +1,8 @@
 //! A row of a sweep: the counts of runs of one cell and one stratum.
 //!
-//! A line of the records is a row of some hundred runs; a cell's results are rows added up (`merge`). A figure that is to
-//! be counted is a field here: `add` counts it in a run, and `merge`, which names every field, does not compile before it
-//! says how two counts of it become one.
+//! A line of the records is a row of some hundred runs; a cell's results are rows added up (`merge`). A figure that is
+//! to be counted is a field here: `add` counts it in a run, and `merge`, which names every field, does not compile
+//! before it says how two counts of it become one.
 
 use std::collections::BTreeMap;
 
