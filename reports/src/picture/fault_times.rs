@@ -84,7 +84,24 @@ impl<'a> FaultTimes<'a> {
         let kills = |other: &FaultReport| match (&stop.fault.effect, &other.fault.effect) {
             (Effect::Pause { .. }, other) => other.kind().nature == Nature::Death,
             (Effect::Suspend { .. }, other) => matches!(other, Effect::PowerLoss { .. }),
-            _ => false,
+            (
+                Effect::Crash { .. }
+                | Effect::PowerLoss { .. }
+                | Effect::ClockStep { .. }
+                | Effect::ClockDrift { .. }
+                | Effect::ClockFreeze { .. }
+                | Effect::Cut { .. }
+                | Effect::Slow { .. }
+                | Effect::PacketDelay { .. }
+                | Effect::Loss { .. }
+                | Effect::ResetConnections { .. }
+                | Effect::FsyncLies { .. }
+                | Effect::DiskSnapshot { .. }
+                | Effect::DiskRollback { .. }
+                | Effect::Promote { .. }
+                | Effect::Follow { .. },
+                _,
+            ) => false,
         };
         let Some(began) = stop.from else { return false };
         stop.hosts.iter().filter_map(|host| self.stops.get(host)).any(|stops| {

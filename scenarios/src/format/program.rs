@@ -75,6 +75,11 @@ impl Things<'_> {
         let text = item.text()?.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let (lock, object) = (|| self.lock(word, rest.trim(), item), || self.object(word, rest.trim(), item));
+        // The words of the list and no others, so that one that is missing there cannot be read either.
+        let unknown = || item.must_be("a step of a program", &suggest::hint(word, &WORDS));
+        if !WORDS.contains(&word) {
+            return Err(unknown());
+        }
         Ok(match word {
             "work" => work(rest, item)?,
             "acquire" => Step::Acquire(lock()?),
@@ -84,7 +89,7 @@ impl Things<'_> {
             "write" => Step::Write(object()?),
             "extend" => Step::Extend(lock()?),
             "release" => Step::Release(lock()?),
-            _ => return Err(item.must_be("a step of a program", &suggest::hint(word, &WORDS))),
+            _ => return Err(unknown()),
         })
     }
 

@@ -228,6 +228,26 @@ pub enum Step {
     Release(LockId),
 }
 
+impl Step {
+    /// How long it takes of itself, if its length is stated.
+    pub fn law(&self) -> Option<&DelayLaw> {
+        match self {
+            Step::Work(law) => Some(law),
+            Step::Acquire(_) | Step::Try(_) | Step::Extend(_) | Step::Release(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn law_mut(&mut self) -> Option<&mut DelayLaw> {
+        match self {
+            Step::Work(law) => Some(law),
+            Step::Acquire(_) | Step::Try(_) | Step::Extend(_) | Step::Release(_) => None,
+            Step::Read(_) | Step::Check(_) | Step::Write(_) => None,
+        }
+    }
+}
+
 /// The quality of one direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSetup {

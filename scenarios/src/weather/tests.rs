@@ -173,7 +173,7 @@ impl Expected {
         let slots = ((mean * 16.0).ceil() as u32).next_power_of_two().max(32);
         self.lines.push((mean, slots, of_whom.clone()));
         let count = mean * RUNS as f64;
-        let is_stop = matches!(fault.effect, Effect::Pause { .. } | Effect::Suspend { .. });
+        let is_stop = fault.effect.kind().nature == Nature::Stop;
         let at_steps = weather.at_steps.as_f64();
         for (whom, chance) in &of_whom {
             let hosts: BTreeSet<String> = match ends(&fault.effect) {

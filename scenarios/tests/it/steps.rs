@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use doublehold_scenarios::fault::Fault;
-use doublehold_scenarios::when::{Mark, Nth, When};
+use doublehold_scenarios::when::{Mark, Nth, StepKind, When};
 use doublehold_scenarios::{Engine, Prepared, Searchable, SimEngine, Stepped, catalog};
 
 fn fault_at(step: &Nth) -> Fault {
@@ -34,8 +34,14 @@ fn every_sort_of_step_is_found() {
     let prepared = SimEngine.prepare(&catalog::load("quiet", &[]).unwrap()).unwrap();
     let sorts: BTreeSet<&str> = prepared.steps(1).iter().map(|step| step.event.step().as_str()).collect();
     let marks = [Mark::Acquire, Mark::Grant, Mark::Read, Mark::Check, Mark::Write, Mark::Release];
-    let wanted = ["send", "arrival", "command", "clock read", "timer", "boot"];
-    for sort in wanted.into_iter().chain(marks.map(Mark::as_str)) {
+    // Names every sort, so that a new one is not forgotten in the list.
+    let word = |sort: StepKind| match sort {
+        StepKind::Send | StepKind::Arrival | StepKind::Command | StepKind::ClockRead => sort.as_str(),
+        StepKind::Timer | StepKind::Boot | StepKind::Mark(_) => sort.as_str(),
+    };
+    use StepKind::{Arrival, Boot, ClockRead, Command, Send, Timer};
+    let wanted = [Send, Arrival, Command, ClockRead, Timer, Boot];
+    for sort in wanted.into_iter().chain(marks.map(StepKind::Mark)).map(word) {
         assert!(sorts.contains(sort), "no {sort} among {sorts:?}");
     }
 }

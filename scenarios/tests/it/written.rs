@@ -57,6 +57,28 @@ fn effect() -> impl Strategy<Value = Effect> {
     let chance = (0_u32..50, 50_u32..9_999).prop_map(|(n, d)| Probability::new(n, d).unwrap());
     let clock = select(vec![ClockKind::Wall, ClockKind::Monotonic, ClockKind::Boot]);
     let tell = proptest::option::of(vec(Just("M"), 0..=1).prop_map(|told| told.into_iter().collect()));
+    // Names every kind, so that a new one is not forgotten below.
+    fn _drawn(effect: &Effect) {
+        match effect {
+            Effect::Pause { .. }
+            | Effect::Suspend { .. }
+            | Effect::Crash { .. }
+            | Effect::PowerLoss { .. }
+            | Effect::ClockStep { .. }
+            | Effect::ClockDrift { .. }
+            | Effect::ClockFreeze { .. }
+            | Effect::Cut { .. }
+            | Effect::Slow { .. }
+            | Effect::PacketDelay { .. }
+            | Effect::Loss { .. }
+            | Effect::ResetConnections { .. }
+            | Effect::FsyncLies { .. }
+            | Effect::DiskSnapshot { .. }
+            | Effect::DiskRollback { .. }
+            | Effect::Promote { .. }
+            | Effect::Follow { .. } => (),
+        }
+    }
     prop_oneof![
         anyone().prop_map(|hosts| Effect::Pause { hosts }),
         anyone().prop_map(|hosts| Effect::Suspend { hosts }),
@@ -94,6 +116,18 @@ fn event() -> impl Strategy<Value = Event> {
     let node = select(vec!["M", "R1", "R2"]);
     let command = select(vec!["SET", "EVALSHA", "ROLE"]);
     let executed = (command, proptest::option::of(client()), proptest::option::of(node));
+    // Names every event, so that a new one is not forgotten below.
+    fn _drawn(event: &Event) {
+        match event {
+            Event::Mark { .. }
+            | Event::Executed { .. }
+            | Event::ClockRead { .. }
+            | Event::Timer { .. }
+            | Event::Boot { .. }
+            | Event::Sent { .. }
+            | Event::Received { .. } => (),
+        }
+    }
     prop_oneof![
         select(Mark::ALL.to_vec()).prop_map(|mark| Event::mark("c1", mark)),
         executed.prop_map(|(command, client, node)| Event::Executed {

@@ -14,6 +14,16 @@
 /// assert_eq!(ALL[0], Answer::No);
 /// ```
 ///
+/// Variants with fields are written as values:
+///
+/// ```
+/// use doublehold_words::every;
+///
+/// enum Shape { Line { length: u8 }, Point {} }
+///
+/// let all: [Shape; 2] = every!(Shape: Line { length: 1 }, Point {});
+/// ```
+///
 /// ```compile_fail
 /// # use doublehold_words::every;
 /// # enum Answer { Yes, No }
@@ -28,5 +38,13 @@ macro_rules! every {
             }
         }
         [$($name::$variant),+]
+    }};
+    ($name:ident: $($variant:ident { $($fields:tt)* }),+ $(,)?) => {{
+        const fn _knows(it: &$name) {
+            match it {
+                $($name::$variant { .. } => (),)+
+            }
+        }
+        [$($name::$variant { $($fields)* }),+]
     }};
 }

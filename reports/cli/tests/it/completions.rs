@@ -5,7 +5,7 @@ use snapbox::str;
 use crate::kit::{Ask, assert_text, doublehold};
 
 /// The names that the program's own help lists.
-fn subcommands() -> Vec<String> {
+pub(crate) fn subcommands() -> Vec<String> {
     let help = doublehold(&["--help"]).prints(0);
     let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
     let lines = list.lines().take_while(|line| !line.is_empty());

@@ -3,6 +3,11 @@
 
 use crate::kit::{Ask, Folder, doublehold};
 
+use doublehold_history::Predicate;
+use doublehold_sweeps::study::ready;
+
+use crate::completions::subcommands;
+
 #[test]
 fn the_readmes_picture_is_what_its_command_prints() {
     let readme = include_str!("../../../../README.md");
@@ -84,5 +89,34 @@ fn the_readme_says_which_rust_it_takes_and_whom_it_quotes() {
     assert!(readme.contains(&format!("Rust {rust} or later and a C compiler")), "{rust}");
     for source in ["martin.kleppmann.com/2016/02/08/", "antirez.com/news/101", "redis.io/docs/latest/"] {
         assert!(readme.contains(source), "{source}");
+    }
+}
+
+#[test]
+fn the_readme_names_every_command_and_every_study() {
+    let readme = include_str!("../../../../README.md");
+    for command in subcommands().iter().filter(|name| *name != "help") {
+        assert!(readme.contains(&format!("| `doublehold {command}")), "no row for `{command}`");
+    }
+    for study in ready() {
+        assert!(readme.contains(&format!("`{}`", study.name)), "nothing of `{}`", study.name);
+    }
+}
+
+#[test]
+fn every_document_that_lists_the_predicates_names_all() {
+    let documents = [
+        ("README.md", include_str!("../../../../README.md")),
+        ("ARCHITECTURE.md", include_str!("../../../../ARCHITECTURE.md")),
+        ("FORMAT.md", include_str!("../../../../scenarios/FORMAT.md")),
+        ("STUDIES.md", include_str!("../../../../scenarios/sweeps/STUDIES.md")),
+        ("SWEEPS.md", include_str!("../../../SWEEPS.md")),
+        ("JSON.md", include_str!("../../../JSON.md")),
+    ];
+    for (name, text) in documents {
+        let named =
+            |it: &Predicate| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == it.as_str());
+        let missing: Vec<Predicate> = Predicate::ALL.into_iter().filter(|it| !named(it)).collect();
+        assert!(missing.is_empty(), "{name} says nothing of {missing:?}");
     }
 }

@@ -95,11 +95,31 @@ impl Figures {
 
     /// Adds the runs of a stratum.
     fn add(&mut self, row: &Batch, each: f64) {
-        self.runs += row.runs;
-        self.panicked += row.panicked;
-        self.obtained.add(&row.obtained, each);
-        self.recovered.add(&row.recovered, each);
-        for (predicate, durations) in &row.overlaps {
+        // Names every count, so that a new one is not forgotten here; the others are for `of`, or in no figure.
+        let Batch {
+            cell: _,
+            stratum: _,
+            batch: _,
+            weight: _,
+            beyond: _,
+            planned: _,
+            seed: _,
+            runs,
+            predicates: _,
+            grants: _,
+            operated_ms: _,
+            obtained,
+            missed: _,
+            recovered,
+            overlaps,
+            faults: _,
+            panicked,
+        } = row;
+        self.runs += runs;
+        self.panicked += panicked;
+        self.obtained.add(obtained, each);
+        self.recovered.add(recovered, each);
+        for (predicate, durations) in overlaps {
             self.overlaps.entry(*predicate).or_default().add(durations, each);
         }
     }

@@ -232,7 +232,7 @@ impl<P: Stepped> Exploration<P> {
         let is_fixed = |law: &DelayLaw| matches!(law, DelayLaw::Fixed(_));
         let Scenario { link, links, nodes, clients, .. } = self.scenario();
         let mut links = links.iter().map(|(_, _, link)| link).chain([link]);
-        let works = |step: &Step| matches!(step, Step::Work(law) if !is_fixed(law));
+        let works = |step: &Step| step.law().is_some_and(|law| !is_fixed(law));
         links.any(|link| !is_fixed(&link.delay) || link.loss != Probability::NEVER)
             || !is_fixed(&nodes.fsync_time)
             || !is_fixed(&nodes.command_time)

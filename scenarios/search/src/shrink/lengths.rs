@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
-use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario, Step};
+use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 
@@ -76,10 +76,7 @@ impl Place {
             Place::Start(client) => {
                 scenario.clients[client].start.as_ref().map(|start| nanoseconds(offset(start)))
             }
-            Place::Work(client, step) => match &scenario.clients[client].program[step] {
-                Step::Work(law) => fixed(law),
-                _ => None,
-            },
+            Place::Work(client, step) => scenario.clients[client].program[step].law().and_then(fixed),
             Place::Retry(client) => fixed(&scenario.clients[client].retry),
             Place::ClockOffset(host) => Some(scenario.hosts[host].wall_offset_ns.unsigned_abs()),
             Place::ClockDrift(host) => Some(scenario.hosts[host].drift.0.unsigned_abs()),
@@ -140,7 +137,11 @@ impl Place {
                     set_offset(start, Duration::from_nanos(size));
                 }
             }
-            Place::Work(client, step) => scenario.clients[client].program[step] = Step::Work(law),
+            Place::Work(client, step) => {
+                if let Some(work) = scenario.clients[client].program[step].law_mut() {
+                    *work = law;
+                }
+            }
             Place::Retry(client) => scenario.clients[client].retry = law,
             Place::ClockOffset(host) => {
                 let offset = &mut scenario.hosts[host].wall_offset_ns;

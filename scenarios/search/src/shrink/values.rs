@@ -35,10 +35,7 @@ fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
     all.extend([&mut scenario.nodes.fsync_time, &mut scenario.nodes.command_time]);
     for client in &mut scenario.clients {
         all.push(&mut client.retry);
-        all.extend(client.program.iter_mut().filter_map(|step| match step {
-            Step::Work(law) => Some(law),
-            _ => None,
-        }));
+        all.extend(client.program.iter_mut().filter_map(Step::law_mut));
     }
     all
 }

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, Probability, RatePpb};
-use doublehold_words::{exact_duration, signed_duration};
+use doublehold_words::{every, exact_duration, signed_duration};
 
 use super::kind::{Kind, Nature, Reach, Slot};
 use super::way::Way;
@@ -134,25 +134,26 @@ impl Effect {
     /// One of each kind, in the order in which messages list them, with nothing filled in but defaults.
     pub fn prototypes() -> Vec<Effect> {
         let (hosts, way, by) = (Names::default, Way::default, Duration::ZERO);
-        vec![
-            Effect::Pause { hosts: hosts() },
-            Effect::Suspend { hosts: hosts() },
-            Effect::Crash { hosts: hosts() },
-            Effect::PowerLoss { hosts: hosts(), torn_tail: false },
-            Effect::ClockStep { hosts: hosts(), by_ns: 0 },
-            Effect::ClockDrift { hosts: hosts(), by: RatePpb(0) },
-            Effect::ClockFreeze { hosts: hosts(), clock: ClockKind::Wall },
-            Effect::Cut { way: way() },
-            Effect::Slow { way: way(), by },
-            Effect::PacketDelay { from: hosts(), to: hosts(), by },
-            Effect::Loss { way: way(), probability: Probability::NEVER },
-            Effect::ResetConnections { from: hosts(), to: hosts() },
-            Effect::FsyncLies { hosts: hosts() },
-            Effect::DiskSnapshot { hosts: hosts() },
-            Effect::DiskRollback { hosts: hosts() },
-            Effect::Promote { host: hosts(), tell: None, rewrite_config: true },
-            Effect::Follow { hosts: hosts(), master: String::new(), rewrite_config: true },
-        ]
+        every!(Effect:
+            Pause { hosts: hosts() },
+            Suspend { hosts: hosts() },
+            Crash { hosts: hosts() },
+            PowerLoss { hosts: hosts(), torn_tail: false },
+            ClockStep { hosts: hosts(), by_ns: 0 },
+            ClockDrift { hosts: hosts(), by: RatePpb(0) },
+            ClockFreeze { hosts: hosts(), clock: ClockKind::Wall },
+            Cut { way: way() },
+            Slow { way: way(), by },
+            PacketDelay { from: hosts(), to: hosts(), by },
+            Loss { way: way(), probability: Probability::NEVER },
+            ResetConnections { from: hosts(), to: hosts() },
+            FsyncLies { hosts: hosts() },
+            DiskSnapshot { hosts: hosts() },
+            DiskRollback { hosts: hosts() },
+            Promote { host: hosts(), tell: None, rewrite_config: true },
+            Follow { hosts: hosts(), master: String::new(), rewrite_config: true },
+        )
+        .into()
     }
 
     /// All kinds, in the order in which messages list them.

@@ -133,7 +133,14 @@ fn counted(runs: &[Summary], place: Batch) -> Batch {
         overlaps: overlaps.into_iter().map(|(predicate, ns)| (predicate, durations(&ns))).collect(),
         faults,
         panicked: runs.iter().filter(|run| run.panicked.is_some()).count() as u64,
-        ..place
+        // All others are named too, so that a new count is not forgotten here.
+        cell: place.cell,
+        stratum: place.stratum,
+        batch: place.batch,
+        weight: place.weight,
+        beyond: place.beyond,
+        planned: place.planned,
+        seed: place.seed,
     }
 }
 

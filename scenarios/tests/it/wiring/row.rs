@@ -91,6 +91,9 @@ pub(crate) fn read(text: &str, sets: &[(&str, &str)]) -> Result<Scenario, String
 /// Runs a scenario with changes, and keeps everything of it.
 pub(crate) fn run(text: &str, sets: &[(&str, &str)], seed: u64) -> Seen {
     let scenario = read(text, sets).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
+    // A plan that lost anything would be another run.
+    let written = scenario.checked().unwrap_or_else(|error| panic!("{sets:?}, written: {error}"));
+    assert!(written == scenario, "{sets:?} reads as another scenario once it is written");
     Seen::new(SimEngine.prepare(&scenario).expect("it was read from a file").run_traced(seed))
 }
 
