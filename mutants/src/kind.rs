@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use doublehold::check::{
-    BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, Registry, SimEnv, Switches,
+    BoxLock, ConfigError, Descriptor, Lock, LockKind, NodeName, Nodes, SimEnv, Switches,
 };
 
-type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> Result<BoxLock, ConfigError> + Send + Sync>;
+type Build = Arc<dyn Fn(SimEnv, Vec<NodeName>) -> BoxLock + Send + Sync>;
 
 /// A kind of lock.
 #[derive(Clone)]
@@ -26,22 +26,10 @@ impl Kind {
         nodes: Nodes,
         build: impl Fn(SimEnv, Vec<NodeName>) -> L + Send + Sync + 'static,
     ) -> Kind {
-        Kind { name, nodes, build: Arc::new(move |env, nodes| Ok(BoxLock::new(build(env, nodes)))) }
+        Kind { name, nodes, build: Arc::new(move |env, nodes| BoxLock::new(build(env, nodes))) }
     }
 
-    /// A lock that ships, with switches set as `choose` sets them: for bugs that a switch is.
-    pub fn shipped(
-        name: &'static str,
-        nodes: Nodes,
-        lock: &'static str,
-        choose: fn(Switches) -> Switches,
-    ) -> Kind {
-        let chosen = choose(Switches::new());
-        let build = move |env, nodes| Registry::builtin().build(lock, env, nodes, &chosen);
-        Kind { name, nodes, build: Arc::new(build) }
-    }
-
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -53,7 +41,7 @@ impl LockKind<SimEnv> for Kind {
     }
 
     fn build(&self, env: SimEnv, nodes: Vec<NodeName>, _: &Switches) -> Result<BoxLock, ConfigError> {
-        (self.build)(env, nodes)
+        Ok((self.build)(env, nodes))
     }
 }
 
