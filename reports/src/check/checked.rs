@@ -22,7 +22,7 @@ pub struct Checked {
     pub lock: &'static str,
     /// The seeds that were run.
     pub seeds: RangeInclusive<Seed>,
-    /// How often each predicate came to what.
+    /// The counts of each predicate.
     pub tally: Tally,
     /// The run from the first seed from which anything was violated, or the lock panicked.
     pub bad: Option<BadRun>,
@@ -31,18 +31,18 @@ pub struct Checked {
 /// A run in which something was violated.
 #[derive(Clone, Debug)]
 pub struct BadRun {
-    /// What happened.
+    /// The run.
     pub report: Report,
     /// The same for people: picture, verdicts, evidence, and how to see it again.
     pub text: String,
     /// The files that hold this text, and the run's plan.
     pub files: Vec<PathBuf>,
-    /// What was taken away to get here, in a world with weather.
+    /// The shrinking that led here, in a world with weather.
     pub shrunk: Option<Shrunk>,
 }
 
 impl Checked {
-    /// How often a predicate came to what.
+    /// The counts of a predicate.
     pub fn count(&self, predicate: Predicate) -> Count {
         self.tally.of(predicate)
     }

@@ -54,7 +54,7 @@ const NEVERS: [(&str, &[&str], &str); 8] = [
     ("scenarios/src/run/recorder.rs", &["doublehold_sim", "crate::run::engine"], OF_ENGINES),
 ];
 
-/// What is around a lock in a run asks a stage or a witness, so that a second engine can have it too.
+/// The code around a lock in a run asks a stage or a witness, so that a second engine can have it too.
 const OF_ENGINES: &str = "what any engine can have names none";
 
 /// The files of each folder of [`NEVERS`] that name what they must not.

@@ -229,7 +229,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// How long it takes of itself, if its length is stated.
+    /// Its length, if it states one.
     pub fn law(&self) -> Option<&DelayLaw> {
         match self {
             Step::Work(law) => Some(law),

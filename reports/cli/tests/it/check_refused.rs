@@ -1,4 +1,4 @@
-//! What `doublehold check` refuses before the first run.
+//! Refusals of `doublehold check` before its first run.
 
 use snapbox::str;
 

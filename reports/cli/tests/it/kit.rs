@@ -49,7 +49,7 @@ pub(crate) fn shell(line: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a program said, and how it ended.
+/// The output of a program, and its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// None if a signal ended it.
@@ -65,7 +65,7 @@ impl From<Output> for Answer {
     }
 }
 
-/// What tests expect of a command.
+/// The ways in which tests run a command.
 pub(crate) trait Ask {
     /// Runs it to its end, whatever that is.
     fn answer(&mut self) -> Answer;

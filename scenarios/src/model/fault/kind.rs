@@ -52,7 +52,7 @@ pub enum Reach<'a> {
         from: &'a mut Names,
         /// The other side.
         to: &'a mut Names,
-        /// Whether the way back is struck as well; `None` where it is no matter of choice.
+        /// Set if the way back is struck as well; `None` where a fault leaves no choice.
         both_ways: Option<&'a mut bool>,
     },
 }

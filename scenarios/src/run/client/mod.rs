@@ -1,4 +1,4 @@
-//! What is around a lock in a run: the client's program, the boundary to the code under test, and the resource.
+//! The surroundings of a lock in a run: the client's program, the boundary to the code under test, and the resource.
 //!
 //! Nothing here knows what executes the run: that is behind a [`stage`].
 

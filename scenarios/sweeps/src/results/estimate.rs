@@ -58,7 +58,7 @@ impl Cell {
 }
 
 impl Batch {
-    /// How likely a run is to be of this stratum.
+    /// The chance that a run is of this stratum.
     pub fn weight(&self) -> f64 {
         self.weight.unwrap_or(1.0)
     }

@@ -208,7 +208,7 @@ fn mark(digits: &mut String, place: u64) {
 }
 
 impl PredicateCount {
-    /// How many seeds are kept to choose an example from.
+    /// The number of seeds that are kept to choose an example from.
     pub const SEEDS: usize = 16;
 
     /// Adds the count of later runs, whose first seed is given.
