@@ -12,7 +12,6 @@ mod own_outside;
 mod own_weather;
 mod own_world;
 mod own_wrong_release;
-#[cfg(feature = "proptest")]
 mod property;
 mod second_engine;
 mod sentences;

@@ -5,6 +5,7 @@
 
 mod allowed;
 mod documents;
+mod features;
 mod rules;
 mod walls;
 
