@@ -26,9 +26,6 @@ pub(crate) struct Area {
     /// Of the tests `it`, which have a module for each subject, those that are asked where no hint says which.
     #[serde(default)]
     pub(crate) modules: Vec<String>,
-    /// Further arguments for cargo, such as a feature that the code is behind.
-    #[serde(default)]
-    pub(crate) cargo: Vec<String>,
 }
 
 impl Area {

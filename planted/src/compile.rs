@@ -1,6 +1,6 @@
 //! Builds the tests of a planted tree, and finds the faults that do not compile.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,21 +9,8 @@ use serde::Deserialize;
 
 use crate::tree::Tree;
 
-/// The packages in which faults are planted, or whose tests are asked.
-const OURS: [&str; 9] = [
-    "doublehold",
-    "doublehold-cli",
-    "doublehold-lockimpl",
-    "doublehold-pages",
-    "doublehold-scenarios",
-    "doublehold-search",
-    "doublehold-statistics",
-    "doublehold-sweeps",
-    "doublehold-words",
-];
-
-/// The test binaries that are to be built, by the further arguments that cargo needs for them.
-pub(crate) type Wanted<'a> = BTreeMap<&'a [String], BTreeSet<&'a str>>;
+/// The packages that ask for all features, so that what has no faults in it is the same in every build, and stays built.
+const ALL_FEATURES: [&str; 2] = ["--package=doublehold", "--package=doublehold-cli"];
 
 /// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +20,6 @@ pub(crate) struct Binary {
     pub(crate) path: PathBuf,
     /// The folder of its package, in which cargo runs it.
     pub(crate) folder: PathBuf,
-    /// The further arguments with which cargo built it: with other features it is another one of the same name.
-    pub(crate) arguments: Vec<String>,
 }
 
 /// The outcome of a build.
@@ -78,37 +63,20 @@ struct Span {
     is_primary: bool,
 }
 
-/// Builds these test binaries.
+/// Builds these test binaries: `package:lib` or `package:NAME`.
 ///
 /// # Errors
 ///
 /// If cargo does not run, or the code does not compile for another reason than a fault.
-pub(crate) fn build(tree: &Tree, target: &Path, wanted: &Wanted<'_>) -> Result<Built> {
-    let mut binaries = Vec::new();
-    for (arguments, tests) in wanted {
-        match built(tree, target, arguments, tests)? {
-            Built::Tests(some) => binaries.extend(some),
-            broken @ Built::Broken(_) => return Ok(broken),
-        }
+pub(crate) fn build(tree: &Tree, target: &Path, tests: &BTreeSet<&str>) -> Result<Built> {
+    if tests.is_empty() {
+        return Ok(Built::Tests(Vec::new()));
     }
-    Ok(Built::Tests(binaries))
-}
-
-fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str>) -> Result<Built> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(&tree.root).env("CARGO_TARGET_DIR", target);
-    cargo.args(["test", "--no-run", "--locked", "--message-format=json"]).args(arguments);
-    let mut set = |package: &str, value: &str| {
-        cargo.arg("--config").arg(format!("profile.dev.package.{package}.{value}"));
-    };
-    // Code without faults is optimised: it is built once, and tests take a fraction of the time.
-    for package in ["doublehold-sim", "doublehold-sim-redis", "doublehold-history"] {
-        set(package, "opt-level=1");
-    }
-    // Nobody debugs these; what others wrote stays as it is, and need not be built again.
-    for package in OURS {
-        set(package, "debug=0");
-    }
+    // Nobody debugs these.
+    cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
+    cargo.args(["test", "--no-run", "--locked", "--message-format=json"]).args(ALL_FEATURES);
     let mut options = BTreeSet::new();
     for name in tests {
         let (package, target) =
@@ -124,7 +92,7 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
         match (line.reason.as_str(), line.message) {
             ("compiler-message", Some(message)) if message.level == "error" => errors.push(message),
             ("compiler-artifact", _) => {
-                binaries.extend(binary(line.target, line.manifest_path, line.executable, arguments))
+                binaries.extend(binary(line.target, line.manifest_path, line.executable))
             }
             _ => {}
         }
@@ -142,18 +110,13 @@ fn built(tree: &Tree, target: &Path, arguments: &[String], tests: &BTreeSet<&str
     Ok(Built::Broken(broken))
 }
 
-fn binary(
-    target: Option<Target>,
-    manifest: Option<PathBuf>,
-    path: Option<PathBuf>,
-    arguments: &[String],
-) -> Option<Binary> {
+fn binary(target: Option<Target>, manifest: Option<PathBuf>, path: Option<PathBuf>) -> Option<Binary> {
     let (target, folder, path) = (target?, manifest?.parent()?.to_owned(), path?);
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
     let manifest: toml::Table = manifest.parse().ok()?;
     let package = manifest.get("package")?.get("name")?.as_str()?;
     let of = if target.kind.iter().any(|kind| kind == "test") { target.name.as_str() } else { "lib" };
-    Some(Binary { name: format!("{package}:{of}"), path, folder, arguments: arguments.to_vec() })
+    Some(Binary { name: format!("{package}:{of}"), path, folder })
 }
 
 /// The faults in whose text an error is; if it is in none, those in whose switches it is; if in none of these, those

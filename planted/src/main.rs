@@ -32,7 +32,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use crate::areas::Area;
-use crate::compile::{Binary, Built, Wanted};
+use crate::compile::{Binary, Built};
 use crate::fault::Fault;
 use crate::hunt::{Outcome, hunt};
 use crate::noticed::Hint;
@@ -101,9 +101,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let asks = |fault: usize, binary: &Binary, test: Option<&str>| {
         let area = &areas[owners[fault]];
         let is_of = |test: &str| test.split("::").next().is_some_and(|module| area.has(module));
-        area.tests.contains(&binary.name)
-            && area.cargo == binary.arguments
-            && (!binary.name.ends_with(":it") || test.is_none_or(is_of))
+        area.tests.contains(&binary.name) && (!binary.name.ends_with(":it") || test.is_none_or(is_of))
     };
     let hopeful = left(&faults, &outcomes, &broken);
     outcomes.extend(hunt::remembered(&faults, &hopeful, &binaries, asks, &hints)?);
@@ -114,7 +112,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         outcomes.extend(hunt(&faults, &others, &binaries, asks, &root.join("target/planted"))?);
     }
     for number in broken {
-        // With other features it may not compile, and was noticed without.
+        // In another binary it may not compile, and was noticed in the first.
         if !matches!(outcomes.get(&number), Some(Outcome::Noticed { .. })) {
             outcomes.insert(number, Outcome::NotBuilt);
         }
@@ -160,31 +158,26 @@ fn hinted<'a>(
     owners: &[usize],
     faults: &[Fault],
     hints: &BTreeMap<String, Hint>,
-) -> Wanted<'a> {
-    let mut wanted = Wanted::new();
+) -> BTreeSet<&'a str> {
+    let mut wanted = BTreeSet::new();
     for (fault, owner) in faults.iter().zip(owners) {
         let Some(Hint::Test { name, .. }) = hints.get(&fault.name()) else { continue };
         let is_of = |binary: &&String| name.split(' ').next() == Some(binary.as_str());
         let binary = areas[*owner].tests.iter().find(is_of);
-        wanted.entry(&areas[*owner].cargo).or_default().extend(binary.map(String::as_str));
+        wanted.extend(binary.map(String::as_str));
     }
-    wanted.retain(|_, tests| !tests.is_empty());
     wanted
 }
 
 /// All binaries that the areas of these faults ask for.
-fn of_areas<'a>(areas: &'a [Area], owners: &[usize], faults: &[usize]) -> Wanted<'a> {
-    let mut wanted = Wanted::new();
-    for area in faults.iter().map(|number| &areas[owners[*number]]) {
-        wanted.entry(&area.cargo).or_default().extend(area.tests.iter().map(String::as_str));
-    }
-    wanted
+fn of_areas<'a>(areas: &'a [Area], owners: &[usize], faults: &[usize]) -> BTreeSet<&'a str> {
+    faults.iter().flat_map(|number| areas[owners[*number]].tests.iter().map(String::as_str)).collect()
 }
 
 /// These test binaries with all faults in them, but for those that do not compile, which are added to `broken`.
 fn built(
     root: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &BTreeSet<&str>,
     faults: &[Fault],
     broken: &mut BTreeSet<usize>,
 ) -> Result<Vec<Binary>> {

@@ -66,7 +66,8 @@ pub(crate) fn plant(from: &Path, to: &Path, faults: &[Fault], chosen: &BTreeSet<
         if crates.contains(file) {
             bytes.extend(SWITCH.replace("COUNT", &faults.len().to_string()).bytes());
         }
-        put(&to.join(file), &bytes)?;
+        let is_as_it_was = here.is_empty() && !crates.contains(file);
+        put(&to.join(file), &bytes, is_as_it_was.then_some(&source))?;
     }
     clear(to, &files.iter().map(|file| to.join(file)).collect())?;
     Ok(Tree { root: to.to_owned(), planted })
@@ -95,15 +96,21 @@ fn clear(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file unless it is as it was: cargo builds anew by the times of files.
-fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file unless it is as it was: cargo builds anew by the times of files. So a new one that has no faults, and never
+/// had any, also takes the time of the project's, `of`: what somebody built of that will do.
+fn put(path: &Path, bytes: &[u8], of: Option<&Path>) -> Result<()> {
+    let is_new = !path.exists();
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(of) = of.filter(|_| is_new) {
+        fs::File::options().write(true).open(path)?.set_modified(fs::metadata(of)?.modified()?)?;
+    }
+    Ok(())
 }
 
 struct Writer<'a> {
