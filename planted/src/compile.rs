@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::tree::Tree;
 
-/// The packages that ask for all features, so that what has no faults in it is the same in every build, and stays built.
+/// The packages that ask for all features: what has no faults in it is the same in every build, and stays built.
 const ALL_FEATURES: [&str; 2] = ["--package=doublehold", "--package=doublehold-cli"];
 
 /// A test binary.

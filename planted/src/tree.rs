@@ -96,8 +96,8 @@ fn clear(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file unless it is as it was: cargo builds anew by the times of files. So a new one that has no faults, and never
-/// had any, also takes the time of the project's, `of`: what somebody built of that will do.
+/// Writes a file unless it is as it was: cargo builds anew by the times of files. So a new one that has no faults, and
+/// never had any, also takes the time of the project's, `of`: what somebody built of that will do.
 fn put(path: &Path, bytes: &[u8], of: Option<&Path>) -> Result<()> {
     let is_new = !path.exists();
     if fs::read(path).is_ok_and(|old| old == bytes) {
