@@ -128,7 +128,8 @@ pub enum WhyError {
 /// use doublehold_search::why::why;
 ///
 /// let scenario = catalog::load("clock-jump", &[])?;
-/// let why = why((&SimEngine, &LeanEngine), &scenario, Seed(1), None, std::num::NonZeroUsize::MIN)?;
+/// let threads = std::thread::available_parallelism()?;
+/// let why = why((&SimEngine, &LeanEngine), &scenario, Seed(1), None, threads)?;
 /// let step = why.points.iter().position(|point| point.happened.join("").contains("wall clock stepped by +10 s"));
 /// let step = step.expect("it struck");
 /// assert_eq!((why.points[step - 1].same, why.points[step].same), (0, 100));
