@@ -52,5 +52,5 @@ pub use model::{cast, fault, scenario, when};
 pub use report::Report;
 pub use run::{
     Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared,
-    PreparedSim, Searchable, SimEngine, SimEnv, Stepped, TakesLocks,
+    PreparedSim, Searchable, SimEngine, SimEnv, Stepped, TakesLocks, WorldEngine,
 };

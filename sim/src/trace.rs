@@ -166,7 +166,7 @@ pub(crate) struct Trace {
 
 /// What of a run is kept, besides the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub enum Keep {
     /// Nothing.
     Hash,
     /// Every event.

@@ -123,12 +123,12 @@ pub struct World {
 impl World {
     /// An empty world. Hosts added to it are linked to each other by `links`.
     pub fn new(seed: Seed, links: LinkSpec) -> World {
-        World::build(seed, links, Keep::Hash)
+        World::keeping(seed, links, Keep::Hash)
     }
 
     /// The same, keeping the trace: see [`World::take_trace`].
     pub fn traced(seed: Seed, links: LinkSpec) -> World {
-        World::build(seed, links, Keep::Events)
+        World::keeping(seed, links, Keep::Events)
     }
 
     /// The same, keeping what a picture of the run needs as well: see [`World::take_capture`].
@@ -155,10 +155,10 @@ impl World {
     /// assert_eq!(hash, run(World::new(Seed(1), links)).0);
     /// ```
     pub fn captured(seed: Seed, links: LinkSpec) -> World {
-        World::build(seed, links, Keep::Everything)
+        World::keeping(seed, links, Keep::Everything)
     }
 
-    fn build(seed: Seed, links: LinkSpec, keep: Keep) -> World {
+    pub(crate) fn keeping(seed: Seed, links: LinkSpec, keep: Keep) -> World {
         let kernel = Kernel::shared(seed, links, keep);
         let names = BTreeSet::new();
         let mut world = World { kernel, names, over: false, stays_on_its_thread: PhantomData };

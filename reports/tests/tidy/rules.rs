@@ -86,7 +86,7 @@ pub(crate) fn errors_sections(source: &Source) -> Vec<String> {
     silent.map(|at| format!("line {}: no `# Errors` section", at + 1)).collect()
 }
 
-/// A function ends at the first line that closes a brace as far left as it began.
+/// A function ends at the first line that closes a brace as far left as it began. One of a trait may have no body.
 pub(crate) fn long_functions(source: &Source) -> Vec<String> {
     let lines: Vec<&str> = source.text.lines().collect();
     let begins = |line: &str| {
@@ -109,7 +109,11 @@ pub(crate) fn long_functions(source: &Source) -> Vec<String> {
         let indent = lines[at].len() - lines[at].trim_start().len();
         let close = format!("{}}}", " ".repeat(indent));
         let length = lines[at..].iter().position(|line| *line == close).map_or(0, |end| end + 1);
-        if length > FUNCTION_LINES && !lines[at].ends_with(';') {
+        let has_body = lines[at..]
+            .iter()
+            .find(|line| line.ends_with(['{', ';']))
+            .is_some_and(|line| line.ends_with('{'));
+        if length > FUNCTION_LINES && has_body {
             long.push(format!("line {}: a function of {length} lines", at + 1));
         }
     }
@@ -213,6 +217,12 @@ mod tests {
             format!("impl A {{\n    pub fn f() {{\n{}    }}\n}}\n", "        g();\n".repeat(lines))
         };
         finds(long_functions, &function(69), &function(68));
+        let declared =
+            format!("trait A {{\n    fn f(\n        a: B,\n    );\n{}}}\n", "    fn g();\n".repeat(99));
+        assert_eq!(
+            long_functions(&source(&format!("{declared}fn h() {{\n    {{\n    }}\n}}\n"))),
+            [] as [String; 0]
+        );
     }
 
     #[test]

@@ -15,8 +15,9 @@ mod tests;
 
 pub use engine::check::PrepareError;
 pub use engine::env::{Connection, SimEnv};
+pub use engine::prepared::PreparedSim;
 pub(crate) use engine::signal::Signal;
-pub use engine::sim::{LeanEngine, OwnLocks, PreparedSim, SimEngine};
+pub use engine::sim::{LeanEngine, OwnLocks, SimEngine, WorldEngine};
 pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped, TakesLocks};
 pub use lean::LeanConnection;
 

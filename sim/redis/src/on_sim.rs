@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doublehold_sim::{DelayLaw, Host, HostId, SimStream, WallTime};
+use doublehold_sim::{DelayLaw, Host, HostId, HostLike, WallTime};
 
 use crate::config::{BootError, NodeConfig};
 use crate::core::{Peer, WallMicros};
@@ -32,17 +32,17 @@ pub enum RunError {
 
 /// A simulated host as a node sees it.
 #[derive(Clone)]
-pub struct SimMachine {
-    host: Host,
+pub struct SimMachine<H = Host> {
+    host: H,
     /// Which host each name means, for replication.
     names: Arc<BTreeMap<String, HostId>>,
     command_time: DelayLaw,
 }
 
-impl SimMachine {
+impl<H: HostLike> SimMachine<H> {
     /// The machine of `host`. `names` says which host a master's name means; `command_time` is how long each command
     /// keeps the node busy.
-    pub fn new(host: Host, names: Arc<BTreeMap<String, HostId>>, command_time: DelayLaw) -> SimMachine {
+    pub fn new(host: H, names: Arc<BTreeMap<String, HostId>>, command_time: DelayLaw) -> SimMachine<H> {
         SimMachine { host, names, command_time }
     }
 
@@ -61,10 +61,10 @@ impl SimMachine {
 }
 
 /// A node, and the operator beside it.
-impl Process for Desk {
+impl<H: HostLike> Process<H::Stream> for Desk<H> {
     type Unknown = UnknownOrder;
 
-    fn serve(self, stream: SimStream, peer: Peer, address: String) -> impl Future<Output = ()> + Send {
+    fn serve(self, stream: H::Stream, peer: Peer, address: String) -> impl Future<Output = ()> + Send {
         self.node.serve(stream, peer, address)
     }
 
@@ -77,8 +77,8 @@ impl Process for Desk {
     }
 }
 
-impl Machine for SimMachine {
-    type Stream = SimStream;
+impl<H: HostLike> Machine for SimMachine<H> {
+    type Stream = H::Stream;
 
     fn wall(&self) -> WallMicros {
         WallMicros(self.host.clocks().wall.0.div_euclid(1000))
@@ -100,7 +100,7 @@ impl Machine for SimMachine {
         self.host.spawn(task);
     }
 
-    async fn connect(&self, host: &str, port: u16) -> io::Result<SimStream> {
+    async fn connect(&self, host: &str, port: u16) -> io::Result<H::Stream> {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no host is named `{host}`"));
         let to = *self.names.get(host).ok_or_else(unknown)?;
         Ok(self.host.connect(to, port).await?)

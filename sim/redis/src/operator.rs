@@ -21,7 +21,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use doublehold_sim::{Host, HostId};
+use doublehold_sim::{HostId, HostLike};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::node::Node;
@@ -139,15 +139,15 @@ impl Operator {
 
 /// The operator at work beside one process of the node.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct Desk<H: HostLike> {
     pub(crate) operator: Operator,
-    pub(crate) host: Host,
-    pub(crate) node: Node<SimMachine>,
+    pub(crate) host: H,
+    pub(crate) node: Node<SimMachine<H>>,
     pub(crate) names: Arc<BTreeMap<String, HostId>>,
     pub(crate) port: u16,
 }
 
-impl Desk {
+impl<H: HostLike> Desk<H> {
     /// Does what it is told for as long as the process lives; ends at a signal that is no order.
     pub(crate) async fn obey(self) -> UnknownOrder {
         self.tell_all();
@@ -225,7 +225,7 @@ impl Desk {
 
     /// One try, if the order still stands once there is a connection: that can take its time. What was sent before the
     /// try was given up may still arrive: the next one repeats it, which does no harm.
-    async fn typed_into(&self, node: HostId, commands: &[String], stands: impl Fn() -> bool) -> bool {
+    async fn typed_into(&self, node: HostId, commands: &[String], stands: impl Fn() -> bool + Send) -> bool {
         let until = self.host.clocks().monotonic.after(TRY_LIMIT);
         let typed = self.host.race(self.type_into(node, commands, stands), until).await;
         matches!(typed, Ok(Ok(())))
@@ -235,7 +235,7 @@ impl Desk {
         &self,
         node: HostId,
         commands: &[String],
-        stands: impl Fn() -> bool,
+        stands: impl Fn() -> bool + Send,
     ) -> io::Result<()> {
         let mut stream = BufReader::new(self.host.connect(node, self.port).await?);
         if !stands() {

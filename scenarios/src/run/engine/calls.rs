@@ -18,7 +18,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use doublehold_history::{CallId, ClientId};
-use doublehold_sim::SimStream;
+use doublehold_sim::StreamLike;
 use doublehold_sim_redis::resp::RequestBuffer;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
@@ -142,8 +142,8 @@ impl Sieve {
 ///
 /// The driver is told that bytes are taken when the network has taken them, so that it feels the network's
 /// back-pressure.
-pub(crate) struct CallStream {
-    network: SimStream,
+pub(crate) struct CallStream<S> {
+    network: S,
     recorder: Recorder,
     /// Whose requests these are, if they carry no labels: of the call whose code runs on this client while they are
     /// written.
@@ -157,16 +157,16 @@ pub(crate) struct CallStream {
     known: usize,
 }
 
-impl CallStream {
+impl<S: StreamLike> CallStream<S> {
     /// For a driver whose requests are labelled.
-    pub(crate) fn new(network: SimStream, recorder: Recorder) -> CallStream {
+    pub(crate) fn new(network: S, recorder: Recorder) -> CallStream<S> {
         let (unsent, requests) = (Vec::new(), VecDeque::new());
         let sieve = Sieve::default();
         CallStream { network, recorder, unlabelled: None, sieve, unsent, requests, known: 0 }
     }
 
     /// For a driver that is in the hands of somebody's own code, which labels nothing.
-    pub(crate) fn unlabelled(network: SimStream, recorder: Recorder, client: ClientId) -> CallStream {
+    pub(crate) fn unlabelled(network: S, recorder: Recorder, client: ClientId) -> CallStream<S> {
         CallStream { unlabelled: Some(client), ..CallStream::new(network, recorder) }
     }
 
@@ -213,7 +213,7 @@ impl CallStream {
     }
 }
 
-impl AsyncWrite for CallStream {
+impl<S: StreamLike> AsyncWrite for CallStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         this.look_at(bytes.get(this.known..).unwrap_or_default())?;
@@ -237,7 +237,7 @@ impl AsyncWrite for CallStream {
     }
 }
 
-impl AsyncRead for CallStream {
+impl<S: StreamLike> AsyncRead for CallStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -14,7 +14,7 @@ use doublehold_lockimpl::{
     BootTime, DeadlinePassed, Env, MonotonicTime, NodeName, RedisRs, Task, WallTime, connection_config,
     connection_info,
 };
-use doublehold_sim::{Host, SimStream};
+use doublehold_sim::{Host, HostLike};
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
@@ -32,8 +32,8 @@ pub(crate) const REDIS_PORT: u16 = 6379;
 
 /// What a lock on a simulated client sees of the world.
 #[derive(Clone)]
-pub struct SimEnv {
-    pub(in crate::run) host: Host,
+pub struct SimEnv<H = Host> {
+    pub(in crate::run) host: H,
     client: ClientId,
     cast: Arc<Cast>,
     recorder: Recorder,
@@ -42,30 +42,38 @@ pub struct SimEnv {
     pub(in crate::run) drivers: Drivers,
 }
 
-impl SimEnv {
+impl<H: HostLike> SimEnv<H> {
     /// The environment of a client on its host; `cast` says which host each name means.
     pub(crate) fn new(
-        host: Host,
+        host: H,
         client: ClientId,
         cast: Arc<Cast>,
         recorder: Recorder,
         driver: Driver,
-    ) -> SimEnv {
+    ) -> SimEnv<H> {
         SimEnv { host, client, cast, recorder, driver, drivers: Drivers::default() }
     }
 }
 
 /// A connection to a simulated node, through whichever driver the run has.
-#[derive(Clone)]
-pub struct Connection(Driven);
+pub struct Connection<H: HostLike = Host>(Driven<H>);
 
-#[derive(Clone)]
-enum Driven {
+enum Driven<H: HostLike> {
     RedisRs(CallConnection),
-    Lean(LeanConnection),
+    Lean(LeanConnection<H>),
 }
 
-impl ConnectionLike for Connection {
+// Derived, it would ask for streams that can be cloned.
+impl<H: HostLike> Clone for Connection<H> {
+    fn clone(&self) -> Connection<H> {
+        Connection(match &self.0 {
+            Driven::RedisRs(connection) => Driven::RedisRs(connection.clone()),
+            Driven::Lean(connection) => Driven::Lean(connection.clone()),
+        })
+    }
+}
+
+impl<H: HostLike> ConnectionLike for Connection<H> {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         match &mut self.0 {
             Driven::RedisRs(connection) => connection.req_packed_command(cmd),
@@ -93,9 +101,9 @@ impl ConnectionLike for Connection {
     }
 }
 
-impl Env for SimEnv {
-    type Conn = Connection;
-    type Stream = SimStream;
+impl<H: HostLike> Env for SimEnv<H> {
+    type Conn = Connection<H>;
+    type Stream = H::Stream;
 
     async fn wall(&self) -> WallTime {
         clocks::wall(self.host.wall().await)
@@ -156,12 +164,12 @@ impl Env for SimEnv {
         handle
     }
 
-    async fn stream(&self, host: &str, port: u16) -> io::Result<SimStream> {
+    async fn stream(&self, host: &str, port: u16) -> io::Result<H::Stream> {
         let to = self.cast.world(host).map_err(|unknown| io::Error::new(io::ErrorKind::NotFound, unknown))?;
         self.host.connect(to, port).await.map_err(io::Error::from)
     }
 
-    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection> {
+    async fn connect(&self, node: &NodeName) -> redis::RedisResult<Connection<H>> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let recorder = self.recorder.clone();
         if self.driver == Driver::Lean {
@@ -176,7 +184,7 @@ impl Env for SimEnv {
     }
 }
 
-impl RedisRs for SimEnv {
+impl<H: HostLike> RedisRs for SimEnv<H> {
     async fn multiplexed(&self, node: &NodeName) -> redis::RedisResult<MultiplexedConnection> {
         let stream = self.stream(node.as_str(), REDIS_PORT).await?;
         let stream = CallStream::unlabelled(stream, self.recorder.clone(), self.client);

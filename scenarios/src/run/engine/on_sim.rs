@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, ClockKind, NodeId, Reading, TrueNs};
 use doublehold_lockimpl::MonotonicTime;
-use doublehold_sim::{DelayLaw, Host, HostId, WorldObserver};
+use doublehold_sim::{DelayLaw, HostId, HostLike, IncomingLike, ObserverLike, StreamLike};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, Peer, StoppedScript};
 
 use super::env::SimEnv;
@@ -21,7 +21,7 @@ use crate::run::clocks;
 use crate::run::keys::attribution::ConnectionNumber;
 use crate::run::recorder::{Recorder, Sent};
 
-impl Stage for SimEnv {
+impl<H: HostLike> Stage for SimEnv<H> {
     fn restarts(&self) -> u32 {
         self.host.restarts()
     }
@@ -53,18 +53,18 @@ impl Stage for SimEnv {
 }
 
 /// The world's observer.
-pub(in crate::run) struct SimWitness {
-    world: WorldObserver,
+pub(in crate::run) struct SimWitness<O> {
+    world: O,
     cast: Arc<Cast>,
 }
 
-impl SimWitness {
-    pub(in crate::run) fn new(world: WorldObserver, cast: Arc<Cast>) -> SimWitness {
+impl<O: ObserverLike> SimWitness<O> {
+    pub(in crate::run) fn new(world: O, cast: Arc<Cast>) -> SimWitness<O> {
         SimWitness { world, cast }
     }
 }
 
-impl Witness for SimWitness {
+impl<O: ObserverLike> Witness for SimWitness<O> {
     fn now(&self) -> TrueNs {
         clocks::true_time(self.world.true_time())
     }
@@ -74,11 +74,7 @@ impl Witness for SimWitness {
     }
 
     fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then) {
-        let (world, host) = (self.world.clone(), self.cast.in_world(host));
-        self.world.spawn(async move {
-            world.clock_reaches(host, clocks::simulated(clock), reading_ns).await;
-            then();
-        });
+        self.world.when(self.cast.in_world(host), clocks::simulated(clock), reading_ns, then);
     }
 
     fn keeps(&self, bytes: u64) {
@@ -95,15 +91,15 @@ fn client_on(cast: &Cast, host: HostId) -> Option<ClientId> {
 }
 
 /// One node's link to the recorder and to the trace, where faults wait for commands.
-pub(in crate::run) struct NodeObserver {
-    host: Host,
+pub(in crate::run) struct NodeObserver<H> {
+    host: H,
     node: NodeId,
     cast: Arc<Cast>,
     recorder: Recorder,
 }
 
-impl NodeObserver {
-    pub(in crate::run) fn new(host: Host, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> NodeObserver {
+impl<H: HostLike> NodeObserver<H> {
+    pub(in crate::run) fn new(host: H, node: NodeId, cast: Arc<Cast>, recorder: Recorder) -> NodeObserver<H> {
         NodeObserver { host, node, cast, recorder }
     }
 
@@ -113,7 +109,7 @@ impl NodeObserver {
     }
 }
 
-impl Observer for NodeObserver {
+impl<H: HostLike> Observer for NodeObserver<H> {
     /// What a replica applies and what a node loads was executed elsewhere, or before: no fault waits for it.
     fn executed(&self, origin: Origin, command: &'static str) {
         if let Origin::Client { peer, .. } = origin {
@@ -141,7 +137,12 @@ impl Observer for NodeObserver {
 }
 
 /// Serves what the lock protects, to every client that connects, for as long as the process lives.
-pub(in crate::run) async fn serve_resource(host: Host, cast: Arc<Cast>, store: Store, recorder: Recorder) {
+pub(in crate::run) async fn serve_resource<H: HostLike>(
+    host: H,
+    cast: Arc<Cast>,
+    store: Store,
+    recorder: Recorder,
+) {
     let mut incoming = host.listen(resource::PORT);
     loop {
         let stream = incoming.accept().await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
-use doublehold_sim::{DelayLaw, HostId, HostSpec, LinkSpec, WallTime, World};
+use doublehold_sim::{DelayLaw, HostId, HostLike, HostSpec, LinkSpec, WallTime, WorldLike};
 use doublehold_sim_redis::core::CoreConfig;
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
@@ -28,28 +28,28 @@ use crate::run::recorder::Recorder;
 pub(in crate::run) const EPOCH: i64 = 1_767_225_600_000_000_000;
 
 /// The hosts of a scenario, ready to be added to a world.
-pub(in crate::run) struct Hosts {
+pub(in crate::run) struct Hosts<H: HostLike> {
     cast: Arc<Cast>,
     driver: Driver,
     names: Arc<BTreeMap<String, HostId>>,
-    hosts: Vec<(HostSpec, Process)>,
+    hosts: Vec<(HostSpec, Process<H>)>,
 }
 
 /// What runs on a host.
-enum Process {
+enum Process<H: HostLike> {
     Node { node: NodeId, config: Box<NodeConfig>, command_time: DelayLaw },
     Resource(ResourceSetup),
-    Client { client: ClientId, program: Arc<Program<SimEnv>> },
+    Client { client: ClientId, program: Arc<Program<SimEnv<H>>> },
 }
 
-impl Hosts {
+impl<H: HostLike> Hosts<H> {
     /// The hosts of a scenario, whose locks are of this kind and speak to nodes through `driver`.
     pub(in crate::run) fn of(
         scenario: &Scenario,
         cast: &Arc<Cast>,
-        kind: &Arc<dyn LockKind<SimEnv>>,
+        kind: &Arc<dyn LockKind<SimEnv<H>>>,
         driver: Driver,
-    ) -> Hosts {
+    ) -> Hosts<H> {
         let hosts = || scenario.hosts.iter().zip((0..).map(HostIndex));
         let hosts = hosts()
             .map(|(host, index)| (spec(scenario, host), process(scenario, cast, kind, index)))
@@ -67,7 +67,11 @@ impl Hosts {
     }
 
     /// Adds every host with its process, in the scenario's order. What the clients do is to be closed with the run.
-    pub(in crate::run) fn populate(&self, world: &mut World, recorder: &Recorder) -> Vec<Arc<Job<SimEnv>>> {
+    pub(in crate::run) fn populate(
+        &self,
+        world: &mut impl WorldLike<Host = H>,
+        recorder: &Recorder,
+    ) -> Vec<Arc<Job<SimEnv<H>>>> {
         let mut jobs = Vec::new();
         for ((spec, process), index) in self.hosts.iter().zip((0..).map(HostIndex)) {
             let (spec, recorder) = (spec.clone(), recorder.clone());
@@ -89,7 +93,7 @@ impl Hosts {
 
     fn add_node(
         &self,
-        world: &mut World,
+        world: &mut impl WorldLike<Host = H>,
         spec: HostSpec,
         node: NodeId,
         config: &NodeConfig,
@@ -121,7 +125,7 @@ impl Hosts {
 
     fn add_resource(
         &self,
-        world: &mut World,
+        world: &mut impl WorldLike<Host = H>,
         spec: HostSpec,
         setup: &ResourceSetup,
         recorder: Recorder,
@@ -132,10 +136,10 @@ impl Hosts {
 
     fn add_client(
         &self,
-        world: &mut World,
+        world: &mut impl WorldLike<Host = H>,
         spec: HostSpec,
         client: ClientId,
-        job: Arc<Job<SimEnv>>,
+        job: Arc<Job<SimEnv<H>>>,
         recorder: Recorder,
     ) -> HostId {
         let (cast, driver) = (self.cast.clone(), self.driver);
@@ -159,7 +163,12 @@ fn spec(scenario: &Scenario, host: &HostSetup) -> HostSpec {
     }
 }
 
-fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> Process {
+fn process<H: HostLike>(
+    scenario: &Scenario,
+    cast: &Cast,
+    kind: &Arc<dyn LockKind<SimEnv<H>>>,
+    index: HostIndex,
+) -> Process<H> {
     match cast.member(index) {
         Member::Node(node) => Process::Node {
             node,
@@ -173,7 +182,11 @@ fn process(scenario: &Scenario, cast: &Cast, kind: &Arc<dyn LockKind<SimEnv>>, i
     }
 }
 
-fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: HostIndex) -> NodeConfig {
+fn node_config<H: HostLike>(
+    scenario: &Scenario,
+    kind: &Arc<dyn LockKind<SimEnv<H>>>,
+    index: HostIndex,
+) -> NodeConfig {
     let persistence = match scenario.nodes.persistence {
         Persistence::None => NodePersistence::None,
         Persistence::Everysec => NodePersistence::AofEverysec,
@@ -189,12 +202,12 @@ fn node_config(scenario: &Scenario, kind: &Arc<dyn LockKind<SimEnv>>, index: Hos
     NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
 }
 
-fn program(
+fn program<H: HostLike>(
     scenario: &Scenario,
     host: HostIndex,
     client: ClientId,
-    kind: Arc<dyn LockKind<SimEnv>>,
-) -> Program<SimEnv> {
+    kind: Arc<dyn LockKind<SimEnv<H>>>,
+) -> Program<SimEnv<H>> {
     let plan = scenario.clients.iter().find(|client| client.host == host);
     let plan = plan.expect("every client has a program, which was checked").clone();
     let nodes = scenario.hosts.iter().filter(|host| host.role == Role::Node);

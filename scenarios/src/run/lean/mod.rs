@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use doublehold_history::{CallId, ClientId};
-use doublehold_sim::{Host, SimStream};
+use doublehold_sim::{Host, HostLike, StreamLike};
 use doublehold_sim_redis::resp::reply::{array, bulk};
 use redis::aio::ConnectionLike;
 use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
@@ -38,18 +38,17 @@ use crate::run::keys::attribution::ConnectionNumber;
 use crate::run::recorder::Recorder;
 
 /// A connection without a driver. Clones share it.
-#[derive(Clone)]
-pub struct LeanConnection {
-    host: Host,
+pub struct LeanConnection<H: HostLike = Host> {
+    host: H,
     /// Hears which lock call of which client each request is of.
     recorder: Option<(ClientId, Recorder)>,
     connection: ConnectionNumber,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<H::Stream>>,
 }
 
-impl LeanConnection {
+impl<H: HostLike> LeanConnection<H> {
     /// Speaks RESP2 to a node over `stream`, which is one of `host`'s.
-    pub fn new(stream: SimStream, host: Host) -> LeanConnection {
+    pub fn new(stream: H::Stream, host: H) -> LeanConnection<H> {
         let connection = ConnectionNumber(stream.connection().0);
         let shared = Arc::new(Shared(Mutex::new(Wire::new(stream))));
         LeanConnection { host, recorder: None, connection, shared }
@@ -57,16 +56,16 @@ impl LeanConnection {
 
     /// The same, for the requests of a lock: `recorder` is told of each.
     pub(crate) fn recorded(
-        stream: SimStream,
-        host: Host,
+        stream: H::Stream,
+        host: H,
         client: ClientId,
         recorder: Recorder,
-    ) -> LeanConnection {
+    ) -> LeanConnection<H> {
         LeanConnection { recorder: Some((client, recorder)), ..LeanConnection::new(stream, host) }
     }
 
     /// Whose call it is does not depend on when it is polled.
-    fn request<'a>(&'a self, what: What<'a>) -> Request<'a> {
+    fn request<'a>(&'a self, what: What<'a>) -> Request<'a, H> {
         let call = self.recorder.as_ref().and_then(|(client, recorder)| recorder.call_of(*client));
         Request { on: self, what, call, progress: Progress::Unsent }
     }
@@ -78,7 +77,7 @@ impl LeanConnection {
     }
 
     /// Wakes somebody who reads on, now that the one who read does not.
-    fn hand_over(&self, wire: &mut Wire) {
+    fn hand_over(&self, wire: &mut Wire<H::Stream>) {
         if wire.is_idle() {
             return wire.wake_caretaker();
         }
@@ -95,7 +94,16 @@ impl LeanConnection {
     }
 }
 
-impl ConnectionLike for LeanConnection {
+// Derived, it would ask for streams that can be cloned.
+impl<H: HostLike> Clone for LeanConnection<H> {
+    fn clone(&self) -> LeanConnection<H> {
+        let LeanConnection { host, recorder, connection, shared } = self;
+        let (recorder, connection) = (recorder.clone(), *connection);
+        LeanConnection { host: host.clone(), recorder, connection, shared: shared.clone() }
+    }
+}
+
+impl<H: HostLike> ConnectionLike for LeanConnection<H> {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(self.request(What::Command(cmd)))
     }
@@ -183,8 +191,8 @@ fn pack(cmd: &Cmd, unsent: &mut Vec<u8>) {
 }
 
 /// A request and the wait for its reply.
-struct Request<'a> {
-    on: &'a LeanConnection,
+struct Request<'a, H: HostLike> {
+    on: &'a LeanConnection<H>,
     what: What<'a>,
     call: Option<CallId>,
     progress: Progress,
@@ -198,8 +206,8 @@ enum Progress {
     Over,
 }
 
-impl Request<'_> {
-    fn send(&mut self, wire: &mut Wire, cx: &mut Context<'_>) -> RedisResult<Progress> {
+impl<H: HostLike> Request<'_, H> {
+    fn send(&mut self, wire: &mut Wire<H::Stream>, cx: &mut Context<'_>) -> RedisResult<Progress> {
         if self.what.is_empty() {
             return Err(RedisError::from((ErrorKind::Client, "empty command")));
         }
@@ -258,7 +266,7 @@ impl Request<'_> {
     }
 }
 
-impl Future for Request<'_> {
+impl<H: HostLike> Future for Request<'_, H> {
     type Output = RedisResult<Value>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Reply {
@@ -269,7 +277,7 @@ impl Future for Request<'_> {
     }
 }
 
-impl Drop for Request<'_> {
+impl<H: HostLike> Drop for Request<'_, H> {
     fn drop(&mut self) {
         if let Progress::Sent(number) = self.progress {
             let mut wire = self.on.shared.lock();
@@ -280,7 +288,7 @@ impl Drop for Request<'_> {
 }
 
 /// Reads and writes for those who are gone, until nothing is left to come or the connection is gone itself.
-async fn take_care(of: Weak<Shared>) {
+async fn take_care<S: StreamLike>(of: Weak<Shared<S>>) {
     poll_fn(|cx| {
         let Some(shared) = of.upgrade() else { return Poll::Ready(()) };
         let mut wire = shared.lock();
@@ -297,15 +305,15 @@ async fn take_care(of: Weak<Shared>) {
 }
 
 /// The connection that clones share.
-struct Shared(Mutex<Wire>);
+struct Shared<S: StreamLike>(Mutex<Wire<S>>);
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Wire> {
+impl<S: StreamLike> Shared<S> {
+    fn lock(&self) -> MutexGuard<'_, Wire<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Shared {
+impl<S: StreamLike> Drop for Shared<S> {
     fn drop(&mut self) {
         // It finds the connection gone, and ends.
         self.lock().wake_caretaker();

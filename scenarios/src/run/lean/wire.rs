@@ -7,9 +7,8 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use doublehold_sim::SimStream;
 use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 use super::reply;
 
@@ -20,9 +19,9 @@ const READ_BYTES: usize = 512;
 pub(super) type Reply = Poll<RedisResult<Value>>;
 
 /// Both directions of the connection.
-pub(super) struct Wire {
+pub(super) struct Wire<S> {
     /// `None` when the connection is over.
-    stream: Option<SimStream>,
+    stream: Option<S>,
     /// Written by requests, not yet taken by the network.
     unsent: Vec<u8>,
     /// Received, and not yet a whole reply.
@@ -44,8 +43,8 @@ struct Waiting {
     caller: Option<Waker>,
 }
 
-impl Wire {
-    pub(super) fn new(stream: SimStream) -> Wire {
+impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
+    pub(super) fn new(stream: S) -> Wire<S> {
         Wire {
             stream: Some(stream),
             unsent: Vec::new(),

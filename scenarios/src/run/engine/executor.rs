@@ -1,0 +1,113 @@
+//! What executes a prepared scenario's runs: worlds of one kind, hidden behind an object.
+//!
+//! Everything around a run (seeds, weather, verdicts, reports) is the same code for every simulator and is compiled
+//! once; what differs is called once a run, so a call through an object costs nothing. The code of the runs themselves
+//! is compiled for each kind of world, where that kind is named.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use doublehold_history::Header;
+use doublehold_lockimpl::{Descriptor, LockKind};
+use doublehold_sim::{Budget, Capture, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike};
+
+use super::env::SimEnv;
+use super::on_sim::SimWitness;
+use super::world::{Hosts, link};
+use crate::model::cast::Cast;
+use crate::model::scenario::{Limits, Scenario};
+use crate::run::Driver;
+use crate::run::recorder::{Recorded, Recorder};
+
+/// Executes the runs of one scenario.
+pub(in crate::run) trait Executor: Send + Sync {
+    /// Executes one run.
+    fn execute(&self, orders: Orders<'_>) -> Executed;
+
+    /// Executes another scenario of the same lock, over the same connections.
+    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor>;
+
+    /// The lock.
+    fn lock(&self) -> Descriptor;
+
+    /// Lets nodes run every script in Lua.
+    fn run_scripts_in_lua(&mut self);
+}
+
+/// What one run is of.
+pub(in crate::run) struct Orders<'a> {
+    pub(in crate::run) scenario: &'a Scenario,
+    pub(in crate::run) cast: &'a Arc<Cast>,
+    pub(in crate::run) seed: Seed,
+    pub(in crate::run) header: Header,
+    pub(in crate::run) faults: &'a [PlannedFault],
+    pub(in crate::run) keep: Keep,
+    /// When everything random is drawn from another seed.
+    pub(in crate::run) future: Option<(SimTime, Seed)>,
+}
+
+/// A run that is over and not judged.
+pub(in crate::run) struct Executed {
+    pub(in crate::run) run: Run,
+    pub(in crate::run) recorder: Recorder,
+    pub(in crate::run) recorded: Recorded,
+    pub(in crate::run) trace: Vec<Record>,
+    pub(in crate::run) capture: Capture,
+}
+
+/// Executes runs in worlds of type `W`.
+pub(in crate::run) struct InWorlds<W: WorldLike> {
+    /// The builder of the lock, and the carrier of its requests.
+    kind: Arc<dyn LockKind<SimEnv<W::Host>>>,
+    driver: Driver,
+    hosts: Hosts<W::Host>,
+    world: PhantomData<fn() -> W>,
+}
+
+impl<W: WorldLike> InWorlds<W> {
+    /// For a lock of this kind, which speaks to nodes through `driver`.
+    pub(in crate::run) fn new(
+        kind: Arc<dyn LockKind<SimEnv<W::Host>>>,
+        driver: Driver,
+        scenario: &Scenario,
+        cast: &Arc<Cast>,
+    ) -> InWorlds<W> {
+        let hosts = Hosts::of(scenario, cast, &kind, driver);
+        InWorlds { kind, driver, hosts, world: PhantomData }
+    }
+}
+
+impl<W: WorldLike> Executor for InWorlds<W> {
+    fn execute(&self, orders: Orders<'_>) -> Executed {
+        let Orders { scenario, cast, seed, header, faults, keep, future } = orders;
+        let links: LinkSpec = link(&scenario.link);
+        let mut world = W::build(seed, links, keep);
+        if let Some((from, future)) = future {
+            world.reseed_at(from, future);
+        }
+        let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
+        let recorder = Recorder::new(witness, header, cast.clone());
+        let jobs = self.hosts.populate(&mut world, &recorder);
+        for (from, to, quality) in &scenario.links {
+            world.set_link(cast.in_world(*from), cast.in_world(*to), link(quality));
+        }
+        faults.iter().for_each(|fault| world.plan(fault.clone()));
+        let Limits { events, time, memory, .. } = scenario.limits;
+        let run = world.run(Budget { events, time, memory });
+        jobs.iter().for_each(|job| job.close());
+        let recorded = recorder.close();
+        Executed { run, recorder, recorded, trace: world.take_trace(), capture: world.take_capture() }
+    }
+
+    fn of(&self, scenario: &Scenario, cast: &Arc<Cast>) -> Arc<dyn Executor> {
+        Arc::new(InWorlds::<W>::new(self.kind.clone(), self.driver, scenario, cast))
+    }
+
+    fn lock(&self) -> Descriptor {
+        self.kind.descriptor()
+    }
+
+    fn run_scripts_in_lua(&mut self) {
+        self.hosts.run_scripts_in_lua();
+    }
+}
