@@ -25,15 +25,16 @@ struct File {
 
 /// The files of one host.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk {
+pub struct Disk {
     files: BTreeMap<String, File>,
     snapshot: Option<Box<Disk>>,
     /// An fsync reports success and does nothing.
-    pub(crate) lying: bool,
+    pub lying: bool,
 }
 
 impl Disk {
-    pub(crate) fn append(&mut self, name: &str, bytes: &[u8]) {
+    /// Adds bytes to a file, which it makes if there is none.
+    pub fn append(&mut self, name: &str, bytes: &[u8]) {
         match self.files.get_mut(name) {
             Some(file) => file.written.extend_from_slice(bytes),
             None => {
@@ -43,18 +44,21 @@ impl Disk {
         }
     }
 
-    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+    /// The file as written; empty if there is none.
+    pub fn read(&self, name: &str) -> Vec<u8> {
         self.files.get(name).map(|file| file.written.clone()).unwrap_or_default()
     }
 
-    pub(crate) fn truncate(&mut self, name: &str, len: usize) {
+    /// Cuts a file to its first `len` bytes.
+    pub fn truncate(&mut self, name: &str, len: usize) {
         if let Some(file) = self.files.get_mut(name) {
             file.written.truncate(len);
             file.common = file.common.min(len);
         }
     }
 
-    pub(crate) fn replace(&mut self, name: &str, bytes: &[u8]) {
+    /// Puts new content in a file's place.
+    pub fn replace(&mut self, name: &str, bytes: &[u8]) {
         let file = self.files.entry(name.to_owned()).or_default();
         file.written.clear();
         file.written.extend_from_slice(bytes);
@@ -63,13 +67,13 @@ impl Disk {
     }
 
     /// How many bytes of the file an fsync that begins now will cover.
-    pub(crate) fn len(&self, name: &str) -> usize {
+    pub fn len(&self, name: &str) -> usize {
         self.files.get(name).map_or(0, |file| file.written.len())
     }
 
     /// An fsync that covered the first `covered` bytes of what the file holds finished. Returns how many bytes are
     /// durable now.
-    pub(crate) fn sync(&mut self, name: &str, covered: usize) -> usize {
+    pub fn sync(&mut self, name: &str, covered: usize) -> usize {
         let lying = self.lying;
         let Some(file) = self.files.get_mut(name) else { return 0 };
         if !lying {
@@ -84,7 +88,7 @@ impl Disk {
     }
 
     /// The power went: only durable bytes remain, or with `torn` a random part of the others too.
-    pub(crate) fn lose_power(&mut self, mut torn: Option<&mut Stream>) {
+    pub fn lose_power(&mut self, mut torn: Option<&mut Stream>) {
         for file in self.files.values_mut() {
             let mut left = std::mem::take(&mut file.durable);
             let appended_only = file.common == left.len() && !file.replaced;
@@ -98,22 +102,23 @@ impl Disk {
     }
 
     /// How many bytes the files hold, written and durable.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| (file.written.len() + file.durable.len()) as u64).sum()
     }
 
     /// The disk as it was when it was last remembered.
-    pub(crate) fn remembered(&self) -> Option<&Disk> {
+    pub fn remembered(&self) -> Option<&Disk> {
         self.snapshot.as_deref()
     }
 
-    pub(crate) fn snapshot(&mut self) {
+    /// Remembers the disk as it is.
+    pub fn snapshot(&mut self) {
         self.snapshot = None;
         self.snapshot = Some(Box::new(self.clone()));
     }
 
     /// Everything as it was at the snapshot, and durable: a restored image is on the disk.
-    pub(crate) fn roll_back(&mut self) {
+    pub fn roll_back(&mut self) {
         let mut restored = self.snapshot.as_deref().cloned().unwrap_or_default();
         for file in restored.files.values_mut() {
             file.durable.clone_from(&file.written);

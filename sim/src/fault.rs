@@ -187,7 +187,7 @@ pub enum Fault {
 
 impl Fault {
     /// Whether code stops and will go on where it was.
-    pub(crate) fn stops_code(&self) -> bool {
+    pub fn stops_code(&self) -> bool {
         matches!(self, Fault::Pause { .. } | Fault::Suspend { .. })
     }
 

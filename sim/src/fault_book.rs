@@ -9,14 +9,14 @@ use crate::trace::{Event, HostId};
 
 /// The planned faults of a run and how far each has come.
 #[derive(Debug, Default)]
-pub(crate) struct FaultBook {
+pub struct FaultBook {
     planned: Vec<Entry>,
     /// The entries that still wait for an event.
     waiting: Vec<Watch>,
     /// The kinds of events that they wait for, a bit each.
     kinds: u8,
     /// Entries that matched and strike at once, as soon as the kernel has finished what it is doing.
-    pub(crate) due: Vec<usize>,
+    pub due: Vec<usize>,
 }
 
 /// What an entry waits for now, at a glance: every event of a run is looked at, and nearly all are none of those.
@@ -168,14 +168,16 @@ impl Entry {
 }
 
 /// What the kernel must do because of a matched trigger.
-pub(crate) enum Matched {
+pub enum Matched {
+    /// The fault of this number strikes now.
     Now(usize),
+    /// The fault of this number strikes so much later.
     Later(usize, Duration),
 }
 
 impl FaultBook {
     /// Adds a fault to the book. Returns its number, and its time if it waits for one.
-    pub(crate) fn plan(&mut self, plan: PlannedFault) -> (usize, Option<SimTime>) {
+    pub fn plan(&mut self, plan: PlannedFault) -> (usize, Option<SimTime>) {
         let number = self.planned.len();
         let at = match &plan.trigger {
             Trigger::At(at) => Some(*at),
@@ -190,7 +192,7 @@ impl FaultBook {
 
     /// Whether a fault may wait for this event, by its kind and host.
     #[inline(always)]
-    pub(crate) fn watches(&self, event: &Event) -> bool {
+    pub fn watches(&self, event: &Event) -> bool {
         match glance(event) {
             Some((kind, host)) => self.kinds & kind.bit() != 0 && self.watches_host(kind, host),
             None => false,
@@ -203,7 +205,7 @@ impl FaultBook {
     }
 
     /// Shows an event to every waiting fault.
-    pub(crate) fn observe(&mut self, event: &Event, mut matched: impl FnMut(Matched)) {
+    pub fn observe(&mut self, event: &Event, mut matched: impl FnMut(Matched)) {
         let planned = &mut self.planned;
         self.waiting.retain_mut(|watch| {
             let entry = &mut planned[watch.entry];
@@ -226,23 +228,24 @@ impl FaultBook {
         self.kinds = self.waiting.iter().fold(0, |kinds, watch| kinds | watch.kind.bit());
     }
 
-    pub(crate) fn entry(&self, number: usize) -> &PlannedFault {
+    /// The planned fault of this number.
+    pub fn entry(&self, number: usize) -> &PlannedFault {
         &self.planned[number].plan
     }
 
     /// A fault strikes now.
-    pub(crate) fn strikes(&mut self, number: usize, now: SimTime) {
+    pub fn strikes(&mut self, number: usize, now: SimTime) {
         let struck = Struck { from: now, until: None };
         self.planned[number].strikes.push(Strike { struck, stopped: Vec::new() });
     }
 
     /// Which of a fault's strikes, counted from 0, is under way.
-    pub(crate) fn latest_strike(&self, number: usize) -> usize {
+    pub fn latest_strike(&self, number: usize) -> usize {
         self.planned[number].strikes.len() - 1
     }
 
     /// The strike of a fault that lasts longest is over now. For each of its faults, the life that it stopped.
-    pub(crate) fn is_over(&mut self, number: usize, now: SimTime) -> Vec<Option<LifeNumber>> {
+    pub fn is_over(&mut self, number: usize, now: SimTime) -> Vec<Option<LifeNumber>> {
         let entry = &mut self.planned[number];
         let Some(strike) = entry.strikes.get_mut(entry.over) else { return Vec::new() };
         entry.over += 1;
@@ -251,27 +254,27 @@ impl FaultBook {
     }
 
     /// Whether the plan still has a start for this host; until then a dead one is not down for good.
-    pub(crate) fn will_start(&self, host: HostId) -> bool {
+    pub fn will_start(&self, host: HostId) -> bool {
         self.planned.iter().any(|entry| entry.will_start(host))
     }
 
     /// How many of the host's deaths will be taken back.
-    pub(crate) fn deaths_to_undo(&self, host: HostId) -> usize {
+    pub fn deaths_to_undo(&self, host: HostId) -> usize {
         self.planned.iter().map(|entry| entry.deaths_to_undo(host)).sum()
     }
 
     /// How often planned faults are sure to do this yet.
-    pub(crate) fn to_come(&self, what: &Fault) -> usize {
+    pub fn to_come(&self, what: &Fault) -> usize {
         self.planned.iter().map(|entry| entry.will_do(what)).sum()
     }
 
     /// The strike that is under way stopped this life.
-    pub(crate) fn remember_stopped(&mut self, number: usize, stopped: Option<LifeNumber>) {
+    pub fn remember_stopped(&mut self, number: usize, stopped: Option<LifeNumber>) {
         self.planned[number].strikes.last_mut().into_iter().for_each(|strike| strike.stopped.push(stopped));
     }
 
     /// Every time that each planned fault struck.
-    pub(crate) fn outcomes(&self) -> Vec<Vec<Struck>> {
+    pub fn outcomes(&self) -> Vec<Vec<Struck>> {
         let of_entry = |entry: &Entry| entry.strikes.iter().map(|strike| strike.struck).collect();
         self.planned.iter().map(of_entry).collect()
     }

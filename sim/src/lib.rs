@@ -84,6 +84,16 @@ mod trace;
 mod trace_hash;
 mod world;
 
+/// What this world is made of, for a world that another simulator runs: how a run is accounted for, when planned faults
+/// strike, what lives on a host and what is on its disk. Code on hosts needs none of it.
+pub mod parts {
+    pub use crate::disk::Disk;
+    pub use crate::fault_book::{FaultBook, Matched};
+    pub use crate::life::{Gate, Life, LifeNumber};
+    pub use crate::trace::Trace;
+    pub use crate::trace_hash::digest;
+}
+
 pub use capture::Capture;
 pub use clock::{ClockKind, Clocks, RatePpb, Readings};
 pub use delay::DelayLaw;

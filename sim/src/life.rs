@@ -7,7 +7,7 @@
 
 /// Whether a ready task may run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
+pub enum Gate {
     /// It may; a cancelled task of a dead process may too, which only drops it.
     Run,
     /// Its host is stopped.
@@ -16,10 +16,11 @@ pub(crate) enum Gate {
 
 /// One of the lives of a process (or of the place where one would run), or of a machine. A stop ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LifeNumber(u32);
+pub struct LifeNumber(u32);
 
+/// One host's life so far.
 #[derive(Debug)]
-pub(crate) struct Life {
+pub struct Life {
     /// The machine has power. Without, the network gets silence.
     has_power: bool,
     up: bool,
@@ -39,7 +40,8 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    pub(crate) fn new(essential: bool) -> Life {
+    /// The life of a host that has power and no process yet.
+    pub fn new(essential: bool) -> Life {
         Life {
             has_power: true,
             up: true,
@@ -55,116 +57,127 @@ impl Life {
         }
     }
 
-    pub(crate) fn is_up(&self) -> bool {
+    /// Whether a process runs, or is about to.
+    pub fn is_up(&self) -> bool {
         self.up
     }
 
-    pub(crate) fn has_power(&self) -> bool {
+    /// Whether the machine has power.
+    pub fn has_power(&self) -> bool {
         self.has_power
     }
 
-    pub(crate) fn is_essential(&self) -> bool {
+    /// Whether the run waits for the main task.
+    pub fn is_essential(&self) -> bool {
         self.essential
     }
 
-    pub(crate) fn incarnation(&self) -> u32 {
+    /// The current process's number.
+    pub fn incarnation(&self) -> u32 {
         self.incarnation
     }
 
-    pub(crate) fn suspensions(&self) -> u32 {
+    /// How many suspensions stop the machine.
+    pub fn suspensions(&self) -> u32 {
         self.suspensions
     }
 
-    pub(crate) fn is_suspended(&self) -> bool {
+    /// Whether the machine is suspended.
+    pub fn is_suspended(&self) -> bool {
         self.suspensions > 0
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    /// Whether no code runs, for a pause or a suspension.
+    pub fn is_stopped(&self) -> bool {
         self.pauses > 0 || self.suspensions > 0
     }
 
     /// Whether the machine takes what the network brings.
-    pub(crate) fn is_reachable(&self) -> bool {
+    pub fn is_reachable(&self) -> bool {
         self.has_power && self.suspensions == 0
     }
 
-    pub(crate) fn gate(&self, incarnation: u32) -> Gate {
+    /// Whether a task of the process of this number may run.
+    pub fn gate(&self, incarnation: u32) -> Gate {
         if incarnation == self.incarnation && self.is_stopped() { Gate::Park } else { Gate::Run }
     }
 
     /// The life that a pause stops.
-    pub(crate) fn of_process(&self) -> LifeNumber {
+    pub fn of_process(&self) -> LifeNumber {
         LifeNumber(self.deaths)
     }
 
     /// The life that a suspension stops.
-    pub(crate) fn of_machine(&self) -> LifeNumber {
+    pub fn of_machine(&self) -> LifeNumber {
         LifeNumber(self.power_losses)
     }
 
     /// Whether the boot function is to be called: not if the process died, or was booted, since that was asked for.
-    pub(crate) fn boot(&mut self) -> bool {
+    pub fn boot(&mut self) -> bool {
         self.up && !std::mem::replace(&mut self.booted, true)
     }
 
-    pub(crate) fn pause(&mut self) {
+    /// One more pause stops the process.
+    pub fn pause(&mut self) {
         self.pauses += 1;
     }
 
     /// Undoes one pause. A death in between has ended it already.
-    pub(crate) fn resume(&mut self) {
+    pub fn resume(&mut self) {
         self.pauses = self.pauses.saturating_sub(1);
     }
 
-    pub(crate) fn suspend(&mut self) {
+    /// One more suspension stops the machine.
+    pub fn suspend(&mut self) {
         self.suspensions += 1;
     }
 
     /// Undoes one suspension. Returns whether the machine wakes by that.
-    pub(crate) fn wake(&mut self) -> bool {
+    pub fn wake(&mut self) -> bool {
         let was_suspended = self.is_suspended();
         self.suspensions = self.suspensions.saturating_sub(1);
         was_suspended && !self.is_suspended()
     }
 
     /// A death strikes, also where nothing lives any more.
-    pub(crate) fn add_death(&mut self) {
+    pub fn add_death(&mut self) {
         self.deaths_in_force += 1;
     }
 
     /// One death is taken back. Returns whether it was the last.
-    pub(crate) fn take_back_death(&mut self) -> bool {
+    pub fn take_back_death(&mut self) -> bool {
         self.deaths_in_force = self.deaths_in_force.saturating_sub(1);
         self.deaths_in_force == 0
     }
 
-    pub(crate) fn deaths_in_force(&self) -> u32 {
+    /// Deaths that were not taken back since the host was started last.
+    pub fn deaths_in_force(&self) -> u32 {
         self.deaths_in_force
     }
 
     /// The process dies. Returns whether the run waits no longer for its main task.
-    pub(crate) fn die(&mut self, for_good: bool) -> bool {
+    pub fn die(&mut self, for_good: bool) -> bool {
         self.pauses = 0;
         self.deaths += 1;
         for_good && self.main_finished()
     }
 
     /// Nothing of the process is left: the next one has another incarnation.
-    pub(crate) fn end_process(&mut self) {
+    pub fn end_process(&mut self) {
         self.up = false;
         self.booted = false;
         self.incarnation += 1;
     }
 
     /// The machine loses its power, and with it what suspended it. The process dies of that.
-    pub(crate) fn switch_off(&mut self) {
+    pub fn switch_off(&mut self) {
         self.has_power = false;
         self.suspensions = 0;
         self.power_losses += 1;
     }
 
     /// The next process starts, on a machine that has power. Returns whether the run waits again for its main task.
-    pub(crate) fn start(&mut self) -> bool {
+    pub fn start(&mut self) -> bool {
         self.deaths_in_force = 0;
         self.has_power = true;
         self.up = true;
@@ -172,7 +185,7 @@ impl Life {
     }
 
     /// The main task is over. Returns whether the run waits no longer for it.
-    pub(crate) fn main_finished(&mut self) -> bool {
+    pub fn main_finished(&mut self) -> bool {
         self.essential && !std::mem::replace(&mut self.main_done, true)
     }
 }

@@ -1,4 +1,4 @@
-//! What a simulated world offers, whoever simulates it: the seam for a second simulator.
+//! The seam for a second simulator: everything that a simulated world offers, whoever simulates it.
 //!
 //! Code under test, and the code that judges it, is written against these traits. [`World`] with its [`Host`] is the
 //! one that is in this crate, and the words of the seam (faults, events, clocks) are its words, so that two simulators
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::capture::Capture;
 use crate::clock::{ClockKind, Readings};
 use crate::delay::DelayLaw;
-use crate::fault::PlannedFault;
+use crate::fault::{Fault, PlannedFault};
 use crate::host::{DeadlinePassed, Host};
 use crate::kernel::Budget;
 use crate::net::{ConnectError, Incoming, LinkSpec, SimStream};
@@ -30,11 +30,23 @@ use crate::world::{HostSpec, Run, World};
 pub trait WorldLike: Sized + 'static {
     /// Its hosts, as their own code sees them.
     type Host: HostLike;
-    /// What the code that watches it can know.
+    /// The knowledge of the code that watches it.
     type Observer: ObserverLike;
 
     /// An empty world, whose hosts are linked to each other by `links`.
     fn build(seed: Seed, links: LinkSpec, keep: Keep) -> Self;
+
+    /// Why it cannot do what this fault does, if it cannot. A world may panic where it is asked for it all the same.
+    fn cannot_do(fault: &Fault) -> Option<&'static str> {
+        let _ = fault;
+        None
+    }
+
+    /// Why it cannot have such a link, if it cannot.
+    fn cannot_link(link: &LinkSpec) -> Option<&'static str> {
+        let _ = link;
+        None
+    }
 
     /// Adds a host. `boot` makes its process.
     fn add_host<F>(&mut self, spec: HostSpec, boot: impl Fn(Self::Host) -> F + 'static) -> HostId
@@ -59,19 +71,19 @@ pub trait WorldLike: Sized + 'static {
     /// The kept trace, once, if the world keeps one.
     fn take_trace(&mut self) -> Vec<Record>;
 
-    /// What was captured besides the trace, once; empty if the world does not capture.
+    /// The capture besides the trace, once; empty if the world does not capture.
     fn take_capture(&mut self) -> Capture;
 }
 
-/// What is done when a clock that was waited for shows its time.
+/// A call for the moment at which a clock shows some reading.
 pub type Then = Box<dyn FnOnce() + Send>;
 
-/// What the code that watches a world can know: what [`WorldObserver`] is.
+/// The knowledge of the code that watches a world, as [`WorldObserver`] has it.
 pub trait ObserverLike: Clone + Send + Sync + 'static {
     /// True time.
     fn true_time(&self) -> SimTime;
 
-    /// What a host's clocks show now.
+    /// The readings of a host's clocks now.
     fn clocks_of(&self, host: HostId) -> Readings;
 
     /// Does `then` once a host's clock shows at least `reading`, in nanoseconds, whatever its process does meanwhile.
@@ -94,10 +106,10 @@ pub trait HostLike: Clone + Send + Sync + 'static {
     /// This host's name.
     fn name(&self) -> String;
 
-    /// How many processes of this host died before this one.
+    /// The number of this host's processes that died before this one.
     fn restarts(&self) -> u32;
 
-    /// What the three clocks show, without a step point.
+    /// The readings of the three clocks, without a step point.
     fn clocks(&self) -> Readings;
 
     /// Reads the wall clock, as a step point.
@@ -188,7 +200,7 @@ pub trait StreamLike: AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static {
 
 /// An open port. Dropping it closes the port.
 pub trait IncomingLike: Send + 'static {
-    /// What is accepted.
+    /// An accepted connection.
     type Stream: StreamLike;
 
     /// The next connection.

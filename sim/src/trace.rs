@@ -157,7 +157,7 @@ pub struct Record {
 
 /// The running account: a rolling hash, a count, and the events themselves when kept.
 #[derive(Debug)]
-pub(crate) struct Trace {
+pub struct Trace {
     hasher: Rolling,
     count: u64,
     kept: Option<Vec<Record>>,
@@ -176,7 +176,8 @@ pub enum Keep {
 }
 
 impl Trace {
-    pub(crate) fn new(keep: Keep) -> Trace {
+    /// An empty account, of which this is kept.
+    pub fn new(keep: Keep) -> Trace {
         Trace {
             hasher: Rolling::default(),
             count: 0,
@@ -185,40 +186,47 @@ impl Trace {
         }
     }
 
-    pub(crate) fn is_kept(&self) -> bool {
+    /// Whether events are kept.
+    pub fn is_kept(&self) -> bool {
         self.kept.is_some()
     }
 
+    /// Counts an event, and takes it into the hash.
     #[inline]
-    pub(crate) fn hash_event(&mut self, at: SimTime, event: &Event) {
+    pub fn hash_event(&mut self, at: SimTime, event: &Event) {
         self.count += 1;
         self.hasher.event(at, event);
     }
 
-    pub(crate) fn keep(&mut self, at: SimTime, event: Event) {
+    /// Keeps an event, if events are kept.
+    pub fn keep(&mut self, at: SimTime, event: Event) {
         if let Some(kept) = &mut self.kept {
             kept.push(Record { at, event });
         }
     }
 
-    pub(crate) fn count(&self) -> u64 {
+    /// How many events there were.
+    pub fn count(&self) -> u64 {
         self.count
     }
 
-    pub(crate) fn hash(&self) -> TraceHash {
+    /// The hash of the events so far.
+    pub fn hash(&self) -> TraceHash {
         self.hasher.hash()
     }
 
     /// What a picture needs, if somebody asked for it.
-    pub(crate) fn captured(&mut self) -> Option<&mut Capture> {
+    pub fn captured(&mut self) -> Option<&mut Capture> {
         self.captured.as_deref_mut()
     }
 
-    pub(crate) fn take_captured(&mut self) -> Capture {
+    /// What was captured, once.
+    pub fn take_captured(&mut self) -> Capture {
         self.captured.take().map_or_else(Capture::default, |captured| *captured)
     }
 
-    pub(crate) fn take_kept(&mut self) -> Vec<Record> {
+    /// The kept events, once.
+    pub fn take_kept(&mut self) -> Vec<Record> {
         self.kept.take().unwrap_or_default()
     }
 }

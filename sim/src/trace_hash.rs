@@ -33,7 +33,7 @@ impl fmt::Display for TraceHash {
 }
 
 /// A digest of bytes that were sent.
-pub(crate) fn digest(bytes: &[u8]) -> u64 {
+pub fn digest(bytes: &[u8]) -> u64 {
     let mut rolling = Rolling::default();
     rolling.write(bytes);
     rolling.0

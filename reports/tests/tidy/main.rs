@@ -70,9 +70,11 @@ fn package(path: &str) -> &'static str {
         "scenarios/search",
         "scenarios/statistics",
         "scenarios/sweeps",
+        "scenarios/turmoil",
         "scenarios/words",
         "scenarios",
         "sim/redis",
+        "sim/turmoil",
         "sim",
     ];
     folders.into_iter().find(|folder| path.starts_with(&format!("{folder}/"))).unwrap_or("the workspace")

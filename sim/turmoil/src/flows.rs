@@ -1,0 +1,231 @@
+//! The way of packets between machines: turmoil's TCP decides what is sent and what an arrival means, this file when it
+//! arrives.
+//!
+//! A flow is one direction of one connection. Its packets arrive in the order in which they were sent: turmoil's TCP
+//! takes nothing out of order and repeats by a count of its own, which is never reached here. So nothing is ever
+//! dropped. What cannot get through (a cut anywhere on its way, a machine that is off or suspended) is held, as
+//! turmoil's own `hold` does, and leaves again when the way is free.
+//!
+//! Not modelled: loss, and with it every time of a retransmission; the user timeout; and bandwidth.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use doublehold_sim::parts::digest;
+use doublehold_sim::{ConnectionId, End, Event, Fault, HostId, SimTime};
+use turmoil_net::{Packet, TcpSegment, Transport};
+
+use crate::network::{Flow, InFlight, Network};
+use crate::queue::{Due, FlowId};
+use crate::state::State;
+
+/// A packet's TCP segment, and its two ends.
+fn segment(packet: &Packet) -> (&TcpSegment, SocketAddr, SocketAddr) {
+    let Transport::Tcp(segment) = &packet.payload else { unreachable!("nobody here sends datagrams") };
+    let (from, to) = ((packet.src, segment.src_port), (packet.dst, segment.dst_port));
+    (segment, from.into(), to.into())
+}
+
+impl State {
+    /// Takes what the machines have sent.
+    pub(crate) fn flush(&mut self) {
+        self.flush_but(None);
+    }
+
+    /// The same, but for what one machine has sent, which is lost.
+    pub(crate) fn flush_but(&mut self, silent: Option<HostId>) {
+        let mut sent = Vec::new();
+        self.net.guard.iter().for_each(|guard| guard.egress_all(&mut sent));
+        for packet in sent {
+            if silent != Some(self.net.host_at(packet.src)) {
+                self.leaves(packet);
+            }
+        }
+    }
+
+    /// Hands a packet to the machine that it is for.
+    pub(crate) fn deliver(&mut self, packet: Packet) {
+        self.net.guard.iter().for_each(|guard| guard.deliver(packet.clone()));
+    }
+
+    /// True if the first packet of a flow arrives at this time.
+    pub(crate) fn arrives(&self, flow: FlowId, at: SimTime) -> bool {
+        let flow = &self.net.flows[flow.0];
+        !flow.is_held && flow.packets.front().is_some_and(|head| head.arrives <= at)
+    }
+
+    /// Sends a packet on its way.
+    fn leaves(&mut self, mut packet: Packet) {
+        let Transport::Tcp(segment_of) = &mut packet.payload else {
+            unreachable!("nobody here sends datagrams")
+        };
+        let inner = (self.net.host_at(packet.src), segment_of.src_port);
+        segment_of.src_port = self.net.outer_ports.get(&inner).copied().unwrap_or(inner.1);
+        let flow = self.flow_of(&packet);
+        let Flow { from, to, connection, .. } = self.net.flows[flow.0];
+        let data = &segment(&packet).0.payload;
+        let has_data = !data.is_empty();
+        if has_data {
+            self.net.messages += 1;
+            let (bytes, digest) = (data.len() as u32, digest(data));
+            if let Some(captured) = self.trace.captured() {
+                captured.sent.push(data.to_vec());
+            }
+            self.emit(Event::Sent { connection, from, to, bytes, digest });
+        }
+        let (arrives, departure) = self.departs(from, to, has_data);
+        let is_essential = has_data && self.host(from).life.is_essential();
+        let flow_state = &mut self.net.flows[flow.0];
+        let arrives = flow_state.packets.back().map_or(arrives, |before| arrives.max(before.arrives));
+        flow_state.packets.push_back(InFlight { packet, arrives, departure, is_essential });
+        if !flow_state.is_held {
+            self.queue.push(arrives, Due::Arrival(flow));
+        }
+    }
+
+    /// The arrival of a packet that leaves now, and the state of its link to be remembered.
+    fn departs(&mut self, from: HostId, to: HostId, has_data: bool) -> (SimTime, Option<u64>) {
+        self.net.link(from, to);
+        let Network { links, random, .. } = &mut self.net;
+        let link = links.get_mut(&(from, to)).expect("just made");
+        let mut delay = link.spec.delay.draw(random) + link.extra;
+        let mut late = Duration::ZERO;
+        if has_data {
+            late = link.late_once.drain(..).fold(late, |sum, late| sum.saturating_add(late.by));
+            delay = delay.saturating_add(late);
+        }
+        let departure = link.departure();
+        let arrives = self.now.after(delay);
+        if !late.is_zero() {
+            self.net.last_late = self.net.last_late.max(arrives);
+        }
+        (arrives, departure)
+    }
+
+    fn flow_of(&mut self, packet: &Packet) -> FlowId {
+        let (segment, from, to) = segment(packet);
+        if let Some(flow) = self.net.flows_by_ends.get(&(from, to)) {
+            return *flow;
+        }
+        let opens = segment.flags.syn && !segment.flags.ack;
+        let (source, target) = (self.net.host_at(from.ip()), self.net.host_at(to.ip()));
+        let connection = if opens {
+            self.net.opened += 1;
+            let connection = ConnectionId(self.net.opened);
+            self.net.connections.insert(from, connection);
+            self.emit(Event::Connecting { connection, from: source, to: target });
+            connection
+        } else {
+            self.net.connection_of(to)
+        };
+        let flow = FlowId(self.net.flows.len());
+        let packets = VecDeque::new();
+        let (is_held, inner_port) = (false, to.port());
+        self.net.flows.push(Flow { from: source, to: target, connection, packets, is_held, inner_port });
+        self.net.flows_by_ends.insert((from, to), flow);
+        flow
+    }
+
+    /// The packets of a flow that arrive now, one by one. What cannot get through waits, and what follows it.
+    pub(crate) fn arrival(&mut self, flow_id: FlowId) -> Option<Packet> {
+        let flow = &self.net.flows[flow_id.0];
+        let (from, to, connection) = (flow.from, flow.to, flow.connection);
+        let head = flow.packets.front().filter(|head| !flow.is_held && head.arrives <= self.now)?;
+        let link = self.net.links.get(&(from, to)).expect("made when it was sent");
+        let is_free = link.cuts == 0 && self.host(to).life.is_reachable();
+        if !is_free {
+            self.net.flows[flow_id.0].is_held = true;
+            self.emit(Event::Held { connection, from, to });
+            return None;
+        }
+        if head.departure != Some(link.cuts_so_far) {
+            // A cut came and went while it was under way.
+            self.leaves_again(flow_id);
+            return None;
+        }
+        let InFlight { mut packet, .. } =
+            self.net.flows[flow_id.0].packets.pop_front().expect("just looked at");
+        self.tell_of_arrival(&packet, connection, from, to);
+        let Transport::Tcp(segment) = &mut packet.payload else {
+            unreachable!("nobody here sends datagrams")
+        };
+        let listens = self.net.inner_ports.get(&(to, segment.dst_port));
+        if let Some(inner) = listens.filter(|_| segment.flags.syn && !segment.flags.ack) {
+            self.net.flows[flow_id.0].inner_port = *inner;
+        }
+        segment.dst_port = self.net.flows[flow_id.0].inner_port;
+        self.make_ready(to);
+        Some(packet)
+    }
+
+    fn tell_of_arrival(&mut self, packet: &Packet, connection: ConnectionId, from: HostId, to: HostId) {
+        let (segment, ..) = segment(packet);
+        let (bytes, flags) = (segment.payload.len() as u32, segment.flags);
+        if bytes > 0 {
+            self.emit(Event::Delivered { connection, from, to, bytes });
+        }
+        if flags.rst {
+            self.emit(Event::Ended { connection, host: to, how: End::Reset });
+        } else if flags.fin {
+            self.emit(Event::Ended { connection, host: to, how: End::Finished });
+        } else if flags.syn && !flags.ack {
+            self.emit(Event::Accepted { connection, host: to });
+        }
+    }
+
+    /// Sends the held packets of a flow again, in their order.
+    fn leaves_again(&mut self, flow_id: FlowId) {
+        let Flow { from, to, .. } = self.net.flows[flow_id.0];
+        let (arrives, departure) = self.departs(from, to, false);
+        let flow = &mut self.net.flows[flow_id.0];
+        flow.is_held = false;
+        for held in &mut flow.packets {
+            (held.arrives, held.departure) = (held.arrives.max(arrives), departure);
+            self.queue.push(held.arrives, Due::Arrival(flow_id));
+        }
+    }
+
+    /// The way from one host to another may be free again.
+    pub(crate) fn release(&mut self, from: HostId, to: HostId) {
+        let is_cut = self.net.links.get(&(from, to)).is_some_and(|link| link.cuts > 0);
+        if is_cut || !self.host(from).life.is_reachable() || !self.host(to).life.is_reachable() {
+            return;
+        }
+        let held = |flow: &Flow| flow.is_held && (flow.from, flow.to) == (from, to);
+        let held: Vec<_> = (0..self.net.flows.len()).filter(|&at| held(&self.net.flows[at])).collect();
+        held.into_iter().for_each(|flow| self.leaves_again(FlowId(flow)));
+    }
+
+    /// A machine answers the network again, and sends what it could not.
+    pub(crate) fn release_all_of(&mut self, host: HostId) {
+        for peer in (1..self.hosts.len() as u32).map(HostId) {
+            self.release(peer, host);
+            self.release(host, peer);
+        }
+    }
+
+    /// Drops everything that this machine holds: its power is gone.
+    pub(crate) fn lose_held_of(&mut self, host: HostId) {
+        for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host && flow.is_held) {
+            flow.packets.clear();
+            flow.is_held = false;
+        }
+    }
+
+    /// True if data that the run waits for is on its way, or is held and will be sent again.
+    pub(crate) fn essential_data_is_to_come(&self) -> bool {
+        let waits = |flow: &&Flow| flow.packets.iter().any(|it| it.is_essential);
+        self.net.flows.iter().filter(waits).any(|flow| !flow.is_held || self.will_be_free(flow.from, flow.to))
+    }
+
+    fn will_be_free(&self, from: HostId, to: HostId) -> bool {
+        let cuts = self.net.links.get(&(from, to)).map_or(0, |link| link.cuts) as usize;
+        let comes_back = |host: HostId| {
+            let life = &self.host(host).life;
+            let starts = life.has_power() || self.faults.to_come(&Fault::Start { host }) > 0;
+            starts && life.suspensions() as usize <= self.faults.to_come(&Fault::Wake { host })
+        };
+        cuts <= self.faults.to_come(&Fault::Heal { from, to }) && comes_back(from) && comes_back(to)
+    }
+}
