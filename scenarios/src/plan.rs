@@ -27,11 +27,23 @@ use crate::report::{HASH_RULES, Replay, Report, differing};
 const FORMAT: u64 = 2;
 /// The version of the program.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+/// The engine of plans that name none.
+const KERNEL: &str = "sim";
 /// Plans of format 1 do not say; there were no other rules then.
 const HASH_RULES_OF_FORMAT_1: u32 = 1;
 
-const KEYS: &[&str] =
-    &["plan", "hash_rules", "program", "name", "seed", "trace_hash", "sets", "verdicts", "scenario"];
+const KEYS: &[&str] = &[
+    "plan",
+    "hash_rules",
+    "program",
+    "engine",
+    "name",
+    "seed",
+    "trace_hash",
+    "sets",
+    "verdicts",
+    "scenario",
+];
 const VERDICTS: [(&str, &str); 3] =
     [("holds", "holds"), ("violated", "violated"), ("inconclusive", "inconclusive")];
 const HINT: &str =
@@ -52,6 +64,8 @@ pub struct Plan {
     pub verdicts: BTreeMap<Predicate, &'static str>,
     /// The version of the program that wrote it.
     pub program: String,
+    /// The engine that executed the run: no other comes to its digest.
+    pub engine: String,
 }
 
 /// A plan as written. Seed and digest are texts: TOML's numbers have a sign.
@@ -60,6 +74,9 @@ struct Written<'a> {
     plan: u64,
     hash_rules: u32,
     program: &'a str,
+    /// Not written of the kernel's runs, as before there was another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine: Option<&'a str>,
     name: &'a str,
     seed: String,
     trace_hash: &'a str,
@@ -78,6 +95,7 @@ impl Plan {
             trace_hash: report.trace_hash.to_string(),
             verdicts: report.verdict_words(),
             program: PROGRAM.to_owned(),
+            engine: report.engine.to_owned(),
         }
     }
 
@@ -100,6 +118,7 @@ impl Plan {
             plan: FORMAT,
             hash_rules: self.hash_rules,
             program: &self.program,
+            engine: Some(self.engine.as_str()).filter(|engine| *engine != KERNEL),
             name: &self.scenario.name,
             seed: self.seed.to_string(),
             trace_hash: &self.trace_hash,
@@ -227,6 +246,7 @@ fn parse(plan: &Section<'_>, scenario: Scenario) -> Result<Plan, Problem> {
         trace_hash: text("trace_hash", "\"00ff00ff00ff00ff\"")?.to_owned(),
         verdicts: verdicts(plan)?,
         program: plan.get("program").map_or(Ok(""), |program| program.text())?.to_owned(),
+        engine: plan.get("engine").map_or(Ok(KERNEL), |engine| engine.text())?.to_owned(),
         scenario: Scenario { sets, ..scenario },
     })
 }

@@ -146,6 +146,7 @@ fn a_plan_of_a_lock_of_ones_own_is_read_where_that_lock_is_known() {
         trace_hash: "00ff00ff00ff00ff".to_owned(),
         verdicts: std::collections::BTreeMap::new(),
         program: String::new(),
+        engine: "sim".to_owned(),
     };
     let text = plan.to_toml().expect("it was read");
     assert_eq!(Plan::parse_with("own.plan", &text, locks()).unwrap_or_else(|error| panic!("{error}")), plan);

@@ -29,6 +29,17 @@ pub enum PrepareError {
         /// The host's place in the scenario.
         host: usize,
     },
+    /// The engine's worlds cannot express what the scenario asks for.
+    #[error(
+        "the engine `{engine}` cannot run this scenario:\n  {}\nhint: leave these out, or run it on the engine `sim`",
+        .reasons.join("\n  ")
+    )]
+    CannotExpress {
+        /// The engine's name.
+        engine: &'static str,
+        /// Each thing, by its place, with the reason.
+        reasons: Vec<String>,
+    },
     /// A lock that nobody knows.
     #[error("there is no lock `{0}`: `doublehold locks` lists those there are")]
     NoSuchLock(String),

@@ -1,4 +1,4 @@
-//! What executes a prepared scenario's runs: worlds of one kind, hidden behind an object.
+//! The executor of a prepared scenario's runs: worlds of one kind, hidden behind an object.
 //!
 //! Everything around a run (seeds, weather, verdicts, reports) is the same code for every simulator and is compiled
 //! once; what differs is called once a run, so a call through an object costs nothing. The code of the runs themselves
@@ -11,6 +11,7 @@ use doublehold_history::Header;
 use doublehold_lockimpl::{Descriptor, LockKind};
 use doublehold_sim::{Budget, Capture, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike};
 
+use super::cannot::cannot;
 use super::env::SimEnv;
 use super::on_sim::SimWitness;
 use super::world::{Hosts, link};
@@ -30,11 +31,14 @@ pub(in crate::run) trait Executor: Send + Sync {
     /// The lock.
     fn lock(&self) -> Descriptor;
 
+    /// Everything that its worlds cannot express of a scenario with these faults, each with the reason.
+    fn cannot(&self, scenario: &Scenario, faults: &[PlannedFault]) -> Vec<String>;
+
     /// Lets nodes run every script in Lua.
     fn run_scripts_in_lua(&mut self);
 }
 
-/// What one run is of.
+/// The ingredients of one run.
 pub(in crate::run) struct Orders<'a> {
     pub(in crate::run) scenario: &'a Scenario,
     pub(in crate::run) cast: &'a Arc<Cast>,
@@ -42,7 +46,7 @@ pub(in crate::run) struct Orders<'a> {
     pub(in crate::run) header: Header,
     pub(in crate::run) faults: &'a [PlannedFault],
     pub(in crate::run) keep: Keep,
-    /// When everything random is drawn from another seed.
+    /// The time from which everything random is drawn from another seed.
     pub(in crate::run) future: Option<(SimTime, Seed)>,
 }
 
@@ -105,6 +109,10 @@ impl<W: WorldLike> Executor for InWorlds<W> {
 
     fn lock(&self) -> Descriptor {
         self.kind.descriptor()
+    }
+
+    fn cannot(&self, scenario: &Scenario, faults: &[PlannedFault]) -> Vec<String> {
+        cannot::<W>(scenario, faults)
     }
 
     fn run_scripts_in_lua(&mut self) {

@@ -8,6 +8,7 @@
 //! ([`TakesLocks`]: a check in somebody's own crate).
 
 pub(in crate::run) mod calls;
+pub(in crate::run) mod cannot;
 pub(in crate::run) mod check;
 pub(in crate::run) mod closing;
 pub(in crate::run) mod detail;

@@ -1,8 +1,8 @@
 //! A scenario prepared once and run from many seeds, by whatever executes it.
 //!
-//! What is the same in every run is made once and shared; a run gets a world, a recorder and a store of its own, and
-//! leaves nothing behind. Nothing here decides anything: what happens is the scenario's, the locks' and the seed's
-//! business.
+//! Everything that is the same in every run is made once and shared; a run gets a world, a recorder and a store of its
+//! own, and leaves nothing behind. Nothing here decides anything: what happens is the scenario's, the locks' and the
+//! seed's business.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub struct PreparedSim {
     commands: Option<Vec<&'static str>>,
     /// The faults in the scenario's order, and after them the starts of clients.
     faults: Vec<PlannedFault>,
-    /// What random faults are drawn from.
+    /// The law of random faults.
     climate: Option<Climate>,
 }
 
@@ -140,12 +140,17 @@ impl PreparedSim {
         let cast = Arc::new(scenario.cast());
         let executor = executor(&scenario, &cast);
         let facts = executor.lock().facts(&scenario.lock.switches);
+        let faults = plan(&scenario, &cast)?;
+        let reasons = executor.cannot(&scenario, &faults);
+        if !reasons.is_empty() {
+            return Err(PrepareError::CannotExpress { engine, reasons });
+        }
         Ok(PreparedSim {
             engine,
             executor,
             header: header(&scenario),
             commands: commands(&scenario.clients, &facts),
-            faults: plan(&scenario, &cast)?,
+            faults,
             cast,
             scenario,
             climate: None,

@@ -1,0 +1,5 @@
+//! The second engine beside the first: where they agree, what the second refuses, and that it is deterministic.
+
+mod agreement;
+mod determinism;
+mod refusals;
