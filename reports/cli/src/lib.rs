@@ -6,12 +6,13 @@
 //!
 //! - `cli`: arguments; `commands`: one file for each subcommand
 //! - `show`, `exit`, `error`, `troubles`: what all of them share; `numbers`: hints on numbers as people type them
-//! - `scenario_file`: scenarios as texts; `progress`: the bar of long commands
+//! - `engine`: which simulator runs what; `scenario_file`: scenarios as texts; `progress`: the bar of long commands
 //! - `output`, `folder`: stdout and files, `leftovers` of which none stay, and `stopping` in between
 //! - `serve`: the simulated nodes on real ports
 
 mod cli;
 mod commands;
+mod engine;
 mod error;
 mod exit;
 mod folder;

@@ -22,9 +22,7 @@ use doublehold_lockimpl::Descriptor;
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::scenario::Expected;
 use doublehold_scenarios::weather::Climate;
-use doublehold_scenarios::{
-    Engine, LeanEngine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, SimEngine, weather,
-};
+use doublehold_scenarios::{Engine, PreparedSim, Scenario, ScenarioError, Searchable, Seed, weather};
 use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::many::{Many, Tally, run_many};
 use doublehold_search::shrink::{Effort, Target};
@@ -37,6 +35,7 @@ use self::place::Place;
 use super::kept_nodes::KeptNodes;
 use super::meant;
 use super::shared::Search;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -73,6 +72,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     runs: Option<u64>,
     #[command(flatten)]
+    engine: Choice,
+    #[command(flatten)]
     search: Search,
     /// LV: how long a wait may be after the last fault [default: the scenario's own bound, if it has one]
     #[arg(long, value_name = "TIME", value_parser = bound)]
@@ -99,7 +100,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     refuse_more_than_seeds(arguments)?;
     let Subject { scenario, weather, bound } = subject(arguments)?;
     let asked = asked(arguments, &scenario, bound.is_some())?;
-    let prepared = Arc::new(Watched::new(LeanEngine.prepare(&scenario)?, arguments.search.seed));
+    let prepared = Arc::new(Watched::new(arguments.engine.many().prepare(&scenario)?, arguments.search.seed));
     refuse_nothing_to_strike(prepared.inner())?;
     // From here on a signal ends the search, and what it has found is written.
     let stopping = stopping::listen();
@@ -329,7 +330,7 @@ fn targets(tally: &Tally, asked: &[Predicate]) -> Vec<(Target, Seed)> {
 
 fn example(arguments: &Arguments, found: (&Scenario, Seed, Target)) -> Result<Counterexample, CliError> {
     let effort = Effort { nodes: arguments.nodes.asked(), ..Effort::default() };
-    Ok(counterexample(&LeanEngine, &SimEngine, found, &effort)?)
+    Ok(counterexample(&arguments.engine.many(), &arguments.engine.one(), found, &effort)?)
 }
 
 fn picture(example: &Counterexample, replay: &str, style: &Style) -> String {
@@ -351,6 +352,7 @@ impl Arguments {
         let mut line = vec!["doublehold", "check", &self.subject];
         line.extend(self.weather.iter().flat_map(|weather| ["--weather", weather]));
         line.extend(search.iter().map(String::as_str));
+        line.extend(self.engine.options());
         let bound = self.obtain_within.map(doublehold_scenarios::format::duration_text);
         line.extend(bound.iter().flat_map(|bound| ["--obtain-within", bound]));
         shell::line(line)

@@ -3,13 +3,14 @@
 use clap::Args;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::{Detailed, Engine, Prepared, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, Prepared};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 use doublehold_words::shell;
 
 use super::meant::{self, Kind};
 use super::timeline::TimelineFile;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -25,6 +26,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     timeline: Option<String>,
     #[command(flatten)]
+    engine: Choice,
+    #[command(flatten)]
     show: Show,
 }
 
@@ -33,7 +36,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .map_err(|error| meant::other_kind(&arguments.plan, Kind::Plan).unwrap_or(error.into()))?;
     let timeline = arguments.timeline.as_deref().map(TimelineFile::open).transpose()?;
     timeline.iter().try_for_each(|timeline| spare(timeline, &arguments.plan))?;
-    let prepared = SimEngine.prepare(&plan.scenario)?;
+    let prepared = arguments.engine.of_plan(&plan)?.one().prepare(&plan.scenario)?;
     let (mut report, detail) = match timeline {
         None => (prepared.run(plan.seed), Detail::default()),
         Some(_) => {

@@ -10,7 +10,7 @@ use doublehold_scenarios::catalog;
 use doublehold_scenarios::detail::Detail;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, Prepared, Scenario, Seed};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 use doublehold_words::shell;
@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::shared::Changes;
 use super::timeline::TimelineFile;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{OutputFile, Written};
@@ -39,6 +40,8 @@ pub(crate) struct Arguments {
     seed: Option<Seed>,
     #[command(flatten)]
     changes: Changes,
+    #[command(flatten)]
+    engine: Choice,
     /// Run the scenario and each of its variants, a line for each; the exit status is the worst
     #[arg(long, conflicts_with_all = ["trace", "history", "plan", "timeline"])]
     all_variants: bool,
@@ -72,7 +75,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
     let files = OpenFiles::open(&arguments.files)?;
     files.spare(&arguments.scenario)?;
-    let prepared = SimEngine.prepare(&scenario)?;
+    let prepared = arguments.engine.one().prepare(&scenario)?;
     let seed = arguments.seed_of(&scenario);
     let (report, trace, detail) = match (&files.trace, &files.timeline) {
         (_, Some(_)) => prepared.run_with_detail(seed),
@@ -98,6 +101,7 @@ impl Arguments {
         let seed = seed.to_string();
         let mut line = vec!["doublehold", "run", scenario, "--seed", &seed];
         line.extend(self.changes.options());
+        line.extend(self.engine.options());
         shell::line(line)
     }
 }

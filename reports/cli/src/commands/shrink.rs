@@ -8,7 +8,7 @@ use clap::Args;
 use doublehold::findings::name_of;
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
-use doublehold_scenarios::{Engine, Prepared, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, Scenario, Seed};
 use doublehold_search::shrink::{Case, Effort, ShrinkError, Shrunk, Target, shrink};
 use doublehold_words::shell;
 use doublehold_words::{clean, list};
@@ -16,6 +16,7 @@ use doublehold_words::{clean, list};
 use super::kept_nodes::KeptNodes;
 use super::meant;
 use super::shared::predicate;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::numbers;
@@ -35,6 +36,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P", value_parser = predicate)]
     predicate: Option<Predicate>,
     #[command(flatten)]
+    engine: Choice,
+    #[command(flatten)]
     nodes: KeptNodes,
     /// How many runs may be made; more than 140, which it takes to tell how often other seeds do the same
     #[arg(long, value_name = "N", default_value_t = Effort::default().replays_max, value_parser = replays)]
@@ -45,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (scenario, seed) = run(arguments)?;
+    let (scenario, seed, engine) = run(arguments)?;
     let out = arguments.out.as_ref().map(|path| OutputFile::create("the scenario", path)).transpose()?;
     if let Some(out) = out.as_ref().filter(|out| out.is_file_at(&arguments.run)) {
         return Err(CliError::Usage {
@@ -56,7 +59,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
             hint: "name another file".to_owned(),
         });
     }
-    let run = SimEngine.prepare(&scenario)?.judge(seed);
+    let run = engine.one().prepare(&scenario)?.judge(seed);
     let shown: Vec<Target> = Target::ALL.into_iter().filter(|target| target.is_in(&run)).collect();
     let asked = arguments.predicate.map(Target::Violates);
     let name = clean(&scenario.name);
@@ -66,14 +69,14 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     };
     output::inform(&format!("shrinking the run of {name} from seed {seed}, if {target}"));
     let effort = Effort { replays_max: arguments.replays, nodes: arguments.nodes.asked() };
-    let shrunk = match shrink(&SimEngine, &Case { scenario: &scenario, seed, target }, &effort) {
+    let shrunk = match shrink(&engine.one(), &Case { scenario: &scenario, seed, target }, &effort) {
         Err(error @ ShrinkError::NoExample { .. }) => {
             output::inform(&error.to_string());
             return Ok(Exit::Inconclusive);
         }
         other => other?,
     };
-    show(&scenario, &shrunk, out)?;
+    show(&scenario, &shrunk, engine, out)?;
     Ok(Exit::AsExpected)
 }
 
@@ -118,11 +121,14 @@ fn replays(typed: &str) -> Result<u64, String> {
 }
 
 /// What was run, and from which seed.
-fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
+fn run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
     let name = &arguments.run;
     match Plan::read(name) {
         Ok(plan) => match arguments.seed.filter(|seed| *seed != plan.seed) {
-            None => Ok((plan.scenario, plan.seed)),
+            None => {
+                let engine = arguments.engine.of_plan(&plan)?;
+                Ok((plan.scenario, plan.seed, engine))
+            }
             Some(seed) => Err(CliError::Usage {
                 problem: format!("`--seed {seed}`: the plan `{}` is of seed {}", clean(name), plan.seed),
                 hint: "leave `--seed` out, or name a scenario in place of the plan".to_owned(),
@@ -131,7 +137,7 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
         Err(refusal) => match super::scenario(name, &[]) {
             Ok(scenario) => {
                 let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
-                Ok((scenario, seed))
+                Ok((scenario, seed, arguments.engine))
             }
             // What looks like a plan is told what is wrong with it as a plan.
             Err(_) if name.ends_with(".plan") => {
@@ -142,9 +148,14 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
     }
 }
 
-fn show(scenario: &Scenario, shrunk: &Shrunk, out: Option<OutputFile>) -> Result<(), CliError> {
+fn show(
+    scenario: &Scenario,
+    shrunk: &Shrunk,
+    engine: Choice,
+    out: Option<OutputFile>,
+) -> Result<(), CliError> {
     let path = out.as_ref().map_or(scenario_file::UNNAMED, OutputFile::path);
-    let about = about(scenario, shrunk, path);
+    let about = about(scenario, shrunk, engine, path);
     let file = scenario_file::text(&about, &shrunk.scenario);
     let Some(out) = out else { return output::print(&file) };
     out.write(|output| output.write_all(file.as_bytes()))?.keep()?;
@@ -152,7 +163,7 @@ fn show(scenario: &Scenario, shrunk: &Shrunk, out: Option<OutputFile>) -> Result
 }
 
 /// What there is to say beside the scenario.
-fn about(scenario: &Scenario, shrunk: &Shrunk, path: &str) -> String {
+fn about(scenario: &Scenario, shrunk: &Shrunk, engine: Choice, path: &str) -> String {
     let Shrunk { before, after, replays, others: (others, of), .. } = shrunk;
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a text can be written to");
@@ -183,6 +194,6 @@ fn about(scenario: &Scenario, shrunk: &Shrunk, path: &str) -> String {
         line("what violates as well, each alone, as far as bisection shows:".to_owned());
     }
     shrunk.windows.iter().for_each(|window| line(format!("  {window}")));
-    line(clean(&scenario_file::run_it(path, shrunk.seed, Some(shrunk.others))));
+    line(clean(&scenario_file::run_it(path, shrunk.seed, engine, Some(shrunk.others))));
     text
 }

@@ -9,10 +9,11 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use doublehold::json;
-use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine};
+use doublehold_scenarios::{Engine, Prepared, Seed};
 use doublehold_words::clean;
 
 use super::shared::Changes;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -29,12 +30,15 @@ pub(crate) struct Arguments {
     seeds: u64,
     #[command(flatten)]
     changes: Changes,
+    #[command(flatten)]
+    engine: Choice,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
-    let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes };
-    let found = verify(&SimEngine.prepare(&scenario)?, arguments.seeds, &others)?;
+    let engine = arguments.engine;
+    let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes, engine };
+    let found = verify(&engine.one().prepare(&scenario)?, arguments.seeds, &others)?;
     let name = clean(&scenario.name);
     match found {
         None => {
@@ -172,6 +176,7 @@ fn first_difference(here: &[String], there: &[String]) -> Option<(usize, [String
 struct SecondProcess<'a> {
     scenario: &'a str,
     changes: &'a Changes,
+    engine: Choice,
 }
 
 impl SecondProcess<'_> {
@@ -180,6 +185,7 @@ impl SecondProcess<'_> {
         let mut command = Command::new(program);
         command.args(["run", "--format", "json", "--seed", &seed.to_string()]);
         command.args(self.changes.options());
+        command.args(self.engine.options());
         // After `--`, a scenario's name cannot be taken for an option.
         command.stdin(Stdio::null());
         Ok(command)
@@ -228,6 +234,8 @@ mod tests {
     use doublehold_scenarios::scenario::Scenario;
     use doublehold_scenarios::{PreparedSim, catalog};
     use doublehold_sim::{Record, SimTime};
+
+    use doublehold_scenarios::SimEngine;
 
     use super::*;
 

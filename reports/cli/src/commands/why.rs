@@ -6,12 +6,13 @@ use clap::Args;
 use doublehold_history::Predicate;
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::scenario::Expected;
-use doublehold_scenarios::{LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Scenario, Seed};
 use doublehold_search::shrink::Target;
 use doublehold_search::why::{WhyError, why};
 
 use super::meant::{self, Kind};
 use super::shared::{Jobs, predicate};
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{output, show};
@@ -30,12 +31,14 @@ pub(crate) struct Arguments {
     predicate: Option<Predicate>,
     #[command(flatten)]
     jobs: Jobs,
+    #[command(flatten)]
+    engine: Choice,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let (scenario, seed) = subject(arguments)?;
+    let (scenario, seed, engine) = subject(arguments)?;
     let target = arguments.predicate.map(Target::Violates).or_else(|| expected(&scenario));
-    match why((&SimEngine, &LeanEngine), &scenario, seed, target, arguments.jobs.count()) {
+    match why((&engine.one(), &engine.many()), &scenario, seed, target, arguments.jobs.count()) {
         Ok(found) => {
             output::print(&told::text(&found, &scenario, seed, show::columns()))?;
             Ok(Exit::AsExpected)
@@ -57,19 +60,22 @@ fn expected(scenario: &Scenario) -> Option<Target> {
 }
 
 /// A plan and its seed, or a scenario and the seed that was typed.
-fn subject(arguments: &Arguments) -> Result<(Scenario, Seed), CliError> {
+fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
     match Plan::read(&arguments.subject) {
         Ok(plan) => match arguments.seed {
             Some(_) => Err(CliError::Usage {
                 problem: format!("the plan is of seed {}, and has no other", plan.seed),
                 hint: "leave out `--seed`, or name the scenario".to_owned(),
             }),
-            None => Ok((plan.scenario, plan.seed)),
+            None => {
+                let engine = arguments.engine.of_plan(&plan)?;
+                Ok((plan.scenario, plan.seed, engine))
+            }
         },
         Err(error) => match super::scenario(&arguments.subject, &[]) {
             Ok(scenario) => {
                 let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
-                Ok((scenario, seed))
+                Ok((scenario, seed, arguments.engine))
             }
             Err(_) if arguments.subject.ends_with(".plan") => Err(error.into()),
             Err(other) => Err(meant::other_kind(&arguments.subject, Kind::Scenario).unwrap_or(other)),

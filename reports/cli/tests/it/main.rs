@@ -9,6 +9,7 @@ mod check_refused;
 mod checked;
 mod cli;
 mod completions;
+mod engines;
 mod estimate;
 mod explained;
 mod explore;

@@ -17,6 +17,7 @@ use doublehold_words::shell;
 use same_file::is_same_file;
 
 use super::{Arguments, junit};
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
@@ -100,7 +101,7 @@ impl Place {
             write("the picture", "txt", Ok(picture(&replay).into_bytes())),
         ];
         let is_there = |path: &String| files.contains(path);
-        let run = scenario_file::command(&scenario, example.shrunk.seed);
+        let run = scenario_file::command(&scenario, example.shrunk.seed, engine_of(example));
         let shown = Shown {
             run: if is_there(&scenario) { run } else { String::new() },
             replay: if is_there(&plan) { replay } else { String::new() },
@@ -152,11 +153,16 @@ fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
     Ok(history)
 }
 
+/// Who found it, and will find it again.
+fn engine_of(example: &Counterexample) -> Choice {
+    Choice::named(example.report.engine).unwrap_or_default()
+}
+
 /// What the file of a scenario says of it.
 fn about(example: &Counterexample, path: &str) -> String {
     let Counterexample { target, first, shrunk, .. } = example;
     let (same, of) = shrunk.others;
-    let run_it = clean(&scenario_file::run_it(path, shrunk.seed, Some(shrunk.others)));
+    let run_it = clean(&scenario_file::run_it(path, shrunk.seed, engine_of(example), Some(shrunk.others)));
     format!(
         "{target}, found by `doublehold check` from seed {first}, and shrunk\n\
          {same} of {of} other seeds do the same\n{run_it}"

@@ -12,6 +12,7 @@ use doublehold_search::shrink::Target;
 use doublehold_sweeps::records::opening::ELSEWHERE;
 use doublehold_words::clean;
 
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output::OutputFile;
@@ -123,7 +124,10 @@ impl Scenarios {
     pub(super) fn write(&self, scenario: &Scenario, seed: Seed) -> Result<String, CliError> {
         let name = format!("{}.toml", scenario.name);
         let path = self.0.file(&name);
-        let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, None)), scenario);
+        let text = scenario_file::text(
+            &clean(&scenario_file::run_it(&path, seed, Choice::default(), None)),
+            scenario,
+        );
         self.0.create("a scenario", &name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(path)
     }

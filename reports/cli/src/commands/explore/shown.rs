@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::keep::Scenarios;
 use super::world::world;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::scenario_file;
@@ -369,7 +370,7 @@ impl Examples<'_> {
         let seed = self.exploration.seed();
         let faults = format!("faults={}", self.exploration.as_set(places));
         match (file, self.source) {
-            (Some(file), _) => Some(scenario_file::command(file, seed)),
+            (Some(file), _) => Some(scenario_file::command(file, seed, Choice::default())),
             (None, Some([name, sets @ ..])) => {
                 let seed = seed.to_string();
                 let mut line = vec!["doublehold", "run", name, "--seed", &seed];

@@ -4,7 +4,7 @@ use doublehold::layout::{left, to_ascii, widest, wrap};
 use doublehold::style::{Paint, Style};
 use doublehold::{json, text};
 use doublehold_scenarios::report::{Judgement, Report};
-use doublehold_scenarios::{Engine, Prepared, Seed, SimEngine, catalog};
+use doublehold_scenarios::{Engine, Prepared, Seed, catalog};
 use doublehold_search::cause::explained;
 use doublehold_words::clean;
 
@@ -21,8 +21,9 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
     let scenarios = names.iter().map(|name| scenario(name, &sets)).collect::<Result<Vec<_>, _>>()?;
+    let engine = arguments.engine.one();
     let prepared =
-        scenarios.iter().map(|scenario| SimEngine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
+        scenarios.iter().map(|scenario| engine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;
     let seeds: Vec<Seed> = scenarios.iter().map(|scenario| arguments.seed_of(scenario)).collect();
     let reports: Vec<Report> =
         prepared.iter().zip(&seeds).map(|(it, seed)| explained(it, it.run(*seed))).collect();

@@ -26,6 +26,7 @@ use doublehold_words::several;
 use doublehold_words::shell;
 use doublehold_words::{clean, list};
 
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::folder::Folder;
 use crate::output;
@@ -163,7 +164,7 @@ fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> R
         svg: drawn(&found, &stem)?,
         scenario: text,
         replay: shell::line(["doublehold", "replay", &plan]),
-        run: scenario_file::command(&file, found.shrunk.seed),
+        run: scenario_file::command(&file, found.shrunk.seed, Choice::default()),
     })
 }
 

@@ -1,0 +1,97 @@
+//! `--engine turmoil`: the commands that take it, the lines that they print to go on with, and refusals.
+
+use snapbox::str;
+
+use crate::kit::{Ask, Folder, assert_text, conclusion, doublehold, json, verdicts};
+
+#[test]
+fn a_run_on_turmoil_comes_out_as_the_kernels_and_says_how_to_see_it_again() {
+    let run =
+        |engine: &[&str]| doublehold(&[&["run", "clock-jump", "--seed", "2"], engine].concat()).prints(0);
+    let (sim, turmoil) = (run(&[]), run(&["--engine", "turmoil"]));
+    assert_eq!(conclusion(&sim).lines().next(), conclusion(&turmoil).lines().next());
+    let words = |run: &str| verdicts(run).lines().filter(|line| line.starts_with("  P")).count();
+    assert_eq!((words(&sim), words(&turmoil)), (4, 4));
+    assert!(turmoil.contains("seed 2, engine turmoil: "), "{turmoil}");
+    assert!(turmoil.ends_with("replay: doublehold run clock-jump --seed 2 --engine turmoil\n"), "{turmoil}");
+    assert_eq!(run(&["--engine", "sim"]), sim);
+}
+
+#[test]
+fn a_plan_is_replayed_on_the_engine_that_it_was_made_on() {
+    let folder = Folder::new();
+    let run = ["run", "lease-pause", "--engine", "turmoil", "--plan", "t.plan", "--format", "json"];
+    let hash = json(&folder.doublehold(&run).prints(0))["trace_hash"].clone();
+    assert!(folder.read("t.plan").contains("engine = \"turmoil\"\n"));
+    let replayed = json(&folder.doublehold(&["replay", "t.plan", "--format", "json"]).prints(0));
+    assert_eq!(replayed["trace_hash"], hash);
+    folder.doublehold(&["run", "lease-pause", "--plan", "s.plan"]).prints(0);
+    assert!(!folder.read("s.plan").contains("engine"));
+    folder.write("u.plan", folder.read("t.plan").replace("turmoil\"", "jepsen\""));
+    assert_text(
+        folder.refusals(&[
+            ["replay", "t.plan", "--engine", "sim"],
+            ["replay", "s.plan", "--engine", "turmoil"],
+            ["replay", "u.plan", "--engine", "turmoil"],
+            ["run", "lease-pause", "--engine", "jepsen"],
+        ]),
+        str![[r#"
+$ doublehold replay t.plan --engine sim
+error: the plan is of a run on the engine `turmoil`, whose events no other has
+hint: leave out `--engine`, or `run` its scenario on the other
+
+$ doublehold replay s.plan --engine turmoil
+error: the plan is of a run on the engine `sim`, whose events no other has
+hint: leave out `--engine`, or `run` its scenario on the other
+
+$ doublehold replay u.plan --engine turmoil
+error: the plan is of a run on the engine `jepsen`, which this program has not
+hint: replay it with the program that wrote it
+
+$ doublehold run lease-pause --engine jepsen
+error: invalid value 'jepsen' for '--engine <ENGINE>'
+  [possible values: sim, turmoil]
+
+For more information, try '--help'.
+
+"#]],
+    );
+}
+
+#[test]
+fn everything_that_turmoil_cannot_express_is_refused_at_once() {
+    let folder = Folder::new();
+    assert_text(
+        folder.refusals(&[
+            vec!["run", "clock-jump", "--engine", "turmoil", "--set", "network.loss=1/100"],
+            vec!["check", "redlock", "--engine", "turmoil", "--runs", "5"],
+        ]),
+        str![[r#"
+$ doublehold run clock-jump --engine turmoil --set 'network.loss=1/100'
+error: the engine `turmoil` cannot run this scenario:
+  `network.loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+hint: leave these out, or run it on the engine `sim`
+
+$ doublehold check redlock --engine turmoil --runs 5
+error: the engine `turmoil` cannot run this scenario:
+  `weather.faults.11`, random `loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+hint: leave these out, or run it on the engine `sim`
+
+"#]],
+    );
+}
+
+#[test]
+fn searches_find_shrink_and_explain_on_turmoil() {
+    let folder = Folder::new();
+    let check = ["check", "single", "--weather", "pauses-only", "--engine", "turmoil", "--runs", "60"];
+    let found = folder.doublehold(&check).ends(1).stdout;
+    assert!(found.contains("replay: doublehold replay doublehold-check/single-"), "{found}");
+    let scenario = folder.read("doublehold-check/single-P2.toml");
+    assert!(scenario.lines().nth(2).is_some_and(|line| line.ends_with(" --engine turmoil")), "{scenario}");
+    folder.doublehold(&["replay", "doublehold-check/single-P2.plan"]).prints(0);
+    let why = folder.doublehold(&["why", "doublehold-check/single-P2.plan"]).prints(0);
+    assert!(why.contains("pause"), "{why}");
+    let shrunk = folder.doublehold(&["shrink", "lease-pause", "--engine", "turmoil"]).ends(0).stdout;
+    assert!(shrunk.contains("FILE --seed 1 --engine turmoil"), "{shrunk}");
+}
