@@ -25,6 +25,7 @@ fuzz_target!(|input: (u64, &str)| {
         trace_hash: format!("{seed:016x}"),
         verdicts: BTreeMap::new(),
         program: String::new(),
+        engine: "sim".to_owned(),
     };
     let written = plan.to_toml().expect("what was read can be written");
     let again = Plan::parse("fuzz.plan", &written).expect("what was written can be read");
