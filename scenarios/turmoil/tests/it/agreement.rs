@@ -15,6 +15,7 @@ use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{
     Engine, Futures, Prepared, PreparedSim, Scenario, Searchable, Seed, SimEngine, catalog,
 };
+use doublehold_statistics::{Confidence, Proportion};
 use doublehold_turmoil::TurmoilEngine;
 
 /// From each entry of the catalogue so many seeds are run.
@@ -107,27 +108,42 @@ fn random_plans() -> (String, Compared) {
     let locks = descriptors();
     let each = PLANS.div_ceil(locks.len() * WEATHERS.len()) as u64;
     let mut table =
-        "| weather | plans | equal | differing, in so many runs | `sim` and `sim` with other delays |\n\
-                     |---|---|---|---|---|\n"
+        "| weather | plans | equal | differing, in so many runs | `sim` and `sim` with other delays | P1 \
+                     violated on `sim` (95 %) | on `turmoil` |\n|---|---|---|---|---|---|---|\n"
             .to_owned();
     let mut total = Compared::default();
     for weather in WEATHERS {
-        let (mut engines, mut delays) = (Compared::default(), Compared::default());
+        let (mut engines, mut delays, mut violated) = (Compared::default(), Compared::default(), [0, 0]);
         for lock in &locks {
             let (sim, turmoil) = prepared(&under(lock, weather));
             for seed in (1..=each).map(Seed) {
                 let first = sim.judge(seed);
-                engines.take(&first, &turmoil.judge(seed));
+                let second = turmoil.judge(seed);
+                engines.take(&first, &second);
+                violated[0] += u64::from(shows_p1(&first));
+                violated[1] += u64::from(shows_p1(&second));
                 delays.take(&first, &sim.judge_future(seed, TrueNs(0), Seed(seed.0 + 1_000_000)));
             }
         }
-        let (share, told) = (engines.share(), engines.differences());
-        writeln!(table, "| {weather} | {} | {share} | {told} | {} |", engines.runs, delays.share())
+        let (share, told, runs) = (engines.share(), engines.differences(), engines.runs);
+        let [sim, turmoil] = violated.map(|hits| rate(hits, runs as u64));
+        writeln!(table, "| {weather} | {runs} | {share} | {told} | {} | {sim} | {turmoil} |", delays.share())
             .expect("a text can be written to");
         total.add(&engines);
     }
-    writeln!(table, "| all | {} | {} | | |", total.runs, total.share()).expect("a text can be written to");
+    writeln!(table, "| all | {} | {} | | | | |", total.runs, total.share())
+        .expect("a text can be written to");
     (table, total)
+}
+
+fn shows_p1(run: &Summary) -> bool {
+    run.verdicts.get(Predicate::P1).as_str() == "violated"
+}
+
+/// A share in percent with Wilson's interval.
+fn rate(hits: u64, of: u64) -> String {
+    let interval = Proportion::new(hits, of).wilson(Confidence::P95).expect("there were runs");
+    format!("{hits}: {:.0} to {:.0} %", interval.low * 100.0, interval.high * 100.0)
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Stories that both worlds must tell alike, as the lines that a client and a server write down: the same code in the
 //! kernel's world and in turmoil's.
 
+mod defects;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
