@@ -27,6 +27,9 @@ mod w;
 
 use std::time::Duration;
 
+use doublehold_sim::World;
+use doublehold_sim_turmoil::TurmoilWorld;
+
 /// As the binary has it; turmoil's runs get it too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -40,7 +43,7 @@ fn main() {
     // Before anything else has a peak.
     let memory = many::peak_memory(memory_runs);
     let samples = measure_all();
-    println!("workload                     runs/s   µs/message   × bare echo   simulated s/s");
+    println!("{:39}runs/s   µs/message   × bare echo   simulated s/s", "workload");
     for (workload, sample) in WORKLOADS.iter().zip(&samples) {
         print(workload, sample, samples[0].micros_per_message());
     }
@@ -62,11 +65,13 @@ fn main() {
 }
 
 /// As README names them.
-const WORKLOADS: [&str; 6] = [
+const WORKLOADS: [&str; 8] = [
     "W, bare kernel, echo only",
     "W, redis-rs and the node",
     "W, lean and the node",
     "W, turmoil 0.7, echo only",
+    "W, turmoil-net, echo only",
+    "W, turmoil-net, redis-rs and the node",
     "three contend for a Redlock",
     "the same, lean",
 ];
@@ -76,11 +81,13 @@ fn measure_all() -> [Sample; WORKLOADS.len()] {
     let mut samples = WORKLOADS.map(|_| Vec::new());
     for round in 0..ROUNDS {
         let round = round * 10_000;
-        let [bare, redis_rs, lean, theirs, contended, contended_lean] = &mut samples;
+        let [bare, redis_rs, lean, theirs, net, net_redis, contended, contended_lean] = &mut samples;
         bare.push(measure(3000, |run| w::bare(round + run)));
-        redis_rs.push(measure(1000, |run| w::redis_rs(round + run)));
+        redis_rs.push(measure(1000, |run| w::redis_rs::<World>(round + run)));
         lean.push(measure(1500, |run| w::lean(round + run)));
         theirs.push(measure(3, |run| turmoil_w::run(round + run)));
+        net.push(measure(60, |run| w::on_turmoil_net(round + run)));
+        net_redis.push(measure(60, |run| w::redis_rs::<TurmoilWorld>(round + run)));
         contended.push(measure(300, |run| redlock::contended(round + run)));
         contended_lean.push(measure(500, |run| redlock::contended_lean(round + run)));
     }
@@ -146,7 +153,7 @@ fn print(name: &str, sample: &Sample, bare: f64) {
     let micros = sample.micros_per_message();
     let simulated = sample.simulated.as_secs_f64() / sample.took.as_secs_f64();
     println!(
-        "{name:27} {:8.1} {micros:12.3} {:13.2} {simulated:15.0}",
+        "{name:37} {:8.1} {micros:12.3} {:13.2} {simulated:15.0}",
         sample.runs_per_second(),
         micros / bare
     );

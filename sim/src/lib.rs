@@ -84,8 +84,9 @@ mod trace;
 mod trace_hash;
 mod world;
 
-/// What this world is made of, for a world that another simulator runs: how a run is accounted for, when planned faults
-/// strike, what lives on a host and what is on its disk. Code on hosts needs none of it.
+/// The parts of this world that a world of another simulator shares: the account of a run, the moments of planned
+/// faults,
+/// the lives of hosts, and their disks. Code on hosts needs none of them.
 pub mod parts {
     pub use crate::disk::Disk;
     pub use crate::fault_book::{FaultBook, Matched};

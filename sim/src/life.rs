@@ -57,17 +57,17 @@ impl Life {
         }
     }
 
-    /// Whether a process runs, or is about to.
+    /// True if a process runs, or is about to.
     pub fn is_up(&self) -> bool {
         self.up
     }
 
-    /// Whether the machine has power.
+    /// True if the machine has power.
     pub fn has_power(&self) -> bool {
         self.has_power
     }
 
-    /// Whether the run waits for the main task.
+    /// True if the run waits for the main task.
     pub fn is_essential(&self) -> bool {
         self.essential
     }
@@ -77,17 +77,17 @@ impl Life {
         self.incarnation
     }
 
-    /// How many suspensions stop the machine.
+    /// The suspensions that stop the machine.
     pub fn suspensions(&self) -> u32 {
         self.suspensions
     }
 
-    /// Whether the machine is suspended.
+    /// True if the machine is suspended.
     pub fn is_suspended(&self) -> bool {
         self.suspensions > 0
     }
 
-    /// Whether no code runs, for a pause or a suspension.
+    /// True if no code runs, for a pause or a suspension.
     pub fn is_stopped(&self) -> bool {
         self.pauses > 0 || self.suspensions > 0
     }
@@ -97,7 +97,7 @@ impl Life {
         self.has_power && self.suspensions == 0
     }
 
-    /// Whether a task of the process of this number may run.
+    /// The gate for a task of the process of this number.
     pub fn gate(&self, incarnation: u32) -> Gate {
         if incarnation == self.incarnation && self.is_stopped() { Gate::Park } else { Gate::Run }
     }

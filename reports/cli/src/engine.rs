@@ -1,4 +1,4 @@
-//! Which simulator runs what: the one place of the program where engines are chosen.
+//! The choice of the simulator: the one place of the program where engines are chosen.
 
 use clap::{Args, ValueEnum};
 use doublehold_lockimpl::Descriptor;
@@ -12,7 +12,7 @@ use crate::error::CliError;
 /// The option of every command that runs scenarios.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Choice {
-    /// Which simulator runs it; a plan has its own [default: sim]
+    /// The simulator that runs it; a plan has its own [default: sim]
     #[arg(long, value_name = "ENGINE")]
     engine: Option<Name>,
 }

@@ -1,4 +1,5 @@
-//! W on the simulation kernel, three times: plain bytes that come back, and the Redis node behind either driver.
+//! W on the simulation kernel, three times: plain bytes that come back, and the Redis node behind either driver. The
+//! first two once more in the second engine's world.
 //!
 //! What the plain bytes cost is the kernel's (events, tasks, streams, the trace hash); what W costs beside them is the
 //! driver's, RESP's and the node's. A client asks as a Redlock does: it makes a round's command once, and hands it to
@@ -10,8 +11,12 @@ use std::time::Duration;
 
 use doublehold_lockimpl::{connection_config, connection_info};
 use doublehold_scenarios::LeanConnection;
-use doublehold_sim::{Budget, DelayLaw, Host, HostId, HostSpec, LinkSpec, Outcome, Seed, SimStream, World};
+use doublehold_sim::{
+    Budget, DelayLaw, HostId, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, Outcome, Seed, World,
+    WorldLike,
+};
 use doublehold_sim_redis::{NodeConfig, Operator, SimMachine};
+use doublehold_sim_turmoil::TurmoilWorld;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Value};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,12 +28,17 @@ const ECHOED: &[u8; 20] = b"twenty bytes of echo";
 
 /// Without Redis: the kernel alone.
 pub(crate) fn bare(seed: u64) -> Done {
-    run(seed, echo_back, ask_plainly)
+    run::<World, _, _>(seed, echo_back, ask_plainly)
+}
+
+/// The same in the second engine's world, on turmoil's newer network.
+pub(crate) fn on_turmoil_net(seed: u64) -> Done {
+    run::<TurmoilWorld, _, _>(seed, echo_back, ask_plainly)
 }
 
 /// Through redis-rs' multiplexed connection, to the node.
-pub(crate) fn redis_rs(seed: u64) -> Done {
-    run(seed, serve_redis, |host, nodes| async move {
+pub(crate) fn redis_rs<W: WorldLike>(seed: u64) -> Done {
+    run::<W, _, _>(seed, serve_redis, |host, nodes| async move {
         let mut connections = Vec::new();
         for stream in connect(&host, nodes).await {
             let (connection, driver) =
@@ -44,7 +54,7 @@ pub(crate) fn redis_rs(seed: u64) -> Done {
 
 /// Through the lean connection, to the node.
 pub(crate) fn lean(seed: u64) -> Done {
-    run(seed, serve_redis, |host, nodes| async move {
+    run::<World, _, _>(seed, serve_redis, |host, nodes| async move {
         let streams = connect(&host, nodes).await;
         let connections =
             streams.into_iter().map(|stream| LeanConnection::new(stream, host.clone())).collect();
@@ -53,17 +63,18 @@ pub(crate) fn lean(seed: u64) -> Done {
 }
 
 /// 5 nodes that `serve` and 3 clients that `ask` them.
-fn run<S, A>(
+fn run<W, S, A>(
     seed: u64,
-    serve: impl Fn(Host) -> S + Copy + 'static,
-    ask: impl Fn(Host, Vec<HostId>) -> A + Copy + 'static,
+    serve: impl Fn(W::Host) -> S + Copy + 'static,
+    ask: impl Fn(W::Host, Vec<HostId>) -> A + Copy + 'static,
 ) -> Done
 where
+    W: WorldLike,
     S: Future<Output = ()> + Send + 'static,
     A: Future<Output = ()> + Send + 'static,
 {
     let delay = DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(5) };
-    let mut world = World::new(Seed(seed), LinkSpec::lossless(delay));
+    let mut world = W::build(Seed(seed), LinkSpec::lossless(delay), Keep::Hash);
     let nodes: Vec<HostId> =
         (0..5).map(|node| world.add_host(HostSpec::new(format!("n{node}")), serve)).collect();
     for client in 0..3 {
@@ -76,7 +87,7 @@ where
     Done { simulated: Duration::from_nanos(run.ended.0), messages: run.messages }
 }
 
-async fn connect(host: &Host, nodes: Vec<HostId>) -> Vec<SimStream> {
+async fn connect<H: HostLike>(host: &H, nodes: Vec<HostId>) -> Vec<H::Stream> {
     let mut streams = Vec::new();
     for node in nodes {
         streams.push(host.connect(node, PORT).await.expect("the node listens"));
@@ -84,12 +95,12 @@ async fn connect(host: &Host, nodes: Vec<HostId>) -> Vec<SimStream> {
     streams
 }
 
-async fn serve_redis(host: Host) {
+async fn serve_redis<H: HostLike>(host: H) {
     let machine = SimMachine::new(host, Arc::new(BTreeMap::new()), DelayLaw::Fixed(Duration::ZERO));
     machine.run(PORT, NodeConfig::default(), Operator::default()).await.expect("an empty disk boots");
 }
 
-async fn ask_redis<C: ConnectionLike>(host: Host, mut connections: Vec<C>) {
+async fn ask_redis<H: HostLike, C: ConnectionLike>(host: H, mut connections: Vec<C>) {
     for _ in 0..10 {
         let mut echo = Cmd::with_capacity(2, 64);
         echo.arg("ECHO").arg(ECHOED);
@@ -101,7 +112,7 @@ async fn ask_redis<C: ConnectionLike>(host: Host, mut connections: Vec<C>) {
     }
 }
 
-async fn echo_back(host: Host) {
+async fn echo_back<H: HostLike>(host: H) {
     let mut incoming = host.listen(PORT);
     loop {
         let mut stream = incoming.accept().await;
@@ -116,7 +127,7 @@ async fn echo_back(host: Host) {
     }
 }
 
-async fn ask_plainly(host: Host, nodes: Vec<HostId>) {
+async fn ask_plainly<H: HostLike>(host: H, nodes: Vec<HostId>) {
     let mut streams = connect(&host, nodes).await;
     for _ in 0..10 {
         for stream in &mut streams {

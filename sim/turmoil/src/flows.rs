@@ -169,7 +169,9 @@ impl State {
             self.emit(Event::Ended { connection, host: to, how: End::Reset });
         } else if flags.fin {
             self.emit(Event::Ended { connection, host: to, how: End::Finished });
-        } else if flags.syn && !flags.ack {
+        } else if flags.syn && flags.ack {
+            self.net.established.insert(connection);
+        } else if flags.syn {
             self.emit(Event::Accepted { connection, host: to });
         }
     }

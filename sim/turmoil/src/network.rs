@@ -1,7 +1,7 @@
 //! Everything between machines, as data: links as faults have left them, flows with their packets, and the numbers of
 //! connections.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -59,6 +59,15 @@ pub(crate) struct Flow {
     pub(crate) inner_port: u16,
 }
 
+/// Connections that are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// All that ever were, also those that are being opened.
+    All,
+    /// Those that were opened.
+    Established,
+}
+
 /// All that is between machines, and which connection is which.
 pub(crate) struct Network {
     pub(crate) guard: Option<EnterGuard>,
@@ -69,6 +78,8 @@ pub(crate) struct Network {
     pub(crate) flows_by_ends: BTreeMap<(SocketAddr, SocketAddr), FlowId>,
     /// By the address of who opened it.
     pub(crate) connections: BTreeMap<SocketAddr, ConnectionId>,
+    /// Those whose opener has heard that they are open.
+    pub(crate) established: BTreeSet<ConnectionId>,
     /// The port that a host's process listens on in place of another, and back.
     pub(crate) inner_ports: BTreeMap<(HostId, u16), u16>,
     pub(crate) outer_ports: BTreeMap<(HostId, u16), u16>,
@@ -87,6 +98,7 @@ impl Network {
             flows: Vec::new(),
             flows_by_ends: BTreeMap::new(),
             connections: BTreeMap::new(),
+            established: BTreeSet::new(),
             inner_ports: BTreeMap::new(),
             outer_ports: BTreeMap::new(),
             opened: 0,
@@ -179,8 +191,14 @@ impl Network {
 
     /// The addresses at the two ends of every connection that was ever between these two hosts, as the second knows
     /// them.
-    pub(crate) fn ends_between(&self, one: HostId, other: HostId) -> Vec<(SocketAddr, SocketAddr)> {
-        let between = |flow: &Flow| (flow.from, flow.to) == (one, other);
+    pub(crate) fn ends_between(
+        &self,
+        one: HostId,
+        other: HostId,
+        which: Which,
+    ) -> Vec<(SocketAddr, SocketAddr)> {
+        let counts = |flow: &Flow| which == Which::All || self.established.contains(&flow.connection);
+        let between = |flow: &Flow| (flow.from, flow.to) == (one, other) && counts(flow);
         let ends = self.flows_by_ends.iter().map(|(ends, flow)| (ends, &self.flows[flow.0]));
         let ends = ends.filter(|(_, flow)| between(flow));
         ends.map(|((from, to), flow)| (*from, SocketAddr::new(to.ip(), flow.inner_port))).collect()

@@ -15,6 +15,7 @@ use doublehold_sim::{
 use turmoil_net::{KernelConfig, Net, Packet, TcpFlags, TcpSegment, Transport};
 
 use crate::host::TurmoilHost;
+use crate::network::Which;
 use crate::process::{Process, Tasks, spawn_main, take_ready};
 use crate::queue::Due;
 use crate::state::{Chore, HostState, Shared, State, host_stream};
@@ -268,7 +269,7 @@ impl TurmoilWorld {
                 Chore::Reset(one, other) => self.shared.enter(|state| {
                     for (at, to) in [(one, other), (other, one)] {
                         if state.host(to).life.is_reachable() {
-                            state.reset_at(to, at);
+                            state.reset_at(to, at, Which::Established);
                         }
                     }
                     state.flush();
@@ -348,14 +349,14 @@ impl State {
     fn silence(&mut self, host: HostId) {
         self.flush_but(Some(host));
         for peer in (1..self.hosts.len() as u32).map(HostId) {
-            self.reset_at(host, peer);
+            self.reset_at(host, peer, Which::All);
         }
         self.flush_but(Some(host));
     }
 
     /// A machine is told, as by its peer, that each of its connections with that is over.
-    fn reset_at(&mut self, host: HostId, peer: HostId) {
-        for (from, to) in self.net.ends_between(peer, host) {
+    fn reset_at(&mut self, host: HostId, peer: HostId, which: Which) {
+        for (from, to) in self.net.ends_between(peer, host, which) {
             let flags = TcpFlags { rst: true, ..TcpFlags::default() };
             let (src_port, dst_port, payload) = (from.port(), to.port(), Bytes::new());
             let reset = TcpSegment { src_port, dst_port, seq: 0, ack: 0, flags, window: 0, payload };

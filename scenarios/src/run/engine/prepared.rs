@@ -271,7 +271,7 @@ impl PreparedSim {
     }
 }
 
-/// What the kernel is to do: the faults in file order, and after them the starts of clients.
+/// The plan for the world: the faults in file order, and after them the starts of clients.
 fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHost> {
     let start = |client: &ClientSetup| {
         let when = client.start.as_ref()?;

@@ -150,4 +150,7 @@ fn a_server_without_power_says_nothing_and_resets_what_it_does_not_know() {
 fn connections_that_somebody_resets_end_at_both_ends() {
     let reset = (asked(1), Fault::ResetConnections { from: CLIENT, to: SERVER }, None);
     both(2, &[reset], &["0 server: process 0", "20 client: ConnectionReset", "160 client: x"]);
+    // A connection that is being opened is none yet.
+    let early = (at(15), Fault::ResetConnections { from: CLIENT, to: SERVER }, None);
+    both(1, &[early], &["0 server: process 0", "40 client: x"]);
 }

@@ -153,7 +153,7 @@ fn as_history(example: &Counterexample) -> Result<Vec<u8>, CliError> {
     Ok(history)
 }
 
-/// Who found it, and will find it again.
+/// The engine that found it, and will find it again.
 fn engine_of(example: &Counterexample) -> Choice {
     Choice::named(example.report.engine).unwrap_or_default()
 }
