@@ -85,8 +85,7 @@ mod trace_hash;
 mod world;
 
 /// The parts of this world that a world of another simulator shares: the account of a run, the moments of planned
-/// faults,
-/// the lives of hosts, and their disks. Code on hosts needs none of them.
+/// faults, the lives of hosts, and their disks. Code on hosts needs none of them.
 pub mod parts {
     pub use crate::disk::Disk;
     pub use crate::fault_book::{FaultBook, Matched};
