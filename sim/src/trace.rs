@@ -132,7 +132,7 @@ pub enum Event {
 }
 
 /// How a connection ended for one of its hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// Nothing listened there.

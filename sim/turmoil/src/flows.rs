@@ -2,8 +2,9 @@
 //! arrives.
 //!
 //! A flow is one direction of one connection. Its packets arrive in the order in which they were sent: turmoil's TCP
-//! takes nothing out of order and repeats by a count of its own, which is never reached here. So nothing is ever
-//! dropped. What cannot get through (a cut anywhere on its way, a machine that is off or suspended) is held, as
+//! takes nothing out of order and repeats by a count of its own, which is never reached here. A mere acknowledgement
+//! keeps nothing waiting: it is hurried along by the data behind it, whose delay is then the link's law and not the
+//! longer of two draws. So nothing is ever dropped. What cannot get through (a cut anywhere on its way, a machine that is off or suspended) is held, as
 //! turmoil's own `hold` does, and leaves again when the way is free.
 //!
 //! Not modelled: loss, and with it every time of a retransmission; the user timeout; and bandwidth.
@@ -16,7 +17,7 @@ use doublehold_sim::parts::digest;
 use doublehold_sim::{ConnectionId, End, Event, Fault, HostId, SimTime};
 use turmoil_net::{Packet, TcpSegment, Transport};
 
-use crate::network::{Flow, InFlight, Network};
+use crate::network::{Flow, InFlight, Network, Which};
 use crate::queue::{Due, FlowId};
 use crate::state::State;
 
@@ -25,6 +26,12 @@ fn segment(packet: &Packet) -> (&TcpSegment, SocketAddr, SocketAddr) {
     let Transport::Tcp(segment) = &packet.payload else { unreachable!("nobody here sends datagrams") };
     let (from, to) = ((packet.src, segment.src_port), (packet.dst, segment.dst_port));
     (segment, from.into(), to.into())
+}
+
+/// True for a packet that only says what has arrived.
+fn is_mere_ack(packet: &Packet) -> bool {
+    let TcpSegment { flags, payload, .. } = segment(packet).0;
+    payload.is_empty() && !(flags.syn || flags.fin || flags.rst)
 }
 
 impl State {
@@ -74,12 +81,20 @@ impl State {
             }
             self.emit(Event::Sent { connection, from, to, bytes, digest });
         }
+        let is_mere_ack = is_mere_ack(&packet);
         let (arrives, departure) = self.departs(from, to, has_data);
         let is_essential = has_data && self.host(from).life.is_essential();
-        let flow_state = &mut self.net.flows[flow.0];
-        let arrives = flow_state.packets.back().map_or(arrives, |before| arrives.max(before.arrives));
-        flow_state.packets.push_back(InFlight { packet, arrives, departure, is_essential });
-        if !flow_state.is_held {
+        let Flow { packets, is_held, .. } = &mut self.net.flows[flow.0];
+        let holds_up = |before: &&InFlight| is_mere_ack || !before.is_mere_ack;
+        let arrives =
+            packets.iter().rev().find(holds_up).map_or(arrives, |before| arrives.max(before.arrives));
+        for ack in
+            packets.iter_mut().rev().take_while(|before| before.is_mere_ack && before.arrives > arrives)
+        {
+            ack.arrives = arrives;
+        }
+        packets.push_back(InFlight { packet, arrives, departure, is_essential, is_mere_ack });
+        if !*is_held {
             self.queue.push(arrives, Due::Arrival(flow));
         }
     }
@@ -166,14 +181,51 @@ impl State {
             self.emit(Event::Delivered { connection, from, to, bytes });
         }
         if flags.rst {
-            self.emit(Event::Ended { connection, host: to, how: End::Reset });
+            let is_open = self.net.established.contains(&connection);
+            self.ends(connection, to, if is_open { End::Reset } else { End::Refused });
         } else if flags.fin {
-            self.emit(Event::Ended { connection, host: to, how: End::Finished });
+            self.ends(connection, to, End::Finished);
         } else if flags.syn && flags.ack {
             self.net.established.insert(connection);
-        } else if flags.syn {
+        } else if flags.syn && self.listens(to, segment.dst_port) {
             self.emit(Event::Accepted { connection, host: to });
         }
+    }
+
+    fn listens(&self, host: HostId, port: u16) -> bool {
+        self.host(host).life.is_up() && self.net.inner_ports.contains_key(&(host, port))
+    }
+
+    /// A connection is over for a host. Told once of each way to end: a machine that no longer knows a connection
+    /// resets it anew for each packet that comes.
+    fn ends(&mut self, connection: ConnectionId, host: HostId, how: End) {
+        if self.net.ended.insert((connection, host, how)) {
+            self.emit(Event::Ended { connection, host, how });
+        }
+    }
+
+    /// The connections between two hosts are forgotten by what is between them: both ends are told, and what is under
+    /// way never arrives.
+    pub(crate) fn reset_between(&mut self, one: HostId, other: HostId) {
+        let [here, there] = [(one, other), (other, one)];
+        for (from, to) in [here, there] {
+            if !self.host(to).life.is_reachable() {
+                continue;
+            }
+            for connection in self.net.open_between(from, to) {
+                self.ends(connection, to, End::Reset);
+            }
+            self.reset_at(to, from, Which::Established);
+        }
+        let is_between = |flow: &Flow| [here, there].contains(&(flow.from, flow.to));
+        let established = &self.net.established;
+        let gone = self
+            .net
+            .flows
+            .iter_mut()
+            .filter(|flow| is_between(flow) && established.contains(&flow.connection));
+        gone.for_each(|flow| flow.packets.clear());
+        self.flush();
     }
 
     /// Sends the held packets of a flow again, in their order.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use doublehold_sim::{ConnectionId, HostId, LinkSpec, Seed, SimTime, Stream};
+use doublehold_sim::{ConnectionId, End, HostId, LinkSpec, Seed, SimTime, Stream};
 use turmoil_net::{EnterGuard, Packet};
 
 use crate::queue::FlowId;
@@ -45,6 +45,8 @@ pub(crate) struct InFlight {
     pub(crate) departure: Option<u64>,
     /// The run waits for it.
     pub(crate) is_essential: bool,
+    /// Nothing waits behind it.
+    pub(crate) is_mere_ack: bool,
 }
 
 /// One direction of one connection.
@@ -80,6 +82,8 @@ pub(crate) struct Network {
     pub(crate) connections: BTreeMap<SocketAddr, ConnectionId>,
     /// Those whose opener has heard that they are open.
     pub(crate) established: BTreeSet<ConnectionId>,
+    /// Those that are over for a host, and how.
+    pub(crate) ended: BTreeSet<(ConnectionId, HostId, End)>,
     /// The port that a host's process listens on in place of another, and back.
     pub(crate) inner_ports: BTreeMap<(HostId, u16), u16>,
     pub(crate) outer_ports: BTreeMap<(HostId, u16), u16>,
@@ -99,6 +103,7 @@ impl Network {
             flows_by_ends: BTreeMap::new(),
             connections: BTreeMap::new(),
             established: BTreeSet::new(),
+            ended: BTreeSet::new(),
             inner_ports: BTreeMap::new(),
             outer_ports: BTreeMap::new(),
             opened: 0,
@@ -187,6 +192,16 @@ impl Network {
     pub(crate) fn bytes(&self) -> u64 {
         let packets = self.flows.iter().flat_map(|flow| &flow.packets);
         packets.map(|it| u64::from(it.packet.size())).sum()
+    }
+
+    /// The connections between two hosts, opened by either, that are not over for the second.
+    pub(crate) fn open_between(&self, one: HostId, other: HostId) -> BTreeSet<ConnectionId> {
+        let between = self.flows.iter().filter(|flow| (flow.from, flow.to) == (one, other));
+        let open = |connection: &ConnectionId| {
+            let over = |how| self.ended.contains(&(*connection, other, how));
+            self.established.contains(connection) && !over(End::Reset) && !over(End::Finished)
+        };
+        between.map(|flow| flow.connection).filter(open).collect()
     }
 
     /// The addresses at the two ends of every connection that was ever between these two hosts, as the second knows

@@ -91,7 +91,7 @@ impl<F: Future<Output = ()>> Future for Gated<F> {
         let this = &mut *self;
         let (host, incarnation) = (this.host.host, this.host.incarnation);
         let waits = this.host.shared.enter(|state| {
-            let waits = state.holds_back(host, incarnation, cx);
+            let waits = state.gate_is_closed(host, incarnation, cx);
             if !waits {
                 state.emit(Event::Ran { host });
             }

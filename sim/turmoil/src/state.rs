@@ -189,10 +189,15 @@ impl State {
         }
     }
 
-    /// True if a task of this process must wait where it is: its host is stopped, the process is dead, or the budget is
-    /// spent. What waits for its host is woken when it goes on.
+    /// A task of this process is at a step point: true if it [must wait](State::gate_is_closed) there.
     pub(crate) fn holds_back(&mut self, host: HostId, incarnation: u32, cx: &Context<'_>) -> bool {
         self.step_points += 1;
+        self.gate_is_closed(host, incarnation, cx)
+    }
+
+    /// True if a task of this process must wait where it is: its host is stopped, the process is dead, or the budget is
+    /// spent. What waits for its host is woken when it goes on.
+    pub(crate) fn gate_is_closed(&mut self, host: HostId, incarnation: u32, cx: &Context<'_>) -> bool {
         if self.host(host).life.incarnation() != incarnation {
             return true;
         }

@@ -131,7 +131,8 @@ impl WorldLike for TurmoilWorld {
     }
 
     /// # Panics
-    /// If the world has run before, or another one runs on this thread; and with what a task panics.
+    /// If the world has run before, or another one that has begun to run is not dropped on this thread; and with what a
+    /// task panics.
     fn run(&mut self, budget: Budget) -> Run {
         let net = self.net.take().expect("this world has run before");
         {
@@ -141,7 +142,6 @@ impl WorldLike for TurmoilWorld {
         }
         (1..self.stacks.len() as u32).for_each(|host| self.boot(HostId(host)));
         let outcome = self.run_until(SimTime::ZERO.after(budget.time));
-        self.shut_down();
         let mut state = self.shared.borrow_mut();
         if let Some(panic) = state.panic.take() {
             drop(state);
@@ -266,14 +266,7 @@ impl TurmoilWorld {
                     self.drop_tasks(host);
                     self.shared.enter(|state| state.silence(host));
                 }
-                Chore::Reset(one, other) => self.shared.enter(|state| {
-                    for (at, to) in [(one, other), (other, one)] {
-                        if state.host(to).life.is_reachable() {
-                            state.reset_at(to, at, Which::Established);
-                        }
-                    }
-                    state.flush();
-                }),
+                Chore::Reset(one, other) => self.shared.enter(|state| state.reset_between(one, other)),
             }
         }
     }
@@ -324,7 +317,8 @@ impl TurmoilWorld {
 }
 
 impl Drop for TurmoilWorld {
-    /// A world whose run ended by a panic must leave its thread to others.
+    /// Processes end with their world and not with its run: a node that went before would tell whoever records that it
+    /// has forgotten its keys.
     fn drop(&mut self) {
         if self.shared.is_free() {
             self.shut_down();
@@ -355,7 +349,7 @@ impl State {
     }
 
     /// A machine is told, as by its peer, that each of its connections with that is over.
-    fn reset_at(&mut self, host: HostId, peer: HostId, which: Which) {
+    pub(crate) fn reset_at(&mut self, host: HostId, peer: HostId, which: Which) {
         for (from, to) in self.net.ends_between(peer, host, which) {
             let flags = TcpFlags { rst: true, ..TcpFlags::default() };
             let (src_port, dst_port, payload) = (from.port(), to.port(), Bytes::new());
