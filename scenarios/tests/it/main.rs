@@ -25,6 +25,7 @@ mod programs;
 mod runner;
 mod several;
 mod steps;
+mod subject;
 mod suspension;
 mod waits;
 mod weather;

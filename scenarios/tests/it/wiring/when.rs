@@ -145,8 +145,8 @@ fn commands() -> Vec<Row> {
             },
         ),
         at("when=on", "C executes a SET, and not A", &[("faults.0.at", "SET executed on C")], |_, seen| {
-            let on_c = [seen.executed("C", "SET", "c1"), seen.executed("C", "SET", "c2")].concat();
-            Some(&seen.struck(0)) == on_c.iter().min() && seen.struck(0) != executed(seen, "SET", "c1")[0]
+            let on = |node| [seen.executed(node, "SET", "c1"), seen.executed(node, "SET", "c2")].concat();
+            Some(&seen.struck(0)) == on("C").iter().min() && !on("A").contains(&seen.struck(0))
         }),
         at(
             "when=on",

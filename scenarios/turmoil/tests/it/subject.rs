@@ -1,0 +1,12 @@
+//! The engine whose words the rows of `wiring` show: here the second one. So every word of the format does on it what it
+//! says, or is refused.
+
+use doublehold_turmoil::TurmoilEngine;
+
+pub(crate) fn engine() -> TurmoilEngine {
+    TurmoilEngine
+}
+
+/// The words that it refuses, and what is below them.
+pub(crate) const REFUSED: &[&str] =
+    &["network.loss", "network.links.loss", "faults.kind=loss", "faults.loss"];
