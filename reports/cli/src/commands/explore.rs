@@ -21,6 +21,7 @@ use self::keep::{Kept, Scenarios};
 use self::shown::Shown;
 use super::check::changed;
 use super::shared::Search;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kinds: Vec<String>,
     #[command(flatten)]
+    engine: Choice,
+    #[command(flatten)]
     search: Search,
     /// How many clients a lock's small world has [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
@@ -74,8 +77,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let scenario = scenario(arguments)?;
-    let exploration =
-        Exploration::new(&scenario, &arguments.kinds(&scenario), arguments.faults, arguments.search.seed)?;
+    let (engine, kinds) = (arguments.engine.many(), arguments.kinds(&scenario));
+    let exploration = Exploration::on(&engine, &scenario, &kinds, arguments.faults, arguments.search.seed)?;
     let kept = Kept::open(arguments.resume.as_deref())?;
     let begun = kept.begun(&exploration)?;
     refuse_endless(&exploration, arguments)?;
@@ -84,8 +87,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let found = search(arguments, &exploration, &kept, begun, &stopping);
     let troubles = RefCell::new(Troubles::default());
     let kept_in = troubles.borrow_mut().note(kept.keep(&exploration, &found)).flatten();
-    let places = (folder.as_ref(), &troubles);
-    let shown = Shown::of(&exploration, &found, &arguments.asked(), arguments.source().as_deref(), places)?;
+    let asked = (arguments.engine, &arguments.asked()[..], arguments.source());
+    let shown = Shown::of(&exploration, &found, asked, (folder.as_ref(), &troubles))?;
     let mut troubles = troubles.into_inner();
     troubles.note(output::print(&match arguments.show.format {
         Format::Text => shown.text(&arguments.show.style()),
@@ -107,7 +110,7 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, CliError> {
     let locks = doublehold_lockimpl::descriptors();
     let Some(lock) = locks.iter().find(|lock| lock.name == arguments.subject) else {
         return match arguments.clients.is_some() || arguments.rounds.is_some() {
-            false => super::scenario(&arguments.subject, &sets),
+            false => super::scenario(&arguments.subject, &sets, arguments.engine),
             true => Err(CliError::Usage {
                 problem: "a scenario has its own clients and rounds".to_owned(),
                 hint: "leave out `--clients` and `--rounds`, or name a lock (see `locks`)".to_owned(),
@@ -242,6 +245,7 @@ impl Arguments {
         let numbers = numbers.map(|(flag, number)| (flag, number.map(|number| number.to_string())));
         let search = self.search.question();
         let mut line = vec!["doublehold", "explore", &self.subject, "--faults", &faults, "--seed", &seed];
+        line.extend(self.engine.options());
         line.extend((!kinds.is_empty()).then_some(["--kinds", &kinds]).into_iter().flatten());
         line.extend(search.iter().map(String::as_str));
         line.extend(

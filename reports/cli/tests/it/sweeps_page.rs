@@ -47,6 +47,7 @@ fn every_field_of_the_header_is_explained() {
     assert_eq!(precise["sweep"], 2, "the page says which format this is");
     let mut partial = precise.clone();
     partial["partial"] = serde_json::json!({ "shards": [1], "of": 2 });
+    partial["engine"] = "turmoil".into();
     compare("The header", &[precise, divided, partial]);
 }
 

@@ -34,10 +34,12 @@ pub(crate) fn not_modelled() -> Vec<Block> {
 /// The command that sweeps a study: one of the program's own by its name, and another by its file.
 fn sweep(header: &StudyHeader) -> String {
     let name = &header.study;
-    if ready().any(|known| known.name == name && known.text == header.text) {
-        return shell::line(["doublehold", "sweep", name]);
-    }
-    shell::line(["doublehold", "sweep", &format!("{name}.toml"), "--out", name])
+    let file = format!("{name}.toml");
+    let is_ready = ready().any(|known| known.name == name && known.text == header.text);
+    let mut line = vec!["doublehold", "sweep"];
+    line.extend(if is_ready { vec![name.as_str()] } else { vec![&file, "--out", name] });
+    line.extend(header.other_engine().into_iter().flat_map(|engine| ["--engine", engine]));
+    shell::line(line)
 }
 
 pub(crate) fn again(sheets: &[Sheet<'_>]) -> Vec<Block> {

@@ -41,8 +41,9 @@ fn basis(sheet: &Sheet<'_>) -> Line {
         1 => String::new(),
         points => format!(" at {} of the grid", several(points as u64, "point")),
     };
+    let engine = header.other_engine().map_or(String::new(), |name| format!(" on its engine `{name}`"));
     Line::of(format!(
-        "{designs}{points}, {} in all, by doublehold {}.",
+        "{designs}{points}, {} in all, by doublehold {}{engine}.",
         several(sheet.results.runs(), "run"),
         header.program
     ))

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::Stepped;
+use doublehold_scenarios::{Engine, LeanEngine, Stepped};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -18,6 +18,11 @@ use crate::shrink::Target;
 
 /// The version of this format.
 const FORMAT: u32 = 1;
+
+/// The engine of files that name none: they are older than the second one.
+fn first_engine() -> String {
+    LeanEngine.name().to_owned()
+}
 
 /// A text that is not what a search of this kind has kept.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,6 +45,8 @@ pub enum NotKept {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     explore: u32,
+    #[serde(default = "first_engine")]
+    engine: String,
     scenario: String,
     seed: u64,
     faults: usize,
@@ -102,6 +109,7 @@ impl<P: Stepped> Exploration<P> {
     fn question(&self) -> Kept {
         Kept {
             explore: FORMAT,
+            engine: self.engine.to_owned(),
             scenario: self.scenario().to_toml(),
             seed: self.seed.0,
             faults: self.faults,
@@ -121,6 +129,8 @@ impl<P: Stepped> Exploration<P> {
             if was == is { Ok(()) } else { Err(NotKept::OfAnother { what, was, is }) }
         };
         of_another("its format is", kept.explore.to_string(), own.explore.to_string())?;
+        let [was, is] = [&kept.engine, &own.engine].map(|name| format!("`{name}`"));
+        of_another("its engine is", was, is)?;
         of_another("its number of faults is", kept.faults.to_string(), own.faults.to_string())?;
         of_another("its kinds are", kept.kinds.join(","), own.kinds.join(","))?;
         of_another("its seed is", kept.seed.to_string(), own.seed.to_string())?;

@@ -122,6 +122,7 @@ pub enum Refused {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Exploration<P = PreparedSim> {
+    engine: &'static str,
     prepared: P,
     kinds: Kinds,
     faults: usize,
@@ -178,7 +179,7 @@ impl<P: Stepped> Exploration<P> {
             let needs = if kind == "promote" { "replicas" } else { "clients that talk to a node" };
             return Err(Refused::Idle { kind, needs });
         }
-        Ok(Exploration { prepared, kinds, faults, seed, steps })
+        Ok(Exploration { engine: engine.name(), prepared, kinds, faults, seed, steps })
     }
 
     /// The scenario without faults and expectations.

@@ -20,6 +20,8 @@ pub(super) fn difference(header: &StudyHeader, (of, other): (&StudyHeader, &str)
     };
     let (cause, hint) = if header.program != of.program {
         (says("the program's version", &header.program, &of.program), "sweep with one version of doublehold")
+    } else if header.engine != of.engine {
+        (says("the engine", &header.engine, &of.engine), "sweep with one engine, or into another folder")
     } else if header.sweep != of.sweep {
         (
             says("the format", &header.sweep.to_string(), &of.sweep.to_string()),

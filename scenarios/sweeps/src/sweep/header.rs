@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
 use doublehold_scenarios::weather::RandomFault;
-use doublehold_scenarios::{Engine, Prepared};
+use doublehold_scenarios::{Engine, LeanEngine, Prepared};
 use doublehold_scenarios::{Scenario, format};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct StudyHeader {
     pub sweep: u32,
     /// The version of the program that wrote it.
     pub program: String,
+    /// The engine that executes the runs; the kernel with its lean connections where nothing is said.
+    #[serde(default = "usual_engine", skip_serializing_if = "is_usual_engine")]
+    pub engine: String,
     /// The study's name.
     pub study: String,
     /// What it asks.
@@ -122,6 +125,11 @@ pub struct PartialHeader {
 }
 
 impl StudyHeader {
+    /// The name of the engine, where it is not the usual one.
+    pub fn other_engine(&self) -> Option<&str> {
+        Some(self.engine.as_str()).filter(|name| !is_usual_engine(name))
+    }
+
     /// Its cells by their numbers.
     pub fn grid(&self) -> Grid {
         Grid::new(self.designs.len(), self.axes.iter().map(|axis| axis.values.len()))
@@ -162,6 +170,7 @@ impl StudyHeader {
         Ok(StudyHeader {
             sweep: FORMAT,
             program: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: engine.name().to_owned(),
             study: study.name.clone(),
             question: study.question.clone(),
             assumptions: study.assumptions.clone(),
@@ -182,6 +191,15 @@ impl StudyHeader {
             text: study.text.clone(),
         })
     }
+}
+
+/// The engine of most sweeps, and of all that are older than the second one.
+fn usual_engine() -> String {
+    LeanEngine.name().to_owned()
+}
+
+fn is_usual_engine(name: &str) -> bool {
+    name == LeanEngine.name()
 }
 
 fn line(fault: &RandomFault) -> WeatherLine {

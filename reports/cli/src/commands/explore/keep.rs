@@ -121,13 +121,10 @@ impl Scenarios {
     }
 
     /// Writes a scenario; returns its path.
-    pub(super) fn write(&self, scenario: &Scenario, seed: Seed) -> Result<String, CliError> {
+    pub(super) fn write(&self, scenario: &Scenario, seed: Seed, engine: Choice) -> Result<String, CliError> {
         let name = format!("{}.toml", scenario.name);
         let path = self.0.file(&name);
-        let text = scenario_file::text(
-            &clean(&scenario_file::run_it(&path, seed, Choice::default(), None)),
-            scenario,
-        );
+        let text = scenario_file::text(&clean(&scenario_file::run_it(&path, seed, engine, None)), scenario);
         self.0.create("a scenario", &name)?.write(|output| output.write_all(text.as_bytes()))?.keep()?;
         Ok(path)
     }

@@ -7,7 +7,6 @@ use doublehold::findings::{name_of, with_way_out};
 use doublehold::layout::{to_ascii, wrap};
 use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
-use doublehold_scenarios::SimEngine;
 use doublehold_scenarios::fault::Fault;
 use doublehold_search::explore::{Exploration, Explored, Group, Minimal, Place, Unsaid};
 use doublehold_search::shrink::Target;
@@ -35,6 +34,8 @@ pub(super) struct Shown {
     /// What was searched, in words: hosts, turns, the lock's ttl and switches, delays.
     world: String,
     seed: String,
+    /// The simulator.
+    engine: &'static str,
     /// Whether the scenario draws delays or the like, of which only one draw was tried.
     random: bool,
     /// At most how many faults were placed together.
@@ -94,21 +95,21 @@ impl Shown {
     pub(super) fn of(
         exploration: &Exploration,
         found: &Explored,
-        asked: &[Target],
-        source: Option<&[String]>,
+        (engine, asked, source): (Choice, &[Target], Option<Vec<String>>),
         (folder, troubles): (Option<&Scenarios>, &RefCell<Troubles>),
     ) -> Result<Shown, CliError> {
         let mut steps = BTreeMap::new();
         for step in exploration.steps() {
             *steps.entry(step.event.step().as_str()).or_default() += 1;
         }
-        let examples = Examples { exploration, source, folder, troubles };
+        let examples = Examples { exploration, engine, source, folder, troubles };
         let looked_for = asked.iter().map(|target| examples.looked_for(found, *target));
         Ok(Shown {
             scenario: exploration.scenario().name.clone(),
             lock: exploration.scenario().lock.algorithm.clone(),
             world: world(exploration.scenario()),
             seed: exploration.seed().to_string(),
+            engine: engine.name(),
             random: exploration.is_drawn(),
             faults: exploration.faults(),
             kinds: exploration.kinds().in_words(),
@@ -157,7 +158,12 @@ impl Shown {
 
     fn heading(&self, style: &Style) -> String {
         let name = style.paint(&clean(&self.scenario), Paint::Strong);
-        let title = format!("{name}: every placement of {}, seed {}", at_most(self.faults), self.seed);
+        let engine = match self.engine {
+            "sim" => String::new(),
+            other => format!(", engine {other}"),
+        };
+        let title =
+            format!("{name}: every placement of {}, seed {}{engine}", at_most(self.faults), self.seed);
         let steps: Vec<String> =
             self.steps.iter().map(|(kind, count)| format!("{} {kind}", grouped(*count))).collect();
         let all = grouped(self.steps.values().sum());
@@ -310,7 +316,9 @@ impl Sort {
 /// How examples are made.
 struct Examples<'a> {
     exploration: &'a Exploration,
-    source: Option<&'a [String]>,
+    engine: Choice,
+    /// The name to run the scenario by, with changes.
+    source: Option<Vec<String>>,
     folder: Option<&'a Scenarios>,
     troubles: &'a RefCell<Troubles>,
 }
@@ -341,7 +349,7 @@ impl Examples<'_> {
     }
 
     fn sort(&self, target: Target, group: &Group, minimal: &Minimal) -> Result<Sort, CliError> {
-        let is_so = |places: &&Vec<Place>| self.exploration.is_so_on(&SimEngine, target, places);
+        let is_so = |places: &&Vec<Place>| self.exploration.is_so_on(&self.engine.one(), target, places);
         let confirmed =
             minimal.examples.iter().map(|it| Ok((it, is_so(&it)?))).collect::<Result<Vec<_>, CliError>>()?;
         let first_so = confirmed.iter().find(|(_, is_so)| *is_so).or(confirmed.first());
@@ -351,7 +359,7 @@ impl Examples<'_> {
         // What `run` would contradict is no scenario to keep.
         let folder = self.folder.filter(|_| through_redis_rs);
         let seed = self.exploration.seed();
-        let written = folder.map(|folder| folder.write(&scenario.checked()?, seed));
+        let written = folder.map(|folder| folder.write(&scenario.checked()?, seed, self.engine));
         let file = written.and_then(|written| self.troubles.borrow_mut().note(written));
         let replay = self.replay(file.as_deref(), places).filter(|_| through_redis_rs);
         Ok(Sort {
@@ -369,11 +377,12 @@ impl Examples<'_> {
     fn replay(&self, file: Option<&str>, places: &[Place]) -> Option<String> {
         let seed = self.exploration.seed();
         let faults = format!("faults={}", self.exploration.as_set(places));
-        match (file, self.source) {
-            (Some(file), _) => Some(scenario_file::command(file, seed, Choice::default())),
+        match (file, self.source.as_deref()) {
+            (Some(file), _) => Some(scenario_file::command(file, seed, self.engine)),
             (None, Some([name, sets @ ..])) => {
                 let seed = seed.to_string();
                 let mut line = vec!["doublehold", "run", name, "--seed", &seed];
+                line.extend(self.engine.options());
                 line.extend(sets.iter().map(String::as_str).chain(["--set", &faults]));
                 Some(shell::line(line))
             }

@@ -15,7 +15,7 @@ use doublehold_pages::figure::{self, Options};
 use doublehold_scenarios::plan::Plan;
 use doublehold_scenarios::pool::each;
 use doublehold_scenarios::report::Report;
-use doublehold_scenarios::{Detailed, Engine, LeanEngine, Scenario, Seed, SimEngine};
+use doublehold_scenarios::{Detailed, Engine, Scenario, Seed};
 use doublehold_search::counterexample::{Counterexample, counterexample};
 use doublehold_search::shrink::{Effort, KeepNodes, Size, Target};
 use doublehold_sweeps::records::{EXAMPLES, Example, Shrinkage, TimedSentence, file_name};
@@ -68,7 +68,7 @@ struct Chosen {
 /// made small.
 pub(super) fn write(
     folder: &Folder,
-    study: &Study,
+    (study, engine): (&Study, Choice),
     jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(usize, Vec<String>), CliError> {
@@ -85,7 +85,7 @@ pub(super) fn write(
     }
     let made = each(&chosen, jobs, |chosen| {
         let goes_on = stopping.asked().is_none();
-        goes_on.then(|| make(folder, study, &results, chosen))
+        goes_on.then(|| make(folder, (study, engine), &results, chosen))
     });
     let (mut lines, mut failed) = (String::new(), Vec::new());
     let mut count = 0;
@@ -135,12 +135,17 @@ fn worst(results: &Results, design: usize, predicate: Predicate) -> Option<Chose
     })
 }
 
-fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> Result<Example, CliError> {
+fn make(
+    folder: &Folder,
+    (study, engine): (&Study, Choice),
+    results: &Results,
+    chosen: &Chosen,
+) -> Result<Example, CliError> {
     let target = Target::Violates(chosen.predicate);
-    let (seed, scenario) = simplest(study, chosen)?;
+    let (seed, scenario) = simplest((study, engine), chosen)?;
     // A design is shown as the study describes it.
     let effort = Effort { nodes: KeepNodes::All, ..Effort::default() };
-    let found = counterexample(&LeanEngine, &SimEngine, (&scenario, seed, target), &effort)?;
+    let found = counterexample(&engine.many(), &engine.one(), (&scenario, seed, target), &effort)?;
     let design = &results.header.designs[results.place(chosen.cell).0].name;
     let stem = format!("{}-{}", file_stem(design), chosen.predicate);
     let (plan, file) = (format!("{FOLDER}/{stem}.plan"), format!("{FOLDER}/{stem}.toml"));
@@ -161,17 +166,17 @@ fn make(folder: &Folder, study: &Study, results: &Results, chosen: &Chosen) -> R
         others: [found.shrunk.others.0, found.shrunk.others.1],
         size: Shrinkage { from: counts(&found.shrunk.before), to: counts(&found.shrunk.after) },
         sentences: sentences(&found),
-        svg: drawn(&found, &stem)?,
+        svg: drawn((&found, engine), &stem)?,
         scenario: text,
         replay: shell::line(["doublehold", "replay", &plan]),
-        run: scenario_file::command(&file, found.shrunk.seed, Choice::default()),
+        run: scenario_file::command(&file, found.shrunk.seed, engine),
     })
 }
 
 /// The run with the fewest faults: it is made small sooner, and what is left is easier to follow.
-fn simplest(study: &Study, chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
+fn simplest((study, engine): (&Study, Choice), chosen: &Chosen) -> Result<(Seed, Scenario), CliError> {
     let run = |seed: &u64| {
-        Ok((Seed(*seed), study.run_of(&LeanEngine, CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
+        Ok((Seed(*seed), study.run_of(&engine.many(), CellId(chosen.cell), chosen.stratum, Seed(*seed))?))
     };
     let runs = chosen.seeds.iter().map(run).collect::<Result<Vec<_>, SweepError>>()?;
     let fewest = runs.into_iter().min_by_key(|(_, scenario)| scenario.faults.len());
@@ -198,12 +203,9 @@ fn sentences(found: &Counterexample) -> Vec<TimedSentence> {
     View::of_run(&found.report, None).story.iter().map(sentence).collect()
 }
 
-fn drawn(found: &Counterexample, stem: &str) -> Result<String, CliError> {
-    let prepared = if found.is_real {
-        SimEngine.prepare(&found.shrunk.scenario)?
-    } else {
-        LeanEngine.prepare(&found.shrunk.scenario)?
-    };
+fn drawn((found, engine): (&Counterexample, Choice), stem: &str) -> Result<String, CliError> {
+    let engine = if found.is_real { engine.one() } else { engine.many() };
+    let prepared = engine.prepare(&found.shrunk.scenario)?;
     let (report, _, detail) = prepared.run_with_detail(found.shrunk.seed);
     let report = Report { causes: found.report.causes.clone(), ..report };
     let id = stem.chars().filter(char::is_ascii_alphanumeric).collect();

@@ -6,14 +6,13 @@
 mod examples;
 mod shard;
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use doublehold_scenarios::{Engine, LeanEngine, Prepared, ScenarioError, Seed};
+use doublehold_scenarios::{Engine, Prepared, ScenarioError, Seed};
 use doublehold_sweeps::records::{Begun, Journal, file_name, is_precise};
 use doublehold_sweeps::study::{CellId, Study};
 use doublehold_sweeps::sweep::{Order, Shard, StudyHeader, SweepEffort, SweepError, SweepEvent, sweep};
@@ -23,6 +22,7 @@ use doublehold_words::{grouped, several};
 
 use super::meant::{Kind, other_kind};
 use super::shared::Jobs;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -52,6 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N", value_parser = shard::parse)]
     shard: Option<Shard>,
     #[command(flatten)]
+    engine: Choice,
+    #[command(flatten)]
     jobs: Jobs,
     /// Begin also what takes longer than an hour
     #[arg(long)]
@@ -65,7 +67,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let precise = study.precision.map(|precision| precision.width.as_f64());
     let mut order = Order::of(&study, shard, is_precise(precise));
     arguments.refuse_long(&study, (&order, shard))?;
-    let header = StudyHeader::of(&LeanEngine, &study, shard)?;
+    let header = StudyHeader::of(&arguments.engine.many(), &study, shard)?;
     let stopping = stopping::listen();
     let out = arguments.out.clone().unwrap_or_else(|| study.name.clone());
     let folder = Folder::open("records", &out)?;
@@ -80,7 +82,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         std::process::exit(i32::from(status));
     }
     if shard == Shard::WHOLE {
-        tell_of_examples(&folder, &study, arguments.jobs.count(), &stopping)?;
+        tell_of_examples(arguments, &folder, &study, &stopping)?;
     }
     output::print(&format!("{}\n", clean(&path)))?;
     Ok(Exit::AsExpected)
@@ -88,13 +90,14 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
 
 /// Makes the examples, and says how many.
 fn tell_of_examples(
+    arguments: &Arguments,
     folder: &Folder,
     study: &Study,
-    jobs: NonZeroUsize,
     stopping: &Stopping,
 ) -> Result<(), CliError> {
     let began = Instant::now();
-    let (count, failed) = examples::write(folder, study, jobs, stopping)?;
+    let (count, failed) =
+        examples::write(folder, (study, arguments.engine), arguments.jobs.count(), stopping)?;
     for error in failed {
         output::inform(&format!("one example is left out: {error}"));
     }
@@ -130,7 +133,7 @@ fn run(
     let began = Instant::now();
     let mut failed = None;
     let mut made = before;
-    sweep(&Arc::new(LeanEngine), study, order, &effort, |told| {
+    sweep(&Arc::new(arguments.engine.many()), study, order, &effort, |told| {
         match told {
             SweepEvent::Tick(begun) => bar.set_position(before + begun),
             SweepEvent::Batch(batch) => {
@@ -154,7 +157,7 @@ impl Arguments {
     /// Says how many runs there are and how long they will take; refuses what takes long, unless that is meant.
     fn refuse_long(&self, study: &Study, (order, shard): (&Order, Shard)) -> Result<(), CliError> {
         let (cells, runs) = (study.grid().cells(), order.runs());
-        let rate = rate(study)? * self.jobs.count().get() as f64;
+        let rate = rate(study, self.engine)? * self.jobs.count().get() as f64;
         let seconds = runs as f64 / rate;
         let size = format!(
             "{} of at most {} each, {} {}: about {} at {} a second{}",
@@ -183,6 +186,7 @@ impl Arguments {
         let jobs = self.jobs.typed().map(|jobs| jobs.to_string());
         let mut line = vec!["doublehold", "sweep", &self.study, "--out", out];
         line.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
+        line.extend(self.engine.options());
         line.extend(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
         line.extend(self.yes.then_some("--yes"));
         shell::line(line)
@@ -198,14 +202,14 @@ fn for_examples(study: &Study, rate: f64) -> String {
 
 /// How many runs one thread makes in a second, over cells from all of the grid: each cell has as many runs, so that
 /// slow ones count for as much as they take.
-fn rate(study: &Study) -> Result<f64, SweepError> {
+fn rate(study: &Study, engine: Choice) -> Result<f64, SweepError> {
     const CELLS: u64 = 12;
     let cells = study.grid().cells();
     let tried = cells.min(CELLS);
     let mut seconds_a_run = 0.0;
     for number in 0..tried {
         let cell = CellId((u128::from(cells) * u128::from(number) / u128::from(tried)) as u64);
-        let prepared = LeanEngine.prepare(&study.scenario(cell)?)?;
+        let prepared = engine.many().prepare(&study.scenario(cell)?)?;
         let began = Instant::now();
         let mut runs = 0u64;
         while runs == 0 || (runs < 200 && began.elapsed() < TRIAL / tried as u32) {

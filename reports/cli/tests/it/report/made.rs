@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
+use doublehold_scenarios::{Engine, LeanEngine};
 use doublehold_sweeps::records::Example;
 use doublehold_sweeps::sweep::{
     AxisHeader, BATCH, Batch, DesignHeader, Durations, FORMAT, PredicateCount, StudyHeader, Sums, WeatherLine,
@@ -70,6 +71,7 @@ pub(crate) fn header(designs: &[&str], axes: &[(&str, &[&str])], runs: u64) -> S
     StudyHeader {
         sweep: FORMAT,
         program: "0.0.0".to_owned(),
+        engine: LeanEngine.name().to_owned(),
         study: "made-up".to_owned(),
         question: "Which of these made-up designs is it?".to_owned(),
         assumptions: vec!["Nobody ran anything.".to_owned()],

@@ -70,11 +70,16 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
         merge(&[one.clone(), two], false, &mut Vec::new()).expect_err("they differ").to_string()
     };
     let first = one.display();
-    let differences: [(Change, String, &str); 8] = [
+    let differences: [(Change, String, &str); 9] = [
         (
             |it| it.program = "9.9.9".to_owned(),
             format!("the program's version is `9.9.9` in it and `{}` in `{first}`", header.program),
             "sweep with one version of doublehold",
+        ),
+        (
+            |it| it.engine = "turmoil".to_owned(),
+            format!("the engine is `turmoil` in it and `sim, lean connections` in `{first}`"),
+            "sweep with one engine",
         ),
         (
             |it| it.text = it.text.replace("pauses-only", "calm"),
