@@ -130,14 +130,18 @@ pub fn replay(plan: &Path, lock: impl LockKind<SimEnv>) -> Result<Report, CheckE
 ///
 /// # Errors
 ///
-/// If the file is no plan, or one of another lock.
+/// If the file is no plan, or one of another lock or engine.
 pub fn replay_on<E>(plan: &Path, lock: impl LockKind<E::Env>) -> Result<Report, CheckError>
 where
     E: TakesLocks<Prepared: Searchable + Futures>,
 {
     let locks = Registry::builtin().with(lock);
     let plan = Plan::read_with(&plan.to_string_lossy(), locks.descriptors())?;
-    let prepared = E::of(locks).prepare(&plan.scenario)?;
+    let engine = E::of(locks);
+    if engine.name() != plan.engine {
+        return Err(CheckError::OtherEngine { of: plan.engine, is: engine.name() });
+    }
+    let prepared = engine.prepare(&plan.scenario)?;
     let report = prepared.run(plan.seed);
     let report = explained_in_time(Arc::new(prepared), report, PATIENCE);
     Ok(Report { replays: Some(plan.replayed(&report)), ..report })
@@ -334,6 +338,14 @@ pub enum CheckError {
     /// The scenario cannot be run.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
+    /// A plan of another engine, whose events no other has.
+    #[error("the plan is of a run on the engine `{of}`, and this is `{is}`: name that engine in `replay_on`")]
+    OtherEngine {
+        /// The plan's.
+        of: String,
+        /// The one that was to replay it.
+        is: &'static str,
+    },
     /// Runs do not come back.
     #[error(transparent)]
     Stuck(#[from] Stuck),

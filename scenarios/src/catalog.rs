@@ -12,7 +12,7 @@ use doublehold_history::Predicate;
 use doublehold_words::shorten;
 use doublehold_words::suggest;
 
-use crate::error::{FileKind, ScenarioError};
+use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::format::Source;
 use crate::model::scenario::{Expected, Scenario};
 
@@ -101,6 +101,18 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
     let mut source = source(name_or_path, Path::new(""))?;
     source.sets = sets.to_vec();
     source.read()
+}
+
+/// Where such a scenario, or a change to it, says what is at a path such as `faults.0`, or else the nearest above that;
+/// `None` where it says nothing of it.
+///
+/// ```
+/// let place = doublehold_scenarios::catalog::place_of("lease-pause", &[], "faults.0.for").unwrap();
+/// assert!(place.to_string().starts_with("line "));
+/// ```
+pub fn place_of(name_or_path: &str, sets: &[(String, String)], path: &str) -> Option<FilePlace> {
+    let source = Source { sets: sets.to_vec(), ..source(name_or_path, Path::new("")).ok()? };
+    source.place_of(path)
 }
 
 /// Loads a scenario by its name or its file's path, which counts from a folder.

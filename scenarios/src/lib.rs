@@ -51,6 +51,6 @@ pub use model::scenario::Scenario;
 pub use model::{cast, fault, scenario, when};
 pub use report::Report;
 pub use run::{
-    Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, OwnLocks, PrepareError, Prepared,
-    PreparedSim, Searchable, SimEngine, SimEnv, Stepped, TakesLocks, WorldEngine,
+    Connection, Detailed, Engine, Futures, LeanConnection, LeanEngine, Limit, Limited, OwnLocks,
+    PrepareError, Prepared, PreparedSim, Searchable, SimEngine, SimEnv, Stepped, TakesLocks, WorldEngine,
 };

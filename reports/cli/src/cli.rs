@@ -78,6 +78,8 @@ enum Command {
     Why(commands::why::Arguments),
     /// Judge a history, whoever recorded it
     Judge(commands::judge::Arguments),
+    /// List the engines, and what each can do of the format
+    Engines(commands::engines::Arguments),
     /// Run seeds four ways and compare the traces, event by event
     VerifyDeterminism(commands::verify_determinism::Arguments),
     /// Serve simulated Redis nodes on loopback TCP ports, in real time
@@ -146,6 +148,7 @@ fn execute(command: Command) -> Result<Exit, CliError> {
         Command::Shrink(arguments) => commands::shrink::execute(&arguments),
         Command::Why(arguments) => commands::why::execute(&arguments),
         Command::Judge(arguments) => commands::judge::execute(&arguments),
+        Command::Engines(arguments) => commands::engines::execute(&arguments),
         Command::VerifyDeterminism(arguments) => commands::verify_determinism::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Completions(arguments) => commands::completions::execute(&arguments, Cli::command()),

@@ -135,14 +135,27 @@ impl Source {
         names().map_err(|problem| self.refused(problem))
     }
 
-    pub(crate) fn refused(&self, problem: Problem) -> ScenarioError {
-        let place = match problem.origin {
+    /// Where the file, or a change to it, says what is at a path such as `faults.0`, or else the nearest above that;
+    /// `None` where it says nothing of it.
+    pub fn place_of(&self, path: &str) -> Option<FilePlace> {
+        let tree = self.resolve().ok()?;
+        let parts: Vec<&str> = path.split('.').collect();
+        let found = (1..=parts.len()).rev().find_map(|count| tree.find(&parts[..count]));
+        found.map(|item| self.place(item.origin))
+    }
+
+    fn place(&self, origin: ItemOrigin) -> FilePlace {
+        match origin {
             ItemOrigin::Line(line) => FilePlace::Line(line),
             ItemOrigin::Set(number) => {
                 let (path, value) = self.sets.get(number).cloned().unwrap_or_default();
                 FilePlace::Set(shorten(&format!("{path}={value}")))
             }
-        };
+        }
+    }
+
+    pub(crate) fn refused(&self, problem: Problem) -> ScenarioError {
+        let place = self.place(problem.origin);
         let what = if self.in_plan { FileKind::Plan } else { FileKind::Scenario };
         ScenarioError::Refused {
             what,

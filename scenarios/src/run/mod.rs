@@ -13,12 +13,13 @@ mod recorder;
 #[cfg(test)]
 mod tests;
 
+pub use engine::cannot::Limit;
 pub use engine::check::PrepareError;
 pub use engine::env::{Connection, SimEnv};
 pub use engine::prepared::PreparedSim;
 pub(crate) use engine::signal::Signal;
 pub use engine::sim::{LeanEngine, OwnLocks, SimEngine, WorldEngine};
-pub use engine::{Detailed, Engine, Futures, Prepared, Searchable, Stepped, TakesLocks};
+pub use engine::{Detailed, Engine, Futures, Limited, Prepared, Searchable, Stepped, TakesLocks};
 pub use lean::LeanConnection;
 
 /// What carries a lock's requests to the nodes.

@@ -2,19 +2,27 @@
 //!
 //! The scenarios, locks, nodes, resource, recorder and judge are the same as in the kernel's runs; the network and the
 //! order of tasks are not.
+//!
+//! - [`TurmoilEngine`] runs scenarios, [`OwnLocksOnTurmoil`] those of locks of your own.
+//! - [`table`]: what each of the two engines can do.
 
 use std::sync::LazyLock;
 
 use doublehold_lockimpl::{Descriptor, Registry};
+use doublehold_scenarios::fault::Effect;
 use doublehold_scenarios::scenario::Scenario;
-use doublehold_scenarios::{Engine, PrepareError, PreparedSim, SimEnv, WorldEngine};
+use doublehold_scenarios::{Engine, Limited, PrepareError, PreparedSim, SimEnv, TakesLocks, WorldEngine};
 use doublehold_sim_turmoil::{TurmoilHost, TurmoilWorld};
+
+pub mod table;
 
 /// A lock's surroundings on a host of turmoil's network.
 pub type TurmoilEnv = SimEnv<TurmoilHost>;
 
+const NAME: &str = "turmoil";
+
 static BUILTIN: LazyLock<WorldEngine<TurmoilWorld>> =
-    LazyLock::new(|| WorldEngine::new("turmoil", Registry::builtin()));
+    LazyLock::new(|| WorldEngine::new(NAME, Registry::builtin()));
 
 /// Runs scenarios on turmoil's network, in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,5 +41,53 @@ impl Engine for TurmoilEngine {
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         BUILTIN.prepare(scenario)
+    }
+}
+
+impl Limited for TurmoilEngine {
+    fn limit_of(&self, effect: &Effect) -> Option<&'static str> {
+        BUILTIN.limit_of(effect)
+    }
+
+    fn limit_of_loss(&self) -> Option<&'static str> {
+        BUILTIN.limit_of_loss()
+    }
+}
+
+/// [`TurmoilEngine`] for locks of your own: the engine to name in `doublehold::check_on` and `Property::on`.
+///
+/// ```
+/// use doublehold_lockimpl::Registry;
+/// use doublehold_scenarios::{Engine, TakesLocks, catalog};
+/// use doublehold_turmoil::OwnLocksOnTurmoil;
+///
+/// // Here goes `.with(…)` of a lock kind of one's own.
+/// let engine = OwnLocksOnTurmoil::of(Registry::builtin());
+/// assert!(engine.prepare(&catalog::load("quiet", &[])?).is_ok());
+/// # Ok::<(), doublehold_scenarios::ScenarioError>(())
+/// ```
+pub struct OwnLocksOnTurmoil(WorldEngine<TurmoilWorld>);
+
+impl TakesLocks for OwnLocksOnTurmoil {
+    type Env = TurmoilEnv;
+
+    fn of(locks: Registry<TurmoilEnv>) -> OwnLocksOnTurmoil {
+        OwnLocksOnTurmoil(WorldEngine::new(NAME, locks))
+    }
+}
+
+impl Engine for OwnLocksOnTurmoil {
+    type Prepared = PreparedSim;
+
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn locks(&self) -> Vec<Descriptor> {
+        self.0.locks()
+    }
+
+    fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
+        self.0.prepare(scenario)
     }
 }

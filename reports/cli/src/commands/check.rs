@@ -179,7 +179,8 @@ fn subject(arguments: &Arguments) -> Result<Subject, CliError> {
             let usual = World::usual(lock).scenario(lock.name, locks.clone())?;
             changed(&usual, sets)?
         }
-        None => super::scenario(&arguments.subject, &sets).map_err(|error| neither(error, &locks))?,
+        None => super::scenario(&arguments.subject, &sets, arguments.engine)
+            .map_err(|error| neither(error, &locks))?,
     };
     let named = if scenario.weather.is_some() { OWN_WEATHER } else { WEATHER };
     if let Some(typed) = &arguments.weather {

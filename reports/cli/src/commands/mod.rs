@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod engines;
 pub(crate) mod explore;
 pub(crate) mod judge;
 mod kept_nodes;
@@ -23,12 +24,13 @@ pub(crate) mod weather;
 pub(crate) mod why;
 
 use doublehold::{json, text};
-use doublehold_scenarios::catalog;
 use doublehold_scenarios::report::{Grants, Judgement, Report};
 use doublehold_scenarios::scenario::{Role, Scenario};
+use doublehold_scenarios::{Engine, PrepareError, ScenarioError, catalog};
 use doublehold_words::several;
 
 use self::meant::Kind;
+use crate::engine::Choice;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
@@ -60,9 +62,19 @@ fn exit(report: &Report) -> Exit {
     }
 }
 
-/// The scenario under a name; what is there instead, if it is no scenario.
-fn scenario(name: &str, sets: &[(String, String)]) -> Result<Scenario, CliError> {
-    catalog::load(name, sets).map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))
+/// The scenario under a name; what is there instead, if it is no scenario. What the engine cannot express of it is
+/// refused with its lines.
+fn scenario(name: &str, sets: &[(String, String)], engine: Choice) -> Result<Scenario, CliError> {
+    let not_one = |error: ScenarioError| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into());
+    let scenario = catalog::load(name, sets).map_err(not_one)?;
+    match engine.one().prepare(&scenario) {
+        Err(PrepareError::CannotExpress { engine, mut limits }) => {
+            limits.iter_mut().for_each(|limit| limit.place = catalog::place_of(name, sets, &limit.path));
+            Err(PrepareError::CannotExpress { engine, limits }.into())
+        }
+        // Whoever runs it is told what else is wrong.
+        _ => Ok(scenario),
+    }
 }
 
 /// `5 nodes, 3 clients, 2 rounds each`.

@@ -134,7 +134,7 @@ fn run(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> {
                 hint: "leave `--seed` out, or name a scenario in place of the plan".to_owned(),
             }),
         },
-        Err(refusal) => match super::scenario(name, &[]) {
+        Err(refusal) => match super::scenario(name, &[], arguments.engine) {
             Ok(scenario) => {
                 let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
                 Ok((scenario, seed, arguments.engine))

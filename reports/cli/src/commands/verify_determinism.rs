@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?)?;
+    let scenario = super::scenario(&arguments.scenario, &arguments.changes.read()?, arguments.engine)?;
     let engine = arguments.engine;
     let others = SecondProcess { scenario: &arguments.scenario, changes: &arguments.changes, engine };
     let found = verify(&engine.one().prepare(&scenario)?, arguments.seeds, &others)?;

@@ -72,7 +72,7 @@ fn subject(arguments: &Arguments) -> Result<(Scenario, Seed, Choice), CliError> 
                 Ok((plan.scenario, plan.seed, engine))
             }
         },
-        Err(error) => match super::scenario(&arguments.subject, &[]) {
+        Err(error) => match super::scenario(&arguments.subject, &[], arguments.engine) {
             Ok(scenario) => {
                 let seed = arguments.seed.unwrap_or_else(|| scenario.own_seed());
                 Ok((scenario, seed, arguments.engine))

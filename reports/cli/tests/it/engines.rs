@@ -95,3 +95,54 @@ fn searches_find_shrink_and_explain_on_turmoil() {
     let shrunk = folder.doublehold(&["shrink", "lease-pause", "--engine", "turmoil"]).ends(0).stdout;
     assert!(shrunk.contains("FILE --seed 1 --engine turmoil"), "{shrunk}");
 }
+
+#[test]
+fn placements_are_tried_on_turmoil_and_gone_on_with_there_only() {
+    let folder = Folder::new();
+    let explore =
+        ["explore", "lease-pause", "--kinds", "pause", "--predicate", "P3", "--resume", "kept.json"];
+    let on_turmoil = [&explore[..], &["--engine", "turmoil"]].concat();
+    let found = folder.doublehold(&on_turmoil).ends(1).stdout;
+    assert!(
+        found.starts_with("lease-pause: every placement of at most 1 fault, seed 1, engine turmoil\n"),
+        "{found}"
+    );
+    let replay =
+        found.lines().find(|line| line.trim_start().starts_with("doublehold run")).expect("a way to see one");
+    let line = shlex::split(replay).expect("it can be pasted");
+    let seen = folder.doublehold(&line[1..].iter().map(String::as_str).collect::<Vec<_>>()).answer();
+    assert!(seen.stdout.contains("engine turmoil: "), "{}", seen.stdout);
+    assert_text(
+        folder.refusals(&[&explore[..]]),
+        str![[r#"
+$ doublehold explore lease-pause --kinds pause --predicate P3 --resume kept.json
+error: cannot go on with `kept.json`: it is of another search: its engine is `turmoil`, and `sim, lean connections` was asked for
+hint: name a file that this search wrote when it was stopped, or one that is not there yet
+
+"#]],
+    );
+}
+
+#[test]
+fn a_study_is_swept_on_turmoil_and_its_page_says_so() {
+    let folder = Folder::new();
+    let study = "question = \"?\"\nweather = \"pauses-only\"\nruns = 40\n[[designs]]\nname = \"one\"\nlock = \"single\"\n";
+    folder.write("small.toml", study);
+    let sweep = ["sweep", "small.toml", "--out", "small", "--engine", "turmoil"];
+    folder.doublehold(&sweep).ends(0);
+    let header = folder.read("small/runs.jsonl").lines().next().expect("a header").to_owned();
+    assert!(header.contains("\"engine\":\"turmoil\""), "{header}");
+    assert!(folder.read("small/examples/one-P2.plan").contains("engine = \"turmoil\""));
+    folder.doublehold(&["replay", "small/examples/one-P2.plan"]).ends(0);
+    folder.doublehold(&["report", "small"]).ends(0);
+    let report = folder.read("small/report.md");
+    assert!(report.contains(" on its engine `turmoil`."), "{report}");
+    assert!(report.contains("sweep small.toml --out small --engine turmoil"), "{report}");
+    assert_text(
+        folder.refusals(&[
+            &["sweep", "small.toml", "--out", "small"][..],
+            &["sweep", "which-lock", "--engine", "turmoil"],
+        ]),
+        str![[r#""#]],
+    );
+}

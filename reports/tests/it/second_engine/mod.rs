@@ -5,6 +5,7 @@
 
 mod ledger;
 mod own;
+mod turmoil;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::cannot::{Limit, way_out};
 use crate::format::numbers;
 use crate::model::host::UnknownHost;
 use crate::model::scenario::{HostIndex, Role, Scenario};
@@ -31,14 +32,15 @@ pub enum PrepareError {
     },
     /// The engine's worlds cannot express what the scenario asks for.
     #[error(
-        "the engine `{engine}` cannot run this scenario:\n  {}\nhint: leave these out, or run it on the engine `sim`",
-        .reasons.join("\n  ")
+        "the engine `{engine}` cannot run this scenario:\n  {}\nhint: {}",
+        .limits.iter().map(Limit::to_string).collect::<Vec<_>>().join("\n  "),
+        way_out(.limits)
     )]
     CannotExpress {
         /// The engine's name.
         engine: &'static str,
-        /// Each thing, by its place, with the reason.
-        reasons: Vec<String>,
+        /// Each thing with the reason.
+        limits: Vec<Limit>,
     },
     /// A lock that nobody knows.
     #[error("there is no lock `{0}`: `doublehold locks` lists those there are")]

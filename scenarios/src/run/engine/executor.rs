@@ -11,7 +11,7 @@ use doublehold_history::Header;
 use doublehold_lockimpl::{Descriptor, LockKind};
 use doublehold_sim::{Budget, Capture, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike};
 
-use super::cannot::cannot;
+use super::cannot::{Limit, cannot};
 use super::env::SimEnv;
 use super::on_sim::SimWitness;
 use super::world::{Hosts, link};
@@ -32,7 +32,7 @@ pub(in crate::run) trait Executor: Send + Sync {
     fn lock(&self) -> Descriptor;
 
     /// Everything that its worlds cannot express of a scenario with these faults, each with the reason.
-    fn cannot(&self, scenario: &Scenario, faults: &[PlannedFault]) -> Vec<String>;
+    fn cannot(&self, scenario: &Scenario, cast: &Cast, faults: &[PlannedFault]) -> Vec<Limit>;
 
     /// Lets nodes run every script in Lua.
     fn run_scripts_in_lua(&mut self);
@@ -111,8 +111,8 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         self.kind.descriptor()
     }
 
-    fn cannot(&self, scenario: &Scenario, faults: &[PlannedFault]) -> Vec<String> {
-        cannot::<W>(scenario, faults)
+    fn cannot(&self, scenario: &Scenario, cast: &Cast, faults: &[PlannedFault]) -> Vec<Limit> {
+        cannot::<W>(scenario, cast, faults)
     }
 
     fn run_scripts_in_lua(&mut self) {

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use crate::Seed;
 use crate::detail::Detail;
-use crate::model::fault::Fault;
+use crate::model::fault::{Effect, Fault};
 use crate::model::host::UnknownHost;
 use crate::model::scenario::Scenario;
 use crate::model::when::Nth;
@@ -76,6 +76,15 @@ pub trait TakesLocks: Engine + Send + Sync + 'static {
 
     /// The engine that knows these locks.
     fn of(locks: Registry<Self::Env>) -> Self;
+}
+
+/// An engine that says what its worlds cannot express.
+pub trait Limited: Engine {
+    /// The reason why no fault of this kind can be done, if there is one.
+    fn limit_of(&self, effect: &Effect) -> Option<&'static str>;
+
+    /// The reason why no link can lose what it carries, if there is one.
+    fn limit_of_loss(&self) -> Option<&'static str>;
 }
 
 /// A scenario that an engine is ready to run. The same seed gives the same run, whatever ran before, in whatever

@@ -141,9 +141,9 @@ impl PreparedSim {
         let executor = executor(&scenario, &cast);
         let facts = executor.lock().facts(&scenario.lock.switches);
         let faults = plan(&scenario, &cast)?;
-        let reasons = executor.cannot(&scenario, &faults);
-        if !reasons.is_empty() {
-            return Err(PrepareError::CannotExpress { engine, reasons });
+        let limits = executor.cannot(&scenario, &cast, &faults);
+        if !limits.is_empty() {
+            return Err(PrepareError::CannotExpress { engine, limits });
         }
         Ok(PreparedSim {
             engine,

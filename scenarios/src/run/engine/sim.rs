@@ -3,17 +3,20 @@
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use doublehold_lockimpl::{Descriptor, LockKind, Registry};
 use doublehold_sim::{HostLike, Seed, World, WorldLike};
 
+use super::cannot::{effect_limit, link_limit};
 use super::check::{PrepareError, check};
 use super::env::SimEnv;
 use super::executor::{Executor, InWorlds};
 use super::prepared::PreparedSim;
-use super::{Engine, Searchable, Stepped, TakesLocks};
+use super::{Engine, Limited, Searchable, Stepped, TakesLocks};
 use crate::model::cast::Cast;
-use crate::model::scenario::Scenario;
+use crate::model::fault::Effect;
+use crate::model::scenario::{DelayLaw, LinkSetup, Probability, Role, Scenario};
 use crate::run::Driver;
 use crate::weather::{Climate, Weather};
 
@@ -63,6 +66,16 @@ impl Engine for LeanEngine {
 
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         prepare::<World>(self.name(), Driver::Lean, &LOCKS, scenario)
+    }
+}
+
+impl Limited for SimEngine {
+    fn limit_of(&self, effect: &Effect) -> Option<&'static str> {
+        limit_of_kind::<World>(effect)
+    }
+
+    fn limit_of_loss(&self) -> Option<&'static str> {
+        limit_of_loss::<World>()
     }
 }
 
@@ -133,6 +146,26 @@ impl<W: WorldLike> Engine for WorldEngine<W> {
     fn prepare(&self, scenario: &Scenario) -> Result<PreparedSim, PrepareError> {
         prepare::<W>(self.name, Driver::RedisRs, &self.locks, scenario)
     }
+}
+
+impl<W: WorldLike> Limited for WorldEngine<W> {
+    fn limit_of(&self, effect: &Effect) -> Option<&'static str> {
+        limit_of_kind::<W>(effect)
+    }
+
+    fn limit_of_loss(&self) -> Option<&'static str> {
+        limit_of_loss::<W>()
+    }
+}
+
+/// Asked of two hosts such as every scenario has.
+fn limit_of_kind<W: WorldLike>(effect: &Effect) -> Option<&'static str> {
+    effect_limit::<W>(effect, &Cast::new([("A", Role::Node), ("c1", Role::Client)]))
+}
+
+fn limit_of_loss<W: WorldLike>() -> Option<&'static str> {
+    let delay = DelayLaw::Fixed(Duration::ZERO);
+    link_limit::<W>(&LinkSetup { delay, loss: Probability::new(1, 2).expect("a half is a chance") })
 }
 
 /// A scenario, ready to be run in worlds of type `W`.

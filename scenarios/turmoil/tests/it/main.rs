@@ -3,3 +3,7 @@
 mod agreement;
 mod determinism;
 mod refusals;
+mod subject;
+mod table;
+#[path = "../../../tests/it/wiring/mod.rs"]
+mod wiring;

@@ -1,6 +1,6 @@
 //! Refusals of everything that turmoil's network cannot express: before the run, and all at once.
 
-use doublehold_scenarios::{Engine, PrepareError, catalog, weather};
+use doublehold_scenarios::{Engine, Limit, PrepareError, catalog, weather};
 use doublehold_turmoil::TurmoilEngine;
 
 fn reasons(sets: &[(&str, &str)], with: Option<&str>) -> Vec<String> {
@@ -8,7 +8,9 @@ fn reasons(sets: &[(&str, &str)], with: Option<&str>) -> Vec<String> {
     let mut scenario = catalog::load("clock-jump", &sets).unwrap_or_else(|error| panic!("{error}"));
     scenario.weather = with.map(|name| weather::read(name).expect("one of ours"));
     match TurmoilEngine.prepare(&scenario) {
-        Err(PrepareError::CannotExpress { engine: "turmoil", reasons }) => reasons,
+        Err(PrepareError::CannotExpress { engine: "turmoil", limits }) => {
+            limits.iter().map(Limit::to_string).collect()
+        }
         Err(other) => panic!("{other}"),
         Ok(_) => Vec::new(),
     }

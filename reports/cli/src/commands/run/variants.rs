@@ -20,7 +20,8 @@ pub(super) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let names = catalog::variants(name)
         .map_err(|error| meant::other_kind(name, meant::Kind::Scenario).unwrap_or(error.into()))?;
     // All are read and prepared before any is run: a change that does not fit one of them is refused at once.
-    let scenarios = names.iter().map(|name| scenario(name, &sets)).collect::<Result<Vec<_>, _>>()?;
+    let scenarios =
+        names.iter().map(|name| scenario(name, &sets, arguments.engine)).collect::<Result<Vec<_>, _>>()?;
     let engine = arguments.engine.one();
     let prepared =
         scenarios.iter().map(|scenario| engine.prepare(scenario)).collect::<Result<Vec<_>, _>>()?;

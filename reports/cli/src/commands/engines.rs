@@ -1,0 +1,97 @@
+//! `doublehold engines`: the simulators that can execute a run, and what each can do.
+
+use clap::Args;
+use doublehold::json;
+use doublehold::layout::{left, to_ascii, widest, wrap};
+use doublehold::style::{Paint, Style};
+use doublehold_turmoil::table::{Row, engines, rows};
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::show::{Format, Show};
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    show: Show,
+}
+
+/// One engine, for programs.
+#[derive(Serialize)]
+struct Shown {
+    engine: &'static str,
+    about: &'static str,
+    can: Vec<Ability>,
+}
+
+#[derive(Serialize)]
+struct Ability {
+    sort: &'static str,
+    word: &'static str,
+    can: bool,
+    /// Why not.
+    why: Option<&'static str>,
+}
+
+pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
+    output::print(&match arguments.show.format {
+        Format::Text => text(&arguments.show.style()),
+        Format::Json => json::pretty(&shown())?,
+    })?;
+    Ok(Exit::AsExpected)
+}
+
+fn shown() -> Vec<Shown> {
+    let rows = rows();
+    let of = |(number, (engine, about)): (usize, (&'static str, &'static str))| {
+        let can = rows.iter().map(|Row { sort, word, limits }| {
+            let why = limits[number];
+            Ability { sort, word, can: why.is_none(), why }
+        });
+        Shown { engine, about, can: can.collect() }
+    };
+    engines().into_iter().enumerate().map(of).collect()
+}
+
+fn text(style: &Style) -> String {
+    let (engines, rows) = (engines(), rows());
+    let names = widest(engines.iter().map(|(name, _)| *name));
+    let mut text = String::new();
+    for (name, about) in engines {
+        let head = format!("{}  ", style.paint(&left(name, names), Paint::Strong));
+        text += &format!("{head}{about}\n");
+    }
+    let words = widest(rows.iter().map(|row| row.word));
+    let mut reasons: Vec<&str> = Vec::new();
+    let mut sort = "";
+    for row in &rows {
+        if row.sort != sort {
+            sort = row.sort;
+            let heads: Vec<String> = engines.iter().map(|(name, _)| left(name, names)).collect();
+            text += &format!("\n{}  {}\n", left(sort, words + 2), heads.join("  ").trim_end());
+        }
+        let answers: Vec<String> =
+            row.limits.iter().map(|limit| left(&answer(*limit, &mut reasons), names)).collect();
+        text += &format!("  {}  {}\n", left(row.word, words), answers.join("  ").trim_end());
+    }
+    text.push('\n');
+    for (number, reason) in (1..).zip(reasons) {
+        text += &wrap(&format!("({number}) {reason}"), "", "    ", style.width);
+    }
+    text += "\nwhere both agree, and where not and why: docs/engines.md\n";
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+/// `yes`, or `no` with the number of the reason below.
+fn answer(limit: Option<&'static str>, reasons: &mut Vec<&'static str>) -> String {
+    let Some(reason) = limit else { return "yes".to_owned() };
+    let known = reasons.iter().position(|known| *known == reason);
+    let number = known.unwrap_or_else(|| {
+        reasons.push(reason);
+        reasons.len() - 1
+    });
+    format!("no ({})", number + 1)
+}
