@@ -178,7 +178,7 @@ impl State {
         self.host_mut(host).life.switch_off();
         self.go_down(host, Chore::Silence(host));
         self.abandon_fsyncs(host);
-        self.lose_held_of(host);
+        self.lose_all_of(host);
         let state = self.host_mut(host);
         state.disk.lose_power(torn_tail.then_some(&mut state.random));
     }

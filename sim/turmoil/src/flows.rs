@@ -2,10 +2,13 @@
 //! arrives.
 //!
 //! A flow is one direction of one connection. Its packets arrive in the order in which they were sent: turmoil's TCP
-//! takes nothing out of order and repeats by a count of its own, which is never reached here. A mere acknowledgement
-//! keeps nothing waiting: it is hurried along by the data behind it, whose delay is then the link's law and not the
-//! longer of two draws. So nothing is ever dropped. What cannot get through (a cut anywhere on its way, a machine that is off or suspended) is held, as
-//! turmoil's own `hold` does, and leaves again when the way is free.
+//! takes nothing out of order and repeats by a count of its own, which is never reached here. What cannot get through
+//! (a cut anywhere on its way, a machine that is off or suspended) is held, as turmoil's own `hold` does, and leaves
+//! again when the way is free.
+//!
+//! Three things are not turmoil's to know. An acknowledgement holds nothing up: what overtakes it acknowledges as much,
+//! so the two arrive together. No machine repeats a reset, or anything of a connection that it has forgotten: by a
+//! reset that it sent or got, or with its power. And a suspended machine sends nothing.
 //!
 //! Not modelled: loss, and with it every time of a retransmission; the user timeout; and bandwidth.
 
@@ -17,7 +20,7 @@ use doublehold_sim::parts::digest;
 use doublehold_sim::{ConnectionId, End, Event, Fault, HostId, SimTime};
 use turmoil_net::{Packet, TcpSegment, Transport};
 
-use crate::network::{Flow, InFlight, Network, Which};
+use crate::network::{Flow, InFlight, Network, Sort, Which};
 use crate::queue::{Due, FlowId};
 use crate::state::State;
 
@@ -28,10 +31,15 @@ fn segment(packet: &Packet) -> (&TcpSegment, SocketAddr, SocketAddr) {
     (segment, from.into(), to.into())
 }
 
-/// True for a packet that only says what has arrived.
-fn is_mere_ack(packet: &Packet) -> bool {
-    let TcpSegment { flags, payload, .. } = segment(packet).0;
-    payload.is_empty() && !(flags.syn || flags.fin || flags.rst)
+fn sort_of(segment: &TcpSegment) -> Sort {
+    let flags = segment.flags;
+    if flags.rst {
+        Sort::Reset
+    } else if flags.syn || flags.fin || !segment.payload.is_empty() {
+        Sort::Stream
+    } else {
+        Sort::Acknowledgement
+    }
 }
 
 impl State {
@@ -81,28 +89,47 @@ impl State {
             }
             self.emit(Event::Sent { connection, from, to, bytes, digest });
         }
-        let is_mere_ack = is_mere_ack(&packet);
-        let (arrives, departure) = self.departs(from, to, has_data);
-        let is_essential = has_data && self.host(from).life.is_essential();
-        let Flow { packets, is_held, .. } = &mut self.net.flows[flow.0];
-        let holds_up = |before: &&InFlight| is_mere_ack || !before.is_mere_ack;
-        let arrives =
-            packets.iter().rev().find(holds_up).map_or(arrives, |before| arrives.max(before.arrives));
-        for ack in
-            packets.iter_mut().rev().take_while(|before| before.is_mere_ack && before.arrives > arrives)
-        {
-            ack.arrives = arrives;
+        let sort = sort_of(segment(&packet).0);
+        if sort == Sort::Reset {
+            self.forget(flow);
         }
-        packets.push_back(InFlight { packet, arrives, departure, is_essential, is_mere_ack });
-        if !*is_held {
-            self.queue.push(arrives, Due::Arrival(flow));
+        // The machine of a process that died closes what that held, and a suspended one when it wakes.
+        let sleeps = self.host(from).life.is_suspended();
+        let (arrives, departure) =
+            if sleeps { (self.now, None) } else { self.departs(from, to, sort, has_data) };
+        let is_essential = has_data && self.host(from).life.is_essential();
+        self.joins(flow, InFlight { packet, sort, arrives, departure, is_essential });
+    }
+
+    /// Puts a packet behind the others of its flow.
+    fn joins(&mut self, flow_id: FlowId, mut packet: InFlight) {
+        let flow = &mut self.net.flows[flow_id.0];
+        let is_acknowledgement = |it: &InFlight| it.sort == Sort::Acknowledgement;
+        if !is_acknowledgement(&packet) {
+            let overtaken = flow.packets.iter_mut().rev().take_while(|before| is_acknowledgement(before));
+            overtaken.for_each(|before| before.arrives = before.arrives.min(packet.arrives));
+        }
+        let before = flow
+            .packets
+            .iter()
+            .rev()
+            .find(|before| is_acknowledgement(&packet) || !is_acknowledgement(before));
+        packet.arrives = before.map_or(packet.arrives, |before| packet.arrives.max(before.arrives));
+        let (arrives, is_held) = (packet.arrives, flow.is_held);
+        flow.packets.push_back(packet);
+        if !is_held {
+            self.queue.push(arrives, Due::Arrival(flow_id));
         }
     }
 
     /// The arrival of a packet that leaves now, and the state of its link to be remembered.
-    fn departs(&mut self, from: HostId, to: HostId, has_data: bool) -> (SimTime, Option<u64>) {
+    fn departs(&mut self, from: HostId, to: HostId, sort: Sort, has_data: bool) -> (SimTime, Option<u64>) {
         self.net.link(from, to);
-        let Network { links, random, .. } = &mut self.net;
+        let Network { links, random, random_of_acknowledgements, .. } = &mut self.net;
+        let random = match sort {
+            Sort::Acknowledgement => random_of_acknowledgements,
+            Sort::Stream | Sort::Reset => random,
+        };
         let link = links.get_mut(&(from, to)).expect("just made");
         let mut delay = link.spec.delay.draw(random) + link.extra;
         let mut late = Duration::ZERO;
@@ -118,10 +145,21 @@ impl State {
         (arrives, departure)
     }
 
+    /// The machine that sends here knows nothing of the connection any more: what it holds is gone, but for resets that
+    /// have not left.
+    pub(crate) fn forget(&mut self, flow: FlowId) {
+        let flow = &mut self.net.flows[flow.0];
+        flow.is_forgotten = true;
+        if flow.is_held {
+            flow.packets.retain(|held| held.sort == Sort::Reset);
+            flow.is_held = !flow.packets.is_empty();
+        }
+    }
+
     fn flow_of(&mut self, packet: &Packet) -> FlowId {
         let (segment, from, to) = segment(packet);
-        if let Some(flow) = self.net.flows_by_ends.get(&(from, to)) {
-            return *flow;
+        if let Some(&flow) = self.net.flows_by_ends.get(&(from, to)) {
+            return flow;
         }
         let opens = segment.flags.syn && !segment.flags.ack;
         let (source, target) = (self.net.host_at(from.ip()), self.net.host_at(to.ip()));
@@ -136,8 +174,16 @@ impl State {
         };
         let flow = FlowId(self.net.flows.len());
         let packets = VecDeque::new();
-        let (is_held, inner_port) = (false, to.port());
-        self.net.flows.push(Flow { from: source, to: target, connection, packets, is_held, inner_port });
+        let (is_held, is_forgotten, inner_port) = (false, false, to.port());
+        self.net.flows.push(Flow {
+            from: source,
+            to: target,
+            connection,
+            packets,
+            is_held,
+            is_forgotten,
+            inner_port,
+        });
         self.net.flows_by_ends.insert((from, to), flow);
         flow
     }
@@ -149,19 +195,31 @@ impl State {
         let head = flow.packets.front().filter(|head| !flow.is_held && head.arrives <= self.now)?;
         let link = self.net.links.get(&(from, to)).expect("made when it was sent");
         let is_free = link.cuts == 0 && self.host(to).life.is_reachable();
-        if !is_free {
+        let gets_through = is_free && head.departure == Some(link.cuts_so_far);
+        let sender_sleeps = self.host(from).life.is_suspended();
+        let is_repeated = if head.sort == Sort::Reset { sender_sleeps } else { !flow.is_forgotten };
+        if !gets_through && !is_repeated {
+            self.goes_astray(flow_id);
+            return self.arrival(flow_id);
+        }
+        if !is_free || !gets_through && sender_sleeps {
             self.net.flows[flow_id.0].is_held = true;
             self.emit(Event::Held { connection, from, to });
             return None;
         }
-        if head.departure != Some(link.cuts_so_far) {
+        if !gets_through {
             // A cut came and went while it was under way.
             self.leaves_again(flow_id);
             return None;
         }
-        let InFlight { mut packet, .. } =
+        let InFlight { mut packet, sort, .. } =
             self.net.flows[flow_id.0].packets.pop_front().expect("just looked at");
         self.tell_of_arrival(&packet, connection, from, to);
+        if sort == Sort::Reset {
+            let (_, sender, receiver) = segment(&packet);
+            let back = self.net.flows_by_ends.get(&(receiver, sender)).copied();
+            back.into_iter().for_each(|back| self.forget(back));
+        }
         let Transport::Tcp(segment) = &mut packet.payload else {
             unreachable!("nobody here sends datagrams")
         };
@@ -217,26 +275,32 @@ impl State {
             }
             self.reset_at(to, from, Which::Established);
         }
-        let is_between = |flow: &Flow| [here, there].contains(&(flow.from, flow.to));
-        let established = &self.net.established;
-        let gone = self
-            .net
-            .flows
-            .iter_mut()
-            .filter(|flow| is_between(flow) && established.contains(&flow.connection));
-        gone.for_each(|flow| flow.packets.clear());
+        for (from, to) in [here, there] {
+            for flow in self.net.flows_between(from, to, Which::Established) {
+                self.net.flows[flow.0].packets.clear();
+            }
+        }
         self.flush();
     }
 
-    /// Sends the held packets of a flow again, in their order.
+    /// The first packet of a flow is gone for good, and with a part of the stream all parts that follow.
+    fn goes_astray(&mut self, flow: FlowId) {
+        let packets = &mut self.net.flows[flow.0].packets;
+        if packets.pop_front().is_some_and(|gone| gone.sort != Sort::Reset) {
+            packets.retain(|follows| follows.sort == Sort::Reset);
+        }
+    }
+
+    /// Sends what could not get through again, in its order. What is still under way arrives when it would have.
     fn leaves_again(&mut self, flow_id: FlowId) {
-        let Flow { from, to, .. } = self.net.flows[flow_id.0];
-        let (arrives, departure) = self.departs(from, to, false);
         let flow = &mut self.net.flows[flow_id.0];
+        let (from, to) = (flow.from, flow.to);
         flow.is_held = false;
-        for held in &mut flow.packets {
-            (held.arrives, held.departure) = (held.arrives.max(arrives), departure);
-            self.queue.push(held.arrives, Due::Arrival(flow_id));
+        for mut packet in std::mem::take(&mut flow.packets) {
+            if packet.arrives <= self.now {
+                (packet.arrives, packet.departure) = self.departs(from, to, packet.sort, false);
+            }
+            self.joins(flow_id, packet);
         }
     }
 
@@ -259,11 +323,18 @@ impl State {
         }
     }
 
-    /// Drops everything that this machine holds: its power is gone.
-    pub(crate) fn lose_held_of(&mut self, host: HostId) {
-        for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host && flow.is_held) {
-            flow.packets.clear();
-            flow.is_held = false;
+    /// The same of all that one machine sends to another.
+    pub(crate) fn forget_all(&mut self, from: HostId, to: HostId, which: Which) {
+        self.net.flows_between(from, to, which).into_iter().for_each(|flow| self.forget(flow));
+    }
+
+    /// This machine's power is gone, and with it all that it knew of connections.
+    pub(crate) fn lose_all_of(&mut self, host: HostId) {
+        for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host) {
+            flow.is_forgotten = true;
+            if std::mem::take(&mut flow.is_held) {
+                flow.packets.clear();
+            }
         }
     }
 

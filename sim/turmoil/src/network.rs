@@ -10,6 +10,10 @@ use turmoil_net::{EnterGuard, Packet};
 
 use crate::queue::FlowId;
 
+/// The kernel's name for it: a seed means the same delays here, for packets that are sent in the same order.
+const STREAM: &str = "network";
+const STREAM_OF_ACKNOWLEDGEMENTS: &str = "network/acknowledgements";
+
 /// One direction between two hosts, as faults have left it.
 pub(crate) struct Link {
     pub(crate) spec: LinkSpec,
@@ -41,12 +45,22 @@ impl Link {
 /// A packet on its way.
 pub(crate) struct InFlight {
     pub(crate) packet: Packet,
+    pub(crate) sort: Sort,
     pub(crate) arrives: SimTime,
     pub(crate) departure: Option<u64>,
     /// The run waits for it.
     pub(crate) is_essential: bool,
-    /// Nothing waits behind it.
-    pub(crate) is_mere_ack: bool,
+}
+
+/// Packets that are treated otherwise than others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A part of the stream: a connection's beginning, data, its end.
+    Stream,
+    /// An acknowledgement and nothing else. What follows it acknowledges as much, and does not wait for it.
+    Acknowledgement,
+    /// A reset, which no machine repeats.
+    Reset,
 }
 
 /// One direction of one connection.
@@ -57,6 +71,8 @@ pub(crate) struct Flow {
     pub(crate) packets: VecDeque<InFlight>,
     /// The first cannot get through, and everything waits behind it.
     pub(crate) is_held: bool,
+    /// The sender's machine knows nothing of the connection any more, and repeats nothing.
+    pub(crate) is_forgotten: bool,
     /// The port that the receiver's process really listens on.
     pub(crate) inner_port: u16,
 }
@@ -74,6 +90,8 @@ pub(crate) enum Which {
 pub(crate) struct Network {
     pub(crate) guard: Option<EnterGuard>,
     pub(crate) random: Stream,
+    /// Delays of acknowledgements, which the kernel does not send: so the rest can have the kernel's delays.
+    pub(crate) random_of_acknowledgements: Stream,
     pub(crate) spec: LinkSpec,
     pub(crate) links: BTreeMap<(HostId, HostId), Link>,
     pub(crate) flows: Vec<Flow>,
@@ -96,7 +114,8 @@ impl Network {
     pub(crate) fn new(seed: Seed, spec: LinkSpec) -> Network {
         Network {
             guard: None,
-            random: Stream::new(seed, "network"),
+            random: Stream::new(seed, STREAM),
+            random_of_acknowledgements: Stream::new(seed, STREAM_OF_ACKNOWLEDGEMENTS),
             spec,
             links: BTreeMap::new(),
             flows: Vec::new(),
@@ -113,7 +132,8 @@ impl Network {
     }
 
     pub(crate) fn reseed(&mut self, seed: Seed) {
-        self.random = Stream::new(seed, "network");
+        self.random = Stream::new(seed, STREAM);
+        self.random_of_acknowledgements = Stream::new(seed, STREAM_OF_ACKNOWLEDGEMENTS);
     }
 
     /// Uses turmoil's network stacks from now on.
@@ -212,10 +232,19 @@ impl Network {
         other: HostId,
         which: Which,
     ) -> Vec<(SocketAddr, SocketAddr)> {
-        let counts = |flow: &Flow| which == Which::All || self.established.contains(&flow.connection);
-        let between = |flow: &Flow| (flow.from, flow.to) == (one, other) && counts(flow);
         let ends = self.flows_by_ends.iter().map(|(ends, flow)| (ends, &self.flows[flow.0]));
-        let ends = ends.filter(|(_, flow)| between(flow));
+        let ends = ends.filter(|(_, flow)| self.is_between(flow, one, other, which));
         ends.map(|((from, to), flow)| (*from, SocketAddr::new(to.ip(), flow.inner_port))).collect()
+    }
+
+    /// What one host sends to the other on connections that are meant.
+    pub(crate) fn flows_between(&self, one: HostId, other: HostId, which: Which) -> Vec<FlowId> {
+        let flows = (0..self.flows.len()).filter(|&at| self.is_between(&self.flows[at], one, other, which));
+        flows.map(FlowId).collect()
+    }
+
+    fn is_between(&self, flow: &Flow, one: HostId, other: HostId, which: Which) -> bool {
+        let is_meant = which == Which::All || self.established.contains(&flow.connection);
+        (flow.from, flow.to) == (one, other) && is_meant
     }
 }

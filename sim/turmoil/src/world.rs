@@ -356,6 +356,7 @@ impl State {
             let reset = TcpSegment { src_port, dst_port, seq: 0, ack: 0, flags, window: 0, payload };
             self.deliver(Packet { src: from.ip(), dst: to.ip(), ttl: 64, payload: Transport::Tcp(reset) });
         }
+        self.forget_all(host, peer, which);
         self.make_ready(host);
     }
 }

@@ -69,13 +69,13 @@ fn everything_that_turmoil_cannot_express_is_refused_at_once() {
         str![[r#"
 $ doublehold run clock-jump --engine turmoil --set 'network.loss=1/100'
 error: the engine `turmoil` cannot run this scenario:
-  `network.loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
-hint: leave these out, or run it on the engine `sim`
+  `--set network.loss=1/100`, `network.loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+hint: leave these out, or run it on the engine `sim`; `doublehold engines` lists what each can do
 
 $ doublehold check redlock --engine turmoil --runs 5
 error: the engine `turmoil` cannot run this scenario:
   `weather.faults.11`, random `loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
-hint: leave these out, or run it on the engine `sim`
+hint: leave these out (a weather leaves out kinds with `without = ["loss"]`), or run it on the engine `sim`; `doublehold engines` lists what each can do
 
 "#]],
     );
@@ -143,6 +143,17 @@ fn a_study_is_swept_on_turmoil_and_its_page_says_so() {
             &["sweep", "small.toml", "--out", "small"][..],
             &["sweep", "which-lock", "--engine", "turmoil"],
         ]),
-        str![[r#""#]],
+        str![[r#"
+$ doublehold sweep small.toml --out small
+1 cell of at most 40 runs each, 40 in all: about [TIME]
+error: cannot use the records `small/runs.jsonl`: they are of another sweep: the engine is `turmoil` in it and `sim, lean connections` in this sweep
+hint: sweep into another folder with `--out DIR`, or remove this one
+
+$ doublehold sweep which-lock --engine turmoil
+error: the engine `turmoil` cannot run this scenario:
+  `weather.faults.11`, random `loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+hint: leave these out (a weather leaves out kinds with `without = ["loss"]`), or run it on the engine `sim`; `doublehold engines` lists what each can do
+
+"#]],
     );
 }

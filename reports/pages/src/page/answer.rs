@@ -41,12 +41,12 @@ fn basis(sheet: &Sheet<'_>) -> Line {
         1 => String::new(),
         points => format!(" at {} of the grid", several(points as u64, "point")),
     };
-    let engine = header.other_engine().map_or(String::new(), |name| format!(" on its engine `{name}`"));
-    Line::of(format!(
-        "{designs}{points}, {} in all, by doublehold {}{engine}.",
-        several(sheet.results.runs(), "run"),
-        header.program
-    ))
+    let runs = several(sheet.results.runs(), "run");
+    let line = Line::of(format!("{designs}{points}, {runs} in all, by doublehold {}", header.program));
+    match header.other_engine() {
+        None => line.text("."),
+        Some(engine) => line.text(" on its engine ").code(engine).text("."),
+    }
 }
 
 /// What the numbers of one point say.

@@ -21,7 +21,7 @@ use doublehold_turmoil::TurmoilEngine;
 /// From each entry of the catalogue so many seeds are run.
 const SEEDS: u64 = 20;
 /// So many random plans.
-const PLANS: usize = 300;
+const PLANS: usize = 900;
 /// The weathers of random plans, but for their loss.
 const WEATHERS: [&str; 5] = ["cloud", "hostile", "pauses-only", "clocks-only", "network-only"];
 

@@ -2,6 +2,7 @@
 //! kernel's world and in turmoil's.
 
 mod defects;
+mod forgotten;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,8 +23,16 @@ type Lines = Arc<Mutex<Vec<String>>>;
 /// A server that sends every byte back, and a client that asks it `times` times, 100 ms apart, over a connection of its
 /// own each time; one way takes 10 ms. Returns what they wrote down, with the true time in milliseconds.
 fn echoed<W: WorldLike>(times: u32, faults: &[(Trigger, Fault, Option<u64>)]) -> Vec<String> {
-    let links = LinkSpec::lossless(DelayLaw::Fixed(Duration::from_millis(10)));
-    let mut world = W::build(Seed(1), links, Keep::Hash);
+    echoed_over::<W>(Seed(1), DelayLaw::Fixed(Duration::from_millis(10)), times, faults)
+}
+
+fn echoed_over<W: WorldLike>(
+    seed: Seed,
+    delay: DelayLaw,
+    times: u32,
+    faults: &[(Trigger, Fault, Option<u64>)],
+) -> Vec<String> {
+    let mut world = W::build(seed, LinkSpec::lossless(delay), Keep::Hash);
     let (lines, observer) = (Lines::default(), world.observer());
     let write = move |lines: &Lines, line: &str| {
         let at = observer.true_time().0 / 1_000_000;
@@ -94,6 +103,17 @@ fn both(times: u32, faults: &[(Trigger, Fault, Option<u64>)], expected: &[&str])
 #[test]
 fn a_handshake_and_an_echo_take_two_round_trips() {
     both(2, &[], &["0 server: process 0", "40 client: x", "180 client: x"]);
+}
+
+/// turmoil's TCP sends acknowledgements as well, which draw from a stream of their own and hold nothing up.
+#[test]
+fn a_seed_means_the_same_delays_in_both_worlds() {
+    let delay = DelayLaw::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(500) };
+    for seed in (1..=20).map(Seed) {
+        let [kernel, turmoil] = [echoed_over::<World>, echoed_over::<TurmoilWorld>]
+            .map(|echoed| echoed(seed, delay.clone(), 10, &[]));
+        assert_eq!(kernel, turmoil, "seed {seed}");
+    }
 }
 
 #[test]
