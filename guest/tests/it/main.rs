@@ -1,0 +1,26 @@
+//! Nodes and processes in simulations of turmoil: what a pause stops, what a crash leaves, whose clock is wrong, and that
+//! a simulation runs the same from the same seed.
+
+mod nodes;
+mod pauses;
+mod same;
+
+use doublehold_guest::{Guest, Guests, NodeConfig};
+use redis::aio::MultiplexedConnection;
+use turmoil::Sim;
+
+/// A simulation with a node.
+fn with_redis(guests: &Guests, config: NodeConfig) -> Sim<'static> {
+    let mut sim = turmoil::Builder::new().rng_seed(7).build();
+    sim.host("redis", guests.redis("redis", 6379, config));
+    sim
+}
+
+/// A connection of redis-rs to the node.
+async fn connect(guest: &Guest) -> turmoil::Result<MultiplexedConnection> {
+    let stream = guest.connect("redis:6379").await?;
+    let (connection, driver) =
+        MultiplexedConnection::new_with_config(&Default::default(), stream, Default::default()).await?;
+    tokio::spawn(driver);
+    Ok(connection)
+}
