@@ -2,6 +2,7 @@
 
 mod agreement;
 mod determinism;
+mod gate;
 mod refusals;
 mod subject;
 mod table;
