@@ -39,11 +39,12 @@ impl Guests {
         node::software(self.hosts.clone(), name, port, config)
     }
 
-    /// A process, as a client for [`Sim::client`]. The client ends when `main` does, with its result, and everything that
+    /// A process, as a client for [`Sim::client`]. The client ends when `main` does, with its result, and everything
+    /// that
     /// `main` has spawned ends with it.
     ///
-    /// `main` runs on a runtime of its own: `tokio::spawn`, `tokio::time` and whatever builds on them work there as ever.
-    /// turmoil's `net` does not; [`Guest::connect`] gives a stream over turmoil's network.
+    /// `main` runs on a runtime of its own: `tokio::spawn`, `tokio::time` and whatever builds on them work there as
+    /// ever. turmoil's `net` does not; [`Guest::connect`] gives a stream over turmoil's network.
     pub fn process<F>(
         &self,
         name: &str,
@@ -57,8 +58,8 @@ impl Guests {
         agent
     }
 
-    /// Plans a pause of a process: for so long none of its code runs, as under SIGSTOP or a garbage collection. Clocks go
-    /// on, so that its timers are overdue when it goes on, and what arrives meanwhile waits to be read.
+    /// Plans a pause of a process: for so long none of its code runs, as under SIGSTOP or a garbage collection. Clocks
+    /// go on, so that its timers are overdue when it goes on, and what arrives meanwhile waits to be read.
     pub fn pause(&self, name: &str, from: Duration, lasting: Duration) {
         self.hosts.with(name, |host| host.pause(from, lasting));
     }
@@ -73,8 +74,8 @@ impl Guests {
         self.hosts.with(name, |host| host.step_wall(at, -micros(by)));
     }
 
-    /// Takes from a node's disk what was not fsynced. For a node that [`Sim::crash`] has stopped: together they are a power
-    /// loss.
+    /// Takes from a node's disk what was not fsynced. For a node that [`Sim::crash`] has stopped: together they are a
+    /// power loss.
     pub fn lose_power(&self, name: &str) {
         self.hosts.with(name, |host| host.disk.lose_power(None));
     }

@@ -1,10 +1,10 @@
-//! doublehold's simulated Redis in a [turmoil](https://docs.rs/turmoil) simulation of yours, and beside it processes that
-//! can be paused.
+//! doublehold's simulated Redis in a [turmoil](https://docs.rs/turmoil) simulation of yours, and beside it processes
+//! that can be paused.
 //!
-//! The node is mounted as a host of your [`turmoil::Sim`]; turmoil's own partitions, holds, crashes and bounces strike it
-//! as they strike any host. Your code runs as a [process](Guests::process): on a tokio runtime of its own, with tokio's
-//! time, tasks and drivers as they are, so that a [pause](Guests::pause) stops all of it, whatever it has spawned. A
-//! [`Notebook`] takes down who believes to hold what, and [`judge`](doublehold_history::judge) reads it.
+//! The node is mounted as a host of your [`turmoil::Sim`]; turmoil's own partitions, holds, crashes and bounces strike
+//! it as they strike any host. Your code runs as a [process](Guests::process): on a tokio runtime of its own, with
+//! tokio's time, tasks and drivers as they are, so that a [pause](Guests::pause) stops all of it, whatever it has
+//! spawned. A [`Notebook`] takes down who believes to hold what, and [`judge`](doublehold_history::judge) reads it.
 //!
 //! ```
 //! use std::time::Duration;
@@ -14,7 +14,8 @@
 //!
 //! async fn client(guest: Guest) -> turmoil::Result {
 //!     let stream = guest.connect("redis:6379").await?;
-//!     let (mut redis, driver) = MultiplexedConnection::new_with_config(&Default::default(), stream, Default::default()).await?;
+//!     let (mut redis, driver) = MultiplexedConnection::new_with_config(&Default::default(), stream,
+//! Default::default()).await?;
 //!     tokio::spawn(driver);
 //!     let () = redis::cmd("SET").arg("stock").arg("a").arg("PX").arg(10_000).query_async(&mut redis).await?;
 //!     tokio::time::sleep(Duration::from_secs(3)).await; // the node's clock is set ahead meanwhile

@@ -1,5 +1,5 @@
-//! A Redis node as the software of a host of turmoil's: clocks, disk and randomness are those of [`Hosts`], tasks, timers
-//! and connections turmoil's.
+//! A Redis node as the software of a host of turmoil's: clocks, disk and randomness are those of [`Hosts`], tasks,
+//! timers and connections turmoil's.
 
 use std::future::Future;
 use std::io;

@@ -1,7 +1,7 @@
 //! What clients believed: a recording client's side of a [`History`], for [`judge`](doublehold_history::judge).
 //!
-//! A process says when it asks for a lock, holds it and gives it back; the notebook adds the true time, which no process
-//! knows, and when each deadline passed. Reads and writes of what a lock protects are recorded as they are
+//! A process says when it asks for a lock, holds it and gives it back; the notebook adds the true time, which no
+//! process knows, and when each deadline passed. Reads and writes of what a lock protects are recorded as they are
 //! ([`Notebook::record`]).
 
 use std::collections::BTreeMap;
@@ -132,7 +132,8 @@ impl Notebook {
 }
 
 impl Asking {
-    /// The lock was granted, and the client believes in it: until the instant its code has computed, if it computes one.
+    /// The lock was granted, and the client believes in it: until the instant its code has computed, if it computes
+    /// one.
     pub fn is_granted(self, token: &str, until: Option<Instant>) -> Holding {
         let Asking { book, guest, client, call: grant, lock } = self;
         let deadline = book.set_deadline(&guest, client, grant, until);

@@ -1,7 +1,7 @@
 //! A process: code on a tokio runtime of its own, beside turmoil's, and the bytes between it and turmoil's network.
 //!
-//! turmoil runs a host's runtime at every tick and knows no way to leave one out, so what runs there cannot be stopped. A
-//! process therefore runs between two ticks, on a runtime that turmoil does not know: one that is not run is paused,
+//! turmoil runs a host's runtime at every tick and knows no way to leave one out, so what runs there cannot be stopped.
+//! A process therefore runs between two ticks, on a runtime that turmoil does not know: one that is not run is paused,
 //! with everything that was spawned on it. turmoil's network can only be used inside of a tick: on the host stands an
 //! agent, which opens connections for the process and carries their bytes.
 //!

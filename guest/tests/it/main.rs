@@ -1,5 +1,5 @@
-//! Nodes and processes in simulations of turmoil: what a pause stops, what a crash leaves, whose clock is wrong, and that
-//! a simulation runs the same from the same seed.
+//! Nodes and processes in simulations of turmoil: what a pause stops, what a crash leaves, whose clock is wrong, and
+//! that a simulation runs the same from the same seed.
 
 mod nodes;
 mod pauses;

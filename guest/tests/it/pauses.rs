@@ -66,8 +66,8 @@ fn a_reply_that_came_in_a_pause_is_read_before_the_time_is_up() {
             sleep_until(began + MS(500)).await;
             stream.write_all(b"PING\r\n").await?;
             let mut reply = [0; 7];
-            // The reply comes after 100 ms, in a pause of 2 s, and the time is up after 300: it waits in the machine, and
-            // tokio's timeout looks at the read first.
+            // The reply comes after 100 ms, in a pause of 2 s, and the time is up after 300: it waits in the machine,
+            // and tokio's timeout looks at the read first.
             timeout(MS(300), stream.read_exact(&mut reply)).await.expect("the reply is there")?;
             assert_eq!(&reply, b"+PONG\r\n");
             assert_eq!(began.elapsed(), MS(2550), "it was read when the pause ended");

@@ -254,7 +254,7 @@ impl State {
         self.host(host).life.is_up() && self.net.inner_ports.contains_key(&(host, port))
     }
 
-    /// A connection is over for a host. Told once of each way to end: a machine that no longer knows a connection
+    /// A connection is over for a host. Each way to end is an event once: a machine that no longer knows a connection
     /// resets it anew for each packet that comes.
     fn ends(&mut self, connection: ConnectionId, host: HostId, how: End) {
         if self.net.ended.insert((connection, host, how)) {

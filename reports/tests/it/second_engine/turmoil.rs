@@ -1,5 +1,5 @@
-//! A lock of one's own on turmoil's network: found, written down and replayed there, and refused if it draws what no seed
-//! decides.
+//! A lock of one's own on turmoil's network: found, written down and replayed there, and refused if it draws what no
+//! seed decides.
 
 use std::path::Path;
 

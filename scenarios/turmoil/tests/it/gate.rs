@@ -1,7 +1,7 @@
 //! The pause gate: on both engines a client stops at the same steps of a Redlock call, and goes on alike.
 //!
-//! Delays are fixed and the nodes are asked one after another, so that one task is ready at a time: the two histories have
-//! to be the same, event by event and to the nanosecond, wherever the pause strikes and however long it lasts.
+//! Delays are fixed and the nodes are asked one after another, so that one task is ready at a time: the two histories
+//! have to be the same, event by event and to the nanosecond, wherever the pause strikes and however long it lasts.
 
 use std::time::Duration;
 

@@ -53,27 +53,14 @@ fn write(folder: &std::path::Path, study: &Study, header: &StudyHeader, shard: S
     path
 }
 
-#[test]
-fn shards_of_two_studies_are_refused_with_what_differs() {
-    let study = study(2, &[2], 600, (0, 0));
-    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let shard = |number| Shard::new(number, 2).expect("a shard");
-    let one = write(folder.path(), &study, &header, shard(1));
-    type Change = fn(&mut StudyHeader);
-    let told = |change: Change| {
-        let mut other = header.clone();
-        change(&mut other);
-        let two = folder.path().join(file_name(shard(2)));
-        std::fs::remove_file(&two).unwrap_or_default();
-        let two = write(folder.path(), &study, &other, shard(2));
-        merge(&[one.clone(), two], false, &mut Vec::new()).expect_err("they differ").to_string()
-    };
-    let first = one.display();
-    let differences: [(Change, String, &str); 9] = [
+/// A change to a header, the cause that is told of it, and the way out.
+type Difference = (fn(&mut StudyHeader), String, &'static str);
+
+fn differences(program: &str, first: &str) -> [Difference; 9] {
+    [
         (
             |it| it.program = "9.9.9".to_owned(),
-            format!("the program's version is `9.9.9` in it and `{}` in `{first}`", header.program),
+            format!("the program's version is `9.9.9` in it and `{}` in `{first}`", program),
             "sweep with one version of doublehold",
         ),
         (
@@ -118,8 +105,26 @@ fn shards_of_two_studies_are_refused_with_what_differs() {
             format!("the world of design `0` is another than in `{first}`"),
             "the study names a file that has changed",
         ),
-    ];
-    for (change, cause, hint) in differences {
+    ]
+}
+
+#[test]
+fn shards_of_two_studies_are_refused_with_what_differs() {
+    let study = study(2, &[2], 600, (0, 0));
+    let header = StudyHeader::of(&LeanEngine, &study, Shard::WHOLE).expect("it can be run");
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let shard = |number| Shard::new(number, 2).expect("a shard");
+    let one = write(folder.path(), &study, &header, shard(1));
+    let told = |change: fn(&mut StudyHeader)| {
+        let mut other = header.clone();
+        change(&mut other);
+        let two = folder.path().join(file_name(shard(2)));
+        std::fs::remove_file(&two).unwrap_or_default();
+        let two = write(folder.path(), &study, &other, shard(2));
+        merge(&[one.clone(), two], false, &mut Vec::new()).expect_err("they differ").to_string()
+    };
+    let first = one.display();
+    for (change, cause, hint) in differences(&header.program, &first.to_string()) {
         let told = told(change);
         assert!(
             told.starts_with("cannot use the records `") && told.contains("runs.2-of-2.jsonl`: "),
