@@ -124,9 +124,10 @@ impl Notebook {
         {
             notes.history.push(passes, EventKind::DeadlinePassed { client, grant });
         }
-        let passes = true_ns(guest.time_of(until?));
-        notes.deadlines.insert(grant, (client, passes));
-        let reading_ns = i64::try_from(passes.0).unwrap_or(i64::MAX);
+        let reading = true_ns(guest.time_of(until?));
+        // One that has passed already is over as soon as it is written down, and not before.
+        notes.deadlines.insert(grant, (client, reading.max(now)));
+        let reading_ns = i64::try_from(reading.0).unwrap_or(i64::MAX);
         Some(Deadline { clock: ClockKind::Monotonic, reading_ns })
     }
 }

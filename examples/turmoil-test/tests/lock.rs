@@ -18,6 +18,7 @@ fn simulate(seed: u64, lease_from: LeaseFrom) -> History {
     let notebook = Notebook::new("the lock under pauses", seed, &CLIENTS, &["stock"]);
     let mut sim = turmoil::Builder::new()
         .rng_seed(seed)
+        .tick_duration(Duration::from_millis(5))
         .max_message_latency(Duration::from_millis(40))
         .simulation_duration(Duration::from_secs(120))
         .build();

@@ -2,6 +2,7 @@
 //! that a simulation runs the same from the same seed.
 
 mod nodes;
+mod notes;
 mod pauses;
 mod same;
 

@@ -9,7 +9,7 @@
 //!
 //! # What is not there
 //!
-//! Not modelled: lists, sets, sorted sets, streams, pub/sub, cluster, modules, functions, ACLs. These commands of Redis
+//! Not modelled: lists, sets, sorted sets, streams, cluster, modules, functions, ACLs. These commands of Redis
 //! 7.0 answer `ERR unknown command`, as a Redis built without them would:
 //!
 //! | about | commands |
@@ -23,15 +23,14 @@
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
-//! | pub/sub | `PSUBSCRIBE` `PUBLISH` `PUBSUB` `PUNSUBSCRIBE` `SPUBLISH` `SSUBSCRIBE` `SUBSCRIBE` `SUNSUBSCRIBE` `UNSUBSCRIBE` |
 //! | keys | `DUMP` `MIGRATE` `OBJECT` `RESTORE` `SORT` `SORT_RO` |
 //! | scripts, functions | `FCALL` `FCALL_RO` `FUNCTION` |
 //! | cluster | `ASKING` `CLUSTER` `READONLY` `READWRITE` |
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
 //! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
-//! Locks that wait for a message (Redisson's, Spring's in its pub/sub mode) lack `PUBLISH` and `SUBSCRIBE`, fair ones
-//! `ZADD` and its kin. `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
+//! Fair locks lack `ZADD` and its kin. Those that wait for a message (Redisson's, Spring's in its pub/sub mode) find
+//! all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 //!
 #![doc = include_str!("../SCRIPTS.md")]
 

@@ -1,7 +1,7 @@
 //! One client's connection: read what is there, execute every complete request, send the replies, in this order.
 //!
-//! What the node pushes (MONITOR) leaves the same way, behind the replies so far. Who reads too slowly is closed, as
-//! `client-output-buffer-limit normal` says.
+//! What the node pushes (MONITOR, messages) leaves the same way, behind the replies so far. Who reads too slowly is
+//! closed, as `client-output-buffer-limit` says.
 //!
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
 //! costs one buffer. Nothing is allocated or spawned per command.
@@ -178,6 +178,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
         state.refresh_links(&self.shared.machine);
         let pause = self.execute_until_paused(state);
+        self.output_limit = state.core.config().limits.output_of(self.session.is_subscribed());
         if !matches!(pause, Pause::Busy(_)) {
             self.shared.settle(state);
             state.release_held();
@@ -194,7 +195,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     fn execute_until_paused(&mut self, state: &mut State) -> Pause {
         let machine = &self.shared.machine;
         let limits = &state.core.config().limits;
-        self.output_limit = limits.output;
+        self.output_limit = limits.output_of(self.session.is_subscribed());
         self.pipe.input.set_limit(usize::try_from(limits.query_buffer).unwrap_or(usize::MAX));
         while self.pipe.out.len() < OUT_LIMIT_BYTES {
             if !std::mem::take(&mut self.retry) {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -106,9 +107,10 @@ impl<M: Machine> Shared<M> {
     pub(crate) fn settle(&self, state: &mut State) {
         let State { core, aof, links, propagated, .. } = state;
         propagated.clear();
+        let for_replicas_only = core.take_for_replicas_only();
         if core.take_propagated(propagated) {
             if let Some(aof) = aof {
-                aof.append(&self.machine, propagated);
+                append_without(aof, &self.machine, propagated, &for_replicas_only);
             }
             let patience = self.patience(core);
             links.feed(core.replication_mut(), propagated, patience);
@@ -287,6 +289,22 @@ impl State {
             return i64::MAX;
         }
         self.core.next_expiry_ms().unwrap_or(i64::MAX)
+    }
+}
+
+/// Appends all but what lies in these places.
+fn append_without<M: Machine>(aof: &mut Aof, machine: &M, bytes: &[u8], places: &[Range<usize>]) {
+    let mut from = 0;
+    for place in places {
+        append_some(aof, machine, &bytes[from..place.start]);
+        from = place.end;
+    }
+    append_some(aof, machine, &bytes[from..]);
+}
+
+fn append_some<M: Machine>(aof: &mut Aof, machine: &M, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        aof.append(machine, bytes);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::command::CommandSpec;
 use super::session::SessionKind;
+use super::subscriptions::Counts;
 use super::{Next, Session, WallMicros};
 use crate::resp::Protocol;
 
@@ -78,25 +79,43 @@ impl Client {
         client
     }
 
-    pub(crate) fn is_replica(&self) -> bool {
-        self.is_replica
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Which kind of client it is, with these subscriptions.
+    pub(crate) fn kind(&self, subscriptions: Counts) -> ClientKind {
+        match subscriptions.all() {
+            _ if self.is_replica => ClientKind::Replica,
+            0 => ClientKind::Normal,
+            _ => ClientKind::Pubsub,
+        }
     }
 
     /// Whether CLIENT KILL means it. `port` is the node's own.
-    pub(crate) fn matches(&self, id: u64, port: u16, wanted: &Wanted<'_>) -> bool {
+    pub(crate) fn matches(&self, id: u64, port: u16, subscriptions: Counts, wanted: &Wanted<'_>) -> bool {
         let addr = |wanted: Option<&[u8]>, addr: &str| wanted.is_none_or(|wanted| wanted == addr.as_bytes());
         wanted.id.is_none_or(|wanted| wanted == id)
             && addr(wanted.addr, &self.addr)
             && addr(wanted.laddr, &own_addr(port))
-            && wanted.is_replica.is_none_or(|is_replica| is_replica == self.is_replica)
+            && wanted.kind.is_none_or(|kind| kind == self.kind(subscriptions))
     }
 
     /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail.
-    pub(crate) fn line(&self, id: u64, now: WallMicros, port: u16, is_dirty: bool) -> String {
+    pub(crate) fn line(
+        &self,
+        id: u64,
+        now: WallMicros,
+        port: u16,
+        is_dirty: bool,
+        subscriptions: Counts,
+    ) -> String {
+        let Counts { channels, patterns, shard_channels } = subscriptions;
         let seconds = |since: WallMicros| (now.0.saturating_sub(since.0)).max(0) / 1_000_000;
         let flags = [
             (self.is_replica, 'S'),
             (self.is_monitor, 'O'),
+            (subscriptions.all() > 0, 'P'),
             (self.queued.is_some(), 'x'),
             (is_dirty, 'd'),
             (self.no_evict, 'e'),
@@ -107,8 +126,8 @@ impl Client {
             flags.push('N');
         }
         format!(
-            "id={id} addr={} laddr={} fd=8 name={} age={} idle={} flags={flags} db={} sub=0 psub=0 ssub=0 \
-             multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r \
+            "id={id} addr={} laddr={} fd=8 name={} age={} idle={} flags={flags} db={} sub={channels} psub={patterns} \
+             ssub={shard_channels} multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r \
              cmd={} user=default redir=-1 resp={}\n",
             self.addr,
             own_addr(port),
@@ -134,8 +153,16 @@ pub(crate) struct Wanted<'a> {
     pub(crate) id: Option<u64>,
     pub(crate) addr: Option<&'a [u8]>,
     pub(crate) laddr: Option<&'a [u8]>,
-    /// Replicas, or clients.
-    pub(crate) is_replica: Option<bool>,
+    pub(crate) kind: Option<ClientKind>,
+}
+
+/// The kinds of clients that CLIENT LIST and CLIENT KILL tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientKind {
+    Normal,
+    Replica,
+    /// It has subscribed to something.
+    Pubsub,
 }
 
 impl super::Core {

@@ -55,6 +55,12 @@ pub(crate) const BUSY_OK: u32 = 1 << 14;
 pub(crate) const MOVABLE_KEYS: u32 = 1 << 15;
 /// Executed at once between MULTI and EXEC. Our own: Redis knows these commands by name.
 pub(crate) const NOT_QUEUED: u32 = 1 << 16;
+/// About messages.
+pub(crate) const PUBSUB: u32 = 1 << 17;
+/// Allowed to who has subscribed to something in RESP2. Our own, as the next.
+pub(crate) const SUBSCRIBED_OK: u32 = 1 << 18;
+/// Goes to replicas though it writes nothing: not from scripts that only read.
+pub(crate) const MAY_REPLICATE: u32 = 1 << 19;
 
 /// The names COMMAND INFO gives the flags, in its order.
 pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
@@ -62,6 +68,7 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
     (READ_ONLY, "readonly"),
     (DENY_OOM, "denyoom"),
     (ADMIN, "admin"),
+    (PUBSUB, "pubsub"),
     (NO_SCRIPT, "noscript"),
     (LOADING_OK, "loading"),
     (STALE_OK, "stale"),

@@ -259,6 +259,15 @@ impl Context<'_> {
         self.core.propagation.command(self.session.db, args.iter());
     }
 
+    /// Propagates the command as it came to replicas, which have subscribers of their own, and not to the file: nobody
+    /// will listen when that is read. It is no write. A replica hands its master's on, and tells nobody of its clients'.
+    pub(crate) fn propagate_to_replicas(&mut self, args: &Args<'_>) {
+        let replication = &self.core.replication;
+        if replication.counting && !replication.is_replica() {
+            self.core.propagation.for_replicas_only(self.session.db, args.iter());
+        }
+    }
+
     /// Propagates something else than what came: absolute times, mostly.
     pub(crate) fn propagate_as(&mut self, args: &[&[u8]]) {
         self.wrote();
@@ -279,7 +288,8 @@ impl Context<'_> {
     /// How long one command's reply may get: what its client may be sent, or what a script may hold.
     pub(crate) fn reply_limit(&self) -> usize {
         let config = &self.core.config;
-        let output = usize::try_from(config.limits.output.hard).ok().filter(|&hard| hard > 0);
+        let output = config.limits.output_of(self.session.is_subscribed);
+        let output = usize::try_from(output.hard).ok().filter(|&hard| hard > 0);
         let output = output.unwrap_or(usize::MAX);
         if self.in_script() { output.min(config.script_memory_limit) } else { output }
     }

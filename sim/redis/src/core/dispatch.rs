@@ -1,8 +1,11 @@
 //! From request to handler: who may do what now, queueing, and what happens after a command. Also what a node does
 //! while a script is overrunning.
 
+use std::borrow::Cow;
+
 use super::command::{
-    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NOT_QUEUED, READ_ONLY, STALE_OK, WRITE,
+    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, NO_MULTI, NO_SCRIPT, NOT_QUEUED, PUBSUB, READ_ONLY, STALE_OK,
+    SUBSCRIBED_OK, WRITE,
 };
 use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, errors, unknown_command};
@@ -10,7 +13,7 @@ use super::keyspace::{Entry, Watch};
 use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, LinkState, Next, Origin, Role, Session, StreamError, WallMicros};
-use crate::resp::{Args, OwnedArgs, reply};
+use crate::resp::{Args, OwnedArgs, Protocol, reply};
 
 /// How many times `maxmemory` a master may make a replica hold.
 const FLOOD: u64 = 2;
@@ -82,6 +85,12 @@ impl Core {
             };
             self.note_client(session, now, &next);
         }
+        if std::mem::take(&mut self.has_pushed)
+            && session.kind == SessionKind::Client
+            && !matches!(next, Next::Held | Next::Close)
+        {
+            self.take_own_pushes(session.id, out);
+        }
         next
     }
 
@@ -121,7 +130,7 @@ impl Core {
             return Next::Reply;
         }
         if let Some(refusal) = self.refusal(session, spec, args) {
-            self.refuse(session, spec, refusal, out);
+            self.refuse(session, spec, &refusal, out);
             return Next::Reply;
         }
         if session.multi.is_some() && !spec.has(NOT_QUEUED) {
@@ -189,37 +198,44 @@ impl Core {
     }
 
     /// Why this session may not run this command now, in Redis' order of checks.
-    fn refusal(&self, session: &Session, spec: &CommandSpec, args: &Args<'_>) -> Option<&'static [u8]> {
+    fn refusal(&self, session: &Session, spec: &CommandSpec, args: &Args<'_>) -> Option<Cow<'static, [u8]>> {
+        let text = |text: &'static [u8]| Some(Cow::Borrowed(text));
         if session.multi.is_some() && spec.has(NO_MULTI) {
-            return Some(b"ERR Command not allowed inside a transaction");
+            return text(b"ERR Command not allowed inside a transaction");
         }
         if session.kind != SessionKind::Master
             && (self.is_full_for(spec)
                 || spec.name == "EXEC"
                     && session.multi.as_ref().is_some_and(|multi| multi.grows && self.is_full()))
         {
-            return Some(errors::OUT_OF_MEMORY);
+            return text(errors::OUT_OF_MEMORY);
         }
+        let only_listens =
+            session.is_subscribed && session.protocol == Protocol::Two && !spec.has(SUBSCRIBED_OK);
         let (write_refusal, is_stale) = (self.write_refusal(), self.is_stale());
         if session.kind != SessionKind::Master && (write_refusal.is_some() || is_stale) {
             let declared = scripting::declared(self, spec, args);
             let writes = declared.map_or(spec.has(WRITE), |script| script.writes)
                 || (spec.name == "EXEC" && session.multi.as_ref().is_some_and(|queued| queued.writes));
             if writes && write_refusal.is_some() {
-                return write_refusal;
+                return write_refusal.map(Cow::Borrowed);
             }
             let stale_ok = declared.map_or(spec.has(STALE_OK), |script| script.allows_stale)
                 && !(spec.name == "EXEC" && session.multi.as_ref().is_some_and(|queued| queued.needs_fresh));
-            if is_stale && !stale_ok {
-                return Some(errors::MASTER_DOWN);
+            if is_stale && !stale_ok && !only_listens {
+                return text(errors::MASTER_DOWN);
             }
         }
+        if only_listens {
+            return Some(Cow::Owned(only_listens_error(spec)));
+        }
         if !spec.has(BUSY_OK) && self.script_is_overrunning() {
-            return Some(errors::BUSY);
+            return text(errors::BUSY);
         }
         // To Redis, who monitors is a replica of a kind.
         let touches_keys = spec.has(WRITE | READ_ONLY) || matches!(spec.name, "EVAL" | "EVALSHA");
-        (session.is_monitor && touches_keys).then_some(b"ERR Replica can't interact with the keyspace")
+        let is_refused = session.is_monitor && touches_keys;
+        is_refused.then_some(Cow::Borrowed(b"ERR Replica can't interact with the keyspace"))
     }
 
     /// Whether the data takes more memory than `maxmemory` allows. A replica holds what its master holds.
@@ -432,10 +448,17 @@ impl Core {
     }
 }
 
-/// Whether a master or a file can have been told this by a Redis. Settings and roles are the node's own, and what is
-/// watched for a link would stay when it ends. Reading is of no use there, but does no harm.
+/// The error for a client that has subscribed to something in RESP2, where a reply could be taken for a message.
+fn only_listens_error(spec: &CommandSpec) -> Vec<u8> {
+    let allowed = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context";
+    format!("ERR Can't execute '{}': only {allowed}", spec.full_name).into_bytes()
+}
+
+/// Whether a master or a file can have been told this by a Redis. Settings and roles are the node's own, what is
+/// watched for a link would stay when it ends, and a link hears no messages. Reading is of no use there, but does no harm.
 fn is_propagated(spec: &CommandSpec) -> bool {
-    !spec.has(ADMIN) && spec.name != "WATCH"
+    let subscribes = spec.has(PUBSUB) && spec.has(NO_SCRIPT);
+    !spec.has(ADMIN) && spec.name != "WATCH" && !subscribes
 }
 
 /// A request's first word that can only come from HTTP.

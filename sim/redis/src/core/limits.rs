@@ -6,7 +6,7 @@
 //! Within a transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one
 //! EXEC can take as much as its queue asks for.
 //!
-//! Not modelled: eviction (the policy is always `noeviction`), and the limits of pub/sub clients, which do not exist.
+//! Not modelled: eviction (the policy is always `noeviction`).
 
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ pub struct Limits {
     pub output: OutputLimit,
     /// `client-output-buffer-limit replica`.
     pub replica_output: OutputLimit,
+    /// `client-output-buffer-limit pubsub`: of clients that have subscribed to something.
+    pub pubsub_output: OutputLimit,
 }
 
 const MB: u64 = 1 << 20;
@@ -72,16 +74,21 @@ impl Default for Limits {
             query_buffer: 64 * MB,
             output: OutputLimit::default(),
             replica_output: OutputLimit { hard: 256 * MB, soft: 64 * MB, soft_time: Duration::from_secs(60) },
+            pubsub_output: OutputLimit { hard: 32 * MB, soft: 8 * MB, soft_time: Duration::from_secs(60) },
         }
     }
 }
 
 impl Limits {
+    /// What may wait to be sent to a client.
+    pub(crate) fn output_of(&self, is_subscribed: bool) -> OutputLimit {
+        if is_subscribed { self.pubsub_output } else { self.output }
+    }
+
     /// Names and values as CONFIG GET shows them.
     pub(crate) fn settings(&self) -> [(&'static str, String); 5] {
         let (normal, replica) = (self.output.text(), self.replica_output.text());
-        // Redis' own limits for a class that has no members here.
-        let pubsub = "33554432 8388608 60";
+        let pubsub = self.pubsub_output.text();
         [
             ("client-output-buffer-limit", format!("normal {normal} slave {replica} pubsub {pubsub}")),
             ("client-query-buffer-limit", self.query_buffer.to_string()),
@@ -135,7 +142,7 @@ impl Limits {
             match name.to_ascii_lowercase().as_str() {
                 "normal" => changed.output = limit,
                 "replica" | "slave" => changed.replica_output = limit,
-                "pubsub" => {}
+                "pubsub" => changed.pubsub_output = limit,
                 _ => return Err("Invalid client class specified in buffer limit configuration."),
             }
         }

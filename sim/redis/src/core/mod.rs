@@ -22,6 +22,7 @@ mod scan_order;
 mod script_limit;
 mod session;
 mod stream;
+mod subscriptions;
 
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
@@ -33,6 +34,7 @@ pub use session::Session;
 pub use stream::StreamError;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +43,7 @@ use dispatch::Overrun;
 use keyspace::{Database, Value};
 use lua::Script;
 use propagation::Propagation;
+use subscriptions::Subscriptions;
 
 use crate::resp::{Args, reply};
 
@@ -131,10 +134,13 @@ pub struct Core {
     clients: BTreeMap<u64, Client>,
     /// Sessions that are shown every command.
     monitors: BTreeSet<u64>,
+    subscriptions: Subscriptions,
     /// Sessions that were killed and have not ended yet.
     killed: BTreeSet<u64>,
     /// Sessions that were pushed to or killed, for the node.
     news: Vec<u64>,
+    /// Something was pushed since the request under way began.
+    has_pushed: bool,
     /// Sessions whose next EXEC fails: a key they watch has changed.
     dirty_sessions: BTreeSet<u64>,
     /// Changes so far: how one sees whether a command wrote.
@@ -262,6 +268,12 @@ impl Core {
         self.propagation.take(into)
     }
 
+    /// Where in what [`take_propagated`](Self::take_propagated) will append next lies what is for replicas and not for
+    /// an AOF: messages. Must be asked for before that.
+    pub(crate) fn take_for_replicas_only(&mut self) -> Vec<Range<usize>> {
+        self.propagation.take_for_replicas_only()
+    }
+
     /// Whether CONFIG REWRITE was executed since the last call: the node must write its file before it sends the reply.
     pub fn take_config_rewrite(&mut self) -> bool {
         std::mem::take(&mut self.config_rewrite_due)
@@ -373,13 +385,14 @@ impl Core {
         self.clients.insert(session.id, Client::new(session));
     }
 
-    /// Must be called when a connection ends: forgets what it watched.
+    /// Must be called when a connection ends: forgets what it watched and what it has subscribed to.
     pub fn disconnected(&mut self, session: &mut Session) {
         if self.clients.remove(&session.id).is_some() {
             self.stats.connected = self.stats.connected.saturating_sub(1);
         }
         self.killed.remove(&session.id);
         self.monitors.remove(&session.id);
+        self.unsubscribe_all(session);
         self.unwatch_all(session);
     }
 

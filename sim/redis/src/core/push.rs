@@ -5,8 +5,7 @@
 //! concerns.
 //!
 //! A push and the replies to a session's own commands keep their order if the node takes the outbox before it executes
-//! the session's next command; what is pushed to a session by its own command goes straight behind that command's
-//! reply.
+//! the session's next command. What a session's own command pushes to it goes straight to where its reply is.
 
 use super::Core;
 
@@ -33,11 +32,12 @@ impl Core {
         }
     }
 
-    /// Pushes to a session, unless it is gone or wants no replies. One whose outbox outgrows
-    /// `client-output-buffer-limit` is killed.
+    /// Pushes to a session, unless it is gone. One whose outbox outgrows `client-output-buffer-limit` is killed: what
+    /// it was sent is not to be missed without its noticing.
     pub(crate) fn push(&mut self, session: u64, bytes: &[u8]) {
-        let limit = self.config.limits.output;
-        let Some(client) = self.clients.get_mut(&session).filter(|client| client.is_answered) else { return };
+        let limit = self.config.limits.output_of(self.subscriptions.has(session));
+        let Some(client) = self.clients.get_mut(&session) else { return };
+        self.has_pushed = true;
         if client.outbox.is_empty() {
             self.news.push(session);
         }
@@ -47,11 +47,25 @@ impl Core {
         }
     }
 
+    /// The same, unless it wants no replies.
+    pub(crate) fn push_unless_silent(&mut self, session: u64, bytes: &[u8]) {
+        if self.clients.get(&session).is_some_and(|client| client.is_answered) {
+            self.push(session, bytes);
+        }
+    }
+
+    /// Puts what a session's own command has pushed to it behind what is in `out`.
+    pub(crate) fn take_own_pushes(&mut self, session: u64, into: &mut Vec<u8>) {
+        self.take_pushed(session, into);
+        self.output_overflowed |= self.is_killed(session);
+    }
+
     /// Ends a session: nobody sees it any more, and its connection is to be closed.
     pub(crate) fn kill(&mut self, session: u64) {
         if self.clients.remove(&session).is_some() {
             self.stats.connected = self.stats.connected.saturating_sub(1);
             self.monitors.remove(&session);
+            self.subscriptions.forget(session);
             self.killed.insert(session);
             self.news.push(session);
         }

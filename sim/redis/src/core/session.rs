@@ -28,6 +28,10 @@ pub struct Session {
     pub(crate) no_evict: bool,
     /// It is shown every command.
     pub(crate) is_monitor: bool,
+    /// It has subscribed to something: in RESP2 little else is allowed then.
+    pub(crate) is_subscribed: bool,
+    /// What its subscriptions take.
+    pub(crate) subscribed_bytes: usize,
     /// What it sent last, if that was a command.
     pub(crate) last_command: Option<&'static CommandSpec>,
     /// The transaction between MULTI and EXEC.
@@ -142,10 +146,15 @@ impl Session {
         !matches!(self.replies, ReplyMode::Off | ReplyMode::Skip)
     }
 
-    /// Bytes it holds besides its buffers: what is queued and what is watched.
+    /// Bytes it holds besides its buffers: what is queued, what is watched and what it has subscribed to.
     pub(crate) fn memory(&self) -> usize {
         let queued = self.multi.as_ref().map_or(0, |multi| multi.size);
-        queued + self.watched_bytes + self.name.len()
+        queued + self.watched_bytes + self.subscribed_bytes + self.name.len()
+    }
+
+    /// Whether it has subscribed to something.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        self.is_subscribed
     }
 
     pub(crate) fn abort_transaction(&mut self) {

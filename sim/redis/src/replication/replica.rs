@@ -251,7 +251,9 @@ impl<M: Machine> Link<'_, M> {
                     _ => {}
                 }
                 busy += machine.command_time(name).unwrap_or_default();
-                self.for_file.extend_from_slice(self.pipe.input.last_raw());
+                if !is_message(name) {
+                    self.for_file.extend_from_slice(self.pipe.input.last_raw());
+                }
             }
             self.begun.extend_from_slice(self.pipe.input.last_raw());
             if state.links.upstream.session.multi.is_none() {
@@ -283,6 +285,11 @@ impl<M: Machine> Link<'_, M> {
             acknowledge(&mut self.pipe.out, self.shared.lock().core.replication().offset);
         }
     }
+}
+
+/// A message is for who listens now, and not for the file.
+fn is_message(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"PUBLISH") || name.eq_ignore_ascii_case(b"SPUBLISH")
 }
 
 fn poll_link<S: AsyncRead + AsyncWrite + Unpin>(

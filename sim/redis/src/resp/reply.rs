@@ -71,6 +71,11 @@ pub fn set(out: &mut Vec<u8>, protocol: Protocol, len: usize) {
     header(out, if protocol == Protocol::Two { b'*' } else { b'~' }, len as i64);
 }
 
+/// The head of what was not asked for; its `len` values follow. An array in RESP2.
+pub fn push(out: &mut Vec<u8>, protocol: Protocol, len: usize) {
+    header(out, if protocol == Protocol::Two { b'*' } else { b'>' }, len as i64);
+}
+
 /// A request: an array of bulk strings.
 pub fn command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = &'a [u8]>) {
     array(out, args.len());

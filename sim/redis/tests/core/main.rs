@@ -7,6 +7,7 @@ mod clients;
 mod expiry;
 mod keys;
 mod observer;
+mod pubsub;
 mod replies;
 mod requests;
 mod script_limits;

@@ -1,4 +1,4 @@
-//! What a server sends without being asked, and connections it ends: MONITOR and CLIENT KILL, on both servers.
+//! What a server sends without being asked, and connections it ends: MONITOR, messages and CLIENT KILL, on both servers.
 //!
 //! Compared are all bytes that each connection got, with the times and port numbers in them made the same.
 
@@ -10,7 +10,7 @@ use super::ours;
 use super::real::RealRedis;
 use super::script::{Bytes, encoded, split_args};
 
-/// Commands by connection: `m` monitors, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the
+/// Commands by connection: `m` monitors or listens, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the
 /// server's. Each command but the monitor's is sent when the reply to the one before is there.
 const CONVERSATIONS: &[&[&str]] = &[
     &[
@@ -149,6 +149,106 @@ const CONVERSATIONS: &[&[&str]] = &[
         "a EXEC",
         "b GET done",
     ],
+    &[
+        "m SUBSCRIBE news more",
+        "a PUBLISH news hello",
+        "a PUBLISH more \"two\\r\\nlines\"",
+        "a PUBLISH news \"\"",
+        "a PUBLISH other unheard",
+        "m PING",
+        "a PUBLISH news again",
+        "m UNSUBSCRIBE news",
+        "a PUBLISH news unheard",
+        "a PUBLISH more heard",
+        "m RESET",
+        "a PUBLISH more unheard",
+        "m GET k",
+    ],
+    &[
+        "m SUBSCRIBE news",
+        "m PSUBSCRIBE n*",
+        "b SUBSCRIBE news",
+        "a HELLO 3",
+        "a PUBLISH news both",
+        "a PUBLISH nothing pattern",
+        "a PSUBSCRIBE ne?s",
+        "a PUBLISH nets me",
+        "a SUBSCRIBE news",
+        "b PUNSUBSCRIBE",
+        "a PUNSUBSCRIBE",
+        "a PUBLISH news everybody",
+        "a MULTI",
+        "a PUBLISH news one",
+        "a INCR k",
+        "a PUBLISH news two",
+        "a EXEC",
+        "a UNSUBSCRIBE",
+        "a EVAL \"redis.call('PUBLISH', 'news', 'from a script') redis.call('PUBLISH', 'news', 'again') return redis.call('INCR', 'k')\" 0",
+        "b QUIT",
+        "a PUBLISH news one",
+    ],
+    &[
+        "m SSUBSCRIBE news",
+        "m SUBSCRIBE news",
+        "a PUBLISH news plain",
+        "a SPUBLISH news sharded",
+        "m UNSUBSCRIBE",
+        "a PUBLISH news plain",
+        "a SPUBLISH news sharded",
+        "m SUNSUBSCRIBE",
+        "a SPUBLISH news sharded",
+    ],
+    &[
+        "m SUBSCRIBE news",
+        "a PUBLISH news heard",
+        "b CLIENT KILL TYPE normal SKIPME no",
+        "a PUBLISH news gone",
+    ],
+    &[
+        "m SUBSCRIBE news",
+        "b PSUBSCRIBE *",
+        "a CLIENT KILL TYPE pubsub",
+        "a PUBLISH news unheard",
+        "a PUBSUB NUMPAT",
+        "a PUBSUB CHANNELS",
+    ],
+    &[
+        "m HELLO 3",
+        "m SUBSCRIBE news",
+        "m CLIENT REPLY OFF",
+        "a PUBLISH news heard",
+        "a PUBLISH news again",
+        "m CLIENT REPLY ON",
+        "m HELLO 2",
+        "a PUBLISH news \"in RESP2\"",
+        "m PING",
+        "m GET k",
+    ],
+    &[
+        "m MONITOR",
+        "a SUBSCRIBE news",
+        "m SUBSCRIBE news",
+        "b PUBLISH news hello",
+        "b EVAL \"return redis.call('PUBLISH', 'news', 'x')\" 0",
+        "b PUBSUB NUMSUB news",
+        "a UNSUBSCRIBE",
+        "m PING",
+        "m UNSUBSCRIBE news",
+        "b PUBLISH news hello",
+    ],
+    &[
+        "m SUBSCRIBE news",
+        "a SELECT 3",
+        "a PUBLISH news \"from another database\"",
+        "a MULTI",
+        "a PUBLISH news unsent",
+        "a DISCARD",
+        "a WATCH k",
+        "b SET k v",
+        "a MULTI",
+        "a PUBLISH news sent",
+        "a EXEC",
+    ],
 ];
 
 #[test]
@@ -262,9 +362,8 @@ impl Talk {
         });
         let mut lines: Vec<String> = lines.collect();
         // HELLO tells it.
-        if let Some(id) = lines.iter().position(|line| line == "id") {
-            lines[id + 1] = ":ID".to_owned();
-        }
+        let ids = (1..lines.len()).filter(|at| lines[at - 1] == "id").collect::<Vec<_>>();
+        ids.into_iter().for_each(|at| lines[at] = ":ID".to_owned());
         lines.join("\n")
     }
 }

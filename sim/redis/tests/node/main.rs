@@ -13,6 +13,7 @@ mod expiry;
 mod limits;
 mod link;
 mod persistence;
+mod pubsub;
 mod push;
 mod replication;
 mod resync;

@@ -2,7 +2,7 @@
 
 use super::server::verbatim;
 use crate::core::Next;
-use crate::core::clients::{Client, Wanted};
+use crate::core::clients::{Client, ClientKind, Wanted};
 use crate::core::context::{Context, c_string, errors};
 use crate::resp::{Args, integer, reply};
 
@@ -27,10 +27,11 @@ pub(crate) fn client_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
 
 fn list_type(ctx: &mut Context<'_>, name: &[u8], out: &mut Vec<u8>) {
     match name.to_ascii_lowercase().as_slice() {
-        b"normal" => reply_clients(ctx, |_, client| !client.is_replica(), out),
-        b"replica" | b"slave" => reply_clients(ctx, |_, client| client.is_replica(), out),
-        // The node's own connection to its master is none of its clients, and nobody subscribes.
-        b"master" | b"pubsub" => verbatim(out, ctx.protocol(), b""),
+        b"normal" => reply_kind(ctx, ClientKind::Normal, out),
+        b"replica" | b"slave" => reply_kind(ctx, ClientKind::Replica, out),
+        b"pubsub" => reply_kind(ctx, ClientKind::Pubsub, out),
+        // The node's own connection to its master is none of its clients.
+        b"master" => verbatim(out, ctx.protocol(), b""),
         _ => reply::error(out, &[b"ERR Unknown client type '", c_string(name), b"'"].concat()),
     }
 }
@@ -44,7 +45,12 @@ fn list_ids(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
     verbatim(out, ctx.protocol(), lines.as_bytes());
 }
 
-fn reply_clients(ctx: &mut Context<'_>, wanted: impl Fn(u64, &Client) -> bool, out: &mut Vec<u8>) {
+fn reply_kind(ctx: &Context<'_>, kind: ClientKind, out: &mut Vec<u8>) {
+    let subscriptions = |id| ctx.core.subscriptions.counts_of(id);
+    reply_clients(ctx, |id, client| client.kind(subscriptions(id)) == kind, out);
+}
+
+fn reply_clients(ctx: &Context<'_>, wanted: impl Fn(u64, &Client) -> bool, out: &mut Vec<u8>) {
     let clients = ctx.core.clients.iter().filter(|(id, client)| wanted(**id, client));
     let lines: String = clients.map(|(id, client)| line(ctx, *id, client)).collect();
     verbatim(out, ctx.protocol(), lines.as_bytes());
@@ -52,7 +58,8 @@ fn reply_clients(ctx: &mut Context<'_>, wanted: impl Fn(u64, &Client) -> bool, o
 
 fn line(ctx: &Context<'_>, id: u64, client: &Client) -> String {
     let is_dirty = ctx.core.dirty_sessions.contains(&id);
-    let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, is_dirty);
+    let subscriptions = ctx.core.subscriptions.counts_of(id);
+    let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, is_dirty, subscriptions);
     if id == ctx.session.id { line(&client.during(ctx.session, ctx.now)) } else { line(client) }
 }
 
@@ -69,8 +76,12 @@ pub(crate) fn client_kill(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
     };
     let Some(Filters { wanted, nobody, skips_me }) = filters else { return Next::Reply };
     let (me, port) = (ctx.session.id, ctx.core.config.port);
-    let clients =
-        ctx.core.clients.iter().filter(|(id, client)| !nobody && client.matches(**id, port, &wanted));
+    let subscriptions = |id| ctx.core.subscriptions.counts_of(id);
+    let clients = ctx
+        .core
+        .clients
+        .iter()
+        .filter(|(id, client)| !nobody && client.matches(**id, port, subscriptions(**id), &wanted));
     let ids: Vec<u64> = clients.map(|(id, _)| *id).filter(|id| *id != me || !skips_me).collect();
     ids.iter().filter(|id| **id != me).for_each(|id| ctx.core.kill(*id));
     match ids.len() {
@@ -112,14 +123,15 @@ fn read_filter<'a>(name: &[u8], value: &'a [u8], filters: &mut Filters<'a>) -> R
         }
         b"type" => {
             let kind = c_string(value).to_ascii_lowercase();
-            filters.wanted.is_replica = match kind.as_slice() {
-                b"normal" => Some(false),
-                b"replica" | b"slave" => Some(true),
-                // The node's own connection to its master is none of its clients, and nobody subscribes.
-                b"master" | b"pubsub" => None,
+            filters.wanted.kind = match kind.as_slice() {
+                b"normal" => Some(ClientKind::Normal),
+                b"replica" | b"slave" => Some(ClientKind::Replica),
+                b"pubsub" => Some(ClientKind::Pubsub),
+                // The node's own connection to its master is none of its clients.
+                b"master" => None,
                 _ => return Err([b"ERR Unknown client type '", c_string(value), b"'"].concat()),
             };
-            filters.nobody = filters.wanted.is_replica.is_none();
+            filters.nobody = filters.wanted.kind.is_none();
         }
         b"addr" => filters.wanted.addr = Some(c_string(value)),
         b"laddr" => filters.wanted.laddr = Some(c_string(value)),

@@ -11,6 +11,12 @@ const WRONG_PASS: &[u8] = b"WRONGPASS invalid username-password pair or user is 
 /// PING [message].
 pub(crate) fn ping(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     match args.len() {
+        1 | 2 if ctx.session.is_subscribed && ctx.protocol() == Protocol::Two => {
+            // A client in the middle of messages takes anything but an array for a mistake.
+            reply::array(out, 2);
+            reply::bulk(out, b"pong");
+            reply::bulk(out, args.at(1));
+        }
         1 => out.extend_from_slice(b"+PONG\r\n"),
         2 => reply::bulk(out, args.at(1)),
         _ => ctx.arity_error(out),
@@ -136,6 +142,7 @@ pub(crate) fn reset(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) 
     ctx.session.replies = ReplyMode::On;
     ctx.session.is_monitor = false;
     ctx.core.monitors.remove(&ctx.session.id);
+    ctx.core.unsubscribe_all(ctx.session);
     reply::status(out, b"RESET");
     Next::Reply
 }

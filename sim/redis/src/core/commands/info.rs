@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use crate::core::subscriptions::Topic;
 use crate::core::{Core, LinkState, Role, WallMicros};
 
 /// The text for `sections` (lower case); none: all.
@@ -63,7 +64,11 @@ fn stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     let stats = &core.stats;
     write!(text, "total_connections_received:{}\r\n", stats.connections)?;
     write!(text, "rejected_connections:{}\r\n", stats.rejected)?;
-    write!(text, "total_commands_processed:{}\r\nexpired_keys:{}\r\n", stats.commands, stats.expired)
+    write!(text, "total_commands_processed:{}\r\nexpired_keys:{}\r\n", stats.commands, stats.expired)?;
+    let names = |topic| core.subscriptions.names(topic).len();
+    let (channels, patterns) = (names(Topic::Channel), names(Topic::Pattern));
+    write!(text, "pubsub_channels:{channels}\r\npubsub_patterns:{patterns}\r\n")?;
+    write!(text, "pubsubshard_channels:{}\r\n", names(Topic::ShardChannel))
 }
 
 fn replication(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {

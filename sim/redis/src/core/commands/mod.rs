@@ -11,6 +11,7 @@ pub(crate) mod keys;
 mod lookup;
 pub(crate) mod monitor;
 pub(crate) mod pattern;
+pub(crate) mod pubsub;
 pub(crate) mod rename;
 pub(crate) mod replication;
 pub(crate) mod scan;

@@ -49,7 +49,7 @@ impl Core {
         let monitors = std::mem::take(&mut self.monitors);
         for &monitor in &monitors {
             if monitor != session.id || session.kind != SessionKind::Client {
-                self.push(monitor, &line);
+                self.push_unless_silent(monitor, &line);
             } else if session.is_answered() {
                 out.extend_from_slice(&line);
             }

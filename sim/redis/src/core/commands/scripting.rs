@@ -97,7 +97,13 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
         reply::error(out, refusal);
         return Next::Reply;
     }
-    lua::run(ctx.core, ctx.session, ctx.now, script, call, out)
+    let start = out.len();
+    let next = lua::run(ctx.core, ctx.session, ctx.now, script, call, out);
+    if ctx.core.has_pushed && next == Next::Reply {
+        let pushed = ctx.own_pushes();
+        out.splice(start..start, pushed);
+    }
+    next
 }
 
 /// What a cached script takes besides its text, about.

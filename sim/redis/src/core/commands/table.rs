@@ -3,13 +3,13 @@
 //! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
 
 use super::{
-    clients, connection, expiry, hashes, introspection, keys, monitor, rename, replication, scan, scripting,
-    server, strings, transactions,
+    clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication, scan,
+    scripting, server, strings, transactions,
 };
 use crate::core::command::{
-    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MOVABLE_KEYS, NO_ASYNC_LOADING,
-    NO_AUTH, NO_MANDATORY_KEYS, NO_MULTI, NO_SCRIPT, NOT_QUEUED, READ_ONLY, SKIP_MONITOR, SKIP_SLOWLOG,
-    STALE_OK, WRITE,
+    ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MAY_REPLICATE, MOVABLE_KEYS,
+    NO_ASYNC_LOADING, NO_AUTH, NO_MANDATORY_KEYS, NO_MULTI, NO_SCRIPT, NOT_QUEUED, PUBSUB as ABOUT_MESSAGES,
+    READ_ONLY, SKIP_MONITOR, SKIP_SLOWLOG, STALE_OK, SUBSCRIBED_OK, WRITE,
 };
 
 const fn command(
@@ -48,6 +48,10 @@ const fn container(
         subcommands,
     }
 }
+
+const LISTENS: u32 = ABOUT_MESSAGES | NO_SCRIPT | LOADING_OK | STALE_OK | SUBSCRIBED_OK;
+const ASKS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK;
+const TELLS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK | FAST | MAY_REPLICATE;
 
 /// Sorted by name, as COMMAND LIST shows them.
 pub(crate) static COMMANDS: &[CommandSpec] = &[
@@ -170,15 +174,19 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
     command("PEXPIRE", "pexpire", -3, WRITE | FAST, expiry::pexpire),
     command("PEXPIREAT", "pexpireat", -3, WRITE | FAST, expiry::pexpireat),
     command("PEXPIRETIME", "pexpiretime", 2, READ_ONLY | FAST, expiry::pexpiretime),
-    command("PING", "ping", -1, FAST, connection::ping),
+    command("PING", "ping", -1, FAST | SUBSCRIBED_OK, connection::ping),
     command("PSETEX", "psetex", 4, WRITE | DENY_OOM, strings::psetex),
+    command("PSUBSCRIBE", "psubscribe", -2, LISTENS, pubsub::psubscribe),
     command("PSYNC", "psync", -3, ADMIN | NO_SCRIPT | NO_ASYNC_LOADING | NO_MULTI, replication::psync),
     command("PTTL", "pttl", 2, READ_ONLY | FAST, expiry::pttl),
+    command("PUBLISH", "publish", 3, TELLS, pubsub::publish),
+    container("PUBSUB", "pubsub", -2, PUBSUB),
+    command("PUNSUBSCRIBE", "punsubscribe", -1, LISTENS, pubsub::punsubscribe),
     command(
         "QUIT",
         "quit",
         -1,
-        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED | SUBSCRIBED_OK,
         connection::quit,
     ),
     command("RANDOMKEY", "randomkey", 1, READ_ONLY, keys::randomkey),
@@ -202,7 +210,7 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
         "RESET",
         "reset",
         1,
-        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED,
+        NO_SCRIPT | LOADING_OK | STALE_OK | FAST | NO_AUTH | BUSY_OK | NOT_QUEUED | SUBSCRIBED_OK,
         connection::reset,
     ),
     command("ROLE", "role", 1, NO_SCRIPT | LOADING_OK | STALE_OK | FAST, replication::role),
@@ -221,13 +229,18 @@ pub(crate) static COMMANDS: &[CommandSpec] = &[
         server::shutdown,
     ),
     command("SLAVEOF", "slaveof", 3, ADMIN | NO_SCRIPT | STALE_OK | NO_ASYNC_LOADING, replication::replicaof),
+    command("SPUBLISH", "spublish", 3, TELLS, pubsub::spublish),
+    command("SSUBSCRIBE", "ssubscribe", -2, LISTENS, pubsub::ssubscribe),
     command("STRLEN", "strlen", 2, READ_ONLY | FAST, strings::strlen),
+    command("SUBSCRIBE", "subscribe", -2, LISTENS, pubsub::subscribe),
     command("SUBSTR", "substr", 4, READ_ONLY, strings::getrange),
+    command("SUNSUBSCRIBE", "sunsubscribe", -1, LISTENS, pubsub::sunsubscribe),
     command("TIME", "time", 1, LOADING_OK | STALE_OK | FAST, server::time),
     command("TOUCH", "touch", -2, READ_ONLY | FAST, keys::touch),
     command("TTL", "ttl", 2, READ_ONLY | FAST, expiry::ttl),
     command("TYPE", "type", 2, READ_ONLY | FAST, keys::type_of),
     command("UNLINK", "unlink", -2, WRITE | FAST, keys::del),
+    command("UNSUBSCRIBE", "unsubscribe", -1, LISTENS, pubsub::unsubscribe),
     command(
         "UNWATCH",
         "unwatch",
@@ -342,6 +355,15 @@ static CONFIG: &[CommandSpec] = &[
         ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
         server::config_set,
     ),
+];
+
+static PUBSUB: &[CommandSpec] = &[
+    subcommand("PUBSUB", ["CHANNELS", "pubsub|channels"], -2, ASKS, pubsub::pubsub_channels),
+    subcommand("PUBSUB", ["HELP", "pubsub|help"], 2, LOADING_OK | STALE_OK, pubsub::pubsub_help),
+    subcommand("PUBSUB", ["NUMPAT", "pubsub|numpat"], 2, ASKS, pubsub::pubsub_numpat),
+    subcommand("PUBSUB", ["NUMSUB", "pubsub|numsub"], -2, ASKS, pubsub::pubsub_numsub),
+    subcommand("PUBSUB", ["SHARDCHANNELS", "pubsub|shardchannels"], -2, ASKS, pubsub::pubsub_shardchannels),
+    subcommand("PUBSUB", ["SHARDNUMSUB", "pubsub|shardnumsub"], -2, ASKS, pubsub::pubsub_shardnumsub),
 ];
 
 static SCRIPT: &[CommandSpec] = &[

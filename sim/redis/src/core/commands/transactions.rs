@@ -116,7 +116,7 @@ impl Core {
                 other => asked = other,
             }
             // The client will be closed; what it asked for is done nevertheless, as Redis does.
-            if self.config.limits.output.is_exceeded_by(out.len() as u64) {
+            if self.config.limits.output_of(session.is_subscribed).is_exceeded_by(out.len() as u64) {
                 // A master is not answered.
                 self.output_overflowed |= session.kind == SessionKind::Client;
                 out.clear();
@@ -141,8 +141,13 @@ fn run_queued(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next
         reply::error(out, errors::OUT_OF_MEMORY);
         return Next::Reply;
     }
-    if ctx.spec.name == "MONITOR" {
-        reply::error(out, b"ERR MONITOR isn't allowed for DENY BLOCKING client");
+    let refusal: Option<&[u8]> = match ctx.spec.name {
+        "MONITOR" => Some(b"ERR MONITOR isn't allowed for DENY BLOCKING client"),
+        "SSUBSCRIBE" => Some(b"ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client"),
+        _ => None,
+    };
+    if let Some(refusal) = refusal {
+        reply::error(out, refusal);
         return Next::Reply;
     }
     (ctx.spec.run)(ctx, args, out)

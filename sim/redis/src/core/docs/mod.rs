@@ -7,6 +7,7 @@
 mod connection;
 mod generic;
 mod hashes;
+mod pubsub;
 mod scripting;
 mod server;
 mod strings;
@@ -89,6 +90,7 @@ static SECTIONS: &[&Section] = &[
     &hashes::HASHES,
     &generic::GENERIC,
     &connection::CONNECTION,
+    &pubsub::PUBSUB,
     &server::SERVER,
     &scripting::SCRIPTING,
     &transactions::TRANSACTIONS,

@@ -1,6 +1,6 @@
 //! A script as its node's client: what it may do, and one command of it.
 
-use crate::core::command::{LookupError, NO_SCRIPT, STALE_OK, WRITE};
+use crate::core::command::{LookupError, MAY_REPLICATE, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::{Context, errors};
 use crate::core::session::SessionKind;
 use crate::core::{Core, Next, Session, WallMicros, commands};
@@ -59,10 +59,10 @@ impl Caller {
         if !spec.has(STALE_OK) && core.is_stale() {
             return Err(b"ERR Can not execute the command on a stale replica");
         }
+        if self.read_only && spec.has(WRITE | MAY_REPLICATE) {
+            return Err(b"ERR Write commands are not allowed from read-only scripts.");
+        }
         if spec.has(WRITE) {
-            if self.read_only {
-                return Err(b"ERR Write commands are not allowed from read-only scripts.");
-            }
             let is_full = match self.from_master {
                 true => core.is_full_of(self.session.origin),
                 false => core.is_full_for(spec),

@@ -7,8 +7,8 @@
 //! Rajiv Bakulesh Shah).
 //!
 //! Written for this test, to send the commands which those libraries send: redsync, bsm/redislock, Redisson,
-//! RedLock.net, redlock-rb, Spring's lock registry and ShedLock; and our own locks'. Not among them: what wakes waiters
-//! by PUBLISH, which the node does not have, and Redisson's fair lock, which needs lists and sorted sets.
+//! RedLock.net, redlock-rb, Spring's lock registry and ShedLock; and our own locks'. Not among them: Redisson's fair
+//! lock, which needs lists and sorted sets.
 
 use super::Generator;
 use crate::script::Bytes;
@@ -321,7 +321,7 @@ end
 return least
 "#,
     ),
-    // After Redisson's RLock: acquire, renew, release without its PUBLISH; fenced acquire.
+    // After Redisson's RLock: acquire, renew, release, which wakes who waits; fenced acquire.
     timed(
         1,
         "$plt $owner",
@@ -335,7 +335,7 @@ return least
     script(
         2,
         "$plt $owner",
-        r#"local done = redis.call('get', KEYS[2]); if done ~= false then return tonumber(done); end; if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil; end; local count = redis.call('hincrby', KEYS[1], ARGV[2], -1); if count > 0 then redis.call('pexpire', KEYS[1], ARGV[1]); redis.call('set', KEYS[2], 0, 'px', 777000); return 0; else redis.call('del', KEYS[1]); redis.call('set', KEYS[2], 1, 'px', 777000); return 1; end;"#,
+        r#"local done = redis.call('get', KEYS[2]); if done ~= false then return tonumber(done); end; if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil; end; local count = redis.call('hincrby', KEYS[1], ARGV[2], -1); if count > 0 then redis.call('pexpire', KEYS[1], ARGV[1]); redis.call('set', KEYS[2], 0, 'px', 777000); return 0; else redis.call('del', KEYS[1]); redis.call('publish', 'released:' .. KEYS[1], '0'); redis.call('set', KEYS[2], 1, 'px', 777000); return 1; end;"#,
     ),
     script(
         2,
@@ -366,7 +366,7 @@ end
 "#,
     ),
     script(1, "", r#"return { redis.call("get", KEYS[1]), redis.call("ttl", KEYS[1]) }"#),
-    // After Spring's registry: obtain and unlink; ShedLock: keep until, if it is one's own.
+    // After Spring's registry: obtain, unlink, and unlink with a message to who waits; ShedLock: keep until, if it is one's own.
     script(
         1,
         "$token $plt",
@@ -385,6 +385,11 @@ return false
         1,
         "$token",
         r#"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('UNLINK', KEYS[1]) == 1 end return false"#,
+    ),
+    script(
+        1,
+        "$token $v",
+        r#"if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('UNLINK', KEYS[1]) return redis.call('PUBLISH', ARGV[2], KEYS[1]) == 0 end return false"#,
     ),
     script(
         1,
