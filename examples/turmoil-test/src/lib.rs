@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use redis::aio::{MultiplexedConnection, PubSub};
-use redis::{AsyncCommands, AsyncConnectionConfig, ExistenceCheck, RedisConnectionInfo, RedisResult, Script, SetExpiry, SetOptions};
+use redis::{
+    AsyncCommands, AsyncConnectionConfig, ExistenceCheck, RedisConnectionInfo, RedisResult, Script,
+    SetExpiry, SetOptions,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -99,8 +102,14 @@ impl Lock {
     fn guard(&self, token: &str, until: Instant) -> Guard {
         let (told, until) = watch::channel(until);
         let (redis, name, token) = (self.redis.clone(), self.name.clone(), token.to_owned());
-        let watchdog =
-            tokio::spawn(renew(redis.clone(), name.clone(), token.clone(), self.lease, self.lease_from, told));
+        let watchdog = tokio::spawn(renew(
+            redis.clone(),
+            name.clone(),
+            token.clone(),
+            self.lease,
+            self.lease_from,
+            told,
+        ));
         Guard { redis, name, token, until, watchdog }
     }
 }

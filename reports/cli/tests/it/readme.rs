@@ -45,6 +45,17 @@ fn the_readmes_world_is_that_of_the_example() {
     assert!(example.contains(shown), "the example has another world than the README:\n{shown}");
 }
 
+#[test]
+fn the_readmes_turmoil_test_is_that_of_the_example() {
+    let (_, section) = include_str!("../../../../README.md")
+        .split_once("## In a turmoil test of your own")
+        .expect("a section");
+    let (_, block) = section.split_once("```rust\n").expect("a piece of Rust");
+    let (shown, _) = block.split_once("```").expect("the end of the block");
+    let example = include_str!("../../../../examples/turmoil-test/tests/lock.rs");
+    assert!(example.contains(shown), "the example has another test than the README:\n{shown}");
+}
+
 /// The commands of the README's recipe for CI. `.ci/recipe` runs them; here is what they are to be.
 fn recipe() -> Vec<String> {
     let (_, block) = include_str!("../../../../README.md").split_once("```yaml\n").expect("a recipe");
