@@ -5,18 +5,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use doublehold_history::{Predicate, TrueNs};
+use doublehold_history::Predicate;
 use doublehold_lockimpl::{Descriptor, descriptors};
 use doublehold_scenarios::build::World;
 use doublehold_scenarios::fault::Effect;
 use doublehold_scenarios::report::Summary;
-use doublehold_scenarios::{
-    Engine, Futures, Prepared, PreparedSim, Scenario, Searchable, Seed, SimEngine, catalog,
-};
+use doublehold_scenarios::{Engine, Prepared, PreparedSim, Scenario, Searchable, Seed, SimEngine, catalog};
 use doublehold_statistics::{Confidence, Proportion};
 use doublehold_turmoil::TurmoilEngine;
+
+use crate::both::{Difference, Violates};
+use crate::differences::{self, Plan};
 
 /// From each entry of the catalogue so many seeds are run.
 const SEEDS: u64 = 20;
@@ -35,7 +36,7 @@ const EXPLAINED: [(&str, &str); 1] = [(
 
 /// The verdicts of one scenario on both.
 #[derive(Default)]
-struct Compared {
+pub(crate) struct Compared {
     runs: usize,
     /// Verdicts, one for each predicate of each run.
     verdicts: usize,
@@ -78,8 +79,7 @@ impl Compared {
     }
 
     fn share(&self) -> String {
-        let percent = 100.0 * self.equal as f64 / self.verdicts as f64;
-        format!("{} of {} ({percent:.1} %)", self.equal, self.verdicts)
+        share(self.equal as u64, self.verdicts as u64)
     }
 
     fn differences(&self) -> String {
@@ -88,13 +88,13 @@ impl Compared {
     }
 }
 
-fn prepared(scenario: &Scenario) -> (PreparedSim, PreparedSim) {
+pub(crate) fn prepared(scenario: &Scenario) -> (PreparedSim, PreparedSim) {
     let sim = SimEngine.prepare(scenario).expect("a scenario of ours");
     (sim, TurmoilEngine.prepare(scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.name)))
 }
 
 /// A lock's usual world under a weather that loses nothing.
-fn under(lock: &Descriptor, weather: &str) -> Scenario {
+pub(crate) fn under(lock: &Descriptor, weather: &str) -> Scenario {
     let scenario = World::usual(lock).weather(weather).scenario(lock.name, descriptors());
     let mut scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", lock.name));
     let lines = &mut scenario.weather.as_mut().expect("it has weather").faults;
@@ -102,46 +102,50 @@ fn under(lock: &Descriptor, weather: &str) -> Scenario {
     scenario
 }
 
-/// The rows of the random plans, and their sum: each lock in its usual world, under each weather. Beside turmoil's
-/// stands the kernel itself with the same faults and other delays.
-fn random_plans() -> (String, Compared) {
+/// The rows of the random plans, their sum, and the plans that differ: each lock in its usual world, under each
+/// weather. Beside turmoil's stands the kernel itself with the same faults and everything else drawn anew.
+pub(crate) fn random_plans() -> (String, Compared, Vec<Plan>) {
     let locks = descriptors();
     let each = PLANS.div_ceil(locks.len() * WEATHERS.len()) as u64;
     let mut table =
-        "| weather | plans | equal | differing, in so many runs | `sim` and `sim` with other delays | P1 \
+        "| weather | plans | equal | differing, in so many runs | `sim` and `sim` from another seed | P1 \
                      violated on `sim` (95 %) | on `turmoil` |\n|---|---|---|---|---|---|---|\n"
             .to_owned();
-    let mut total = Compared::default();
+    let (mut total, mut differing) = (Compared::default(), Vec::new());
     for weather in WEATHERS {
-        let (mut engines, mut delays, mut violated) = (Compared::default(), Compared::default(), [0, 0]);
+        let (mut engines, mut luck, mut violated) = (Compared::default(), Compared::default(), [0, 0]);
         for lock in &locks {
             let (sim, turmoil) = prepared(&under(lock, weather));
             for seed in (1..=each).map(Seed) {
-                let first = sim.judge(seed);
-                let second = turmoil.judge(seed);
+                let (first, second) = (sim.judge(seed), turmoil.judge(seed));
                 engines.take(&first, &second);
-                violated[0] += u64::from(shows_p1(&first));
-                violated[1] += u64::from(shows_p1(&second));
-                delays.take(&first, &sim.judge_future(seed, TrueNs(0), Seed(seed.0 + 1_000_000)));
+                violated[0] += u64::from(first.violates(Predicate::P1));
+                violated[1] += u64::from(second.violates(Predicate::P1));
+                let drawn = sim.climate().expect("it has weather").draw(seed);
+                luck.take(&first, &sim.judge_among(Seed(seed.0 + 1_000_000), drawn));
+                if !Difference::all(&first, &second).is_empty() {
+                    differing.push(Plan { weather, lock: lock.name, seed });
+                }
             }
         }
         let (share, told, runs) = (engines.share(), engines.differences(), engines.runs);
         let [sim, turmoil] = violated.map(|hits| rate(hits, runs as u64));
-        writeln!(table, "| {weather} | {runs} | {share} | {told} | {} | {sim} | {turmoil} |", delays.share())
+        writeln!(table, "| {weather} | {runs} | {share} | {told} | {} | {sim} | {turmoil} |", luck.share())
             .expect("a text can be written to");
         total.add(&engines);
     }
     writeln!(table, "| all | {} | {} | | | | |", total.runs, total.share())
         .expect("a text can be written to");
-    (table, total)
+    (table, total, differing)
 }
 
-fn shows_p1(run: &Summary) -> bool {
-    run.verdicts.get(Predicate::P1).as_str() == "violated"
+/// So many of so many, and in percent.
+pub(crate) fn share(some: u64, of: u64) -> String {
+    format!("{some} of {of} ({:.1} %)", 100.0 * some as f64 / of as f64)
 }
 
 /// A share in percent with Wilson's interval.
-fn rate(hits: u64, of: u64) -> String {
+pub(crate) fn rate(hits: u64, of: u64) -> String {
     let interval = Proportion::new(hits, of).wilson(Confidence::P95).expect("there were runs");
     format!("{hits}: {:.0} to {:.0} %", interval.low * 100.0, interval.high * 100.0)
 }
@@ -149,28 +153,41 @@ fn rate(hits: u64, of: u64) -> String {
 #[test]
 fn verdicts_of_both_engines_agree_as_the_table_says() {
     let (catalogue, of_catalogue) = catalogue();
-    let (plans, of_plans) = random_plans();
+    let (plans, of_plans, differing) = random_plans();
     let share = |compared: &Compared| compared.equal as f64 / compared.verdicts as f64;
     assert!(of_plans.runs >= PLANS, "{} random plans", of_plans.runs);
     assert!(
         share(&of_catalogue) >= 0.95 && share(&of_plans) >= 0.95,
         "the engines differ:\n{catalogue}\n{plans}"
     );
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/engines.md");
-    let page = fs::read_to_string(&path).expect("the page is there");
-    let written = with(&with(&page, "catalogue", &catalogue), "random plans", &plans);
+    let page = page();
+    write_or_compare(&with(&with(&page, "catalogue", &catalogue), "random plans", &plans));
+    differences::are_on_the_page(&page, &differing);
+}
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/engines.md")
+}
+
+pub(crate) fn page() -> String {
+    fs::read_to_string(path()).expect("the page is there")
+}
+
+/// Writes the page if that was asked for, and else compares it.
+pub(crate) fn write_or_compare(written: &str) {
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, written).expect("the page can be written");
+        fs::write(path(), written).expect("the page can be written");
     } else {
         assert_eq!(
-            page, written,
+            page(),
+            written,
             "docs/engines.md has another table: write it with BLESS=1, and read what changed"
         );
     }
 }
 
 /// The page with another table between the marks of this name.
-fn with(page: &str, name: &str, table: &str) -> String {
+pub(crate) fn with(page: &str, name: &str, table: &str) -> String {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&begin).expect("the page has the mark");
     let (_, after) = rest.split_once(&end).expect("the page has the mark's end");

@@ -1,7 +1,9 @@
 //! The second engine beside the first: where they agree, what the second refuses, and that it is deterministic.
 
 mod agreement;
+mod both;
 mod determinism;
+mod differences;
 mod gate;
 mod refusals;
 mod subject;
