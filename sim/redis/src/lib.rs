@@ -30,7 +30,8 @@
 //! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
 //! Fair locks lack `ZADD` and its kin. Those that wait for a message (Redisson's, Spring's in its pub/sub mode) find
-//! all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
+//! all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and
+//! `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 //!
 #![doc = include_str!("../SCRIPTS.md")]
 

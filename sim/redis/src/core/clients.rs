@@ -127,8 +127,8 @@ impl Client {
         }
         format!(
             "id={id} addr={} laddr={} fd=8 name={} age={} idle={} flags={flags} db={} sub={channels} psub={patterns} \
-             ssub={shard_channels} multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r \
-             cmd={} user=default redir=-1 resp={}\n",
+             ssub={shard_channels} multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 \
+             omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
             self.addr,
             own_addr(port),
             String::from_utf8_lossy(&self.name),

@@ -260,7 +260,8 @@ impl Context<'_> {
     }
 
     /// Propagates the command as it came to replicas, which have subscribers of their own, and not to the file: nobody
-    /// will listen when that is read. It is no write. A replica hands its master's on, and tells nobody of its clients'.
+    /// will listen when that is read. It is no write. A replica hands its master's on, and keeps its clients' to
+    /// itself.
     pub(crate) fn propagate_to_replicas(&mut self, args: &Args<'_>) {
         let replication = &self.core.replication;
         if replication.counting && !replication.is_replica() {

@@ -17,6 +17,7 @@ mod lua;
 mod observer;
 mod propagation;
 mod push;
+mod refusal;
 mod replication;
 mod scan_order;
 mod script_limit;

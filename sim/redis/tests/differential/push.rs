@@ -1,4 +1,5 @@
-//! What a server sends without being asked, and connections it ends: MONITOR, messages and CLIENT KILL, on both servers.
+//! What a server sends without being asked, and connections it ends: MONITOR, messages and CLIENT KILL, on both
+//! servers.
 //!
 //! Compared are all bytes that each connection got, with the times and port numbers in them made the same.
 
@@ -10,8 +11,8 @@ use super::ours;
 use super::real::RealRedis;
 use super::script::{Bytes, encoded, split_args};
 
-/// Commands by connection: `m` monitors or listens, the others are `a` and `b`. `{a}` is the address of `a`, `{port}` the
-/// server's. Each command but the monitor's is sent when the reply to the one before is there.
+/// Commands by connection: `m` monitors or listens, the others are `a` and `b`. `{a}` is the address of `a`, `{port}`
+/// the server's. Each command but the monitor's is sent when the reply to the one before is there.
 const CONVERSATIONS: &[&[&str]] = &[
     &[
         "m MONITOR",

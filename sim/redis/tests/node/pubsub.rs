@@ -179,6 +179,18 @@ async fn who_does_not_read_is_closed_at_the_limit_of_subscribers_and_not_at_that
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_limit_of_subscribers_is_that_of_the_first_message_already() {
+    let host = World::new().host("m");
+    host.boot(Persistence::None);
+    let mut client = host.client().await;
+    client.ask("CONFIG SET client-output-buffer-limit 'normal 10kb 0 0 pubsub 1mb 0 0'").await;
+    let mut listens = subscriber(&host, "SUBSCRIBE news").await;
+    let long = "x".repeat(20_000);
+    client.ask(&format!("PUBLISH news {long}")).await;
+    assert_eq!(listens.reply().await, format!("[message news {long}]"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_reads_slowly_is_closed_after_the_soft_limits_time() {
     let host = World::new().host("m");
     host.boot(Persistence::None);
@@ -202,7 +214,14 @@ async fn what_a_client_has_subscribed_to_counts_as_what_it_holds() {
     config.core.limits.max_memory_clients = 1 << 20;
     host.boot_with(config);
     let (mut greedy, mut client) = (host.client().await, host.client().await);
-    client.ask("PING").await;
+    for number in 0..10_000 {
+        client.ask(&format!("SUBSCRIBE {number}")).await;
+        assert_eq!(
+            client.ask("UNSUBSCRIBE").await,
+            format!("[unsubscribe {number} 0]"),
+            "who leaves holds nothing"
+        );
+    }
     for number in 0..10_000 {
         greedy.flood(format!("PSUBSCRIBE {number}\r\n").as_bytes(), 10).await;
         if greedy.reply().await == "closed" {

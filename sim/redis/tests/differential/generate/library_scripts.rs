@@ -366,7 +366,8 @@ end
 "#,
     ),
     script(1, "", r#"return { redis.call("get", KEYS[1]), redis.call("ttl", KEYS[1]) }"#),
-    // After Spring's registry: obtain, unlink, and unlink with a message to who waits; ShedLock: keep until, if it is one's own.
+    // After Spring's registry: obtain, unlink, and unlink with a message to who waits; ShedLock: keep until, if it is
+    // one's own.
     script(
         1,
         "$token $plt",

@@ -8,6 +8,7 @@ mod library_scripts;
 mod lua;
 mod lua_limits;
 mod lua_scripts;
+mod messages;
 mod templates;
 mod wire;
 mod words;
@@ -206,10 +207,10 @@ impl Generator {
             "length" => args.push(text(self.random.pick(&["7", "5", "0", "100"]))),
             "owner" => args.push(text(self.random.pick(&["c1:1", "c1:2", "c2:1"]))),
             "bit" => args.push(text(self.random.pick(&["0", "1"]))),
-            "heard" => args.push(text(self.random.pick(words::HEARD))),
-            "heardpattern" => args.push(text(self.random.pick(words::HEARD_PATTERNS))),
-            "unheard" => args.push(text(self.random.pick(words::UNHEARD))),
-            "messagelua" => args.push(text(self.random.pick(words::MESSAGE_SCRIPTS))),
+            "heard" => args.push(text(self.random.pick(messages::HEARD))),
+            "heardpattern" => args.push(text(self.random.pick(messages::HEARD_PATTERNS))),
+            "unheard" => args.push(text(self.random.pick(messages::UNHEARD))),
+            "messagelua" => args.push(text(self.random.pick(messages::MESSAGE_SCRIPTS))),
             "yesno" => args.push(text(self.random.pick(&["yes", "no"]))),
             "manyks" => self.many(|number| args.push(format!("many:{number}").into_bytes())),
             "manykvs" => self.many(|number| {

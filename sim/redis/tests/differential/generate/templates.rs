@@ -2,9 +2,10 @@
 //! `$k` a key, `$v` a value, `$f` a hash field, `$n` a number, `$lt` and `$plt` a lifetime of its own in seconds and
 //! milliseconds, `$short` one that is over after a pause, `$at` and `$pat` a moment far away, `$odd` a strange number,
 //! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string,
-//! `$heard` and `$heardpattern` what is subscribed to and `$unheard` what is not, `$messagelua` a script that publishes,
-//! `$lua` what follows EVAL, `$command` a command's name, `$junk` anything.
+//! `$heard` and its like what `messages.rs` says, `$lua` what follows EVAL, `$command` a command's name, `$junk`
+//! anything.
 
+use super::messages::MESSAGES;
 use super::{Family, Flavour};
 
 /// What scripts are about, by weight.
@@ -334,58 +335,6 @@ pub(crate) const CONNECTION: Family = &[
     (1, "REPLCONF $v"),
     (1, "REPLCONF nosuchoption 1"),
     (1, "REPLCONF listening-port x"),
-];
-
-/// Whoever subscribes hears nothing here: when a message arrives among replies is a matter of moments. And one channel
-/// at a time, since a command has one reply here.
-pub(crate) const MESSAGES: Family = &[
-    (8, "SUBSCRIBE $heard"),
-    (6, "PSUBSCRIBE $heardpattern"),
-    (4, "SSUBSCRIBE $heard"),
-    (6, "UNSUBSCRIBE $heard"),
-    (4, "PUNSUBSCRIBE $heardpattern"),
-    (3, "SUNSUBSCRIBE $heard"),
-    (10, "PUBLISH $unheard $v"),
-    (4, "SPUBLISH $unheard $v"),
-    (1, "PUBLISH $unheard"),
-    (1, "SPUBLISH $unheard $v $v"),
-    (3, "PUBSUB CHANNELS"),
-    (3, "PUBSUB CHANNELS $pattern"),
-    (1, "PUBSUB CHANNELS $v $v"),
-    (4, "PUBSUB NUMSUB $heard $unheard $heard"),
-    (1, "PUBSUB NUMSUB"),
-    (4, "PUBSUB NUMPAT"),
-    (1, "PUBSUB NUMPAT $v"),
-    (2, "PUBSUB SHARDCHANNELS"),
-    (1, "PUBSUB SHARDCHANNELS $pattern"),
-    (3, "PUBSUB SHARDNUMSUB $heard $unheard"),
-    (1, "PUBSUB HELP"),
-    (1, "PUBSUB HELP $v"),
-    (1, "PUBSUB $odd"),
-    (1, "PUBSUB"),
-    (1, "SUBSCRIBE"),
-    (1, "PSUBSCRIBE"),
-    (4, "PING"),
-    (2, "PING $v"),
-    (1, "PING $v $v"),
-    (3, "GET $k"),
-    (2, "SET $k $v"),
-    (4, "RESET"),
-    (1, "QUIT"),
-    (5, "HELLO 3"),
-    (1, "HELLO 2"),
-    (2, "CLIENT INFO"),
-    (1, "CLIENT LIST"),
-    (1, "CLIENT LIST TYPE pubsub"),
-    (1, "CLIENT LIST TYPE normal"),
-    (1, "CLIENT KILL TYPE pubsub SKIPME no"),
-    (1, "INFO stats"),
-    (2, "MULTI"),
-    (2, "EXEC"),
-    (1, "DISCARD"),
-    (2, "EVAL $messagelua 1 $unheard $v"),
-    (1, "EVAL_RO $messagelua 1 $unheard $v"),
-    (1, "COMMAND GETKEYS SSUBSCRIBE $heard"),
 ];
 
 pub(crate) const SCRIPTS: Family = &[

@@ -183,28 +183,6 @@ pub(crate) const UNKNOWN_COMMANDS: &[&str] = &[
     "line\r\nbreak",
 ];
 
-/// Channels that somebody may listen to. No message is sent to them, and none to what they are the beginning of.
-pub(crate) const HEARD: &[&str] = &["heard", "heard:b", "heard:two words", "hört"];
-
-/// Patterns that some of them match.
-pub(crate) const HEARD_PATTERNS: &[&str] = &["heard*", "heard:?", "heard:[a-c]", "h*t"];
-
-/// Channels that nobody listens to.
-pub(crate) const UNHEARD: &[&str] = &["unheard", "", "k1", "un heard", "*"];
-
-/// Scripts about messages.
-pub(crate) const MESSAGE_SCRIPTS: &[&str] = &[
-    "return redis.call('PUBLISH', KEYS[1], ARGV[1])",
-    "return redis.call('SPUBLISH', KEYS[1], ARGV[1])",
-    "redis.call('INCR', 'k1') return redis.pcall('PUBLISH', KEYS[1], ARGV[1])",
-    "return redis.call('PUBSUB', 'NUMSUB', KEYS[1], 'heard')",
-    "return redis.call('PUBSUB', 'NUMPAT')",
-    "return redis.pcall('SUBSCRIBE', KEYS[1])",
-    "return redis.call('UNSUBSCRIBE')",
-    "return redis.call('PUBLISH', KEYS[1])",
-    "return redis.call('PING')",
-];
-
 /// Scripts whose replies or arguments are large.
 pub(crate) const LARGE_SCRIPTS: &[&str] = &[
     "local t = {} for i = 1, 7000 do t[i] = i end return t",
