@@ -24,7 +24,7 @@ const SEEDS: u64 = 20;
 /// So many random plans.
 const PLANS: usize = 900;
 /// The weathers of random plans, but for their loss.
-const WEATHERS: [&str; 5] = ["cloud", "hostile", "pauses-only", "clocks-only", "network-only"];
+pub(crate) const WEATHERS: [&str; 5] = ["cloud", "hostile", "pauses-only", "clocks-only", "network-only"];
 
 /// Entries of the catalogue whose verdicts differ, with the rule that one network has and the other has not. The rule
 /// was put into the other to see that the difference goes; a new one is to be tried the same way.

@@ -103,7 +103,7 @@ struct Measured {
 }
 
 /// The same with clients that begin one after the other, when the first connections are open.
-fn apart(scenario: &Scenario) -> Scenario {
+pub(crate) fn apart(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (place, client) in scenario.clients.iter_mut().enumerate() {
         let begins = Duration::from_millis(20 + place as u64);
@@ -113,7 +113,7 @@ fn apart(scenario: &Scenario) -> Scenario {
 }
 
 /// The same with a fixed delay for every way, and no two alike: from one to five milliseconds.
-fn own_delays(scenario: &Scenario, set: u64) -> Scenario {
+pub(crate) fn own_delays(scenario: &Scenario, set: u64) -> Scenario {
     let cast = scenario.cast();
     let hosts = scenario.hosts.iter().map(|host| cast.host(&host.name).expect("one of its hosts"));
     let hosts: Vec<_> = hosts.collect();

@@ -8,5 +8,6 @@ mod gate;
 mod refusals;
 mod subject;
 mod table;
+mod to_the_nanosecond;
 #[path = "../../../tests/it/wiring/mod.rs"]
 mod wiring;
