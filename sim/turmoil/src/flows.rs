@@ -245,19 +245,14 @@ impl State {
             self.ends(connection, to, End::Finished);
         } else if flags.syn && flags.ack {
             self.net.established.insert(connection);
-        } else if flags.syn && self.listens(to, segment.dst_port) {
+        } else if flags.syn && self.net.inner_ports.contains_key(&(to, segment.dst_port)) {
             self.emit(Event::Accepted { connection, host: to });
         }
     }
 
-    fn listens(&self, host: HostId, port: u16) -> bool {
-        self.host(host).life.is_up() && self.net.inner_ports.contains_key(&(host, port))
-    }
-
-    /// A connection is over for a host. Each way to end is an event once: a machine that no longer knows a connection
-    /// resets it anew for each packet that comes.
+    /// A connection is over for a host.
     fn ends(&mut self, connection: ConnectionId, host: HostId, how: End) {
-        if self.net.ended.insert((connection, host, how)) {
+        if self.net.ends(connection, host, how) {
             self.emit(Event::Ended { connection, host, how });
         }
     }
@@ -265,8 +260,8 @@ impl State {
     /// The connections between two hosts are forgotten by what is between them: both ends are told, and what is under
     /// way never arrives.
     pub(crate) fn reset_between(&mut self, one: HostId, other: HostId) {
-        let [here, there] = [(one, other), (other, one)];
-        for (from, to) in [here, there] {
+        let ways = [(other, one), (one, other)];
+        for (from, to) in ways {
             if !self.host(to).life.is_reachable() {
                 continue;
             }
@@ -275,7 +270,7 @@ impl State {
             }
             self.reset_at(to, from, Which::Established);
         }
-        for (from, to) in [here, there] {
+        for (from, to) in ways {
             for flow in self.net.flows_between(from, to, Which::Established) {
                 self.net.flows[flow.0].packets.clear();
             }

@@ -101,7 +101,9 @@ pub(crate) struct Network {
     /// Those whose opener has heard that they are open.
     pub(crate) established: BTreeSet<ConnectionId>,
     /// Those that are over for a host, and how.
-    pub(crate) ended: BTreeSet<(ConnectionId, HostId, End)>,
+    ended: BTreeSet<(ConnectionId, HostId, End)>,
+    /// Those that a host's process has closed: how they end is nobody's news there any more.
+    closed: BTreeSet<(ConnectionId, HostId)>,
     /// The port that a host's process listens on in place of another, and back.
     pub(crate) inner_ports: BTreeMap<(HostId, u16), u16>,
     pub(crate) outer_ports: BTreeMap<(HostId, u16), u16>,
@@ -123,6 +125,7 @@ impl Network {
             connections: BTreeMap::new(),
             established: BTreeSet::new(),
             ended: BTreeSet::new(),
+            closed: BTreeSet::new(),
             inner_ports: BTreeMap::new(),
             outer_ports: BTreeMap::new(),
             opened: 0,
@@ -173,6 +176,24 @@ impl Network {
         self.outer_ports.insert((host, inner), port);
     }
 
+    /// The port is closed, if nobody has opened it again meanwhile.
+    pub(crate) fn listens_no_more(&mut self, host: HostId, port: u16, inner: u16) {
+        if self.inner_ports.get(&(host, port)) == Some(&inner) {
+            self.inner_ports.remove(&(host, port));
+        }
+    }
+
+    /// A host's process has closed its end of a connection.
+    pub(crate) fn closes(&mut self, connection: ConnectionId, host: HostId) {
+        self.closed.insert((connection, host));
+    }
+
+    /// A connection ends for a host. Returns whether that is news there: a machine that no longer knows a connection
+    /// resets it anew for each packet that comes.
+    pub(crate) fn ends(&mut self, connection: ConnectionId, host: HostId, how: End) -> bool {
+        !self.closed.contains(&(connection, host)) && self.ended.insert((connection, host, how))
+    }
+
     pub(crate) fn link(&mut self, from: HostId, to: HostId) -> &mut Link {
         self.links.entry((from, to)).or_insert_with(|| Link::new(self.spec.clone()))
     }
@@ -218,8 +239,8 @@ impl Network {
     pub(crate) fn open_between(&self, one: HostId, other: HostId) -> BTreeSet<ConnectionId> {
         let between = self.flows.iter().filter(|flow| (flow.from, flow.to) == (one, other));
         let open = |connection: &ConnectionId| {
-            let over = |how| self.ended.contains(&(*connection, other, how));
-            self.established.contains(connection) && !over(End::Reset) && !over(End::Finished)
+            self.established.contains(connection)
+                && !self.ended.contains(&(*connection, other, End::Finished))
         };
         between.map(|flow| flow.connection).filter(open).collect()
     }

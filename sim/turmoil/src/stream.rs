@@ -126,6 +126,7 @@ impl AsyncWrite for TurmoilStream {
 
 impl Drop for TurmoilStream {
     fn drop(&mut self) {
+        self.host.shared.borrow_mut().net.closes(self.connection, self.host.host);
         self.host.close(self.tcp.take());
     }
 }
@@ -135,6 +136,8 @@ pub struct TurmoilIncoming {
     host: TurmoilHost,
     /// `None` only while it is dropped.
     listener: Option<TcpListener>,
+    /// As others ask for it, and as it is in turmoil's network.
+    ports: (u16, u16),
 }
 
 impl TurmoilIncoming {
@@ -144,7 +147,7 @@ impl TurmoilIncoming {
         let listener = bind(port).or_else(|_| bind(0)).expect("there is a port left");
         let inner = listener.local_addr().expect("an open port has a number").port();
         host.shared.borrow_mut().net.listens(host.host, port, inner);
-        TurmoilIncoming { host, listener: Some(listener) }
+        TurmoilIncoming { host, listener: Some(listener), ports: (port, inner) }
     }
 }
 
@@ -175,6 +178,8 @@ impl IncomingLike for TurmoilIncoming {
 
 impl Drop for TurmoilIncoming {
     fn drop(&mut self) {
+        let (port, inner) = self.ports;
+        self.host.shared.borrow_mut().net.listens_no_more(self.host.host, port, inner);
         self.host.close(self.listener.take());
     }
 }

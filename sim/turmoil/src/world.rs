@@ -287,7 +287,6 @@ impl TurmoilWorld {
             TurmoilHost { shared: self.shared.clone(), host, incarnation }
         };
         if let Some(boot) = self.boots[host.0 as usize].clone() {
-            turmoil_net::set_current(self.stacks[host.0 as usize]);
             spawn_main(&handle, boot(handle.clone()));
         }
     }

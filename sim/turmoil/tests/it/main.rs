@@ -3,6 +3,7 @@
 
 mod defects;
 mod forgotten;
+mod machines;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
