@@ -86,7 +86,7 @@ impl Guests {
     /// As [`Sim::run`]: when a client or a host fails, or the simulation's time is up.
     ///
     /// # Panics
-    /// When the main task of a process panics.
+    /// If the main task of a process panics.
     pub fn run(&self, sim: &mut Sim<'_>) -> turmoil::Result {
         while !self.step(sim)? {}
         Ok(())
@@ -99,7 +99,7 @@ impl Guests {
     /// As [`run`](Guests::run).
     ///
     /// # Panics
-    /// When the main task of a process panics.
+    /// If the main task of a process panics.
     pub fn step(&self, sim: &mut Sim<'_>) -> turmoil::Result<bool> {
         let from = sim.elapsed();
         let have_ended = sim.step()?;

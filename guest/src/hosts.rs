@@ -11,7 +11,7 @@ use std::time::Duration;
 use doublehold_sim::parts::Disk;
 use doublehold_sim::{Seed, Stream};
 
-/// What every wall clock shows at first: 14 November 2023, in microseconds since 1970. turmoil's own epoch is the
+/// The first reading of every wall clock: 14 November 2023, in microseconds since 1970. turmoil's own epoch is the
 /// machine's time unless it is set, and would differ between two runs.
 const FIRST_WALL_US: i64 = 1_700_000_000_000_000;
 
@@ -24,7 +24,7 @@ struct All {
     by_name: BTreeMap<String, HostState>,
 }
 
-/// What one host has beside what turmoil gives it.
+/// The parts of a host that turmoil does not have.
 pub(crate) struct HostState {
     pub(crate) disk: Disk,
     pub(crate) random: Stream,
@@ -79,7 +79,7 @@ impl HostState {
         self.pauses.push(from..from.saturating_add(lasting));
     }
 
-    /// Whether the process stands still at this time.
+    /// True if the process stands still at this time.
     pub(crate) fn is_paused(&self, now: Duration) -> bool {
         self.pauses.iter().any(|pause| pause.contains(&now))
     }

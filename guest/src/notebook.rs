@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::process::Guest;
 
-/// What the clients of one simulation say that they do. Clones are handles to the same.
+/// An account of what the clients of one simulation say that they do. Clones are handles to the same.
 ///
 /// ```
 /// use doublehold_guest::{Guests, Notebook};
@@ -41,7 +41,7 @@ pub struct Notebook(Arc<Mutex<Notes>>);
 struct Notes {
     history: History,
     calls: u64,
-    /// Whose each grant is, and when its deadline passes.
+    /// The client of each grant, and the time at which its deadline passes.
     deadlines: BTreeMap<CallId, (ClientId, TrueNs)>,
 }
 
@@ -72,7 +72,7 @@ impl Notebook {
     /// A client is about to ask for a lock.
     ///
     /// # Panics
-    /// When the notebook was not told of this client or of this lock.
+    /// If the notebook was not told of this client or of this lock.
     pub fn asks(&self, guest: &Guest, lock: &str) -> Asking {
         let (client, lock, call) = {
             let mut notes = self.lock();

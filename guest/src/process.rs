@@ -31,7 +31,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A host waits so long for its process to be run for the first time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a process had sent when it ended has so long to leave its host.
+/// The time that the bytes a process had sent when it ended have to leave its host.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The simulation runs, and nobody runs its processes.
@@ -60,13 +60,13 @@ struct Running {
 /// The true time, as the process has come along with it.
 struct ProcessClock {
     runtime: Handle,
-    /// What the runtime's clock showed when the process began.
+    /// The runtime's clock when the process began.
     began: Instant,
-    /// When that was.
+    /// The true time of that.
     began_at: OnceLock<Duration>,
 }
 
-/// What a process asks of its host.
+/// An errand of a process on its host.
 enum Errand {
     Connect { address: String, reply: oneshot::Sender<io::Result<GuestStream>> },
     End,
@@ -221,7 +221,7 @@ impl ProcessClock {
     }
 }
 
-/// What stands for a process on its host: connects for it, and ends when it has.
+/// A process's agent on its host: connects for it, and ends when it has.
 async fn agent(
     name: Arc<str>,
     mut asked: mpsc::UnboundedReceiver<Errand>,

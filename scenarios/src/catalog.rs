@@ -103,7 +103,8 @@ pub fn load(name_or_path: &str, sets: &[(String, String)]) -> Result<Scenario, S
     source.read()
 }
 
-/// Where such a scenario, or a change to it, says what is at a path such as `faults.0`, or else the nearest above that;
+/// The place at which such a scenario, or a change to it, says what is at a path such as `faults.0`, or else above
+/// that;
 /// `None` where it says nothing of it.
 ///
 /// ```

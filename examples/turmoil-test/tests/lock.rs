@@ -12,7 +12,7 @@ use turmoil_test::{LeaseFrom, Lock};
 const LEASE: Duration = Duration::from_millis(600);
 const CLIENTS: [&str; 3] = ["a", "b", "c"];
 
-/// What the clients believed in the simulation of a seed.
+/// An account of what the clients believed in the simulation of a seed.
 fn simulate(seed: u64, lease_from: LeaseFrom) -> History {
     let guests = Guests::new(seed);
     let notebook = Notebook::new("the lock under pauses", seed, &CLIENTS, &["stock"]);

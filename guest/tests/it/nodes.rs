@@ -39,7 +39,7 @@ fn each_host_has_a_wall_clock_of_its_own() {
     guests.run(&mut sim).expect("the clocks differ by what they were set");
 }
 
-/// What is left of a key after a crash.
+/// The rest of a key after a crash.
 fn left_after(persistence: Persistence, power_loss: bool) -> Option<String> {
     let guests = Guests::new(7);
     let mut sim = with_redis(&guests, NodeConfig { persistence, ..NodeConfig::default() });

@@ -56,6 +56,14 @@ fn a_seed_gives_the_same_history_after_others_and_on_another_thread() {
     assert_eq!(elsewhere, first);
 }
 
+/// Written down by another process, and another build.
+#[test]
+fn a_seed_gives_the_history_that_it_gave_before() {
+    let history = history(7);
+    let times: u64 = history.events().iter().map(|event| event.at.0).sum();
+    assert_eq!((history.events().len(), times), (0, 0));
+}
+
 /// The branches that a `select!` took, one digit each.
 fn branches() -> String {
     let guests = Guests::new(7);

@@ -135,7 +135,7 @@ impl Source {
         names().map_err(|problem| self.refused(problem))
     }
 
-    /// Where the file, or a change to it, says what is at a path such as `faults.0`, or else the nearest above that;
+    /// The place at which the file, or a change to it, says what is at a path such as `faults.0`, or else above that;
     /// `None` where it says nothing of it.
     pub fn place_of(&self, path: &str) -> Option<FilePlace> {
         let tree = self.resolve().ok()?;

@@ -18,7 +18,7 @@ pub fn engines() -> [(&'static str, &'static str); 2] {
 /// A word of the format, and what each engine makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What sort of word it is: a fault, a link, a moment.
+    /// Its sort: a fault, a link, a moment.
     pub sort: &'static str,
     /// As scenario files have it.
     pub word: &'static str,

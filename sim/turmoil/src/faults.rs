@@ -169,7 +169,6 @@ impl State {
         let state = self.host_mut(host);
         state.life.end_process();
         state.late_timers.clear();
-        state.process.parked.clear();
         self.chores.push(how);
     }
 

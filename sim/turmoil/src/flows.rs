@@ -281,7 +281,9 @@ impl State {
     /// The first packet of a flow is gone for good, and with a part of the stream all parts that follow.
     fn goes_astray(&mut self, flow: FlowId) {
         let packets = &mut self.net.flows[flow.0].packets;
-        if packets.pop_front().is_some_and(|gone| gone.sort != Sort::Reset) {
+        if let Some(gone) = packets.pop_front()
+            && gone.sort != Sort::Reset
+        {
             packets.retain(|follows| follows.sort == Sort::Reset);
         }
     }
@@ -323,13 +325,11 @@ impl State {
         self.net.flows_between(from, to, which).into_iter().for_each(|flow| self.forget(flow));
     }
 
-    /// This machine's power is gone, and with it all that it knew of connections.
+    /// This machine's power is gone, and with it all that it held. Its stack forgets the connections as it falls silent.
     pub(crate) fn lose_all_of(&mut self, host: HostId) {
-        for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host) {
-            flow.is_forgotten = true;
-            if std::mem::take(&mut flow.is_held) {
-                flow.packets.clear();
-            }
+        for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host && flow.is_held) {
+            flow.packets.clear();
+            flow.is_held = false;
         }
     }
 

@@ -39,9 +39,7 @@ impl TurmoilHost {
 
     /// Closes a socket on this host's machine. One that outlives its world belongs to no machine any more.
     pub(crate) fn close<S>(&self, socket: Option<S>) {
-        if self.shared.borrow().net.is_on() {
-            drop(socket);
-        } else {
+        if !self.shared.borrow().net.is_on() {
             std::mem::forget(socket);
         }
     }

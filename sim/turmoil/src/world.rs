@@ -340,7 +340,6 @@ impl State {
 
     /// A machine without power: its peers hear nothing of what its sockets do, and it forgets them.
     fn silence(&mut self, host: HostId) {
-        self.flush_but(Some(host));
         for peer in (1..self.hosts.len() as u32).map(HostId) {
             self.reset_at(host, peer, Which::All);
         }

@@ -97,6 +97,13 @@ fn searches_find_shrink_and_explain_on_turmoil() {
 }
 
 #[test]
+fn runs_on_turmoil_are_the_same_in_another_process() {
+    let asked = ["verify-determinism", "lease-pause", "--seeds", "2", "--engine", "turmoil"];
+    let said = doublehold(&asked).prints(0);
+    assert!(said.contains("each the same trace in a process of its own"), "{said}");
+}
+
+#[test]
 fn placements_are_tried_on_turmoil_and_gone_on_with_there_only() {
     let folder = Folder::new();
     let explore =

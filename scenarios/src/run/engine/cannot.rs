@@ -19,7 +19,7 @@ use crate::model::when::When;
 /// Something in a scenario that an engine cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Where it was written, for whoever has the file at hand.
+    /// Its place in the file, from whoever has that at hand.
     pub place: Option<FilePlace>,
     /// The place of it in the scenario's file, such as `faults.0`.
     pub path: String,

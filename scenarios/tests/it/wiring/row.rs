@@ -47,7 +47,7 @@ impl Row {
         SEEDS.into_iter().filter_map(|seed| self.failure(seed)).collect()
     }
 
-    /// Whether the engine says that it cannot express this.
+    /// True if the engine says that it cannot express this.
     fn is_refused(&self) -> bool {
         let scenario =
             read(self.base, &[self.both, self.with].concat()).unwrap_or_else(|error| panic!("{error}"));

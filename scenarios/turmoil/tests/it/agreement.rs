@@ -4,8 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use doublehold_history::Predicate;
 use doublehold_lockimpl::{Descriptor, descriptors};
@@ -18,6 +16,7 @@ use doublehold_turmoil::TurmoilEngine;
 
 use crate::both::{Difference, Violates};
 use crate::differences::{self, Plan};
+use crate::pages::{ENGINES, read, write_or_compare};
 
 /// From each entry of the catalogue so many seeds are run.
 const SEEDS: u64 = 20;
@@ -160,43 +159,13 @@ fn verdicts_of_both_engines_agree_as_the_table_says() {
         share(&of_catalogue) >= 0.95 && share(&of_plans) >= 0.95,
         "the engines differ:\n{catalogue}\n{plans}"
     );
-    let page = page();
-    write_or_compare(&with(&with(&page, "catalogue", &catalogue), "random plans", &plans));
-    differences::are_on_the_page(&page, &differing);
-}
-
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/engines.md")
-}
-
-pub(crate) fn page() -> String {
-    fs::read_to_string(path()).expect("the page is there")
-}
-
-/// Writes the page if that was asked for, and else compares it.
-pub(crate) fn write_or_compare(written: &str) {
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(path(), written).expect("the page can be written");
-    } else {
-        assert_eq!(
-            page(),
-            written,
-            "docs/engines.md has another table: write it with BLESS=1, and read what changed"
-        );
-    }
-}
-
-/// The page with another table between the marks of this name.
-pub(crate) fn with(page: &str, name: &str, table: &str) -> String {
-    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
-    let (before, rest) = page.split_once(&begin).expect("the page has the mark");
-    let (_, after) = rest.split_once(&end).expect("the page has the mark's end");
-    format!("{before}{begin}{table}{end}{after}")
+    write_or_compare(ENGINES, &[("catalogue", &catalogue), ("random plans", &plans)]);
+    differences::are_on_the_page(&read(ENGINES), &differing);
 }
 
 /// The rows of the catalogue, and their sum.
 fn catalogue() -> (String, Compared) {
-    let (mut total, mut equal, mut differing) = (Compared::default(), Vec::new(), String::new());
+    let (mut total, mut equal, mut differing) = (Compared::default(), 0, String::new());
     for entry in catalog::entries().expect("the catalogue is right") {
         let scenario = catalog::load(&entry.name, &[]).expect("it was just read");
         let compared = Compared::of(&scenario, 1..=SEEDS);
@@ -213,17 +182,15 @@ fn catalogue() -> (String, Compared) {
                 let row = format!("| `{name}` | {} | {} | {why} |", compared.share(), compared.differences());
                 writeln!(differing, "{row}").expect("a text can be written to");
             }
-            None => equal.push(format!("`{}`", entry.name)),
+            None => equal += 1,
         }
         total.add(&compared);
     }
     let table = format!(
-        "Of {} runs, {} verdicts are equal. All of them in {} entries: {}.\n\n\
+        "Of {} runs, {} verdicts are equal. All of them in {equal} entries, and in the others:\n\n\
          | entry | equal | differing, in so many runs | because |\n|---|---|---|---|\n{differing}",
         total.runs,
-        total.share(),
-        equal.len(),
-        equal.join(", ")
+        total.share()
     );
     (table, total)
 }

@@ -19,14 +19,15 @@ use doublehold_scenarios::{Engine, Prepared, Scenario, Searchable, Seed, SimEngi
 use doublehold_search::shrink::{Case, Effort, Target, shrink};
 use doublehold_statistics::{Confidence, Proportion};
 
-use crate::agreement::{self, page, prepared, rate, share, under, with};
+use crate::agreement::{self, prepared, rate, share, under};
 use crate::both::{Both, Difference, Violates, Whose};
+use crate::pages::{ENGINES, read, write_or_compare};
 
 /// The seeds from which a plan is run again.
 const OTHER_SEEDS: std::ops::Range<u64> = 1_000_000..1_000_050;
 /// Sets of fixed delays.
 const DELAYS: u64 = 3;
-/// What is made small in every test: one of each class, and one of each engine.
+/// The differences that are made small in every test: one of each class, and one of each engine.
 const SAMPLE: [(&str, &str, u64); 3] =
     [("network-only", "single", 1), ("network-only", "single", 4), ("hostile", "setnx-expire", 13)];
 
@@ -286,7 +287,7 @@ const REMEDY: &str = "BLESS=1 cargo test -p doublehold-turmoil --test it -- --ig
 
 #[test]
 fn a_sample_of_the_differences_comes_to_the_forms_on_the_page() {
-    let page = page();
+    let page = read(ENGINES);
     for (weather, lock, seed) in SAMPLE {
         let small = small(&Plan { weather, lock, seed: Seed(seed) });
         let row = forms_of_page(&page).lines().find(|row| row.contains(&small.plan.to_string()));
@@ -301,7 +302,7 @@ fn every_difference_is_made_small_and_counted() {
     let (_, _, plans) = agreement::random_plans();
     let all: Vec<Small> = plans.iter().map(small).collect();
     let (forms, classes) = (forms(&all), classes(&all));
-    agreement::write_or_compare(&with(&with(&page(), "differences", &forms), "classes", &classes));
+    write_or_compare(ENGINES, &[("differences", &forms), ("classes", &classes)]);
 }
 
 /// Fixed delays leave nothing to draw but to clients, so what differs then is a rule of one network or of one queue.

@@ -5,6 +5,7 @@ mod both;
 mod determinism;
 mod differences;
 mod gate;
+mod pages;
 mod refusals;
 mod subject;
 mod table;

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use doublehold_scenarios::format::vocabulary;
 use doublehold_turmoil::table::{engines, rows};
 
-const PAGES: [&str; 2] = ["../../docs/engines.md", "../FORMAT.md"];
-const BEGIN: &str = "<!-- engines -->\n";
-const END: &str = "<!-- end of engines -->";
+use crate::pages::{ENGINES, write_or_compare};
 
 /// A row for each word, and below them the reasons.
 fn table() -> String {
@@ -26,17 +23,8 @@ fn table() -> String {
 
 #[test]
 fn two_pages_say_what_each_engine_can_do() {
-    for page in PAGES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
-        let text = std::fs::read_to_string(&path).expect("the page is there");
-        let (before, rest) = text.split_once(BEGIN).expect("the table has a beginning");
-        let (listed, after) = rest.split_once(END).expect("and an end");
-        if std::env::var_os("BLESS").is_some() {
-            let written = format!("{before}{BEGIN}{}{END}{after}", table());
-            std::fs::write(&path, written).expect("the page can be written");
-        } else {
-            assert_eq!(listed, table(), "{page}: write it anew with BLESS=1");
-        }
+    for page in [ENGINES, "scenarios/FORMAT.md"] {
+        write_or_compare(page, &[("engines", &table())]);
     }
 }
 

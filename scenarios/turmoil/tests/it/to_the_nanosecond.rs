@@ -10,8 +10,9 @@ use doublehold_history::TrueNs;
 use doublehold_lockimpl::descriptors;
 use doublehold_scenarios::{Prepared, Report, Scenario, catalog};
 
-use crate::agreement::{WEATHERS, page, prepared, share, under, with, write_or_compare};
+use crate::agreement::{WEATHERS, prepared, share, under};
 use crate::differences::{apart, own_delays};
+use crate::pages::{ENGINES, write_or_compare};
 
 /// So many seeds of each lock and weather; an entry of the catalogue has one.
 const SEEDS: u64 = 20;
@@ -44,7 +45,7 @@ impl Same {
     }
 }
 
-/// What is recorded of a run beside its history.
+/// Everything that is recorded of a run beside its history.
 fn rest(run: &Report) -> impl PartialEq {
     let struck: Vec<[Option<TrueNs>; 2]> = run.faults.iter().map(|fault| [fault.from, fault.until]).collect();
     (run.keys.clone(), struck, run.messages, run.ended)
@@ -63,5 +64,5 @@ fn most_runs_are_the_same_to_the_nanosecond_where_nothing_is_drawn() {
         descriptors().iter().for_each(|lock| of_weather.add(&under(lock, weather), SEEDS));
         write!(table, "{}", of_weather.row(weather)).expect("a text can be written to");
     }
-    write_or_compare(&with(&page(), "same", &table));
+    write_or_compare(ENGINES, &[("same", &table)]);
 }

@@ -14,7 +14,7 @@ pub(crate) struct Propagation {
     /// Commands of the request under way.
     unit: Vec<u8>,
     commands: usize,
-    /// Where in the unit is what the AOF is not to have.
+    /// The ranges of the unit that the AOF is not to have.
     for_replicas_only: Vec<Range<usize>>,
     /// Finished units, until the node takes them.
     ready: Vec<u8>,

@@ -30,7 +30,7 @@ pub struct Session {
     pub(crate) is_monitor: bool,
     /// It has subscribed to something: in RESP2 little else is allowed then.
     pub(crate) is_subscribed: bool,
-    /// What its subscriptions take.
+    /// The memory that its subscriptions take.
     pub(crate) subscribed_bytes: usize,
     /// What it sent last, if that was a command.
     pub(crate) last_command: Option<&'static CommandSpec>,
@@ -152,7 +152,7 @@ impl Session {
         queued + self.watched_bytes + self.subscribed_bytes + self.name.len()
     }
 
-    /// Whether it has subscribed to something.
+    /// True if it has subscribed to something.
     pub(crate) fn is_subscribed(&self) -> bool {
         self.is_subscribed
     }

@@ -14,10 +14,10 @@ use super::commands::pattern;
 /// A channel or a pattern, shared by who has subscribed to it.
 pub(crate) type Name = Arc<[u8]>;
 
-/// What a subscription takes besides its name, about.
+/// The memory that a subscription takes besides its name, about.
 const SUBSCRIPTION_BYTES: usize = 256;
 
-/// What one can subscribe to.
+/// The things that one can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     Channel,
@@ -31,7 +31,7 @@ pub(crate) struct Subscriptions {
     /// For each kind of topic.
     subscribers: [BTreeMap<Name, Subscribers>; 3],
     by_session: BTreeMap<u64, [Names; 3]>,
-    /// How many were made so far.
+    /// The count of those made so far.
     made: u64,
 }
 
@@ -41,12 +41,12 @@ type Subscribers = BTreeMap<u64, u64>;
 /// The names one connection has subscribed to.
 #[derive(Debug, Default)]
 struct Names {
-    /// When it came to each.
+    /// The turn at which it came to each.
     when: BTreeMap<Name, u64>,
     in_order: BTreeMap<u64, Name>,
 }
 
-/// How many subscriptions of each kind a connection has.
+/// The counts of a connection's subscriptions of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) channels: usize,
@@ -55,7 +55,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// What the reply to a subscription of this kind counts.
+    /// The count in the reply to a subscription of this kind.
     pub(crate) fn told_with(self, topic: Topic) -> usize {
         match topic {
             Topic::Channel | Topic::Pattern => self.channels + self.patterns,
@@ -121,7 +121,7 @@ impl Subscriptions {
         names.map(|names| names.in_order.values().cloned().collect()).unwrap_or_default()
     }
 
-    /// Whether a connection has any.
+    /// True if a connection has any.
     pub(crate) fn has(&self, session: u64) -> bool {
         self.by_session.contains_key(&session)
     }

@@ -148,8 +148,10 @@ fn a_suspended_machine_repeats_nothing_before_it_wakes() {
     let steps = [Say(b'a'), Read, Wait(40), Say(b'b'), Wait(5_000)];
     let cut = (at(82), cut_to_server(), Some(2));
     let suspension = (at(83), Fault::Suspend { host: CLIENT }, Some(597));
-    // Sent at 80 ms, it is due again after 200 and 600 ms.
-    both(&steps, &[cut, suspension], &["30 a", "690 b"]);
+    // Sent at 80 ms, it is due again after 200 and 600 ms, also where its peer has slept as well.
+    both(&steps, &[cut.clone(), suspension.clone()], &["30 a", "690 b"]);
+    let peers = (at(100), Fault::Suspend { host: SERVER }, Some(100));
+    both(&steps, &[cut, suspension, peers], &["30 a", "690 b"]);
 }
 
 #[test]

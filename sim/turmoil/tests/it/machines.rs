@@ -116,12 +116,15 @@ impl Story for Disks {
                     let files = host.clone();
                     host.spawn(async move {
                         files.sleep(MS(1)).await;
-                        files.fsync("list").await;
+                        // Giving up recalls nothing.
+                        let deadline = files.clocks().monotonic.after(MS(5));
+                        assert!(files.race(files.fsync("list"), deadline).await.is_err());
                     });
                     let begun = host.clone();
                     host.spawn(async move { begun.fsync("log").await });
                     host.sleep(MS(5)).await;
                     host.truncate("log", 1);
+                    host.replace("third", b"");
                     host.append("log", b"de");
                     host.sleep(MS(20)).await;
                     write(&format!("{}: written", host.name()));
@@ -347,6 +350,96 @@ impl Story for Closes {
     }
 }
 
+/// A client that sends a byte and has ended before it arrives.
+struct Leaves;
+
+impl Story for Leaves {
+    fn tell<W: WorldLike>(world: &mut W, write: &Write) {
+        let write = write.clone();
+        world.add_host(HostSpec::new("server"), move |host: W::Host| {
+            let write = write.clone();
+            async move {
+                let mut stream = host.listen(PORT).accept().await;
+                write(&format!("{:?}", stream.read_u8().await.map(char::from)));
+            }
+        });
+        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+            let mut stream = host.connect(SERVER, PORT).await.expect("the server listens");
+            stream.write_u8(b'x').await.expect("it is open");
+            let sleeper = host.clone();
+            host.spawn(async move {
+                sleeper.sleep(MS(10_000)).await;
+                drop(stream);
+            });
+        });
+    }
+}
+
+#[test]
+fn a_run_lasts_until_what_was_sent_has_arrived_or_never_will() {
+    let told = alike::<Leaves>(&[], &["30 Ok('x')"]);
+    assert!(told.run.starts_with("Completed at 30000000,"), "{}", told.run);
+    let cut = (at(25), Fault::Cut { from: CLIENT, to: SERVER }, None);
+    let told = alike::<Leaves>(&[cut], &[]);
+    assert!(told.run.starts_with("Completed at 30000000,"), "{}", told.run);
+}
+
+/// A stream and a listener that outlive their world.
+#[test]
+fn what_outlives_its_world_belongs_to_no_machine() {
+    type Kept = Arc<std::sync::Mutex<Vec<Box<dyn std::any::Any + Send>>>>;
+    let kept = Kept::default();
+    let links = LinkSpec::lossless(DelayLaw::Fixed(MS(10)));
+    let mut world = TurmoilWorld::build(Seed(1), links, Keep::Hash);
+    let (server, client) = (kept.clone(), kept.clone());
+    world.add_host(HostSpec::new("server"), move |host| {
+        let kept = server.clone();
+        async move {
+            let mut incoming = host.listen(PORT);
+            let stream = incoming.accept().await;
+            kept.lock().expect("nobody panics").extend([Box::new(incoming) as _, Box::new(stream) as _]);
+        }
+    });
+    world.add_host(HostSpec::new("client").essential(), move |host| {
+        let kept = client.clone();
+        async move {
+            let stream = host.connect(SERVER, PORT).await.expect("the server listens");
+            kept.lock().expect("nobody panics").push(Box::new(stream));
+            host.sleep(MS(50)).await;
+        }
+    });
+    assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
+    drop(world);
+    assert_eq!(std::mem::take(&mut *kept.lock().expect("nobody panics")).len(), 3);
+}
+
+/// An essential client that has nothing to do, and a machine that goes round in a circle in no time.
+struct Spins;
+
+impl Story for Spins {
+    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
+        world.add_host(HostSpec::new("client").essential(), |_: W::Host| async {});
+        world.add_host(HostSpec::new("other"), |host: W::Host| async move {
+            loop {
+                host.wall().await;
+            }
+        });
+    }
+}
+
+/// A client whose every millisecond is recorded, and nothing else.
+struct Waits;
+
+impl Story for Waits {
+    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
+        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
+            loop {
+                host.sleep(MS(1)).await;
+            }
+        });
+    }
+}
+
 /// A client that keeps its process and its disk busy for as long as it may.
 struct Fills;
 
@@ -363,14 +456,20 @@ impl Story for Fills {
 
 #[test]
 fn a_run_ends_where_its_budget_does() {
-    let outcome = |memory, time, events| {
+    fn outcome<S: Story>(memory: u64, time: Duration, events: u64) -> [String; 2] {
         let budget = Budget { memory, time, events };
-        [told::<World, Fills>(&[], None, budget), told::<TurmoilWorld, Fills>(&[], None, budget)]
+        [told::<World, S>(&[], None, budget), told::<TurmoilWorld, S>(&[], None, budget)]
             .map(|told| told.run.split(" at ").next().expect("a word").to_owned())
-    };
-    assert_eq!(outcome(1 << 20, MS(1_000_000), 10_000_000), ["MemoryBudget", "MemoryBudget"]);
-    assert_eq!(outcome(1 << 30, MS(200), 10_000_000), ["TimeBudget", "TimeBudget"]);
-    assert_eq!(outcome(1 << 30, MS(1_000_000), 500), ["EventBudget", "EventBudget"]);
+    }
+    let memory = ["MemoryBudget", "MemoryBudget"];
+    assert_eq!(outcome::<Fills>(1 << 20, MS(1_000_000), 10_000_000), memory);
+    assert_eq!(outcome::<Waits>(1 << 20, MS(1_000_000), 10_000_000), memory);
+    assert_eq!(outcome::<Fills>(1 << 30, MS(200), 10_000_000), ["TimeBudget", "TimeBudget"]);
+    assert_eq!(outcome::<Fills>(1 << 30, MS(1_000_000), 500), ["EventBudget", "EventBudget"]);
+    // Whoever goes round in a circle is stopped, and a run that was cut short is not complete.
+    let spun = Budget { events: 300, ..Budget::default() };
+    let runs = [told::<World, Spins>(&[], None, spun), told::<TurmoilWorld, Spins>(&[], None, spun)];
+    assert!(runs.iter().all(|told| told.run.starts_with("EventBudget at 0,")), "{runs:?}");
     // What comes at the last instant still counts.
     let budget = Budget { time: MS(560), ..Budget::default() };
     let runs = [told::<World, Sleeps>(&[], None, budget), told::<TurmoilWorld, Sleeps>(&[], None, budget)];

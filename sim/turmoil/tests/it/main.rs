@@ -144,6 +144,14 @@ fn what_is_cut_one_way_is_held_until_the_cut_is_healed() {
     both(1, &[other], &gone);
 }
 
+/// The one rule in which the two networks differ: the kernel's TCP waits for its timer.
+#[test]
+fn what_a_short_cut_stopped_under_way_is_sent_again() {
+    let cut = [(at(25), Fault::Cut { from: CLIENT, to: SERVER }, Some(2))];
+    assert_eq!(echoed::<World>(1, &cut), ["0 server: process 0", "240 client: x"]);
+    assert_eq!(echoed::<TurmoilWorld>(1, &cut), ["0 server: process 0", "50 client: x"]);
+}
+
 #[test]
 fn a_crashed_server_ends_its_connections_refuses_and_comes_back_on_its_port() {
     let crash = (asked(1), Fault::Crash { host: SERVER }, Some(200));

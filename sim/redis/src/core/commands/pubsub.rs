@@ -235,8 +235,8 @@ impl Context<'_> {
         }
     }
 
-    /// What a script that this client called has sent it: it comes before the script's reply. Replies that are switched
-    /// off are taken away later, and with them what stood among them.
+    /// The messages that a script of this client's has sent it: they come before the script's reply. Replies that are
+    /// switched off are taken away later, and with them what stood among them.
     pub(super) fn own_pushes(&mut self) -> Vec<u8> {
         let mut pushed = Vec::new();
         if self.is_own(self.session.id) && self.session.is_answered() {
