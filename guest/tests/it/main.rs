@@ -4,6 +4,7 @@
 // The lint looks at macros of the whole crate at once.
 #![expect(clippy::disallowed_macros, reason = "planted in `same`: a `select!` that makes two runs differ")]
 
+mod defects;
 mod nodes;
 mod notes;
 mod pauses;
