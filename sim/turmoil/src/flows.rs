@@ -325,7 +325,8 @@ impl State {
         self.net.flows_between(from, to, which).into_iter().for_each(|flow| self.forget(flow));
     }
 
-    /// This machine's power is gone, and with it all that it held. Its stack forgets the connections as it falls silent.
+    /// This machine's power is gone, and with it all that it held. Its stack forgets the connections as it falls
+    /// silent.
     pub(crate) fn lose_all_of(&mut self, host: HostId) {
         for flow in self.net.flows.iter_mut().filter(|flow| flow.from == host && flow.is_held) {
             flow.packets.clear();

@@ -1,5 +1,5 @@
-//! Runs that are the same on both engines in all that is recorded of them: with clients that begin apart and a fixed delay
-//! for every way, nothing is left for the networks to draw.
+//! Runs that are the same on both engines in all that is recorded of them: with clients that begin apart and a fixed
+//! delay for every way, nothing is left for the networks to draw.
 //!
 //! A table of `docs/engines.md` counts them, and `BLESS=1` writes it anew. The counts are exact, so that a change to
 //! either network that moves a single event of a single run is seen here.

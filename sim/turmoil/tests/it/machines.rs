@@ -1,100 +1,23 @@
-//! Stories of machines that both worlds must tell alike: disks, deaths, listeners, timers, randomness and budgets. Beside
-//! what its hosts write down, everything that a run says of itself is compared, and each event of its connections.
+//! Stories of machines that both worlds must tell alike: disks, deaths, listeners, timers and randomness.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use doublehold_sim::{
-    Budget, DelayLaw, Event, Fault, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, ObserverLike, Outcome,
-    PlannedFault, RatePpb, Seed, SimTime, Trigger, World, WorldLike,
+    Budget, DelayLaw, Fault, HostId, HostLike, HostSpec, IncomingLike, Keep, LinkSpec, Outcome, RatePpb,
+    Seed, World, WorldLike,
 };
 use doublehold_sim_turmoil::TurmoilWorld;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::{CLIENT, Lines, PORT, SERVER, at};
+use super::kit::{MS, Planned, Story, Write, alike, told};
+use super::{CLIENT, PORT, SERVER, at};
 
-/// Takes a line, and writes the true time in milliseconds before it.
-type Write = Arc<dyn Fn(&str) + Send + Sync>;
-type Planned<'a> = &'a [(Trigger, Fault, Option<u64>)];
-
-const MS: fn(u64) -> Duration = Duration::from_millis;
-
-/// Adds hosts that do something.
-trait Story {
-    fn tell<W: WorldLike>(world: &mut W, write: &Write);
-}
-
-/// All that is known of a run: what its hosts wrote, how it ended, and the events of its connections and disks.
-#[derive(Debug, PartialEq)]
-struct Told {
-    lines: Vec<String>,
-    run: String,
-    events: Vec<String>,
-}
-
-fn told<W: WorldLike, S: Story>(faults: Planned<'_>, reseeded: Option<Seed>, budget: Budget) -> Told {
-    let links = LinkSpec::lossless(DelayLaw::Fixed(MS(10)));
-    let mut world = W::build(Seed(1), links, Keep::Events);
-    let (lines, observer) = (Lines::default(), world.observer());
-    let written = lines.clone();
-    let write: Write = Arc::new(move |line| {
-        let at = observer.true_time().0 / 1_000_000;
-        written.lock().expect("nobody panics").push(format!("{at} {line}"));
-    });
-    S::tell(&mut world, &write);
-    for (trigger, fault, lasting_ms) in faults {
-        let (trigger, lasting) = (trigger.clone(), lasting_ms.map(MS));
-        world.plan(PlannedFault { trigger, faults: vec![fault.clone()], lasting });
-    }
-    if let Some(seed) = reseeded {
-        world.reseed_at(SimTime(50_000_000), seed);
-    }
-    let run = world.run(budget);
-    let events = world.take_trace().into_iter().filter(|record| is_compared(&record.event));
-    let events = events.map(|record| format!("{} {:?}", record.at.0, record.event)).collect();
-    let run = format!(
-        "{:?} at {}, {} messages, {:?}, late until {}",
-        run.outcome, run.ended.0, run.messages, run.faults, run.last_late.0
-    );
-    drop(world);
-    Told { lines: lines.lock().expect("nobody panics").clone(), run, events }
-}
-
-/// Tasks are run and clocks are read in another order; what happens between machines and on disks is the same.
-fn is_compared(event: &Event) -> bool {
-    use Event::{Accepted, Connecting, Delivered, Ended, Held, Sent, Synced};
-    matches!(
-        event,
-        Accepted { .. }
-            | Connecting { .. }
-            | Delivered { .. }
-            | Ended { .. }
-            | Held { .. }
-            | Sent { .. }
-            | Synced { .. }
-    )
-}
-
-#[track_caller]
-fn alike<S: Story>(faults: Planned<'_>, expected: &[&str]) -> Told {
-    within::<S>(faults, Budget::default(), expected)
-}
-
-#[track_caller]
-fn within<S: Story>(faults: Planned<'_>, budget: Budget, expected: &[&str]) -> Told {
-    let [kernels, turmoils] =
-        [told::<World, S>(faults, None, budget), told::<TurmoilWorld, S>(faults, None, budget)];
-    assert_eq!(kernels.lines, expected, "in the kernel's world");
-    assert_eq!(turmoils, kernels, "in turmoil's world, beside the kernel's");
-    kernels
-}
-
-fn pause(host: doublehold_sim::HostId) -> Fault {
+fn pause(host: HostId) -> Fault {
     Fault::Pause { host }
 }
 
-/// Two machines write two files each and have them made durable, which takes 10 ms; the second process of the first says
-/// what was left.
+/// Two machines write two files each and have them made durable, which takes 10 ms; the second process of the first
+/// says what was left.
 struct Disks;
 
 impl Story for Disks {
@@ -222,7 +145,7 @@ fn a_reset_from_outside_is_of_connections_that_are_open() {
 }
 
 /// Three tasks of a client that sleep for different times, and a clock that all of them read.
-struct Sleeps;
+pub(crate) struct Sleeps;
 
 impl Story for Sleeps {
     fn tell<W: WorldLike>(world: &mut W, write: &Write) {
@@ -304,25 +227,6 @@ fn who_is_down_for_good_is_not_waited_for() {
     assert!(told.run.starts_with("Completed at 20000000,"), "{}", told.run);
 }
 
-/// A host that ends the run.
-struct Halts;
-
-impl Story for Halts {
-    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
-            host.sleep(MS(30)).await;
-            host.halt();
-            host.sleep(MS(30)).await;
-        });
-    }
-}
-
-#[test]
-fn a_host_can_end_the_run() {
-    let told = alike::<Halts>(&[], &[]);
-    assert!(told.run.starts_with("Halted at 30000000,"), "{}", told.run);
-}
-
 /// A listener that is closed after its first connection.
 struct Closes;
 
@@ -350,44 +254,10 @@ impl Story for Closes {
     }
 }
 
-/// A client that sends a byte and has ended before it arrives.
-struct Leaves;
-
-impl Story for Leaves {
-    fn tell<W: WorldLike>(world: &mut W, write: &Write) {
-        let write = write.clone();
-        world.add_host(HostSpec::new("server"), move |host: W::Host| {
-            let write = write.clone();
-            async move {
-                let mut stream = host.listen(PORT).accept().await;
-                write(&format!("{:?}", stream.read_u8().await.map(char::from)));
-            }
-        });
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
-            let mut stream = host.connect(SERVER, PORT).await.expect("the server listens");
-            stream.write_u8(b'x').await.expect("it is open");
-            let sleeper = host.clone();
-            host.spawn(async move {
-                sleeper.sleep(MS(10_000)).await;
-                drop(stream);
-            });
-        });
-    }
-}
-
-#[test]
-fn a_run_lasts_until_what_was_sent_has_arrived_or_never_will() {
-    let told = alike::<Leaves>(&[], &["30 Ok('x')"]);
-    assert!(told.run.starts_with("Completed at 30000000,"), "{}", told.run);
-    let cut = (at(25), Fault::Cut { from: CLIENT, to: SERVER }, None);
-    let told = alike::<Leaves>(&[cut], &[]);
-    assert!(told.run.starts_with("Completed at 30000000,"), "{}", told.run);
-}
-
 /// A stream and a listener that outlive their world.
 #[test]
 fn what_outlives_its_world_belongs_to_no_machine() {
-    type Kept = Arc<std::sync::Mutex<Vec<Box<dyn std::any::Any + Send>>>>;
+    type Kept = Arc<Mutex<Vec<Box<dyn std::any::Any + Send>>>>;
     let kept = Kept::default();
     let links = LinkSpec::lossless(DelayLaw::Fixed(MS(10)));
     let mut world = TurmoilWorld::build(Seed(1), links, Keep::Hash);
@@ -411,70 +281,6 @@ fn what_outlives_its_world_belongs_to_no_machine() {
     assert_eq!(world.run(Budget::default()).outcome, Outcome::Completed);
     drop(world);
     assert_eq!(std::mem::take(&mut *kept.lock().expect("nobody panics")).len(), 3);
-}
-
-/// An essential client that has nothing to do, and a machine that goes round in a circle in no time.
-struct Spins;
-
-impl Story for Spins {
-    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |_: W::Host| async {});
-        world.add_host(HostSpec::new("other"), |host: W::Host| async move {
-            loop {
-                host.wall().await;
-            }
-        });
-    }
-}
-
-/// A client whose every millisecond is recorded, and nothing else.
-struct Waits;
-
-impl Story for Waits {
-    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
-            loop {
-                host.sleep(MS(1)).await;
-            }
-        });
-    }
-}
-
-/// A client that keeps its process and its disk busy for as long as it may.
-struct Fills;
-
-impl Story for Fills {
-    fn tell<W: WorldLike>(world: &mut W, _: &Write) {
-        world.add_host(HostSpec::new("client").essential(), |host: W::Host| async move {
-            loop {
-                host.append("log", &[0; 100]);
-                host.sleep(MS(1)).await;
-            }
-        });
-    }
-}
-
-#[test]
-fn a_run_ends_where_its_budget_does() {
-    fn outcome<S: Story>(memory: u64, time: Duration, events: u64) -> [String; 2] {
-        let budget = Budget { memory, time, events };
-        [told::<World, S>(&[], None, budget), told::<TurmoilWorld, S>(&[], None, budget)]
-            .map(|told| told.run.split(" at ").next().expect("a word").to_owned())
-    }
-    let memory = ["MemoryBudget", "MemoryBudget"];
-    assert_eq!(outcome::<Fills>(1 << 20, MS(1_000_000), 10_000_000), memory);
-    assert_eq!(outcome::<Waits>(1 << 20, MS(1_000_000), 10_000_000), memory);
-    assert_eq!(outcome::<Fills>(1 << 30, MS(200), 10_000_000), ["TimeBudget", "TimeBudget"]);
-    assert_eq!(outcome::<Fills>(1 << 30, MS(1_000_000), 500), ["EventBudget", "EventBudget"]);
-    // Whoever goes round in a circle is stopped, and a run that was cut short is not complete.
-    let spun = Budget { events: 300, ..Budget::default() };
-    let runs = [told::<World, Spins>(&[], None, spun), told::<TurmoilWorld, Spins>(&[], None, spun)];
-    assert!(runs.iter().all(|told| told.run.starts_with("EventBudget at 0,")), "{runs:?}");
-    // What comes at the last instant still counts.
-    let budget = Budget { time: MS(560), ..Budget::default() };
-    let runs = [told::<World, Sleeps>(&[], None, budget), told::<TurmoilWorld, Sleeps>(&[], None, budget)];
-    assert_eq!(runs[0], runs[1]);
-    assert!(runs[0].run.starts_with(&format!("{:?} at 560000000,", Outcome::Completed)), "{}", runs[0].run);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Stories that both worlds must tell alike, as the lines that a client and a server write down: the same code in the
 //! kernel's world and in turmoil's.
 
+mod budgets;
 mod defects;
 mod forgotten;
+mod kit;
 mod machines;
 
 use std::sync::{Arc, Mutex};
