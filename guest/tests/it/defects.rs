@@ -1,4 +1,5 @@
-//! A defect of turmoil 0.7.2 that tests with partitions should know, in plain turmoil. A version that mends it fails here:
+//! A defect of turmoil 0.7.2 that tests with partitions should know, in plain turmoil. A version that mends it fails
+//! here:
 //! `docs/engines.md` then has a line too many.
 
 use std::cell::Cell;
