@@ -21,7 +21,8 @@ use crate::queue::Due;
 use crate::state::{Chore, HostState, Shared, State, host_stream};
 
 /// Why a world on turmoil's network loses nothing.
-const NO_LOSS: &str = "what is lost is sent again after a time, and turmoil's TCP sends again after a count";
+const NO_LOSS: &str = "turmoil's TCP repeats a lost packet after a count and not after a time, so it would come back at \
+                       the wrong moment";
 
 type Boot = Rc<dyn Fn(TurmoilHost) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
 

@@ -69,12 +69,12 @@ fn everything_that_turmoil_cannot_express_is_refused_at_once() {
         str![[r#"
 $ doublehold run clock-jump --engine turmoil --set 'network.loss=1/100'
 error: the engine `turmoil` cannot run this scenario:
-  `--set network.loss=1/100`, `network.loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+  `--set network.loss=1/100`, `network.loss`: turmoil's TCP repeats a lost packet after a count and not after a time, so it would come back at the wrong moment
 hint: leave these out, or run it on the engine `sim`; `doublehold engines` lists what each can do
 
 $ doublehold check redlock --engine turmoil --runs 5
 error: the engine `turmoil` cannot run this scenario:
-  `weather.faults.11`, random `loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+  `weather.faults.11`, random `loss`: turmoil's TCP repeats a lost packet after a count and not after a time, so it would come back at the wrong moment
 hint: leave these out (a weather leaves out kinds with `without = ["loss"]`), or run it on the engine `sim`; `doublehold engines` lists what each can do
 
 "#]],
@@ -158,7 +158,7 @@ hint: sweep into another folder with `--out DIR`, or remove this one
 
 $ doublehold sweep which-lock --engine turmoil
 error: the engine `turmoil` cannot run this scenario:
-  `weather.faults.11`, random `loss`: what is lost is sent again after a time, and turmoil's TCP sends again after a count
+  `weather.faults.11`, random `loss`: turmoil's TCP repeats a lost packet after a count and not after a time, so it would come back at the wrong moment
 hint: leave these out (a weather leaves out kinds with `without = ["loss"]`), or run it on the engine `sim`; `doublehold engines` lists what each can do
 
 "#]],
