@@ -8,7 +8,7 @@ use std::time::Duration;
 use turmoil::Sim;
 
 use crate::NodeConfig;
-use crate::hosts::{Hosts, micros};
+use crate::hosts::{Hosts, Stands, micros};
 use crate::node;
 use crate::process::{self, Guest, Process};
 
@@ -36,6 +36,7 @@ impl Guests {
         port: u16,
         config: NodeConfig,
     ) -> impl Fn() -> Pin<Box<dyn Future<Output = turmoil::Result>>> + 'static {
+        self.hosts.with(name, |host| host.stands = Some(Stands::Node));
         node::software(self.hosts.clone(), name, port, config)
     }
 
@@ -53,6 +54,7 @@ impl Guests {
     where
         F: Future<Output = turmoil::Result> + 'static,
     {
+        self.hosts.with(name, |host| host.stands = Some(Stands::Process));
         let (process, agent) = process::start(self.hosts.clone(), name, main);
         self.processes.borrow_mut().push(process);
         agent
@@ -86,7 +88,8 @@ impl Guests {
     /// As [`Sim::run`]: when a client or a host fails, or the simulation's time is up.
     ///
     /// # Panics
-    /// If the main task of a process panics.
+    /// If the main task of a process panics, or something is to strike a name that it cannot: a fault that strikes
+    /// nothing would be a test that passes for ever.
     pub fn run(&self, sim: &mut Sim<'_>) -> turmoil::Result {
         while !self.step(sim)? {}
         Ok(())
@@ -99,8 +102,12 @@ impl Guests {
     /// As [`run`](Guests::run).
     ///
     /// # Panics
-    /// If the main task of a process panics.
+    /// If the main task of a process panics, or something is to strike a name that it cannot: a fault that strikes
+    /// nothing would be a test that passes for ever.
     pub fn step(&self, sim: &mut Sim<'_>) -> turmoil::Result<bool> {
+        if let Some(why) = self.hosts.struck_in_vain() {
+            panic!("{why}");
+        }
         let from = sim.elapsed();
         let have_ended = sim.step()?;
         for process in self.processes.borrow_mut().iter_mut() {

@@ -31,6 +31,15 @@ pub(crate) struct HostState {
     /// Steps of the wall clock, in microseconds, in the order in which they were asked for.
     steps: Vec<(Duration, i64)>,
     pauses: Vec<Range<Duration>>,
+    /// What stands on it; `None` for a name that was only struck.
+    pub(crate) stands: Option<Stands>,
+}
+
+/// The two sorts of guests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stands {
+    Node,
+    Process,
 }
 
 impl Hosts {
@@ -48,6 +57,18 @@ impl Hosts {
         act(by_name.get_mut(name).expect("it was put there"))
     }
 
+    /// The first name that is struck by what cannot strike it, and why.
+    pub(crate) fn struck_in_vain(&self) -> Option<String> {
+        let why = |(name, host): (&String, &HostState)| match host.stands {
+            None => Some(format!("`{name}` is no node or process of these guests: nothing would strike it")),
+            Some(Stands::Node) if !host.pauses.is_empty() => Some(format!(
+                "`{name}` is a node, and only a process can be paused: `Sim::hold` holds a node's links"
+            )),
+            Some(_) => None,
+        };
+        self.lock().by_name.iter().find_map(why)
+    }
+
     fn lock(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,6 +81,7 @@ impl HostState {
             random: Stream::new(seed, name),
             steps: Vec::new(),
             pauses: Vec::new(),
+            stands: None,
         }
     }
 

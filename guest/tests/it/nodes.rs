@@ -144,3 +144,21 @@ fn a_panic_of_a_process_is_the_tests() {
     sim.client("a", guests.process("a", |_| async { panic!("the code under test is wrong") }));
     let _ = guests.run(&mut sim);
 }
+
+#[test]
+#[should_panic(expected = "`b` is no node or process of these guests")]
+fn a_fault_of_nobody_is_refused() {
+    let guests = Guests::new(7);
+    let mut sim = with_redis(&guests, NodeConfig::default());
+    guests.set_ahead("b", S(1), S(1));
+    let _ = guests.run(&mut sim);
+}
+
+#[test]
+#[should_panic(expected = "`redis` is a node, and only a process can be paused")]
+fn a_pause_of_a_node_is_refused() {
+    let guests = Guests::new(7);
+    let mut sim = with_redis(&guests, NodeConfig::default());
+    guests.pause("redis", S(1), S(1));
+    let _ = guests.run(&mut sim);
+}
