@@ -30,7 +30,7 @@ pub(crate) const WEATHERS: [&str; 5] = ["cloud", "hostile", "pauses-only", "cloc
 const EXPLAINED: [(&str, &str); 1] = [(
     "suspend-in-flight/node-timeouts",
     "what reached a suspended machine is sent again by the kernel's TCP when its timer runs out, which has doubled \
-     several times by then, and by turmoil's at the machine's first instant awake: the votes come in time there",
+     several times by then, and on turmoil by our adapter at the machine's first instant awake: the votes come in time there",
 )];
 
 /// The verdicts of one scenario on both.
