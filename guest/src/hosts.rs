@@ -1,4 +1,4 @@
-//! What turmoil's hosts lack: a wall clock of their own, pauses, a disk, and randomness for what they run.
+//! The parts of a host that turmoil lacks: a wall clock of its own, pauses, a disk, and randomness for what they run.
 //!
 //! Times are true, from the beginning of the simulation. What is to strike is written down with its time; a clock or a
 //! process asks when it gets there. So nothing here has to be told that time passes.
@@ -31,7 +31,7 @@ pub(crate) struct HostState {
     /// Steps of the wall clock, in microseconds, in the order in which they were asked for.
     steps: Vec<(Duration, i64)>,
     pauses: Vec<Range<Duration>>,
-    /// What stands on it; `None` for a name that was only struck.
+    /// The guest that stands on it; `None` for a name that was only struck.
     pub(crate) stands: Option<Stands>,
 }
 

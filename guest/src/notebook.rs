@@ -1,4 +1,5 @@
-//! What clients believed: a recording client's side of a [`History`], for [`judge`](doublehold_history::judge).
+//! An account of what clients believed: a recording client's side of a [`History`], for
+//! [`judge`](doublehold_history::judge).
 //!
 //! A process says when it asks for a lock, holds it and gives it back; the notebook adds the true time, which no
 //! process knows, and when each deadline passed. Reads and writes of what a lock protects are recorded as they are

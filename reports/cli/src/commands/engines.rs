@@ -32,7 +32,7 @@ struct Ability {
     sort: &'static str,
     word: &'static str,
     can: bool,
-    /// Why not.
+    /// The reason why it cannot.
     why: Option<&'static str>,
 }
 

@@ -77,12 +77,12 @@ pub(in crate::run) fn way_out(limits: &[Limit]) -> String {
     )
 }
 
-/// Why these worlds have no such link, if they have none.
+/// The reason why these worlds have no such link, if they have none.
 pub(in crate::run) fn link_limit<W: WorldLike>(quality: &LinkSetup) -> Option<&'static str> {
     W::cannot_link(&link(quality))
 }
 
-/// Why these worlds cannot do this to hosts of a cast, whichever it strikes, if they cannot.
+/// The reason why these worlds cannot do this to hosts of a cast, whichever it strikes, if they cannot.
 pub(in crate::run) fn effect_limit<W: WorldLike>(effect: &Effect, cast: &Cast) -> Option<&'static str> {
     let fault = Fault::new(sample(effect, cast)).at(When::At(Duration::ZERO));
     let planned = fault.planned(cast).expect("it names hosts of the cast");
