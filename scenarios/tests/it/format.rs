@@ -331,7 +331,7 @@ fn a_file_of_the_users_own_runs_like_one_of_the_catalogue() {
     let folder = std::env::temp_dir().join(format!("doublehold-format-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("mine.toml");
-    std::fs::write(&path, include_str!("../../catalog/lease-pause.toml")).unwrap();
+    std::fs::write(&path, include_str!("../../catalog/redlock/lease-pause.toml")).unwrap();
     let path = path.to_str().unwrap();
     let mine = load(path, &[]).unwrap();
     let variant = load(&format!("{path}/redlock"), &[]).unwrap();

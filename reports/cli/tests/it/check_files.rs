@@ -169,7 +169,7 @@ fn a_counterexample_is_run_from_its_own_seed_if_nobody_names_another() {
 #[test]
 fn ascii_is_ascii_to_the_last_line() {
     let folder = Folder::new();
-    let quiet = include_str!("../../../../scenarios/catalog/quiet.toml");
+    let quiet = include_str!("../../../../scenarios/catalog/one-node/quiet.toml");
     folder.write("größe.toml", quiet);
     let search = ["check", "größe.toml", "--weather", "calm", "--runs", "32", "--predicate", "P1"];
     let said = |more: &[&str]| folder.doublehold(&search).args(more).answer().stdout;

@@ -347,7 +347,7 @@ fn nodes_are_served_on_real_ports_until_they_are_shut_down() {
 fn a_run_of_which_nothing_is_expected_is_not_as_expected() {
     let folder = Folder::new();
     let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/catalog/quiet.toml"))
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/catalog/one-node/quiet.toml"))
             .expect("the catalogue is there");
     let (before, rest) = text.split_once("[expect]").expect("it expects something");
     let (_, after) = rest.split_once("[lock]").expect("the lock follows");

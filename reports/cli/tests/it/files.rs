@@ -7,7 +7,7 @@ use snapbox::str;
 
 use crate::kit::{Answer, Ask, Folder, assert_text, command, doublehold, shell};
 
-const SCENARIO: &str = include_str!("../../../../scenarios/catalog/quiet.toml");
+const SCENARIO: &str = include_str!("../../../../scenarios/catalog/one-node/quiet.toml");
 
 #[test]
 fn a_result_is_never_written_over_the_scenario_however_that_is_named() {

@@ -64,7 +64,7 @@ hint: end the file's name with `.svg`, `.png` or `.html`
 #[test]
 fn a_figure_is_not_written_over_a_scenario_a_plan_or_another_result() {
     let folder = Folder::new();
-    folder.write("mine.svg", include_str!("../../../../scenarios/catalog/quiet.toml"));
+    folder.write("mine.svg", include_str!("../../../../scenarios/catalog/one-node/quiet.toml"));
     folder.doublehold(&["run", "quiet", "--plan", "plan.svg"]).ends(0);
     let before = ["mine.svg", "plan.svg"].map(|name| folder.read(name));
     let refused: [&[&str]; 3] = [
