@@ -263,6 +263,8 @@ fn fault<'a>(fault: &'a FaultReport, scenario: &'a Scenario) -> Fault<'a> {
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,
+    /// Absent for a file of one's own.
+    topic: Option<&'a str>,
     claim: &'a str,
     source: &'a str,
     story: &'a str,
@@ -277,6 +279,7 @@ struct Listed<'a> {
 pub fn list(entries: &[Entry]) -> serde_json::Result<String> {
     let listed = entries.iter().map(|entry| Listed {
         name: &entry.name,
+        topic: (!entry.topic.is_empty()).then_some(entry.topic),
         claim: &entry.claim,
         source: &entry.source,
         story: &entry.story,

@@ -1,10 +1,9 @@
 //! The catalogue: scenario files that come with the program, and the way from a name or a path to a scenario.
 //!
-//! A name is the catalogue's first; what ends in `.toml` or has a separator in it may be a file. A variant is named
+//! Its files lie in folders, one a topic, which are no part of a name. A name is the catalogue's first; what ends in `.toml` or has a separator in it may be a file. A variant is named
 //! after its scenario: `lease-pause/redlock`, or `my.toml/redlock` for a file.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -22,14 +21,24 @@ pub const FILE_MAX_BYTES: u64 = 1 << 20;
 /// A plan writes out every default of a scenario, which may be larger than the file that it was read from.
 const PLAN_MAX_BYTES: u64 = 4 << 20;
 
-/// Stems and texts of the files in `catalog/`, in the order of their names; `build.rs` lists them.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+/// The files in `catalog/`, in the order of their names; `build.rs` lists them.
+const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+
+/// A file of the catalogue.
+struct File {
+    /// The folder that it is in.
+    topic: &'static str,
+    stem: &'static str,
+    text: &'static str,
+}
 
 /// One line of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name to run it by: `lease-pause`, `lease-pause/redlock`.
     pub name: String,
+    /// What it is about: one of [`TOPICS`](crate::topics::TOPICS), or empty for a file of one's own.
+    pub topic: &'static str,
     /// The claim it tests.
     pub claim: String,
     /// Who makes the claim, and where.
@@ -81,7 +90,8 @@ pub fn variants(name_or_path: &str) -> Result<Vec<String>, ScenarioError> {
 
 fn entry(scenario: Scenario) -> Entry {
     let Scenario { name, claim, source, story, expect, .. } = scenario;
-    Entry { name, claim, source, story, expect }
+    let topic = named(name.split('/').next().unwrap_or(&name)).map_or("", |file| file.topic);
+    Entry { name, topic, claim, source, story, expect }
 }
 
 /// Loads a scenario by its name or its file's path, with changes such as `("lock.ttl", "5s")` applied.
@@ -128,12 +138,16 @@ pub fn load_from(folder: &Path, name_or_path: &str) -> Result<Scenario, Scenario
 /// The names of all scenarios and variants.
 fn names() -> Result<Vec<String>, ScenarioError> {
     let mut names = Vec::new();
-    for (stem, text) in FILES {
+    for File { stem, text, .. } in FILES {
         names.push((*stem).to_owned());
         let variants = of_catalogue(stem, text, None).variants()?;
         names.extend(variants.iter().map(|variant| format!("{stem}/{variant}")));
     }
     Ok(names)
+}
+
+fn named(stem: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.stem == stem)
 }
 
 fn of_catalogue(stem: &str, text: &str, variant: Option<&str>) -> Source {
@@ -147,7 +161,7 @@ fn source(name: &str, folder: &Path) -> Result<Source, ScenarioError> {
         Some((stem, variant)) => (stem, Some(variant)),
         None => (name, None),
     };
-    if let Some((_, text)) = FILES.iter().find(|(known, _)| *known == stem) {
+    if let Some(File { text, .. }) = named(stem) {
         let source = of_catalogue(stem, text, variant);
         return match variant {
             Some(variant) if !source.variants()?.iter().any(|known| known == variant) => Err(unknown(name)),
@@ -156,8 +170,7 @@ fn source(name: &str, folder: &Path) -> Result<Source, ScenarioError> {
     }
     let looks_like_a_file = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
     // `clock-jump.toml` is no file here, but a name of the catalogue with too much at its end.
-    let is_named =
-        name.strip_suffix(".toml").is_some_and(|stem| FILES.iter().any(|(known, _)| *known == stem));
+    let is_named = name.strip_suffix(".toml").is_some_and(|stem| named(stem).is_some());
     let path = folder.join(name);
     if looks_like_a_file && (!is_named || path.exists()) {
         of_file(&path.to_string_lossy())
@@ -215,7 +228,7 @@ pub fn file_beside(name: &str) -> Option<String> {
 /// A hint at the variant that was meant, if the scenario before the `/` is one of the catalogue.
 fn variant_meant(name: &str) -> Option<String> {
     let (stem, typed) = name.split_once('/')?;
-    let (_, text) = FILES.iter().find(|(known, _)| *known == stem)?;
+    let File { text, .. } = named(stem)?;
     let variants = of_catalogue(stem, text, None).variants().ok()?;
     let variants: Vec<&str> = variants.iter().map(String::as_str).collect();
     let whole = |variants: &[&str]| -> Vec<String> {
@@ -236,8 +249,7 @@ fn borrowed(names: &[String]) -> Vec<&str> {
 /// The file that a name is read from; `None` for the catalogue, which is part of the program.
 pub fn file_of(name_or_path: &str) -> Option<String> {
     let stem = name_or_path.split('/').next().unwrap_or(name_or_path);
-    let known = FILES.iter().any(|(known, _)| *known == stem);
-    (!known).then(|| file_and_variant(name_or_path).0)
+    named(stem).is_none().then(|| file_and_variant(name_or_path).0)
 }
 
 /// `my.toml/redlock` is the variant of a file, unless it is a file itself.
@@ -269,7 +281,7 @@ fn which_file(what: FileKind) -> &'static str {
 /// What to begin with instead of a file that is empty.
 fn example(what: FileKind) -> &'static str {
     match what {
-        FileKind::Scenario => "start from one in the catalogue, scenarios/catalog/*.toml",
+        FileKind::Scenario => "start from one in the catalogue, scenarios/catalog/",
         FileKind::Weather => {
             "start from one that comes with the program: `doublehold weather cloud` prints it"
         }
@@ -310,7 +322,7 @@ pub fn read_text(path: &str, what: FileKind) -> Result<String, ScenarioError> {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
+    let file = std::fs::File::open(path).map_err(unreadable)?;
     file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
         return Err(too_large());

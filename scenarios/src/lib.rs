@@ -17,6 +17,7 @@
 //! - [`weather`]: random faults, drawn from a run's seed.
 //! - [`report`]: what a run came to; [`detail`]: what a picture shows besides. [`plan`]: a run that can be sent to
 //!   somebody else.
+//! - [`topics`]: what the debate is about, part by part.
 //! - [`pool`]: threads that run worlds, and those that do not come back.
 //!
 //! What searches is the crate `doublehold-search`, what sweeps `doublehold-sweeps`.
@@ -43,6 +44,7 @@ pub mod plan;
 pub mod pool;
 pub mod report;
 mod run;
+pub mod topics;
 pub mod weather;
 
 pub use doublehold_sim::Seed;

@@ -25,8 +25,8 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  doublehold list                                      every scenario, and the claim it tests
-  doublehold list clock-jump                           one of them, with its variants
+  doublehold list                                      the topics of the catalogue; list TOPIC: its scenarios
+  doublehold list clock-jump                           a scenario, with its variants
   doublehold run clock-jump                            a clock jumps, and two clients hold one lock
   doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false

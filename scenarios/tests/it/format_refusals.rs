@@ -813,7 +813,7 @@ fn files_that_are_no_scenarios_are_refused() {
     };
     assert_eq!(
         refusal_of("empty.toml", b" \n\n"),
-        "it is empty\nhint: start from one in the catalogue, scenarios/catalog/*.toml"
+        "it is empty\nhint: start from one in the catalogue, scenarios/catalog/"
     );
     assert_eq!(
         refusal_of("latin.toml", b"claim = 1\nstory = \"\xe9\"\n"),

@@ -1,4 +1,5 @@
-//! `doublehold list`: the catalogue, each scenario with its claim and what it shows, its variants indented.
+//! `doublehold list`: the topics of the catalogue; of one topic, each scenario with its claim and what it shows, its
+//! variants indented.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +8,11 @@ use doublehold::json;
 use doublehold::layout::{columns, to_ascii, wrap};
 use doublehold::style::{Paint, Style};
 use doublehold_history::Predicate;
+use doublehold_scenarios::ScenarioError;
 use doublehold_scenarios::catalog::{self, Entry};
 use doublehold_scenarios::scenario::Expected;
-use doublehold_words::clean;
+use doublehold_scenarios::topics::{self, TOPICS, Topic};
+use doublehold_words::{clean, several, suggest};
 
 use super::meant::{self, Kind};
 use crate::error::CliError;
@@ -20,28 +23,75 @@ use crate::show::{Format, Show};
 /// As typed.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A scenario of the catalogue, or a scenario's file: only that, with all it says of itself
-    #[arg(value_name = "NAME|FILE")]
-    scenario: Option<String>,
+    /// A topic: its scenarios; or a scenario of the catalogue, or a scenario's file: only that, with all it says of
+    /// itself
+    #[arg(value_name = "TOPIC|NAME|FILE")]
+    which: Option<String>,
+    /// The whole catalogue, topic by topic
+    #[arg(long, conflicts_with = "which")]
+    all: bool,
     #[command(flatten)]
     show: Show,
 }
 
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
-    let entries = match &arguments.scenario {
-        None => catalog::entries()?,
-        Some(name) => catalog::entries_of(name)
-            .map_err(|error| meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()))?,
-    };
     let style = arguments.show.style();
-    output::print(&match (arguments.show.format, &arguments.scenario) {
+    let topic = arguments.which.as_deref().and_then(topics::named);
+    let entries = match (&arguments.which, topic) {
+        (Some(name), None) => named(name)?,
+        (_, topic) => of_topic(catalog::entries()?, topic),
+    };
+    output::print(&match (arguments.show.format, &arguments.which) {
         (Format::Json, _) => json::list(&entries)?,
-        (Format::Text, None) => {
+        (Format::Text, Some(_)) if topic.is_none() => finish(whole(&entries, &style) + LETTERS, &style),
+        (Format::Text, None) if !arguments.all => finish(contents(&entries, &style), &style),
+        (Format::Text, _) => {
             finish(table(&entries, &style) + LETTERS + "run one: doublehold run NAME\n", &style)
         }
-        (Format::Text, Some(_)) => finish(whole(&entries, &style) + LETTERS, &style),
     })?;
     Ok(Exit::AsExpected)
+}
+
+/// A scenario and its variants, or what was meant by a name that nothing has.
+fn named(name: &str) -> Result<Vec<Entry>, CliError> {
+    catalog::entries_of(name).map_err(|error| {
+        let names = TOPICS.map(|topic| topic.name);
+        match (error, suggest::closest(name, &names)) {
+            (ScenarioError::Unknown { name, .. }, Some(topic)) => {
+                let hint = format!("did you mean the topic `{topic}`? `doublehold list` has all of them");
+                ScenarioError::Unknown { name, hint }.into()
+            }
+            (error, _) => meant::other_kind(name, Kind::Scenario).unwrap_or(error.into()),
+        }
+    })
+}
+
+/// The scenarios of one topic, or of all, one topic after the other.
+fn of_topic(entries: Vec<Entry>, topic: Option<&Topic>) -> Vec<Entry> {
+    let place = |entry: &Entry| TOPICS.iter().position(|topic| topic.name == entry.topic);
+    let wanted = |entry: &Entry| topic.is_none_or(|topic| topic.name == entry.topic);
+    let mut entries: Vec<Entry> = entries.into_iter().filter(wanted).collect();
+    entries.sort_by_key(place);
+    entries
+}
+
+/// Each topic: how much there is of it, what it is about, and where to begin.
+fn contents(entries: &[Entry], style: &Style) -> String {
+    let mut text = String::new();
+    for topic in &TOPICS {
+        let of_it = || entries.iter().filter(|entry| entry.topic == topic.name);
+        let variants = of_it().filter(|entry| entry.name.contains('/')).count();
+        let counts = format!(
+            "{} with {}",
+            several((of_it().count() - variants) as u64, "scenario"),
+            several(variants as u64, "variant"),
+        );
+        text += &format!("{}: {counts}\n", style.paint(topic.name, Paint::Strong));
+        text += &indented_text(topic.line, style);
+        text += &format!("      start: doublehold run {}\n\n", topic.start);
+    }
+    text + "the scenarios of one: doublehold list TOPIC; all: doublehold list --all\n\
+            what the debate claims, and what came of it: doublehold debate\n"
 }
 
 const LETTERS: &str = "\nP1 claim overlap   P2 valid overlap   P3 stale effect   P4 data anomaly   WR wrong release   LV liveness\n";

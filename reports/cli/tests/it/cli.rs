@@ -346,9 +346,11 @@ fn nodes_are_served_on_real_ports_until_they_are_shut_down() {
 #[test]
 fn a_run_of_which_nothing_is_expected_is_not_as_expected() {
     let folder = Folder::new();
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/catalog/one-node/quiet.toml"))
-            .expect("the catalogue is there");
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/catalog/one-node/quiet.toml"
+    ))
+    .expect("the catalogue is there");
     let (before, rest) = text.split_once("[expect]").expect("it expects something");
     let (_, after) = rest.split_once("[lock]").expect("the lock follows");
     folder.write("mine.toml", format!("{before}[lock]{after}"));

@@ -107,7 +107,7 @@ hint: name a file that ends in `.toml`
 
 $ doublehold run empty.toml
 error: cannot read scenario `empty.toml`: it is empty
-hint: start from one in the catalogue, scenarios/catalog/*.toml
+hint: start from one in the catalogue, scenarios/catalog/
 
 $ doublehold run latin1.toml
 error: cannot read scenario `latin1.toml`: line 1: it is not UTF-8 text
