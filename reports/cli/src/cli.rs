@@ -27,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   doublehold list                                      the topics of the catalogue; list TOPIC: its scenarios
   doublehold list clock-jump                           a scenario, with its variants
+  doublehold debate --only L,T                         claims about Redlock and time, each run
   doublehold run clock-jump                            a clock jumps, and two clients hold one lock
   doublehold run clock-jump --all-variants             a line for each variant
   doublehold run gc-in-flight --set lock.elapsed_check=false
@@ -52,6 +53,8 @@ Exit status:
 enum Command {
     /// List the scenarios of the catalogue, or one scenario and its variants
     List(commands::list::Arguments),
+    /// Run every claim of the debate, and say who was right on what
+    Debate(commands::debate::Arguments),
     /// List the locks, or show one: its switches, what is known of it, and a scenario to copy
     Locks(commands::locks::Arguments),
     /// Run a scenario and show who held the lock when
@@ -135,6 +138,7 @@ fn no_command(refusal: &clap::Error) -> Option<CliError> {
 fn execute(command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List(arguments) => commands::list::execute(&arguments),
+        Command::Debate(arguments) => commands::debate::execute(&arguments),
         Command::Locks(arguments) => commands::locks::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Check(arguments) => commands::check::execute(&arguments),

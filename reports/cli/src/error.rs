@@ -40,6 +40,15 @@ pub(crate) enum CliError {
     /// What a search found cannot be made smaller.
     #[error(transparent)]
     Shrink(#[from] doublehold_search::shrink::ShrinkError),
+    /// No claim of the debate is named so.
+    #[error(transparent)]
+    Claim(#[from] doublehold_debate::UnknownClaim),
+    /// A file of claims that comes with the program is wrong.
+    #[error("{0}\nhint: this is a bug of ours: the file is part of the program")]
+    Claims(#[from] doublehold_debate::BadClaims),
+    /// A case of a claim cannot be run.
+    #[error("{0}\nhint: this is a bug of ours: the claim and its scenario are part of the program")]
+    Case(#[from] doublehold_debate::BadCase),
     /// An argument that no parser could refuse by itself.
     #[error("{problem}\nhint: {hint}")]
     Usage {

@@ -36,6 +36,20 @@ pub(crate) struct Show {
     /// How to write the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    look: Look,
+}
+
+impl Show {
+    /// What the place that standard output goes to can show.
+    pub(crate) fn style(self) -> Style {
+        self.look.style()
+    }
+}
+
+/// Options of a command that has formats of its own.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Look {
     /// Draw with ASCII characters only (the default where the locale is not UTF-8)
     #[arg(long)]
     ascii: bool,
@@ -44,7 +58,7 @@ pub(crate) struct Show {
     color: Color,
 }
 
-impl Show {
+impl Look {
     /// What the place that standard output goes to can show.
     pub(crate) fn style(self) -> Style {
         let terminal = std::io::stdout().is_terminal();

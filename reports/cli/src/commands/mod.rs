@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod debate;
 pub(crate) mod engines;
 pub(crate) mod explore;
 pub(crate) mod judge;

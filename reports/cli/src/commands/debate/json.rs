@@ -1,0 +1,64 @@
+//! The table for programs: a row for each claim.
+
+use std::collections::BTreeSet;
+
+use doublehold_debate::{Case, Row};
+use serde::Serialize;
+
+use super::sentences::{measured, predicted};
+
+/// A claim and what came of it.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    claim: &'a str,
+    topic: &'a str,
+    /// Who says it, and where.
+    who: String,
+    text: &'a str,
+    /// All predicates that something was predicted of.
+    predicate: Vec<&'static str>,
+    /// The scenario of each case.
+    scenario: Vec<&'a str>,
+    /// The prediction of each case.
+    expected: Vec<String>,
+    /// What came of each case.
+    measured: Vec<String>,
+    /// `null` where the claim cannot be run yet; `note` says then what that would take.
+    as_expected: Option<bool>,
+    note: Option<String>,
+}
+
+/// A line for each claim.
+pub(super) fn array<'a>(rows: &'a [Row<'_>]) -> Vec<Line<'a>> {
+    rows.iter().map(line).collect()
+}
+
+fn line<'a>(row: &'a Row<'_>) -> Line<'a> {
+    let claim = row.claim;
+    let cases = || row.outcomes.iter().map(|outcome| outcome.case);
+    let note = match &claim.cases {
+        Err(not_yet) => Some(format!("not yet: {}: {}", not_yet.missing.as_str(), not_yet.needs)),
+        Ok(_) => claim.note.clone(),
+    };
+    Line {
+        claim: &claim.id,
+        topic: claim.topic.name,
+        who: format!("{}: {}", claim.who.join(", "), claim.source),
+        text: &claim.text,
+        predicate: cases().flat_map(predicates).collect::<BTreeSet<_>>().into_iter().collect(),
+        scenario: cases().map(|case| case.setup().scenario.as_str()).collect(),
+        expected: cases().map(predicted).collect(),
+        measured: row.outcomes.iter().map(measured).collect(),
+        as_expected: row.as_expected(),
+        note,
+    }
+}
+
+fn predicates(case: &Case) -> Vec<&'static str> {
+    match case {
+        Case::Run(run) => run.expect.keys().map(|predicate| predicate.as_str()).collect(),
+        Case::Threshold(threshold) => vec![threshold.predicate.as_str()],
+        Case::Measure(_) => Vec::new(),
+    }
+}
+

@@ -1,0 +1,146 @@
+//! Cases, predictions and measurements in words, for a terminal and for a page.
+
+use std::collections::BTreeMap;
+
+use doublehold_debate::{Case, Count, Flip, Measure, Measured, Outcome, Prediction, Row, Side, Threshold};
+use doublehold_history::Predicate;
+use doublehold_words::{list, shell};
+
+/// The command that shows a case: `doublehold run gc-in-flight --set lock.ttl=4s`.
+pub(super) fn command(case: &Case) -> String {
+    let sets: Vec<String> = case.setup().sets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut words = vec!["doublehold", "run", case.setup().scenario.as_str()];
+    for set in &sets {
+        words.extend(["--set", set]);
+    }
+    shell::line(words)
+}
+
+/// The prediction of a case: `P1 P3 violated, P2 holds`.
+pub(super) fn predicted(case: &Case) -> String {
+    match case {
+        Case::Run(run) => groups(run.expect.iter().map(|(&predicate, expected)| (predicate, word(*expected)))),
+        Case::Threshold(threshold) => {
+            format!("{} turns at {} = {}", threshold.predicate, at(threshold, threshold.predicted), threshold.formula)
+        }
+        Case::Measure(measure) => {
+            let bound = |word: &str, bound: Option<f64>| bound.map(|it| format!("{word} {}", measure.figure.text(it)));
+            let bounds = [bound("at least", measure.at_least), bound("at most", measure.at_most)];
+            let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+            format!("{} {} = {}", figure(measure), list(&bounds), measure.formula)
+        }
+    }
+}
+
+fn word(expected: Prediction) -> &'static str {
+    match expected {
+        Prediction::Holds => "holds",
+        Prediction::Violated => "violated",
+        Prediction::Sometimes => "violated in some runs",
+    }
+}
+
+/// What was measured: `P1 P3 violated, P2 holds`, with counts where runs differ.
+pub(super) fn measured(outcome: &Outcome<'_>) -> String {
+    match &outcome.measured {
+        Measured::Verdicts(_, counts) => {
+            groups(counts.iter().map(|(predicate, _, count)| (*predicate, counted(*count))))
+        }
+        Measured::Flip(threshold, Ok(flip)) => turned(threshold, *flip),
+        Measured::Flip(threshold, Err([below, above])) => format!(
+            "{} does not turn: at {} {}, at {} {}",
+            threshold.predicate,
+            threshold.text(threshold.low),
+            side(*below),
+            threshold.text(threshold.high),
+            side(*above)
+        ),
+        Measured::Figure(measure, Some(value)) => format!("{} {}", figure(measure), measure.figure.text(*value)),
+        Measured::Figure(measure, None) => format!("no run has a {}", measure.figure.as_str()),
+    }
+}
+
+/// Which of the runs the figure is of.
+fn figure(measure: &Measure) -> String {
+    measure.figure.as_str().to_owned()
+}
+
+fn turned(threshold: &Threshold, flip: Flip) -> String {
+    let above = if flip.below == Side::Holds { Side::Violated } else { Side::Holds };
+    format!(
+        "{} {} up to {}, {} from {}",
+        threshold.predicate,
+        side(flip.below),
+        threshold.text(flip.last),
+        side(above),
+        threshold.text(flip.first)
+    )
+}
+
+fn side(side: Side) -> &'static str {
+    match side {
+        Side::Holds => "holds",
+        Side::Violated => "violated",
+        Side::Mixed => "violated in some runs",
+    }
+}
+
+/// A predicted value, rounded as far as the unit of the threshold goes.
+fn at(threshold: &Threshold, value: f64) -> String {
+    let number = format!("{value:.1}");
+    threshold.text(number.strip_suffix(".0").unwrap_or(&number))
+}
+
+/// One predicate over all runs.
+fn counted(count: Count) -> String {
+    let runs = count.runs();
+    match count {
+        Count { holds, .. } if holds == runs => "holds".to_owned(),
+        Count { violated, .. } if violated == runs => "violated".to_owned(),
+        Count { undecided: 0, violated, .. } => format!("violated in {violated} of {runs}"),
+        Count { undecided, violated, .. } => {
+            format!("violated in {violated} of {runs}, undecided in {undecided}")
+        }
+    }
+}
+
+/// Predicates with one and the same word together, in the order of the first: `P1 P3 violated, P2 holds`.
+fn groups<W: Into<String>>(each: impl Iterator<Item = (Predicate, W)>) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (predicate, word) in each {
+        let word = word.into();
+        match groups.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, predicates)) => predicates.push(predicate.as_str()),
+            None => groups.push((word, vec![predicate.as_str()])),
+        }
+    }
+    let group = |(word, predicates): &(String, Vec<&str>)| {
+        let word = if predicates.len() > 1 { word.replace("holds", "hold") } else { word.clone() };
+        format!("{} {word}", predicates.join(" "))
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join(", ")
+}
+
+/// What its author's statements came to: `confirmed on P3; refuted on P1 and P2`.
+pub(super) fn confirmed(row: &Row<'_>) -> Option<String> {
+    let mut of: BTreeMap<Predicate, [bool; 2]> = BTreeMap::new();
+    for outcome in &row.outcomes {
+        let Measured::Verdicts(case, counts) = &outcome.measured else { continue };
+        for (predicate, _, count) in counts {
+            if let Some(confirms) = case.says.get(predicate).and_then(|says| count.confirms(*says)) {
+                of.entry(*predicate).or_default()[usize::from(!confirms)] = true;
+            }
+        }
+    }
+    let those = |confirmed: bool, refuted: bool| -> Vec<&str> {
+        let alike = |(_, it): &(&Predicate, &[bool; 2])| **it == [confirmed, refuted];
+        of.iter().filter(alike).map(|(predicate, _)| predicate.as_str()).collect()
+    };
+    let told = [("confirmed", those(true, false)), ("refuted", those(false, true)), ("both", those(true, true))];
+    let told = told.iter().filter(|(_, those)| !those.is_empty()).map(|(word, those)| match *word {
+        "both" => format!("confirmed in one setup and refuted in another on {}", list(those)),
+        word => format!("{word} on {}", list(those)),
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}

@@ -1,0 +1,98 @@
+//! The table on a terminal: topic by topic, a paragraph for each claim and a line for each of its cases; then who was
+//! confirmed on what.
+
+use doublehold::layout::{left, right, to_ascii, widest, wrap};
+use doublehold::style::{Paint, Style};
+use doublehold_debate::{Outcome, Row, Tally, tallies};
+use doublehold_history::Predicate;
+use doublehold_scenarios::topics::{TOPICS, Topic};
+use doublehold_words::several;
+
+use super::sentences::{command, confirmed, measured, predicted};
+
+const INDENT: &str = "      ";
+const AS_PREDICTED: &str = "as predicted  ";
+const OTHERWISE: &str = "OTHERWISE     ";
+const NOT_YET: &str = "not yet       ";
+
+pub(super) fn table(rows: &[Row<'_>], style: &Style) -> String {
+    let of = |topic: &Topic| rows.iter().filter(|row| row.claim.topic.name == topic.name).collect::<Vec<_>>();
+    let mut text = String::new();
+    for (topic, rows) in TOPICS.iter().map(|topic| (topic, of(topic))).filter(|(_, rows)| !rows.is_empty()) {
+        text += &format!("{}\n", style.paint(topic.name, Paint::Strong));
+        text += &(wrap(topic.line, "", "", style.width) + "\n");
+        for row in rows {
+            text += &(paragraph(row, style) + "\n");
+        }
+    }
+    text += &summary(rows, style);
+    if style.unicode { text } else { to_ascii(&text) }
+}
+
+fn paragraph(row: &Row<'_>, style: &Style) -> String {
+    let claim = row.claim;
+    let mut text = wrap(&claim.text, &left(&claim.id, INDENT.len()), INDENT, style.width);
+    let said = format!("{}: {}", claim.who.join(", "), claim.source);
+    text += &style.paint(&wrap(&said, INDENT, INDENT, style.width), Paint::Dim);
+    for outcome in &row.outcomes {
+        text += &case(outcome, style);
+    }
+    if let Err(not_yet) = &claim.cases {
+        text += &beside(NOT_YET, &format!("{}: {}", not_yet.missing.as_str(), not_yet.needs), style);
+    }
+    if let Some(confirmed) = confirmed(row) {
+        text += &wrap(&format!("{}: {confirmed}", claim.who.join(", ")), INDENT, INDENT, style.width);
+    }
+    if let Some(note) = &claim.note {
+        text += &wrap(note, INDENT, INDENT, style.width);
+    }
+    text
+}
+
+fn case(outcome: &Outcome<'_>, style: &Style) -> String {
+    let about = outcome.case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
+    let found = measured(outcome);
+    let runs = several(outcome.case.seeds(), "seed");
+    let (mark, found) = match (outcome.as_expected(), outcome.case) {
+        (true, doublehold_debate::Case::Run(_)) => (AS_PREDICTED, format!("{about}{found} ({runs})")),
+        (true, _) => (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case))),
+        (false, _) => (OTHERWISE, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case))),
+    };
+    beside(mark, &found, style) + &beside("", &command(outcome.case), style)
+}
+
+/// A paragraph beside a mark.
+fn beside(mark: &str, text: &str, style: &Style) -> String {
+    let margin = format!("{INDENT}{}", left(mark, AS_PREDICTED.len()));
+    wrap(text, &margin, &" ".repeat(margin.len()), style.width)
+}
+
+/// How many rows came out how, and who was confirmed on what.
+fn summary(rows: &[Row<'_>], style: &Style) -> String {
+    let count = |wanted: Option<bool>| rows.iter().filter(|row| row.as_expected() == wanted).count() as u64;
+    let mut text = format!(
+        "{}: {} as predicted, {} otherwise, {} not yet\n\n",
+        several(rows.len() as u64, "claim"),
+        count(Some(true)),
+        count(Some(false)),
+        count(None)
+    );
+    text += "statements confirmed/refuted, by author and predicate\n";
+    let tallies: Vec<Tally> = tallies(rows).into_iter().filter(|tally| tally.statements() > 0).collect();
+    let margin = widest(tallies.iter().map(|tally| tally.who.as_str())) + 2;
+    let head: String = Predicate::ALL.iter().map(|predicate| right(predicate.as_str(), 7)).collect();
+    text += &format!("{}{head}\n", left("", margin));
+    for tally in &tallies {
+        let cells: String = Predicate::ALL.iter().map(|predicate| right(&cell(tally, *predicate), 7)).collect();
+        text += &format!("{}{}\n", left(&tally.who, margin), style.paint(&cells, Paint::Plain));
+    }
+    text + "\nP1 claim overlap   P2 valid overlap   P3 stale effect   P4 data anomaly   WR wrong release   LV liveness\n"
+}
+
+/// `3/1`, or nothing where nothing was said.
+pub(super) fn cell(tally: &Tally, predicate: Predicate) -> String {
+    match tally.of.get(&predicate) {
+        Some((confirmed, refuted)) if confirmed + refuted > 0 => format!("{confirmed}/{refuted}"),
+        _ => String::new(),
+    }
+}

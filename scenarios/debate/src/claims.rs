@@ -1,0 +1,323 @@
+//! Claims as written down: the files in `topics/`, read and checked.
+//!
+//! Assumes that the files are part of the program; a mistake in one is told with its file, and is found by the tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::topics::{TOPICS, Topic};
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::figure::Figure;
+
+/// The files, in the order of the topics.
+const FILES: [(&str, &str); TOPICS.len()] = [
+    ("one-node", include_str!("../topics/one-node.toml")),
+    ("failover", include_str!("../topics/failover.toml")),
+    ("redlock", include_str!("../topics/redlock.toml")),
+    ("time", include_str!("../topics/time.toml")),
+    ("fencing", include_str!("../topics/fencing.toml")),
+    ("renewal", include_str!("../topics/renewal.toml")),
+    ("liveness", include_str!("../topics/liveness.toml")),
+];
+
+/// One sentence that somebody says about locks.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its number, such as `L4b`: the letter of its topic, and its place in that.
+    pub id: String,
+    /// The topic that it belongs to.
+    pub topic: &'static Topic,
+    /// The sentence, in words of ours.
+    pub text: String,
+    /// Who says it; `ours` where it follows from what others say.
+    pub who: Vec<String>,
+    /// Where they say it.
+    pub source: String,
+    /// What a reader should know besides; where a prediction was wrong, why.
+    pub note: Option<String>,
+    /// What tests it, or what it would take to test it.
+    pub cases: Result<Vec<Case>, NotYet>,
+}
+
+/// One test of a claim.
+#[derive(Clone, Debug)]
+pub enum Case {
+    /// Verdicts of a scenario.
+    Run(RunCase),
+    /// The value at which a verdict turns.
+    Threshold(Threshold),
+    /// A figure, and its bound.
+    Measure(Measure),
+}
+
+/// What scenario a case is about.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Setup {
+    /// What it varies, in a few words.
+    pub about: Option<String>,
+    /// A name of the catalogue.
+    pub scenario: String,
+    /// What is changed in it, as `--set` does.
+    #[serde(default)]
+    set: BTreeMap<String, toml::Value>,
+    /// From how many seeds, beginning with 1.
+    seeds: Option<u64>,
+}
+
+impl Setup {
+    /// The changes, as `--set` takes them.
+    pub fn sets(&self) -> Vec<(String, String)> {
+        let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.set.iter().map(|(key, value)| (key.clone(), text(value))).collect()
+    }
+
+    /// How many seeds: enough to see that a verdict does not hang on one draw of the delays.
+    pub fn seeds(&self, otherwise: u64) -> u64 {
+        self.seeds.unwrap_or(otherwise)
+    }
+}
+
+/// A scenario that is run from some seeds, and what its verdicts should be.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RunCase {
+    #[serde(flatten)]
+    /// What is run.
+    pub setup: Setup,
+    /// What those who make the claim say of it, where they say something.
+    #[serde(default)]
+    pub says: BTreeMap<Predicate, Says>,
+    /// What was predicted.
+    pub expect: BTreeMap<Predicate, Prediction>,
+}
+
+/// A statement about a predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Says {
+    /// It always holds.
+    Holds,
+    /// It can be violated.
+    Violated,
+}
+
+/// A prediction of a predicate over many seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Prediction {
+    /// It holds from every seed.
+    Holds,
+    /// It is violated from every seed.
+    Violated,
+    /// It is violated from some seeds, and not from all.
+    Sometimes,
+}
+
+impl Prediction {
+    /// The word in the file: `holds`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Prediction::Holds => "holds",
+            Prediction::Violated => "violated",
+            Prediction::Sometimes => "sometimes",
+        }
+    }
+}
+
+/// A key of a scenario, and the value of it at which a predicate turns.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Threshold {
+    #[serde(flatten)]
+    /// What is run.
+    pub setup: Setup,
+    vary: Keys,
+    /// A value as text; `{}` stands for the integer that is varied: `{}ms`.
+    value: String,
+    /// The least integer that is tried.
+    pub low: i64,
+    /// The largest.
+    pub high: i64,
+    /// The distance of two that are told apart.
+    pub step: i64,
+    /// The predicate that turns.
+    pub predicate: Predicate,
+    /// Where it should turn, as a formula.
+    pub formula: String,
+    /// The value of the formula.
+    pub predicted: f64,
+    /// How far the measured value may be from it, beyond the step: what is drawn anew from each seed, such as delays.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// One key, or several that get the same value.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Keys {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Threshold {
+    /// The keys that are varied, all alike.
+    pub fn keys(&self) -> Vec<&str> {
+        match &self.vary {
+            Keys::One(key) => vec![key],
+            Keys::Several(keys) => keys.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Such a number as the scenario takes it: `9848ms`.
+    pub fn text(&self, number: impl fmt::Display) -> String {
+        self.value.replace("{}", &number.to_string())
+    }
+}
+
+/// A figure of a scenario's runs, and the bound that is claimed for it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Measure {
+    #[serde(flatten)]
+    /// What is run.
+    pub setup: Setup,
+    /// What is measured.
+    pub figure: Figure,
+    /// The bound as a formula.
+    pub formula: String,
+    /// The most that it may be.
+    pub at_most: Option<f64>,
+    /// The least that it may be.
+    pub at_least: Option<f64>,
+}
+
+/// What it would take to run a claim.
+#[derive(Clone, Debug)]
+pub struct NotYet {
+    /// The sort of thing that is missing.
+    pub missing: Missing,
+    /// What exactly.
+    pub needs: String,
+}
+
+/// What this program does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// ZooKeeper, etcd, a database.
+    #[serde(rename = "another lock service")]
+    Service,
+    /// Processes that watch nodes and vote, beside the nodes.
+    #[serde(rename = "Sentinel or Cluster hosts")]
+    Hosts,
+    /// Data kept on several machines.
+    #[serde(rename = "a resource of several replicas")]
+    Replicas,
+    /// A resource that does something that ours cannot.
+    #[serde(rename = "a resource that does not exist")]
+    Resource,
+    /// Threads that share a process's state.
+    #[serde(rename = "threads of one process")]
+    Threads,
+    /// An algorithm, or a switch of one.
+    #[serde(rename = "a lock that does not exist")]
+    Lock,
+}
+
+impl Missing {
+    /// The words in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Missing::Service => "another lock service",
+            Missing::Hosts => "Sentinel or Cluster hosts",
+            Missing::Replicas => "a resource of several replicas",
+            Missing::Resource => "a resource that does not exist",
+            Missing::Threads => "threads of one process",
+            Missing::Lock => "a lock that does not exist",
+        }
+    }
+}
+
+/// A file of claims that is wrong.
+#[derive(Debug, Error)]
+#[error("claims of the topic `{topic}`: {cause}")]
+pub struct BadClaims {
+    /// Which file.
+    pub topic: &'static str,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
+/// A file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    claims: Vec<Typed>,
+}
+
+/// A claim as typed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    id: String,
+    claim: String,
+    who: Vec<String>,
+    r#where: String,
+    note: Option<String>,
+    #[serde(default)]
+    runs: Vec<RunCase>,
+    #[serde(default)]
+    thresholds: Vec<Threshold>,
+    #[serde(default)]
+    measures: Vec<Measure>,
+    not_yet: Option<Missing>,
+    needs: Option<String>,
+}
+
+/// All claims, topic by topic.
+///
+/// # Errors
+///
+/// If a file is wrong, which only a change to the program can bring about.
+///
+/// ```
+/// let claims = doublehold_debate::claims()?;
+/// let pause = claims.iter().find(|claim| claim.id == "L2").unwrap();
+/// assert_eq!((pause.topic.name, &pause.who[..]), ("redlock", &["Kleppmann".to_owned()][..]));
+/// # Ok::<(), doublehold_debate::BadClaims>(())
+/// ```
+pub fn claims() -> Result<Vec<Claim>, BadClaims> {
+    let mut claims = Vec::new();
+    for (topic, (name, text)) in TOPICS.iter().zip(FILES) {
+        let bad = |cause: String| BadClaims { topic: name, cause };
+        let file: File = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
+        for typed in file.claims {
+            let id = typed.id.clone();
+            claims.push(claim(topic, typed).map_err(|cause| bad(format!("{id}: {cause}")))?);
+        }
+    }
+    let mut ids = BTreeSet::new();
+    for Claim { id, topic, .. } in &claims {
+        if !ids.insert(id) {
+            return Err(BadClaims { topic: topic.name, cause: format!("{id} is there twice") });
+        }
+    }
+    Ok(claims)
+}
+
+/// A claim as meant.
+fn claim(topic: &'static Topic, typed: Typed) -> Result<Claim, String> {
+    let Typed { id, claim, who, r#where, note, runs, thresholds, measures, not_yet, needs } = typed;
+    if !topic.letters.iter().any(|letter| id.starts_with(letter)) {
+        return Err(format!("a claim of `{}` has a number that begins with {:?}", topic.name, topic.letters));
+    }
+    let runs = runs.into_iter().map(Case::Run);
+    let thresholds = thresholds.into_iter().map(Case::Threshold);
+    let cases: Vec<Case> = runs.chain(thresholds).chain(measures.into_iter().map(Case::Measure)).collect();
+    let cases = match (not_yet, needs, cases.is_empty()) {
+        (Some(missing), Some(needs), true) => Err(NotYet { missing, needs }),
+        (None, None, false) => Ok(cases),
+        _ => return Err("it has either cases, or both `not_yet` and `needs`".to_owned()),
+    };
+    Ok(Claim { id, topic, text: claim, who, source: r#where, note, cases })
+}

@@ -1,0 +1,221 @@
+//! Every case of every claim, run; and what each came to.
+//!
+//! Each case runs on one thread, its seeds one after the other, with the same engine as `doublehold run`, so that the
+//! command in a row shows the very run that was counted. All cases share the processors.
+
+use std::num::NonZeroUsize;
+
+use doublehold_history::Predicate;
+use doublehold_scenarios::report::Summary;
+use doublehold_scenarios::{Engine, PrepareError, Prepared, ScenarioError, SimEngine, catalog, pool};
+use thiserror::Error;
+
+use crate::claims::{Case, Claim, Measure, Prediction, RunCase, Says, Setup, Threshold};
+use crate::threshold::{self, Flip, Side};
+
+/// The seeds of a case that does not say how many: enough that a verdict that hangs on the delays shows as one.
+const SEEDS: u64 = 20;
+/// The same at each value of a threshold, of which a dozen are tried.
+const SEEDS_OF_A_VALUE: u64 = 10;
+
+/// A claim, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// Its cases, in order; empty where it cannot be run yet.
+    pub outcomes: Vec<Outcome<'a>>,
+}
+
+impl Row<'_> {
+    /// True if all cases came out as predicted; `None` where nothing was run.
+    pub fn as_expected(&self) -> Option<bool> {
+        self.claim.cases.is_ok().then(|| self.outcomes.iter().all(Outcome::as_expected))
+    }
+}
+
+/// A case, and what was measured.
+#[derive(Clone, Debug)]
+pub struct Outcome<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// What came of it.
+    pub measured: Measured<'a>,
+}
+
+/// What was measured, with what it is measured against.
+#[derive(Clone, Debug)]
+pub enum Measured<'a> {
+    /// The verdicts of all seeds, for each predicate of which something was predicted.
+    Verdicts(&'a RunCase, Vec<(Predicate, Prediction, Count)>),
+    /// Where the verdict turned; or the two ends, if it did not.
+    Flip(&'a Threshold, Result<Flip, [Side; 2]>),
+    /// The figure; `None` if no run had one.
+    Figure(&'a Measure, Option<f64>),
+}
+
+/// What one predicate came to, from all seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// The runs in which it holds.
+    pub holds: u64,
+    /// Those in which it is violated.
+    pub violated: u64,
+    /// Those that were cut short, or in which a fault never struck.
+    pub undecided: u64,
+}
+
+impl Count {
+    fn of(runs: &[Summary], predicate: Predicate) -> Count {
+        let mut count = Count::default();
+        for run in runs {
+            match run.verdicts.get(predicate).as_str() {
+                "holds" => count.holds += 1,
+                "violated" => count.violated += 1,
+                _ => count.undecided += 1,
+            }
+        }
+        count
+    }
+
+    /// All runs.
+    pub fn runs(self) -> u64 {
+        self.holds + self.violated + self.undecided
+    }
+
+    /// True if this is what was predicted. A run that decided nothing confirms nothing.
+    pub fn is(self, prediction: Prediction) -> bool {
+        match prediction {
+            Prediction::Holds => self.holds == self.runs(),
+            Prediction::Violated => self.violated == self.runs(),
+            Prediction::Sometimes => self.violated > 0 && self.holds > 0,
+        }
+    }
+
+    /// True if a statement is confirmed, false if it is refuted; `None` if undecided runs leave it open.
+    pub fn confirms(self, says: Says) -> Option<bool> {
+        let violated = if self.violated > 0 { Some(true) } else { (self.undecided == 0).then_some(false) };
+        match says {
+            Says::Violated => violated,
+            Says::Holds => violated.map(|violated| !violated),
+        }
+    }
+}
+
+impl Outcome<'_> {
+    /// True if it came out as predicted.
+    pub fn as_expected(&self) -> bool {
+        match &self.measured {
+            Measured::Verdicts(_, counts) => counts.iter().all(|(_, expected, count)| count.is(*expected)),
+            Measured::Flip(threshold, flip) => flip.is_ok_and(|flip| flip.is_at(threshold)),
+            Measured::Figure(measure, value) => value.is_some_and(|value| {
+                measure.at_most.is_none_or(|most| value <= most)
+                    && measure.at_least.is_none_or(|least| value >= least)
+            }),
+        }
+    }
+}
+
+impl Case {
+    /// What is run.
+    pub fn setup(&self) -> &Setup {
+        match self {
+            Case::Run(run) => &run.setup,
+            Case::Threshold(threshold) => &threshold.setup,
+            Case::Measure(measure) => &measure.setup,
+        }
+    }
+
+    /// From how many seeds each.
+    pub fn seeds(&self) -> u64 {
+        match self {
+            Case::Run(RunCase { setup, .. }) | Case::Measure(Measure { setup, .. }) => setup.seeds(SEEDS),
+            Case::Threshold(threshold) => threshold.setup.seeds(SEEDS_OF_A_VALUE),
+        }
+    }
+}
+
+/// A case that cannot be run: its scenario is refused.
+#[derive(Debug, Error)]
+#[error("{claim}: {source}")]
+pub struct BadCase {
+    claim: String,
+    source: Refused,
+}
+
+/// Why a scenario cannot be run.
+#[derive(Debug, Error)]
+enum Refused {
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+}
+
+/// The number of cases of such claims: of how many a caller of [`rows`] hears.
+pub fn cases(claims: &[&Claim]) -> usize {
+    claims.iter().flat_map(|claim| &claim.cases).map(Vec::len).sum()
+}
+
+/// Runs all cases of some claims, and tells of each that is done.
+///
+/// # Errors
+///
+/// If a scenario of the catalogue is refused, which only a change to the program can bring about.
+pub fn rows<'a>(
+    claims: &[&'a Claim],
+    jobs: NonZeroUsize,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Row<'a>>, BadCase> {
+    let cases = claims.iter().flat_map(|&claim| claim.cases.iter().flatten().map(move |case| (claim, case)));
+    let cases: Vec<(&Claim, &Case)> = cases.collect();
+    let results = pool::each(&cases, jobs, |(claim, case)| {
+        let outcome = outcome(case).map_err(|source| BadCase { claim: claim.id.clone(), source });
+        done();
+        outcome
+    });
+    let mut rows: Vec<Row<'a>> =
+        claims.iter().map(|&claim| Row { claim, outcomes: Vec::new() }).collect();
+    let mut at = 0;
+    for ((claim, _), outcome) in cases.iter().zip(results) {
+        while rows[at].claim.id != claim.id {
+            at += 1;
+        }
+        rows[at].outcomes.push(outcome?);
+    }
+    Ok(rows)
+}
+
+fn outcome(case: &Case) -> Result<Outcome<'_>, Refused> {
+    let seeds = case.seeds();
+    let measured = match case {
+        Case::Run(run) => {
+            let runs = runs(&run.setup, &[], seeds)?;
+            let counted =
+                |(&predicate, &expected)| (predicate, expected, Count::of(&runs, predicate));
+            Measured::Verdicts(run, run.expect.iter().map(counted).collect())
+        }
+        Case::Threshold(threshold) => {
+            let flip = threshold::find(threshold, |value| {
+                let text = threshold.text(value);
+                let changes: Vec<(&str, &str)> =
+                    threshold.keys().into_iter().map(|key| (key, text.as_str())).collect();
+                Ok::<_, Refused>(Side::of(threshold.predicate, &runs(&threshold.setup, &changes, seeds)?))
+            })?;
+            Measured::Flip(threshold, flip)
+        }
+        Case::Measure(measure) => {
+            let runs = runs(&measure.setup, &[], seeds)?;
+            Measured::Figure(measure, measure.figure.over(&runs))
+        }
+    };
+    Ok(Outcome { case, measured })
+}
+
+/// The runs of a scenario with such changes besides its own, from the first seeds.
+fn runs(setup: &Setup, changes: &[(&str, &str)], seeds: u64) -> Result<Vec<Summary>, Refused> {
+    let mut sets = setup.sets();
+    sets.extend(changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+    let prepared = SimEngine.prepare(&catalog::load(&setup.scenario, &sets)?)?;
+    Ok((1..=seeds).map(|seed| prepared.judge(seed)).collect())
+}
