@@ -173,6 +173,17 @@ impl Threshold {
     pub fn text(&self, number: impl fmt::Display) -> String {
         self.value.replace("{}", &number.to_string())
     }
+
+    /// Such a number with its unit and sign only, where the value is a whole program or list: `9848ms`.
+    pub fn number(&self, number: impl fmt::Display) -> String {
+        let (before, after) = self.value.split_once("{}").unwrap_or_default();
+        let sign = before.chars().next_back().filter(|sign| matches!(sign, '+' | '-'));
+        let unit: String = after
+            .chars()
+            .take_while(|it| it.is_alphabetic() || matches!(it, '%' | '/' | '0'..='9'))
+            .collect();
+        format!("{}{number}{unit}", sign.map(String::from).unwrap_or_default())
+    }
 }
 
 /// A figure of a scenario's runs, and the bound that is claimed for it.

@@ -3,11 +3,9 @@
 //! A claim of an upper bound is tested by the largest figure of all seeds. The one exception is `grants`, which claims
 //! bound from below.
 
-use std::time::Duration;
-
 use doublehold_history::{Evidence, Predicate};
 use doublehold_scenarios::report::Summary;
-use doublehold_words::typed;
+use doublehold_words::duration;
 use serde::Deserialize;
 
 /// What is measured of a run.
@@ -50,12 +48,12 @@ impl Figure {
         }
     }
 
-    /// Such a value with its unit: `9.848s`, or a number.
+    /// Such a value with its unit: `9.848 s`, or a number.
     pub fn text(self, value: f64) -> String {
         match self {
             Figure::Wait | Figure::Recovery | Figure::ClaimOverlap | Figure::ValidOverlap => {
-                // Whole microseconds: a claim's bound is no finer.
-                typed(Duration::from_micros((value * 1_000.0).round() as u64))
+                // Whole milliseconds: a claim's bound is no finer.
+                duration(value.round() as u64 * 1_000_000)
             }
             Figure::Messages => format!("{value:.1}"),
             Figure::Grants | Figure::Missed => format!("{value:.0}"),

@@ -174,8 +174,7 @@ pub fn rows<'a>(
         done();
         outcome
     });
-    let mut rows: Vec<Row<'a>> =
-        claims.iter().map(|&claim| Row { claim, outcomes: Vec::new() }).collect();
+    let mut rows: Vec<Row<'a>> = claims.iter().map(|&claim| Row { claim, outcomes: Vec::new() }).collect();
     let mut at = 0;
     for ((claim, _), outcome) in cases.iter().zip(results) {
         while rows[at].claim.id != claim.id {
@@ -191,8 +190,7 @@ fn outcome(case: &Case) -> Result<Outcome<'_>, Refused> {
     let measured = match case {
         Case::Run(run) => {
             let runs = runs(&run.setup, &[], seeds)?;
-            let counted =
-                |(&predicate, &expected)| (predicate, expected, Count::of(&runs, predicate));
+            let counted = |(&predicate, &expected)| (predicate, expected, Count::of(&runs, predicate));
             Measured::Verdicts(run, run.expect.iter().map(counted).collect())
         }
         Case::Threshold(threshold) => {

@@ -53,7 +53,10 @@ fn unknown(word: &str, claims: &[Claim]) -> UnknownClaim {
     near.extend(suggest::alike(&upper, &ids));
     let hint = if near.is_empty() {
         let topics: Vec<&str> = topics.iter().copied().chain(letters).collect();
-        format!("topics are {}; a claim is named as in `doublehold debate`, such as `L4b`", suggest::list(&topics))
+        format!(
+            "topics are {}; a claim is named as in `doublehold debate`, such as `L4b`",
+            suggest::list(&topics)
+        )
     } else {
         format!("did you mean {}?", suggest::either(&near))
     };

@@ -131,7 +131,10 @@ mod tests {
     fn a_coarse_step_ends_within_it() {
         for step in [2, 3, 10, 999, 5_000] {
             let found = find::<()>(&threshold(step), |value| Ok(side(value, 500..500))).unwrap().unwrap();
-            assert!(found.last < 500 && found.first >= 500 && found.first - found.last <= step.max(1000), "{found:?}");
+            assert!(
+                found.last < 500 && found.first >= 500 && found.first - found.last <= step.max(1000),
+                "{found:?}"
+            );
         }
     }
 

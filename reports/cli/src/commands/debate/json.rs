@@ -61,4 +61,3 @@ fn predicates(case: &Case) -> Vec<&'static str> {
         Case::Measure(_) => Vec::new(),
     }
 }
-

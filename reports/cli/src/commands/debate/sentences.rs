@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_debate::{Case, Count, Flip, Measure, Measured, Outcome, Prediction, Row, Side, Threshold};
+use doublehold_debate::{Case, Count, Flip, Measured, Outcome, Prediction, Row, Side, Threshold};
 use doublehold_history::Predicate;
 use doublehold_words::{list, shell};
 
 /// The command that shows a case: `doublehold run gc-in-flight --set lock.ttl=4s`.
 pub(super) fn command(case: &Case) -> String {
-    let sets: Vec<String> = case.setup().sets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let sets: Vec<String> =
+        case.setup().sets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut words = vec!["doublehold", "run", case.setup().scenario.as_str()];
     for set in &sets {
         words.extend(["--set", set]);
@@ -19,15 +20,24 @@ pub(super) fn command(case: &Case) -> String {
 /// The prediction of a case: `P1 P3 violated, P2 holds`.
 pub(super) fn predicted(case: &Case) -> String {
     match case {
-        Case::Run(run) => groups(run.expect.iter().map(|(&predicate, expected)| (predicate, word(*expected)))),
+        Case::Run(run) => {
+            groups(run.expect.iter().map(|(&predicate, expected)| (predicate, word(*expected))))
+        }
         Case::Threshold(threshold) => {
-            format!("{} turns at {} = {}", threshold.predicate, at(threshold, threshold.predicted), threshold.formula)
+            format!(
+                "{} turns at {} = {}",
+                threshold.predicate,
+                at(threshold, threshold.predicted),
+                threshold.formula
+            )
         }
         Case::Measure(measure) => {
-            let bound = |word: &str, bound: Option<f64>| bound.map(|it| format!("{word} {}", measure.figure.text(it)));
+            let bound = |word: &str, bound: Option<f64>| {
+                bound.map(|it| format!("{word} {}", measure.figure.text(it)))
+            };
             let bounds = [bound("at least", measure.at_least), bound("at most", measure.at_most)];
             let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-            format!("{} {} = {}", figure(measure), list(&bounds), measure.formula)
+            format!("{} = {}", list(&bounds), measure.formula)
         }
     }
 }
@@ -50,19 +60,16 @@ pub(super) fn measured(outcome: &Outcome<'_>) -> String {
         Measured::Flip(threshold, Err([below, above])) => format!(
             "{} does not turn: at {} {}, at {} {}",
             threshold.predicate,
-            threshold.text(threshold.low),
+            threshold.number(threshold.low),
             side(*below),
-            threshold.text(threshold.high),
+            threshold.number(threshold.high),
             side(*above)
         ),
-        Measured::Figure(measure, Some(value)) => format!("{} {}", figure(measure), measure.figure.text(*value)),
+        Measured::Figure(measure, Some(value)) => {
+            format!("{} {}", measure.figure.as_str(), measure.figure.text(*value))
+        }
         Measured::Figure(measure, None) => format!("no run has a {}", measure.figure.as_str()),
     }
-}
-
-/// Which of the runs the figure is of.
-fn figure(measure: &Measure) -> String {
-    measure.figure.as_str().to_owned()
 }
 
 fn turned(threshold: &Threshold, flip: Flip) -> String {
@@ -71,9 +78,9 @@ fn turned(threshold: &Threshold, flip: Flip) -> String {
         "{} {} up to {}, {} from {}",
         threshold.predicate,
         side(flip.below),
-        threshold.text(flip.last),
+        threshold.number(flip.last),
         side(above),
-        threshold.text(flip.first)
+        threshold.number(flip.first)
     )
 }
 
@@ -88,7 +95,7 @@ fn side(side: Side) -> &'static str {
 /// A predicted value, rounded as far as the unit of the threshold goes.
 fn at(threshold: &Threshold, value: f64) -> String {
     let number = format!("{value:.1}");
-    threshold.text(number.strip_suffix(".0").unwrap_or(&number))
+    threshold.number(number.strip_suffix(".0").unwrap_or(&number))
 }
 
 /// One predicate over all runs.
@@ -136,7 +143,8 @@ pub(super) fn confirmed(row: &Row<'_>) -> Option<String> {
         let alike = |(_, it): &(&Predicate, &[bool; 2])| **it == [confirmed, refuted];
         of.iter().filter(alike).map(|(predicate, _)| predicate.as_str()).collect()
     };
-    let told = [("confirmed", those(true, false)), ("refuted", those(false, true)), ("both", those(true, true))];
+    let told =
+        [("confirmed", those(true, false)), ("refuted", those(false, true)), ("both", those(true, true))];
     let told = told.iter().filter(|(_, those)| !those.is_empty()).map(|(word, those)| match *word {
         "both" => format!("confirmed in one setup and refuted in another on {}", list(those)),
         word => format!("{word} on {}", list(those)),

@@ -55,7 +55,9 @@ fn case(outcome: &Outcome<'_>, style: &Style) -> String {
     let runs = several(outcome.case.seeds(), "seed");
     let (mark, found) = match (outcome.as_expected(), outcome.case) {
         (true, doublehold_debate::Case::Run(_)) => (AS_PREDICTED, format!("{about}{found} ({runs})")),
-        (true, _) => (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case))),
+        (true, _) => {
+            (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case)))
+        }
         (false, _) => (OTHERWISE, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case))),
     };
     beside(mark, &found, style) + &beside("", &command(outcome.case), style)
@@ -83,7 +85,8 @@ fn summary(rows: &[Row<'_>], style: &Style) -> String {
     let head: String = Predicate::ALL.iter().map(|predicate| right(predicate.as_str(), 7)).collect();
     text += &format!("{}{head}\n", left("", margin));
     for tally in &tallies {
-        let cells: String = Predicate::ALL.iter().map(|predicate| right(&cell(tally, *predicate), 7)).collect();
+        let cells: String =
+            Predicate::ALL.iter().map(|predicate| right(&cell(tally, *predicate), 7)).collect();
         text += &format!("{}{}\n", left(&tally.who, margin), style.paint(&cells, Paint::Plain));
     }
     text + "\nP1 claim overlap   P2 valid overlap   P3 stale effect   P4 data anomaly   WR wrong release   LV liveness\n"

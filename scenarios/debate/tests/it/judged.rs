@@ -1,0 +1,53 @@
+//! Rows: counted from runs, and held against what was predicted and said.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use doublehold_debate::{Claim, Count, Measured, Prediction, Says, cases, claims, rows, tallies};
+use doublehold_history::Predicate;
+
+fn claim<'a>(claims: &'a [Claim], id: &str) -> &'a Claim {
+    claims.iter().find(|claim| claim.id == id).expect("a claim of this number")
+}
+
+#[test]
+fn undecided_runs_confirm_nothing() {
+    let decided = Count { holds: 20, ..Count::default() };
+    let open = Count { holds: 19, undecided: 1, ..Count::default() };
+    assert!(decided.is(Prediction::Holds) && !open.is(Prediction::Holds));
+    assert_eq!((decided.confirms(Says::Holds), open.confirms(Says::Holds)), (Some(true), None));
+    let some = Count { holds: 18, violated: 1, undecided: 1 };
+    assert!(some.is(Prediction::Sometimes) && !some.is(Prediction::Violated));
+    assert_eq!((some.confirms(Says::Holds), some.confirms(Says::Violated)), (Some(false), Some(true)));
+}
+
+/// Kleppmann: a pause while replies are on their way makes two holders. It does not, with the elapsed check.
+#[test]
+fn a_refuted_statement_is_its_authors() {
+    let claims = claims().unwrap();
+    let rows = rows(&[claim(&claims, "L2")], NonZeroUsize::MIN, || {}).unwrap();
+    let tallies = tallies(&rows);
+    let kleppmann = tallies.iter().find(|tally| tally.who == "Kleppmann").unwrap();
+    let (_, refuted) = kleppmann.of[&Predicate::P2];
+    assert!(refuted > 0, "{kleppmann:?}");
+    let first = &rows[0].outcomes[0].measured;
+    assert!(
+        matches!(first, Measured::Verdicts(_, counts) if counts.iter().all(|(.., count)| count.violated == 0))
+    );
+}
+
+#[test]
+fn rows_are_the_same_on_any_number_of_threads_and_each_case_is_told_of() {
+    let claims = claims().unwrap();
+    let chosen = [claim(&claims, "S5"), claim(&claims, "L2"), claim(&claims, "S8")];
+    let told = AtomicUsize::new(0);
+    let on = |jobs| {
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let rows = rows(&chosen, jobs, || {
+            told.fetch_add(1, Ordering::Relaxed);
+        });
+        format!("{:?}", rows.unwrap())
+    };
+    assert_eq!(on(1), on(3));
+    assert_eq!(told.into_inner(), 2 * cases(&chosen));
+}
