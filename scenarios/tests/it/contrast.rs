@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_history::Predicate::{self, P1, P2, P3, P4, WR};
+use doublehold_history::Predicate::{self, LV, P1, P2, P3, P4, WR};
 use doublehold_history::Verdicts;
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
@@ -267,6 +267,45 @@ const CONTRASTS: &[Contrast] = &[
         FAST_NODES,
         &[(P1, "violated"), (P2, "violated")],
     ),
+    contrast(
+        "setnx-no-expiry/holder-comes-back",
+        "the key has no end",
+        &[("lock.algorithm", "single")],
+        &[(LV, "holds")],
+    ),
+    contrast(
+        "setnx-expire-in-multi/two-ask-rarely",
+        "a refusal prolongs the lease",
+        &[("lock.algorithm", "single")],
+        &[(WR, "holds"), (LV, "holds")],
+    ),
+    contrast(
+        "setnx-then-expire/server-dies/append-only-file",
+        "A remembers",
+        &[("nodes.persistence", "none")],
+        &[(LV, "holds")],
+    ),
+    contrast(
+        "setnx-then-expire/server-dies/expire-not-written",
+        "A remembers half",
+        &[("nodes.persistence", "none")],
+        &[(LV, "holds")],
+    ),
+    contrast("setnx-then-expire/reply-lost", "the reply is lost", &[("faults", "[]")], &[(LV, "holds")]),
+    contrast(
+        "late-ok/asleep",
+        "the lock does not look at the time",
+        &[("lock.elapsed_check", "true")],
+        HOLDS,
+    ),
+    contrast("node-dies/none/power-loss/at-once", "A forgets", &[("nodes.persistence", "always")], HOLDS),
+    contrast(
+        "node-dies/everysec/power-loss/at-once",
+        "A replies before its fsync",
+        &[("nodes.persistence", "always")],
+        HOLDS,
+    ),
+    contrast("late-clean-up/three-nodes", "attempts share a token", &[("lock.token", "attempt")], HOLDS),
 ];
 
 /// Whether one is a scenario and the other a variant of it that expects otherwise: what the variant sets decides it,
