@@ -48,13 +48,13 @@ pub const TOPICS: [Topic; 7] = [
     Topic {
         name: "renewal",
         line: "Holders that renew their lease, re-entrancy, and other services than Redis.",
-        start: "renewed-lease",
+        start: "paused-watchdog",
         letters: &["W"],
     },
     Topic {
         name: "liveness",
         line: "Waiting: how long until somebody has the lock, and when nobody ever has.",
-        start: "opposite-order",
+        start: "majority-up",
         letters: &["C"],
     },
 ];

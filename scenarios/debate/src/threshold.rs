@@ -152,7 +152,8 @@ mod tests {
         assert!(!flip.is_at(&threshold(1)));
         assert!(Flip { first: 700, ..flip }.is_at(&threshold(1)));
         assert!(!Flip { last: 701, first: 702, ..flip }.is_at(&threshold(1)));
-        let tolerant = Threshold { tolerance: 1.0, ..threshold(1) };
+        let mut tolerant = threshold(1);
+        tolerant.tolerance = 1.0;
         assert!(flip.is_at(&tolerant) && Flip { last: 701, first: 702, ..flip }.is_at(&tolerant));
     }
 }
