@@ -306,6 +306,18 @@ const CONTRASTS: &[Contrast] = &[
         HOLDS,
     ),
     contrast("late-clean-up/three-nodes", "attempts share a token", &[("lock.token", "attempt")], HOLDS),
+    contrast(
+        "split-brain/promoted-late",
+        "the cut lasts, and M does not hear of the promotion",
+        &[("faults.0.for", "10s")],
+        HOLDS,
+    ),
+    contrast(
+        "wait-one-of-two/all/forgotten/master-back",
+        "R2 forgets",
+        &[("nodes.persistence", "always")],
+        HOLDS,
+    ),
 ];
 
 /// Whether one is a scenario and the other a variant of it that expects otherwise: what the variant sets decides it,
