@@ -318,6 +318,13 @@ const CONTRASTS: &[Contrast] = &[
         &[("nodes.persistence", "always")],
         HOLDS,
     ),
+    contrast("holder-dies/cut-off", "the lease ends", &[("lock.ttl", "30s")], &[(LV, "violated")]),
+    contrast(
+        "split-votes/two-clients-four-nodes",
+        "both wait equally long",
+        &[("lock.jitter", "true")],
+        &[(LV, "holds")],
+    ),
 ];
 
 /// Whether one is a scenario and the other a variant of it that expects otherwise: what the variant sets decides it,
