@@ -14,9 +14,6 @@ pub enum Figure {
     /// The longest wait that ended with the lock, in milliseconds.
     #[serde(rename = "longest wait")]
     Wait,
-    /// The longest time, in milliseconds, in which others asked in vain for the lock of a client that died.
-    #[serde(rename = "longest recovery")]
-    Recovery,
     /// The longest time, in milliseconds, for which two clients both believed.
     #[serde(rename = "longest overlap P1")]
     ClaimOverlap,
@@ -39,7 +36,6 @@ impl Figure {
     pub fn as_str(self) -> &'static str {
         match self {
             Figure::Wait => "longest wait",
-            Figure::Recovery => "longest recovery",
             Figure::ClaimOverlap => "longest overlap P1",
             Figure::ValidOverlap => "longest overlap P2",
             Figure::Messages => "messages per grant",
@@ -51,7 +47,7 @@ impl Figure {
     /// Such a value with its unit: `9.848 s`, or a number.
     pub fn text(self, value: f64) -> String {
         match self {
-            Figure::Wait | Figure::Recovery | Figure::ClaimOverlap | Figure::ValidOverlap => {
+            Figure::Wait | Figure::ClaimOverlap | Figure::ValidOverlap => {
                 // Whole milliseconds: a claim's bound is no finer.
                 duration(value.round() as u64 * 1_000_000)
             }
@@ -73,7 +69,6 @@ impl Figure {
         let longest = |lengths_ns: &[u64]| Some(*lengths_ns.iter().max()? as f64 / 1e6);
         match self {
             Figure::Wait => longest(&run.figures.obtained_ns),
-            Figure::Recovery => longest(&run.figures.recovered_ns),
             Figure::ClaimOverlap => longest(&overlaps(run, Predicate::P1)),
             Figure::ValidOverlap => longest(&overlaps(run, Predicate::P2)),
             Figure::Messages => (run.grants.count > 0).then(|| run.messages as f64 / run.grants.count as f64),
