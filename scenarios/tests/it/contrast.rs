@@ -50,6 +50,10 @@ const PAUSE: Sets = &[(
 const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
 const SHORT_DELAY: Sets = &[("faults.0.by", "3s")];
 const FORGETS_AND_IS_BACK: Sets = &[("nodes.persistence", "none"), ("faults.1.for", "0s")];
+const NONE_FORGOT: Sets = &[("clients.1.start", "0.5s after c1's grant")];
+const ONE_FORGOT: Sets = &[("clients.1.start", "1.5s after c1's grant")];
+const LATE_AND_LET_IN: Sets = &[PAUSE[0], ("resource", "{ fencing = 'off', fence_reads = false }")];
+const NOBODY_LOOKS: Sets = &[("lock.elapsed_check", "false"), ("lock.node_timeout", "none")];
 /// Three nodes whose clocks run five times too fast, and work that such a lease does not last for.
 const FAST_NODES: Sets = &[
     ("clocks", "{ A = { drift = '4/1' }, B = { drift = '4/1' }, C = { drift = '4/1' } }"),
@@ -324,6 +328,48 @@ const CONTRASTS: &[Contrast] = &[
         "both wait equally long",
         &[("lock.jitter", "true")],
         &[(LV, "holds")],
+    ),
+    contrast("lost-keys/restarts", "A has forgotten", NONE_FORGOT, HOLDS),
+    contrast("lost-keys/n1", "A has forgotten", NONE_FORGOT, HOLDS),
+    contrast("lost-keys/n2", "A and B have forgotten", ONE_FORGOT, HOLDS),
+    contrast("lost-keys/n3", "A has forgotten", NONE_FORGOT, HOLDS),
+    contrast("lost-keys/n4", "A and B have forgotten", ONE_FORGOT, HOLDS),
+    contrast("lost-keys/n6", "A and B have forgotten", ONE_FORGOT, HOLDS),
+    contrast("lost-keys/n7", "A has forgotten", NONE_FORGOT, HOLDS),
+    contrast("crash-restart/always/power-loss/lying-disk", "C's disk lies", &[("faults.3.host", "A")], HOLDS),
+    contrast(
+        "crash-restart/always/power-loss/rolled-back",
+        "C forgets",
+        &[("faults.3.at", "c1's grant")],
+        HOLDS,
+    ),
+    contrast("delayed-restart/extended", "C is away", &[("nodes.restart_after", "0s")], VIOLATED),
+    contrast("lease-pause/without-a-check", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast(
+        "plain-delete/overrun",
+        "a plain DEL",
+        &[("lock.release", "compare-and-delete")],
+        &[(P2, "holds")],
+    ),
+    contrast("replies-late/cut", "the lock looks at the time", &[("lock.elapsed_check", "false")], VIOLATED),
+    contrast("replies-late/node-timeouts", "c1 does not wait, and looks at the time", NOBODY_LOOKS, VIOLATED),
+    contrast("two-halves/odd", "c2 has no majority", &[("faults.1.to", "A")], &[(LV, "holds")]),
+    contrast("under-no-clock-faults", "a majority is needed", &[("lock.quorum", "1")], &[(P2, "violated")]),
+    contrast("under-pauses", "the resource looks at numbers", LATE_AND_LET_IN, &[(P4, "violated")]),
+    contrast("paused-watchdog/not-renewed", "the pause is too long for the rest", SHORT_PAUSE, HOLDS),
+    contrast("clock-rates/three-fast", "1 % is given up", &[("lock.drift_ratio", "2/11")], &[(P2, "holds")]),
+    contrast(
+        "clock-rates/slewed-by-chrony",
+        "1 % is given up",
+        &[("lock.drift_ratio", "1/10")],
+        &[(P2, "holds")],
+    ),
+    contrast("node-clock-step/set-right", "the clock was an hour behind", &[("faults.0.by", "+4s")], HOLDS),
+    contrast(
+        "numbers-without-a-lock/versions",
+        "versions are compared",
+        &[("resource.version_check", "false")],
+        &[(P4, "violated")],
     ),
 ];
 
