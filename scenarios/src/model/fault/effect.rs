@@ -1,14 +1,14 @@
 //! The one table of kinds of faults.
 //!
 //! A new kind is a variant of [`Effect`], and then wherever the compiler asks: its prototype and its word
-//! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`does`,
-//! `did`, `over`), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and
+//! ([`Effect::prototypes`], `kind`), its keys (`fields`, which reads, writes and lists them), its words (`words.rs`
+//! beside this), what it strikes (`reach`, `hosts`), and what the kernel does (`lower`). Readers, JSON, pictures and
 //! evidence take all they say about a kind from here.
 
 use std::time::Duration;
 
 use doublehold_sim::{ClockKind, Probability, RatePpb};
-use doublehold_words::{every, exact_duration, signed_duration};
+use doublehold_words::every;
 
 use super::kind::{Kind, Nature, Reach, Slot};
 use super::way::Way;
@@ -232,123 +232,6 @@ impl Effect {
         }
     }
 
-    /// What it does, without for how long.
-    pub(super) fn does(&self) -> String {
-        match self {
-            Effect::Pause { hosts } => hosts.do_this("pauses", "pause"),
-            Effect::Suspend { hosts } => hosts.do_this("is suspended", "are suspended"),
-            Effect::Crash { hosts } => hosts.do_this("crashes", "crash"),
-            Effect::PowerLoss { hosts, .. } => hosts.do_this("loses power", "lose power"),
-            Effect::ClockStep { hosts, by_ns } => {
-                let have = hosts.do_this("has its wall clock", "have their wall clock");
-                format!("{have} stepped by {}", signed_duration(*by_ns))
-            }
-            Effect::ClockDrift { hosts, by } => {
-                let run = hosts.do_this("runs its clocks", "run their clocks");
-                format!("{run} off by {}", by)
-            }
-            Effect::ClockFreeze { hosts, clock } => {
-                format!("{} {} clock frozen", hosts.do_this("has its", "have their"), clock.name())
-            }
-            Effect::Cut { way } => format!("the link {way} is cut"),
-            Effect::Slow { way, by } => format!("{} of extra delay {way}", exact_duration(*by)),
-            Effect::PacketDelay { from, to, by } => {
-                format!("the next message takes {} longer from {from} to {to}", exact_duration(*by))
-            }
-            Effect::Loss { way, probability } => format!("{probability} of all transmissions are lost {way}"),
-            Effect::ResetConnections { from, to } => {
-                format!("the connections between {from} and {to} are reset")
-            }
-            Effect::FsyncLies { hosts } => {
-                hosts.do_this("has a disk that lies about fsync", "have disks that lie about fsync")
-            }
-            Effect::DiskSnapshot { hosts } => {
-                hosts.do_this("has its disk remembered", "have their disk remembered")
-            }
-            Effect::DiskRollback { hosts } => {
-                hosts.do_this("has its disk rolled back", "have their disk rolled back")
-            }
-            Effect::Promote { host, tell, rewrite_config } => {
-                let told = match tell {
-                    None => String::new(),
-                    Some(Names(none)) if none.is_empty() => ", and nobody else is told".to_owned(),
-                    Some(told) => format!(", and only {}", told.do_this("is told", "are told")),
-                };
-                let promoted = host.do_this("is promoted", "are promoted");
-                format!("{promoted} to master{told}{}", without_rewrite(*rewrite_config))
-            }
-            Effect::Follow { hosts, master, rewrite_config } => {
-                let told = hosts.do_this("is told", "are told");
-                format!("{told} to follow {master}{}", without_rewrite(*rewrite_config))
-            }
-        }
-    }
-
-    /// The effect as a clause in the past tense, without its length.
-    pub(super) fn did(&self) -> String {
-        let of = |hosts: &Names, one: &str, several: &str| {
-            format!("{hosts}'s {}", if hosts.several() { several } else { one })
-        };
-        match self {
-            Effect::Pause { hosts } => hosts.do_this("was paused", "were paused"),
-            Effect::Suspend { hosts } => hosts.do_this("was suspended", "were suspended"),
-            Effect::Crash { hosts } => hosts.do_this("crashed", "crashed"),
-            Effect::PowerLoss { hosts, .. } => hosts.do_this("lost power", "lost power"),
-            Effect::ClockStep { hosts, by_ns } => {
-                let were = of(hosts, "wall clock was", "wall clocks were");
-                format!("{were} stepped by {}", signed_duration(*by_ns))
-            }
-            Effect::ClockDrift { hosts, by } => {
-                format!("{} off by {}", of(hosts, "clocks ran", "clocks ran"), by)
-            }
-            Effect::ClockFreeze { hosts, clock } => {
-                let [one, several] = ["clock was", "clocks were"].map(|it| format!("{} {it}", clock.name()));
-                format!("{} frozen", of(hosts, &one, &several))
-            }
-            Effect::Cut { way } => format!("the link {way} was cut"),
-            Effect::Slow { way, by } => format!("every message {way} took {} longer", exact_duration(*by)),
-            Effect::PacketDelay { from, to, by } => {
-                format!("a message from {from} to {to} took {} longer", exact_duration(*by))
-            }
-            Effect::Loss { way, probability } => {
-                format!("{probability} of all transmissions {way} were lost")
-            }
-            Effect::ResetConnections { from, to } => {
-                format!("the connections between {from} and {to} were reset")
-            }
-            Effect::FsyncLies { hosts } => of(hosts, "disk lied about fsync", "disks lied about fsync"),
-            Effect::DiskSnapshot { hosts } => of(hosts, "disk was remembered", "disks were remembered"),
-            Effect::DiskRollback { hosts } => of(hosts, "disk was rolled back", "disks were rolled back"),
-            Effect::Promote { host, .. } => host.do_this("was promoted to master", "were promoted to master"),
-            Effect::Follow { hosts, master, .. } => {
-                format!("{} told to follow {master}", hosts.do_this("was", "were"))
-            }
-        }
-    }
-
-    /// What it means for these of its hosts that it is over; `None` for what cannot be taken back.
-    pub fn over(&self, hosts: &Names) -> Option<String> {
-        Some(match self {
-            Effect::Pause { .. } => {
-                hosts.do_this("goes on where it was stopped", "go on where they were stopped")
-            }
-            Effect::Suspend { .. } => hosts.do_this("wakes up", "wake up"),
-            Effect::Crash { .. } | Effect::PowerLoss { .. } => hosts.do_this("starts again", "start again"),
-            Effect::ClockStep { .. } => format!("the step of {hosts}'s wall clock is taken back"),
-            Effect::ClockDrift { .. } => format!("{hosts}'s clocks run as before"),
-            Effect::ClockFreeze { .. } => format!("{hosts}'s clock runs again"),
-            Effect::Cut { .. } => "the cut is healed".to_owned(),
-            Effect::Slow { .. } | Effect::Loss { .. } => "the link is as before".to_owned(),
-            Effect::PacketDelay { .. }
-            | Effect::ResetConnections { .. }
-            | Effect::FsyncLies { .. }
-            | Effect::DiskSnapshot { .. }
-            | Effect::DiskRollback { .. }
-            | Effect::Promote { .. }
-            | Effect::Follow { .. } => return None,
-        })
-    }
-
     /// The hosts that it strikes, or the two sides of the links.
     pub fn reach(&mut self) -> Reach<'_> {
         match self {
@@ -396,10 +279,6 @@ impl Effect {
         both.extend(other.0.iter().filter(|name| !one.0.contains(name)).cloned());
         Names(both)
     }
-}
-
-fn without_rewrite(rewrite_config: bool) -> &'static str {
-    if rewrite_config { "" } else { ", without CONFIG REWRITE" }
 }
 
 impl Way {

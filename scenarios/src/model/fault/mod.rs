@@ -1,8 +1,8 @@
 //! Faults as data, in the language of scenario files: hosts have names, and nothing is known of the kernel's numbers.
 //!
 //! [`Fault`] is what is done and when. A new kind of fault is a variant of [`Effect`], in `effect.rs`, and then
-//! whatever the compiler asks for in the one table there. `kind.rs` has the types of that table, `way.rs` ways
-//! between hosts.
+//! whatever the compiler asks for in the one table there and in `words.rs`. `kind.rs` has the types of that table,
+//! `way.rs` ways between hosts.
 //!
 //! What a fault can be wrong about (a host that is not there, a moment that cannot come) is checked where scenarios are
 //! read, [`crate::format`]. A fault that was made in Rust goes the same way:
@@ -11,6 +11,7 @@
 mod effect;
 mod kind;
 mod way;
+mod words;
 
 use std::fmt;
 use std::time::Duration;
