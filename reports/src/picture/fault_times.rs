@@ -98,6 +98,8 @@ impl<'a> FaultTimes<'a> {
                 | Effect::FsyncLies { .. }
                 | Effect::DiskSnapshot { .. }
                 | Effect::DiskRollback { .. }
+                | Effect::Flush { .. }
+                | Effect::Evict { .. }
                 | Effect::Promote { .. }
                 | Effect::Follow { .. },
                 _,

@@ -111,7 +111,7 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
     let kind = effect.kind();
     match kind.nature {
         Nature::Link | Nature::Message => network::directions(fault, setting.hosts).map(|_| ()),
-        Nature::Disk | Nature::Role => {
+        Nature::Disk | Nature::Data | Nature::Role => {
             let hosts = fault.require("host", "\"A\"")?;
             refuse_other_roles(&hosts, kind.word, setting)?;
             orders::check(effect, fault, &hosts, setting)
@@ -120,7 +120,7 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
     }
 }
 
-/// Disks and roles are Redis nodes' affairs.
+/// Disks, data and roles are Redis nodes' affairs.
 fn refuse_other_roles(field: &Field<'_>, word: &str, setting: &Setting<'_>) -> Result<()> {
     let hosts = setting.hosts.get_many(field)?;
     match hosts.into_iter().find(|&host| setting.hosts.role(host) != Role::Node) {

@@ -6,7 +6,7 @@
 use doublehold_words::suggest;
 
 /// Kinds of faults, and other words for them. A word that may mean two kinds has both.
-const KINDS: [(&[&str], &[&str]); 15] = [
+const KINDS: [(&[&str], &[&str]); 17] = [
     (
         &["pause"],
         &[
@@ -71,6 +71,8 @@ const KINDS: [(&[&str], &[&str]); 15] = [
     (&["slow", "packet-delay"], &["latency", "delay", "lag", "jitter", "congestion", "late"]),
     (&["loss"], &["drop", "packet-loss", "packet-drop", "lossy", "lose"]),
     (&["reset-connections"], &["rst", "tcp-reset", "connection-reset", "close", "broken-pipe"]),
+    (&["flush"], &["flushall", "flushdb", "wipe", "truncate"]),
+    (&["evict"], &["eviction", "maxmemory", "memory", "memory-pressure", "lru", "out-of-memory"]),
     (&["promote"], &["failover", "fail-over", "elect", "election", "switchover", "takeover", "sentinel"]),
     (&["follow"], &["demote", "replicaof", "slaveof", "replicate"]),
 ];

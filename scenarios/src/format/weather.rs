@@ -289,7 +289,7 @@ fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>)
         }
         let is_no_node =
             role.map_or(group.is_some_and(|group| !group.is_of_nodes()), |role| role != Role::Node);
-        if matches!(nature, Nature::Disk | Nature::Role) && is_no_node {
+        if matches!(nature, Nature::Disk | Nature::Data | Nature::Role) && is_no_node {
             let cause = format!("`{}`: a `{word}` strikes nodes", item.path);
             return Err(item.problem(cause, "name `nodes`, `replicas`, or one of them"));
         }

@@ -184,6 +184,10 @@ pub enum KeyEnd {
     Overwritten,
     /// The node lost it in a crash.
     Forgotten,
+    /// The node was flushed.
+    Flushed,
+    /// The node evicted it, for want of memory.
+    Evicted,
 }
 
 /// Whether a run showed what its scenario expects.

@@ -271,7 +271,7 @@ fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
             }
         }
     }
-    assert!(faults_of_all > 20_000 && struck.len() == 14, "{faults_of_all} of {struck:?}");
+    assert!(faults_of_all > 20_000 && struck.len() == 16, "{faults_of_all} of {struck:?}");
 }
 
 fn assert_kind(kind: &str, expected: &Expected, runs: &[Vec<Fault>], climate: &Climate, what: &str) {

@@ -113,6 +113,10 @@ const CONTRASTS: &[Contrast] = &[
         VIOLATED,
     ),
     contrast("clock-jump/k5-three-jumps", "three clocks jump", &[("faults.0.host", "['C', 'D']")], HOLDS),
+    contrast("eviction", "C evicts the key", &[("faults.1.host", "D")], HOLDS),
+    contrast("eviction/flush", "C is flushed", &[("faults.1.host", "D")], HOLDS),
+    contrast("eviction/k4-two-nodes", "both forget", &[("faults.2.host", "E")], HOLDS),
+    contrast("eviction/k5-three-nodes", "three of them forget", &[("faults.0.host", "['C', 'D']")], HOLDS),
     contrast("crash-restart", "C forgets", &[("nodes.persistence", "always")], HOLDS),
     contrast(
         "crash-restart/none/process-crash/at-once",

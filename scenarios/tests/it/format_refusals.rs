@@ -70,7 +70,7 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
         (
             "\"pause\"",
             "\"pose\"",
-            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `reset-connections`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
+            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `reset-connections`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `flush`, `evict`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
         ),
         (
             "ttl = \"10s\"",
@@ -608,6 +608,16 @@ fn combinations_that_say_nothing_are_refused() {
             "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
             "\"fsync-lies\"\nhost = \"c1\"",
             "line 12: `faults.0.host`: `c1` runs no Redis | hint: a `fsync-lies` strikes nodes",
+        ),
+        (
+            "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "\"flush\"\nhost = [\"A\", \"c1\"]",
+            "line 12: `faults.0.host`: `c1` runs no Redis | hint: a `flush` strikes nodes",
+        ),
+        (
+            "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",
+            "\"evict\"\nhost = \"A\"\nfor = \"12s\"",
+            "line 13: `for` means nothing to a `evict` | hint: it takes `kind`, `at`, `each`, `optional`, `host` and `volatile_only`",
         ),
         (
             "\"pause\"\nhost = \"c1\"\nfor = \"12s\"",

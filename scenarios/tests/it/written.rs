@@ -75,6 +75,8 @@ fn effect() -> impl Strategy<Value = Effect> {
             | Effect::FsyncLies { .. }
             | Effect::DiskSnapshot { .. }
             | Effect::DiskRollback { .. }
+            | Effect::Flush { .. }
+            | Effect::Evict { .. }
             | Effect::Promote { .. }
             | Effect::Follow { .. } => (),
         }
@@ -97,6 +99,8 @@ fn effect() -> impl Strategy<Value = Effect> {
         nodes().prop_map(|hosts| Effect::FsyncLies { hosts }),
         nodes().prop_map(|hosts| Effect::DiskSnapshot { hosts }),
         nodes().prop_map(|hosts| Effect::DiskRollback { hosts }),
+        nodes().prop_map(|hosts| Effect::Flush { hosts }),
+        (nodes(), any::<bool>()).prop_map(|(hosts, volatile_only)| Effect::Evict { hosts, volatile_only }),
         (tell, any::<bool>()).prop_map(|(tell, rewrite_config)| Effect::Promote {
             host: "R1".into(),
             tell,

@@ -86,6 +86,15 @@ impl<M: Machine> Node<M> {
         look(&self.shared.lock().core)
     }
 
+    /// Has the node evict every key, or every key that has a lifetime, between two commands; see [`Core::evict`].
+    pub async fn evict(&self, volatile_only: bool) {
+        poll_fn(|cx| self.shared.lock().poll_script_ended(cx)).await;
+        let _turn = self.shared.take_turn().await;
+        let mut state = self.shared.lock();
+        state.core.evict(volatile_only);
+        self.shared.settle(&mut state);
+    }
+
     fn start_background(&self) {
         let (shared, config) = (&self.shared, &self.shared.config);
         if matches!(config.persistence, Persistence::AofEverysec | Persistence::AofAlways) {

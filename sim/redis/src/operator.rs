@@ -8,6 +8,9 @@
 //! and waits while it is down. A node that has become a replica meanwhile has no right to tell others to follow it, so
 //! what it still had to tell is dropped.
 //!
+//! Orders about data are obeyed once: `FLUSHALL` is typed like the others, and may be refused; that a node evicts keys
+//! is nobody's command, and is here because a machine hears its signals in one place.
+//!
 //! Sentinel has each node keep its new role (`CONFIG REWRITE`), so that it is the same after a restart. A `REPLICAOF`
 //! that is only typed is forgotten with the process. An order says which.
 //!
@@ -43,6 +46,13 @@ pub enum Order {
         /// Whether each keeps its role after a restart.
         rewrite_config: bool,
     },
+    /// Type FLUSHALL into this node, once: an error is an answer too.
+    Flush,
+    /// Let this node run out of memory, by nobody's command.
+    Evict {
+        /// Whether only keys that have a lifetime go.
+        volatile_only: bool,
+    },
     /// Make this node follow another.
     Follow {
         /// The other's name.
@@ -58,7 +68,7 @@ pub enum Order {
 pub enum UnknownOrder {
     /// Its words are none of an order.
     #[error(
-        "a node was told `{0}`, which is no order: orders are `promote HOW NODE …` and `follow HOW NODE`, and HOW is `rewrite` or `plain`"
+        "a node was told `{0}`, which is no order: orders are `promote HOW NODE …` and `follow HOW NODE`, where HOW is `rewrite` or `plain`, `flush`, and `evict all` or `evict volatile`"
     )]
     Words(String),
     /// It names a host that there is not.
@@ -78,6 +88,9 @@ impl fmt::Display for Order {
                 write!(f, "promote {}", how(*rewrite_config))?;
                 tell.iter().try_for_each(|node| write!(f, " {node}"))
             }
+            Order::Flush => f.write_str("flush"),
+            Order::Evict { volatile_only: true } => f.write_str("evict volatile"),
+            Order::Evict { volatile_only: false } => f.write_str("evict all"),
             Order::Follow { master, rewrite_config } => write!(f, "follow {} {master}", how(*rewrite_config)),
         }
     }
@@ -89,28 +102,40 @@ impl FromStr for Order {
     fn from_str(text: &str) -> Result<Order, UnknownOrder> {
         let words: Vec<&str> = text.split(' ').collect();
         let unknown = || UnknownOrder::Words(text.to_owned());
-        let rewrite_config = match words.get(1) {
-            Some(&"rewrite") => true,
-            Some(&"plain") => false,
-            _ => return Err(unknown()),
+        let rewrites = |how: &str| match how {
+            "rewrite" => Ok(true),
+            "plain" => Ok(false),
+            _ => Err(unknown()),
         };
         match words.as_slice() {
-            ["promote", _, tell @ ..] => Ok(Order::Promote {
+            ["promote", how, tell @ ..] => Ok(Order::Promote {
                 tell: tell.iter().map(|&node| node.to_owned()).collect(),
-                rewrite_config,
+                rewrite_config: rewrites(how)?,
             }),
-            ["follow", _, master] => Ok(Order::Follow { master: (*master).to_owned(), rewrite_config }),
+            ["follow", how, master] => {
+                Ok(Order::Follow { master: (*master).to_owned(), rewrite_config: rewrites(how)? })
+            }
+            ["flush"] => Ok(Order::Flush),
+            ["evict", "volatile"] => Ok(Order::Evict { volatile_only: true }),
+            ["evict", "all"] => Ok(Order::Evict { volatile_only: false }),
             _ => Err(unknown()),
         }
     }
 }
 
 impl Order {
+    /// Whether it is tried until it is done, by the next process if need be. What is done to data is done once: again,
+    /// it would take what came since.
+    fn is_insisted_on(&self) -> bool {
+        matches!(self, Order::Promote { .. } | Order::Follow { .. })
+    }
+
     /// The other nodes it is about.
     fn others(&self) -> &[String] {
         match self {
             Order::Promote { tell, .. } => tell,
             Order::Follow { master, .. } => std::slice::from_ref(master),
+            Order::Flush | Order::Evict { .. } => &[],
         }
     }
 }
@@ -160,7 +185,9 @@ impl<H: HostLike> Desk<H> {
                     Err(unknown) => return unknown,
                 },
             };
-            self.operator.standing().own = Some(order.clone());
+            if order.is_insisted_on() {
+                self.operator.standing().own = Some(order.clone());
+            }
             self.do_to_own_node(&order).await;
         }
     }
@@ -174,22 +201,31 @@ impl<H: HostLike> Desk<H> {
     }
 
     async fn do_to_own_node(&self, order: &Order) {
-        let commands = match order {
-            Order::Promote { rewrite_config, .. } => commands("NO ONE", *rewrite_config),
-            Order::Follow { master, rewrite_config } => {
-                commands(&format!("{master} {}", self.port), *rewrite_config)
+        match order {
+            Order::Flush => {
+                // Whatever comes of it: an operator reads the answer, and what a crash took is not typed again.
+                let _answer = self.typed_into(self.host.id(), &["FLUSHALL\r\n".to_owned()], || true).await;
             }
-        };
+            Order::Evict { volatile_only } => self.node.evict(*volatile_only).await,
+            Order::Promote { tell, rewrite_config } => {
+                self.insist("NO ONE", *rewrite_config).await;
+                let told = tell.iter().map(|node| (node.clone(), *rewrite_config));
+                self.operator.standing().untold.extend(told);
+                self.tell_all();
+            }
+            Order::Follow { master, rewrite_config } => {
+                self.insist(&format!("{master} {}", self.port), *rewrite_config).await;
+            }
+        }
+    }
+
+    /// Types a role into the own node until it has it.
+    async fn insist(&self, target: &str, rewrite_config: bool) {
+        let commands = commands(target, rewrite_config);
         while !self.typed_into(self.host.id(), &commands, || true).await {
             self.host.sleep(PAUSE).await;
         }
-        let mut standing = self.operator.standing();
-        standing.own = None;
-        if let Order::Promote { tell, rewrite_config } = order {
-            standing.untold.extend(tell.iter().map(|node| (node.clone(), *rewrite_config)));
-            drop(standing);
-            self.tell_all();
-        }
+        self.operator.standing().own = None;
     }
 
     /// Starts telling whoever is to be told, each for itself: one that cannot be reached holds up nobody else.
@@ -272,7 +308,9 @@ mod tests {
         for rewrite_config in [true, false] {
             let promote = |tell: Vec<String>| Order::Promote { tell, rewrite_config };
             let follow = Order::Follow { master: "R1".into(), rewrite_config };
-            for order in [promote(vec!["M".into(), "plain".into()]), promote(Vec::new()), follow] {
+            let evict = Order::Evict { volatile_only: rewrite_config };
+            let roles = [promote(vec!["M".into(), "plain".into()]), promote(Vec::new()), follow];
+            for order in roles.into_iter().chain([evict, Order::Flush]) {
                 assert_eq!(order.to_string().parse(), Ok(order));
             }
         }

@@ -51,6 +51,8 @@ fn one_event(facts: &Facts<'_>, keys: &[(TrueNs, KeyEnd, &KeySpan)]) -> StoryEve
     let words = match how {
         KeyEnd::Expired => format!("{client}'s key{of} expires on {nodes}"),
         KeyEnd::Overwritten => format!("{client}'s key{of} is overwritten on {nodes}"),
+        KeyEnd::Flushed => format!("{client}'s key{of} is flushed from {nodes}"),
+        KeyEnd::Evicted => format!("{client}'s key{of} is evicted from {nodes}"),
         KeyEnd::Forgotten | KeyEnd::Deleted => {
             format!("{client}'s key{of} is gone from {nodes}'s memory")
         }

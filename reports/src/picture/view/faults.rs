@@ -28,7 +28,7 @@ pub(super) fn spans(facts: &Facts<'_>) -> Vec<FaultSpan> {
 /// Without an end in the report, a stopped host stays stopped; a clock that was stepped does not go on being stepped.
 fn lasts(fault: &FaultReport) -> bool {
     let nature = fault.fault.effect.kind().nature;
-    let once = [Nature::ClockOnce, Nature::Disk, Nature::Role];
+    let once = [Nature::ClockOnce, Nature::Disk, Nature::Data, Nature::Role];
     let by_kind = fault.until.is_some() || !once.contains(&nature);
     fault.until != fault.from && nature != Nature::Message && by_kind
 }

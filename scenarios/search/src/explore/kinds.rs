@@ -5,7 +5,8 @@
 //! ends of the message; why that is enough, and for what it is not, is in [`super`].
 //!
 //! Not placed are kinds that one placement says nothing about: `loss` is random, `slow` is what `packet-delay` is for
-//! one message, the effect of `clock-drift` depends on how long it lasts, and disks only matter beside a power loss.
+//! one message, the effect of `clock-drift` depends on how long it lasts, disks only matter
+//! beside a power loss, and what `flush` and `evict` take a `crash` of a node takes that keeps nothing on disk.
 
 use std::time::Duration;
 

@@ -12,10 +12,11 @@ use doublehold_scenarios::{Engine, Stepped};
 use super::search::{Candidate, Keep, Search};
 
 /// The rarest first.
-const RARITY: [Nature; 8] = [
+const RARITY: [Nature; 9] = [
     Nature::Clock,
     Nature::ClockOnce,
     Nature::Disk,
+    Nature::Data,
     Nature::Role,
     Nature::Death,
     Nature::Stop,

@@ -108,6 +108,8 @@ fn keys_gone(report: &Report) -> Vec<(TrueNs, String)> {
             KeyEnd::Expired => "expires",
             KeyEnd::Forgotten => "is forgotten",
             KeyEnd::Overwritten => "is overwritten",
+            KeyEnd::Flushed => "is flushed",
+            KeyEnd::Evicted => "is evicted",
             KeyEnd::Deleted => return None,
         };
         Some((at, format!("{}'s key {how} on {}", name(span.client), name(span.node))))

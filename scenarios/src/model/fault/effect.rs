@@ -110,6 +110,18 @@ pub enum Effect {
         /// Of which nodes.
         hosts: Names,
     },
+    /// An operator types FLUSHALL into the nodes.
+    Flush {
+        /// Which nodes.
+        hosts: Names,
+    },
+    /// Nodes run out of memory and evict keys, each for itself.
+    Evict {
+        /// Which nodes.
+        hosts: Names,
+        /// Whether only keys that have a lifetime go.
+        volatile_only: bool,
+    },
     /// A node becomes master, and others are told to follow it.
     Promote {
         /// The node.
@@ -150,6 +162,8 @@ impl Effect {
             FsyncLies { hosts: hosts() },
             DiskSnapshot { hosts: hosts() },
             DiskRollback { hosts: hosts() },
+            Flush { hosts: hosts() },
+            Evict { hosts: hosts(), volatile_only: true },
             Promote { host: hosts(), tell: None, rewrite_config: true },
             Follow { hosts: hosts(), master: String::new(), rewrite_config: true },
         )
@@ -185,6 +199,8 @@ impl Effect {
             Effect::FsyncLies { .. } => kind("fsync-lies", "disk", Nature::Disk),
             Effect::DiskSnapshot { .. } => kind("disk-snapshot", "disk", Nature::Disk),
             Effect::DiskRollback { .. } => kind("disk-rollback", "disk", Nature::Disk),
+            Effect::Flush { .. } => kind("flush", "flushed", Nature::Data),
+            Effect::Evict { .. } => kind("evict", "keys evicted", Nature::Data),
             Effect::Promote { .. } => kind("promote", "promoted", Nature::Role),
             Effect::Follow { .. } => kind("follow", "told to follow", Nature::Role),
         }
@@ -199,7 +215,8 @@ impl Effect {
             | Effect::Crash { hosts }
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
-            | Effect::DiskRollback { hosts } => vec![("host", Slot::Hosts(hosts))],
+            | Effect::DiskRollback { hosts }
+            | Effect::Flush { hosts } => vec![("host", Slot::Hosts(hosts))],
             Effect::PowerLoss { hosts, torn_tail } => {
                 vec![("host", Slot::Hosts(hosts)), ("torn_tail", Slot::Flag(torn_tail))]
             }
@@ -218,6 +235,9 @@ impl Effect {
             Effect::Loss { way, probability } => way.and(("probability", Slot::Probability(probability))),
             Effect::ResetConnections { from, to } => {
                 vec![("from", Slot::Hosts(from)), ("to", Slot::Hosts(to))]
+            }
+            Effect::Evict { hosts, volatile_only } => {
+                vec![("host", Slot::Hosts(hosts)), ("volatile_only", Slot::Flag(volatile_only))]
             }
             Effect::Promote { host, tell, rewrite_config } => vec![
                 ("host", Slot::Hosts(host)),
@@ -245,6 +265,8 @@ impl Effect {
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
             | Effect::DiskRollback { hosts }
+            | Effect::Flush { hosts }
+            | Effect::Evict { hosts, .. }
             | Effect::Promote { host: hosts, .. }
             | Effect::Follow { hosts, .. } => Reach::Hosts(hosts),
             Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => {
@@ -270,6 +292,8 @@ impl Effect {
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
             | Effect::DiskRollback { hosts }
+            | Effect::Flush { hosts }
+            | Effect::Evict { hosts, .. }
             | Effect::Promote { host: hosts, .. }
             | Effect::Follow { hosts, .. } => return hosts.clone(),
             Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => (&way.from, &way.to),

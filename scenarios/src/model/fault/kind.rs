@@ -38,6 +38,8 @@ pub enum Nature {
     Message,
     /// A node's disk, for good.
     Disk,
+    /// What a node holds, once.
+    Data,
     /// A node's role, until the next change.
     Role,
 }

@@ -44,6 +44,10 @@ impl Effect {
             Effect::DiskRollback { hosts } => {
                 hosts.do_this("has its disk rolled back", "have their disk rolled back")
             }
+            Effect::Flush { hosts } => hosts.do_this("is flushed", "are flushed"),
+            Effect::Evict { hosts, volatile_only } => {
+                format!("{} {}", hosts.do_this("evicts", "evict"), evicted(*volatile_only))
+            }
             Effect::Promote { host, tell, rewrite_config } => {
                 let told = match tell {
                     None => String::new(),
@@ -95,6 +99,8 @@ impl Effect {
             Effect::FsyncLies { hosts } => of(hosts, "disk lied about fsync", "disks lied about fsync"),
             Effect::DiskSnapshot { hosts } => of(hosts, "disk was remembered", "disks were remembered"),
             Effect::DiskRollback { hosts } => of(hosts, "disk was rolled back", "disks were rolled back"),
+            Effect::Flush { hosts } => hosts.do_this("was flushed", "were flushed"),
+            Effect::Evict { hosts, volatile_only } => format!("{hosts} evicted {}", evicted(*volatile_only)),
             Effect::Promote { host, .. } => host.do_this("was promoted to master", "were promoted to master"),
             Effect::Follow { hosts, master, .. } => {
                 format!("{} told to follow {master}", hosts.do_this("was", "were"))
@@ -120,10 +126,16 @@ impl Effect {
             | Effect::FsyncLies { .. }
             | Effect::DiskSnapshot { .. }
             | Effect::DiskRollback { .. }
+            | Effect::Flush { .. }
+            | Effect::Evict { .. }
             | Effect::Promote { .. }
             | Effect::Follow { .. } => return None,
         })
     }
+}
+
+fn evicted(volatile_only: bool) -> &'static str {
+    if volatile_only { "every key that has a lifetime" } else { "every key" }
 }
 
 fn without_rewrite(rewrite_config: bool) -> &'static str {

@@ -140,6 +140,11 @@ impl Effect {
             Effect::FsyncLies { hosts } => hosts.each(cast, |host| Do::LieOnFsync { host }),
             Effect::DiskSnapshot { hosts } => hosts.each(cast, |host| Do::SnapshotDisk { host }),
             Effect::DiskRollback { hosts } => hosts.each(cast, |host| Do::RollBackDisk { host }),
+            Effect::Flush { hosts } => hosts.each(cast, |host| Signal::Order(Order::Flush).to(host)),
+            Effect::Evict { hosts, volatile_only } => {
+                let order = Order::Evict { volatile_only: *volatile_only };
+                hosts.each(cast, |host| Signal::Order(order.clone()).to(host))
+            }
             Effect::Promote { host, tell, rewrite_config } => {
                 let tell = tell.clone().unwrap_or_else(|| cast.nodes_but(host));
                 let order = Order::Promote { tell: tell.0, rewrite_config: *rewrite_config };

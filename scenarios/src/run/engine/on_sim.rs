@@ -103,9 +103,10 @@ impl<H: HostLike> NodeObserver<H> {
         NodeObserver { host, node, cast, recorder }
     }
 
-    fn sent(&self, peer: Peer, request: u64) -> Sent {
-        let client = client_on(&self.cast, HostId(peer.host));
-        Sent { client, connection: ConnectionNumber(peer.connection), request }
+    /// What is known of a request; `None` of one that an operator typed, who is none of a lock's clients.
+    fn sent(&self, peer: Peer, request: u64) -> Option<Sent> {
+        let client = client_on(&self.cast, HostId(peer.host))?;
+        Some(Sent { client: Some(client), connection: ConnectionNumber(peer.connection), request })
     }
 }
 
@@ -119,7 +120,7 @@ impl<H: HostLike> Observer for NodeObserver<H> {
 
     fn changed(&self, origin: Origin, change: &KeyChange<'_>) {
         let (origin, sent) = match origin {
-            Origin::Client { peer, request } => (KeyOrigin::Executed, Some(self.sent(peer, request))),
+            Origin::Client { peer, request } => (KeyOrigin::Executed, self.sent(peer, request)),
             Origin::Node => (KeyOrigin::Executed, None),
             Origin::Master => (KeyOrigin::Replicated, None),
             Origin::File => (KeyOrigin::Loaded, None),

@@ -15,7 +15,7 @@ use doublehold_sim_redis::{Order, UnknownOrder};
 pub(crate) enum Signal {
     /// To a client: begin with the program.
     Start,
-    /// To a node's machine: change a role.
+    /// To a node's machine: change a role, or what the node holds.
     Order(Order),
 }
 

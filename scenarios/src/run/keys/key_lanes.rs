@@ -306,6 +306,9 @@ impl KeyLanes {
         let end = match instead {
             Some(_) => KeyEnd::Overwritten,
             None if change.command == "EXPIRED" => KeyEnd::Expired,
+            None if change.command == "EVICTED" => KeyEnd::Evicted,
+            // A copy goes like that as well when its node starts over with another's data.
+            None if change.command == "FLUSHALL" && by.origin == KeyOrigin::Executed => KeyEnd::Flushed,
             None => KeyEnd::Deleted,
         };
         self.end(&place(by, mark), by.at, end);

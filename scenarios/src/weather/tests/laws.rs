@@ -77,7 +77,7 @@ fn law_of_hosts(fault: &RandomFault, scenario: &Scenario) -> (usize, Law<Whom>) 
     let nodes: BTreeSet<String> = nodes.into_iter().filter(is_node).collect();
     let mut hosts = meant(&fault.effect.hosts(), scenario);
     match fault.effect.kind().word {
-        "fsync-lies" => hosts.retain(|host| nodes.contains(host)),
+        "fsync-lies" | "flush" | "evict" => hosts.retain(|host| nodes.contains(host)),
         "promote" => hosts.retain(|host| nodes.contains(host) && scenario.nodes.master.is_some()),
         _ => {}
     }

@@ -9,9 +9,10 @@ use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, read};
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 18] = [
+    let files: [fn() -> Vec<Row>; 19] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
+        crate::wiring::data::rows,
         crate::wiring::disks::rows,
         crate::wiring::laws::rows,
         crate::wiring::limits::rows,

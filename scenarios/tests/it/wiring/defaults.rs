@@ -12,7 +12,7 @@ const SINGLE: &str = r#"
     lock = { algorithm = "single", ttl = "10s" }
     nodes = { names = ["A"] }
     clients = [{ name = "c1", program = ["acquire", "release"] }]
-    faults = [{ kind = "power-loss", host = "A", at = "1s" }]
+    faults = [{ kind = "power-loss", host = "A", at = "1s" }, { kind = "evict", host = "A", at = "1s" }]
 "#;
 const REPLICATED: &str = r#"
     claim = "a lock on a master"
@@ -60,6 +60,10 @@ const WEATHER: &str = r#"
     [[weather.faults]]
     kind = "promote"
     host = "replicas"
+    every = "10s"
+    [[weather.faults]]
+    kind = "evict"
+    host = "nodes"
     every = "10s"
 "#;
 const REDLOCK: &str = r#"
@@ -148,9 +152,11 @@ const DEFAULTS: &[Absent] = &[
     ("weather.faults.either_way", WEATHER, "weather.faults.2.either_way", "false"),
     ("weather.faults.torn_tail", WEATHER, "weather.faults.3.torn_tail", "false"),
     ("weather.faults.rewrite_config", WEATHER, "weather.faults.4.rewrite_config", "true"),
+    ("weather.faults.volatile_only", WEATHER, "weather.faults.5.volatile_only", "true"),
     ("faults.each", SINGLE, "faults.0.each", "false"),
     ("faults.optional", SINGLE, "faults.0.optional", "false"),
     ("faults.power-loss.torn_tail", SINGLE, "faults.0.torn_tail", "false"),
+    ("faults.evict.volatile_only", SINGLE, "faults.1.volatile_only", "true"),
     ("faults.promote.tell", REPLICATED, "faults.0.tell", "['M', 'R2']"),
     ("faults.promote.rewrite_config", REPLICATED, "faults.0.rewrite_config", "true"),
     ("faults.follow.rewrite_config", REPLICATED, "faults.1.rewrite_config", "true"),

@@ -10,7 +10,7 @@
 //! | `lock`, `timing`, `redlock`, `replicas` | `[lock]` |
 //! | `nodes`, `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
-//! | `stops`, `disks`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, links, clocks, and of who is master |
+//! | `stops`, `disks`, `data`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, links, clocks, and of who is master |
 //! | `when` | the words of a moment |
 //! | `weather` | `[weather]` |
 //!
@@ -20,6 +20,7 @@
 mod clients;
 mod clocks;
 mod complete;
+mod data;
 mod defaults;
 mod disks;
 mod laws;

@@ -99,6 +99,12 @@ pub(crate) const WORDS: &[Word] = &[
     ("weather.faults.kind=fsync-lies", || {
         strikes("kind = 'fsync-lies', host = 'nodes', every = '2s'", "fsync-lies")
     }),
+    ("weather.faults.kind=flush", || strikes("kind = 'flush', host = 'nodes', every = '2s'", "flush")),
+    ("weather.faults.kind=evict", || strikes(EVICT, "evict")),
+    ("weather.faults.volatile_only", || {
+        let only = |fault: &Fault| matches!(fault.effect, Effect::Evict { volatile_only: true, .. });
+        !line(&format!("{EVICT}, volatile_only = false")).iter().any(only) && line(EVICT).iter().all(only)
+    }),
     ("weather.faults.kind=promote", || {
         let promoted = line(PROMOTE);
         strikes(PROMOTE, "promote") && promoted.iter().all(|fault| fault.effect.hosts().0[0] != "M")
@@ -123,6 +129,7 @@ const STEP: &str = "kind = 'clock-step', host = 'nodes', every = '2s', by = '3s'
 const FREEZE: &str = "kind = 'clock-freeze', host = 'nodes', every = '2s', for = '1s'";
 const CUT: &str = "kind = 'cut', from = 'c1', to = ['nodes', 'resource'], every = '2s', for = '1s'";
 const LOSS: &str = "kind = 'loss', from = 'c1', to = 'nodes', every = '2s', probability = '1/3', for = '1s'";
+const EVICT: &str = "kind = 'evict', host = 'nodes', every = '2s'";
 const PROMOTE: &str = "kind = 'promote', host = 'replicas', every = '2s'";
 
 /// The faults that 200 seeds draw, a list for each.

@@ -6,7 +6,7 @@
 //! Within a transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one
 //! EXEC can take as much as its queue asks for.
 //!
-//! Not modelled: eviction (the policy is always `noeviction`).
+//! Not modelled: that a full node evicts by itself (the policy is always `noeviction`); what eviction leaves is in `eviction.rs`.
 
 use std::time::Duration;
 

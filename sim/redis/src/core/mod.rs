@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod dispatch;
 mod docs;
+mod eviction;
 pub(crate) mod hex;
 mod keyspace;
 mod limits;
@@ -167,6 +168,7 @@ struct Stats {
     started_at: Option<WallMicros>,
     commands: u64,
     expired: u64,
+    evicted: u64,
     connections: u64,
     connected: u64,
     rejected: u64,

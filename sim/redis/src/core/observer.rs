@@ -28,7 +28,7 @@ pub enum Origin {
     Master,
     /// That of the process before it: the append-only file is being loaded.
     File,
-    /// Its own: a key's time was up.
+    /// Its own: a key's time was up, or the node needed the memory.
     Node,
 }
 
@@ -70,7 +70,7 @@ pub struct KeyChange<'a> {
     pub before: Option<Stored<'a>>,
     /// What is there now, `None` if it is gone.
     pub after: Option<Stored<'a>>,
-    /// What changed it: a command's name in capitals, or `EXPIRED`.
+    /// What changed it: a command's name in capitals, `EXPIRED` or `EVICTED`.
     pub command: &'static str,
 }
 

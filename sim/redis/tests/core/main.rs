@@ -4,6 +4,7 @@
 
 mod changes;
 mod clients;
+mod eviction;
 mod expiry;
 mod keys;
 mod observer;

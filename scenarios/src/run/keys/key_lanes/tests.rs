@@ -15,7 +15,7 @@ use doublehold_sim_redis::core::{KeyChange, Stored, StoredValue};
 use proptest::prelude::*;
 
 use self::model::{Call, Key, Meaning, Model, NO_CALL, Sent, Span, UNMARKED};
-use crate::report::{KeyOrigin, KeySpan};
+use crate::report::{KeyEnd, KeyOrigin, KeySpan};
 use crate::run::Driver;
 use crate::run::engine::env::Connection;
 use crate::run::recorder::Recorder;
@@ -145,13 +145,13 @@ impl Play {
                 words(&ttl.map_or(format!("PERSIST {key}"), |ttl| format!("PEXPIRE {key} {ttl}")))
             }
             Act::Deletes(way) => {
-                model.delete(lock, sent);
+                model.delete(lock, sent, KeyEnd::Deleted);
                 let script = ["EVAL", "return redis.call('DEL', KEYS[1])", "1", key].map(str::to_owned);
                 let plain = ["DEL", "UNLINK", "GETDEL"].get(way);
                 plain.map_or(script.into(), |command| words(&format!("{command} {key}")))
             }
             Act::Flushes => {
-                (0..LOCKS.len()).for_each(|lock| model.delete(lock, sent));
+                (0..LOCKS.len()).for_each(|lock| model.delete(lock, sent, KeyEnd::Flushed));
                 words("FLUSHALL")
             }
             _ => words(&format!("GET {key}")),

@@ -65,6 +65,7 @@ fn stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     write!(text, "total_connections_received:{}\r\n", stats.connections)?;
     write!(text, "rejected_connections:{}\r\n", stats.rejected)?;
     write!(text, "total_commands_processed:{}\r\nexpired_keys:{}\r\n", stats.commands, stats.expired)?;
+    write!(text, "evicted_keys:{}\r\n", stats.evicted)?;
     let names = |topic| core.subscriptions.names(topic).len();
     let (channels, patterns) = (names(Topic::Channel), names(Topic::Pattern));
     write!(text, "pubsub_channels:{channels}\r\npubsub_patterns:{patterns}\r\n")?;

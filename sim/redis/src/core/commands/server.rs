@@ -180,7 +180,8 @@ pub(crate) fn config_rewrite(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
 /// CONFIG RESETSTAT.
 pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let stats = &mut ctx.core.stats;
-    (stats.commands, stats.expired, stats.connections, stats.rejected) = (0, 0, 0, 0);
+    (stats.commands, stats.connections, stats.rejected) = (0, 0, 0);
+    (stats.expired, stats.evicted) = (0, 0);
     reply::ok(out);
     Next::Reply
 }

@@ -147,9 +147,9 @@ impl Model {
         self.is_changed(lock, sent.by);
     }
 
-    pub(super) fn delete(&mut self, lock: usize, sent: Sent) {
+    pub(super) fn delete(&mut self, lock: usize, sent: Sent, how: KeyEnd) {
         let Some(key) = self.keys.remove(&lock) else { return };
-        self.stretches[key.stretch].until = Some((sent.at, KeyEnd::Deleted));
+        self.stretches[key.stretch].until = Some((sent.at, how));
         self.touch(lock, sent, key.of, How::Gone);
         self.is_changed(lock, sent.by);
     }
