@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
-use doublehold_words::shorten;
-use doublehold_words::suggest;
+use doublehold_words::{exact_duration, shorten, suggest};
 
 use super::key::Choices;
 use super::key::{Key, words_of};
@@ -19,12 +18,26 @@ use crate::model::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Per
 /// their number, but readers of a picture do not.
 pub(super) const HOSTS_MAX: usize = 2_000;
 const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
-const NODES_KEYS: &[&str] =
-    &["names", "master", "persistence", "fsync_time", "command_time", "scripts", "restart_after"];
+const NODES_KEYS: &[&str] = &[
+    "names",
+    "master",
+    "persistence",
+    "snapshot_interval",
+    "fsync_time",
+    "command_time",
+    "scripts",
+    "restart_after",
+];
 const SCRIPTS: Choices<KnownScripts> =
     &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
-const PERSISTENCE: Choices<Persistence> =
-    &[("none", Persistence::None), ("everysec", Persistence::Everysec), ("always", Persistence::Always)];
+const PERSISTENCE: Choices<Persistence> = &[
+    ("none", Persistence::None),
+    ("everysec", Persistence::Everysec),
+    ("always", Persistence::Always),
+    ("rdb", Persistence::Rdb),
+];
+/// That of redis.conf for a single change: `save 3600 1`.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(3600);
 /// The name of the host that guards the data.
 const RESOURCE: &str = "resource";
 
@@ -204,12 +217,28 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     }
     Ok(NodesSetup {
         persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
+        snapshot_interval: snapshot_interval(&nodes)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
         scripts: known_scripts(&nodes, lock)?,
         restart_after: nodes.duration_or("restart_after", Duration::ZERO)?,
     })
+}
+
+/// Redis counts whole seconds, and with none of them it would do nothing else.
+fn snapshot_interval(nodes: &Section<'_>) -> Result<Duration> {
+    let Some(field) = nodes.get("snapshot_interval") else { return Ok(SNAPSHOT_INTERVAL) };
+    let interval = field.duration()?;
+    if interval.is_zero() || interval.subsec_nanos() > 0 {
+        let cause = format!(
+            "`{}` is {}, and Redis takes snapshots every so many whole seconds",
+            field.path,
+            exact_duration(interval)
+        );
+        return Err(field.problem(cause, "use \"1s\" or more seconds, or `persistence = \"always\"`"));
+    }
+    Ok(interval)
 }
 
 fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts> {

@@ -111,12 +111,12 @@ impl Setting<'_> {
         commands(self.clients, &self.lock.facts)
     }
 
-    /// True if the two ever have a connection. A node has one with itself once its operator is told of a failover, who
-    /// types into it over its own network. Such an order need not be in the file: weather may draw it.
+    /// True if the two ever have a connection. A node has one with itself once its operator is told of a failover or a
+    /// flush, who types into it over its own network. Such an order need not be in the file: weather may draw it.
     fn talk(&self, one: HostIndex, other: HostIndex) -> bool {
         match (self.hosts.role(one), self.hosts.role(other)) {
             (Role::Client, Role::Node | Role::Resource) | (Role::Node | Role::Resource, Role::Client) => true,
-            (Role::Node, Role::Node) => self.master.is_some(),
+            (Role::Node, Role::Node) => self.master.is_some() || one == other,
             (Role::Client, Role::Client) | (Role::Resource, _) | (_, Role::Resource) => false,
         }
     }

@@ -57,7 +57,15 @@ fn name(scenario: &Scenario, host: HostIndex) -> &str {
 }
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
-    let NodesSetup { persistence, fsync_time, command_time, master, scripts, restart_after } = nodes;
+    let NodesSetup {
+        persistence,
+        snapshot_interval,
+        fsync_time,
+        command_time,
+        master,
+        scripts,
+        restart_after,
+    } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());
@@ -65,8 +73,10 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         Persistence::None => "none",
         Persistence::Everysec => "everysec",
         Persistence::Always => "always",
+        Persistence::Rdb => "rdb",
     };
     put(&mut table, "persistence", persistence);
+    put(&mut table, "snapshot_interval", typed(*snapshot_interval));
     put(&mut table, "fsync_time", law_value(fsync_time));
     put(&mut table, "command_time", law_value(command_time));
     let scripts = match scripts {

@@ -120,6 +120,9 @@ pub struct LockSetup {
 pub struct NodesSetup {
     /// What survives a restart.
     pub persistence: Persistence,
+    /// How often a snapshot is taken under [`Persistence::Rdb`], in whole seconds: by the node's wall clock, once
+    /// anything was written.
+    pub snapshot_interval: Duration,
     /// How long an fsync takes.
     pub fsync_time: DelayLaw,
     /// How long a command keeps a node busy; zero costs nothing.
@@ -151,6 +154,8 @@ pub enum Persistence {
     Everysec,
     /// Append-only file, fsynced before each reply to a write.
     Always,
+    /// Snapshots now and then, see [`NodesSetup::snapshot_interval`]: a restart finds the last.
+    Rdb,
 }
 
 /// What the locks protect: a host that reads and writes objects for its clients.

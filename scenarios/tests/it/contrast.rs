@@ -117,6 +117,24 @@ const CONTRASTS: &[Contrast] = &[
     contrast("eviction/flush", "C is flushed", &[("faults.1.host", "D")], HOLDS),
     contrast("eviction/k4-two-nodes", "both forget", &[("faults.2.host", "E")], HOLDS),
     contrast("eviction/k5-three-nodes", "three of them forget", &[("faults.0.host", "['C', 'D']")], HOLDS),
+    contrast(
+        "snapshots",
+        "the last snapshot was taken before the grant",
+        &[("nodes.snapshot_interval", "5s")],
+        HOLDS,
+    ),
+    contrast(
+        "snapshots/soon-enough",
+        "a snapshot was taken since the grant",
+        &[("nodes.snapshot_interval", "1h")],
+        VIOLATED,
+    ),
+    contrast(
+        "snapshots/comes-back",
+        "the snapshot has the lock",
+        &[("nodes.snapshot_interval", "1h")],
+        &[(LV, "holds")],
+    ),
     contrast("crash-restart", "C forgets", &[("nodes.persistence", "always")], HOLDS),
     contrast(
         "crash-restart/none/process-crash/at-once",

@@ -593,6 +593,21 @@ fn combinations_that_say_nothing_are_refused() {
             "[]",
             "line 9: `clients.1.program` has 0 steps | hint: use 1 to 100",
         ),
+        (
+            "\"C\"]",
+            "\"C\"], snapshot_interval = \"0s\"",
+            "line 3: `nodes.snapshot_interval` is 0 s, and Redis takes snapshots every so many whole seconds | hint: use \"1s\" or more seconds, or `persistence = \"always\"`",
+        ),
+        (
+            "\"C\"]",
+            "\"C\"], snapshot_interval = \"1500ms\"",
+            "line 3: `nodes.snapshot_interval` is 1.5 s, and Redis takes snapshots every so many whole seconds | hint: use \"1s\" or more seconds, or `persistence = \"always\"`",
+        ),
+        (
+            "\"C\"]",
+            "\"C\"], persistence = \"snapshots\"",
+            "line 3: `nodes.persistence` must be one of `none`, `everysec`, `always` and `rdb`, not `snapshots` | hint: known are `none`, `everysec`, `always` and `rdb`",
+        ),
         ("for = \"12s\"\n", "", "line 10: `faults.0` has no `for` | hint: add `for = \"12s\"`"),
         (
             "for = \"12s\"",

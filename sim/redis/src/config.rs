@@ -15,6 +15,8 @@ pub struct NodeConfig {
     pub core: CoreConfig,
     /// What is kept on disk.
     pub persistence: Persistence,
+    /// The seconds of `save SECONDS 1`, for [`Persistence::Rdb`]: a part of a second does not count.
+    pub snapshot_interval: Duration,
     /// `replicaof`: the master's address, if the node starts as a replica.
     pub replica_of: Option<(String, u16)>,
     /// `repl-backlog-size`: bytes of history kept for replicas that come back.
@@ -30,6 +32,7 @@ impl Default for NodeConfig {
         NodeConfig {
             core: CoreConfig::default(),
             persistence: Persistence::None,
+            snapshot_interval: Duration::from_secs(3600),
             replica_of: None,
             repl_backlog_bytes: 1 << 20,
             repl_ping_period: Duration::from_secs(10),
@@ -42,9 +45,14 @@ impl Default for NodeConfig {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootError {
-    /// The disk did not give the file back.
-    #[error("cannot read `appendonly.aof`: {0}")]
-    ReadAof(#[source] io::Error),
+    /// The disk did not give the file of its data back.
+    #[error("cannot read `{file}`: {source}")]
+    ReadData {
+        /// Its name.
+        file: &'static str,
+        /// What the disk says.
+        source: io::Error,
+    },
     /// The disk did not give the configuration file back.
     #[error("cannot read `redis.conf`: {0}")]
     ReadConfig(#[source] io::Error),
@@ -53,9 +61,11 @@ pub enum BootError {
     BadConfig(String),
     /// The file holds something that no crash leaves behind.
     #[error(
-        "bad file format in `appendonly.aof` at byte {offset}: {cause}; cut the file there or remove it, then start again"
+        "bad file format in `{file}` at byte {offset}: {cause}; cut the file there or remove it, then start again"
     )]
-    BadAof {
+    BadData {
+        /// Its name.
+        file: &'static str,
         /// Where the first command begins that cannot be read.
         offset: u64,
         /// What is wrong with it.

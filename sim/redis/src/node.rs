@@ -20,6 +20,7 @@ use crate::persistence::{self, Persistence};
 use crate::replication;
 use crate::server;
 use crate::shared::{Shared, random_id};
+use crate::snapshots;
 use crate::wait::{First, first};
 
 /// A running node. Clones are handles to the same process.
@@ -34,14 +35,16 @@ impl<M: Machine> Clone for Node<M> {
 }
 
 impl<M: Machine> Node<M> {
-    /// Starts a process: reads its configuration file, loads the append-only file, drops keys that have expired by the
+    /// Starts a process: reads its configuration file, loads the file of its data, drops keys that have expired by the
     /// machine's wall clock, and starts the background work.
     ///
     /// # Errors
-    /// When a file cannot be read, `redis.conf` holds what CONFIG REWRITE never writes, or the append-only file is
+    /// When a file cannot be read, `redis.conf` holds what CONFIG REWRITE never writes, or the file of its data is
     /// damaged in a way that no crash causes.
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
-        config.core.append_only = config.persistence != Persistence::None;
+        let is_rdb = config.persistence == Persistence::Rdb;
+        config.core.append_only = !is_rdb && config.persistence != Persistence::None;
+        config.core.save_seconds = is_rdb.then(|| config.snapshot_interval.as_secs());
         config.core.append_fsync = config.persistence.append_fsync();
         if config.core.config_file
             && let Some(written) = config_file::read(&machine)?
@@ -50,8 +53,8 @@ impl<M: Machine> Node<M> {
         }
         let mut core =
             Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
-        if config.persistence != Persistence::None {
-            persistence::load(&machine, &mut core)?;
+        if let Some(file) = config.persistence.file() {
+            persistence::load(&machine, &mut core, file)?;
             core.drop_expired(machine.wall());
         }
         core.replication_mut().backlog_size = config.repl_backlog_bytes as u64;
@@ -99,6 +102,9 @@ impl<M: Machine> Node<M> {
         let (shared, config) = (&self.shared, &self.shared.config);
         if matches!(config.persistence, Persistence::AofEverysec | Persistence::AofAlways) {
             shared.spawn(persistence::keep_synced(Arc::clone(shared), config.persistence));
+        }
+        if config.persistence == Persistence::Rdb {
+            shared.spawn(snapshots::keep_taking(Arc::clone(shared), config.snapshot_interval));
         }
         shared.spawn(expire_keys(Arc::clone(shared)));
         if let Some((host, port)) = config.replica_of.clone() {

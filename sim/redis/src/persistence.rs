@@ -9,7 +9,9 @@
 //!   new bytes stay in the process (for at most two seconds), so even a process crash can take them.
 //! - `always`: the node does nothing else until an fsync has covered everything it executed; then the replies leave.
 //!
-//! Not modelled: RDB files, the multi-part layout and rewriting of Redis 7 (the file only grows, except when a full
+//! What survives without it is in `snapshots.rs`; both are loaded here.
+//!
+//! Not modelled: RDB beside the file, the multi-part layout and rewriting of Redis 7 (the file only grows, except when a full
 //! resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under every
 //! policy, where Redis under `everysec` would go on and refuse writes.
 
@@ -23,6 +25,7 @@ use crate::core::{Core, Session, WallMicros};
 use crate::machine::Machine;
 use crate::resp::RequestBuffer;
 use crate::shared::Shared;
+use crate::snapshots;
 use crate::wait::Wakers;
 
 /// The file's name on the node's disk.
@@ -46,6 +49,8 @@ pub enum Persistence {
     AofEverysec,
     /// `appendonly yes`, `appendfsync always`.
     AofAlways,
+    /// `appendonly no`, `save SECONDS 1`: see [`NodeConfig::snapshot_interval`](crate::NodeConfig::snapshot_interval).
+    Rdb,
 }
 
 impl Persistence {
@@ -54,7 +59,16 @@ impl Persistence {
         match self {
             Persistence::AofNo => "no",
             Persistence::AofAlways => "always",
-            Persistence::None | Persistence::AofEverysec => "everysec",
+            Persistence::None | Persistence::AofEverysec | Persistence::Rdb => "everysec",
+        }
+    }
+
+    /// The file that a new process loads.
+    pub(crate) fn file(self) -> Option<&'static str> {
+        match self {
+            Persistence::None => None,
+            Persistence::Rdb => Some(snapshots::FILE),
+            Persistence::AofNo | Persistence::AofEverysec | Persistence::AofAlways => Some(AOF_FILE),
         }
     }
 }
@@ -76,9 +90,9 @@ pub(crate) struct Aof {
 }
 
 impl Aof {
-    /// The file of a node that has loaded it; `None` if the node keeps nothing.
+    /// The file of a node that has loaded it; `None` if the node appends to none.
     pub(crate) fn open(policy: Persistence, now: WallMicros) -> Option<Aof> {
-        (policy != Persistence::None).then(|| Aof {
+        (policy.file() == Some(AOF_FILE)).then(|| Aof {
             policy,
             written: 0,
             durable: 0,
@@ -158,7 +172,7 @@ pub(crate) async fn keep_synced<M: Machine>(shared: Arc<Shared<M>>, policy: Pers
     loop {
         poll_fn(|cx| poll_dirty(&shared, cx)).await;
         match policy {
-            Persistence::None | Persistence::AofNo => return,
+            Persistence::None | Persistence::AofNo | Persistence::Rdb => return,
             Persistence::AofEverysec => {
                 wait_for_next_second(&shared).await;
                 sync(&shared).await;
@@ -213,12 +227,12 @@ async fn sync<M: Machine>(shared: &Shared<M>) {
     }
 }
 
-/// Replays the file into an empty core.
+/// Replays a file into an empty core.
 ///
 /// A command or transaction that is cut off at the end is what a crash leaves: it is cut from the file, as
 /// `aof-load-truncated yes` does.
-pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootError> {
-    let file = machine.read(AOF_FILE).map_err(BootError::ReadAof)?;
+pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core, name: &'static str) -> Result<(), BootError> {
+    let file = machine.read(name).map_err(|source| BootError::ReadData { file: name, source })?;
     let mut input = RequestBuffer::new();
     let mut session = Session::loading();
     let mut transaction = false;
@@ -227,7 +241,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootE
         input.tail().extend_from_slice(piece);
         loop {
             let at = input.consumed();
-            let bad = |cause: String| BootError::BadAof { offset: at, cause };
+            let bad = |cause: String| BootError::BadData { file: name, offset: at, cause };
             if input.next_request().map_err(|error| bad(error.to_string()))?.is_none() {
                 break;
             }
@@ -245,7 +259,7 @@ pub(crate) fn load<M: Machine>(machine: &M, core: &mut Core) -> Result<(), BootE
         }
     }
     if whole_commands_end < file.len() as u64 {
-        machine.truncate(AOF_FILE, whole_commands_end);
+        machine.truncate(name, whole_commands_end);
     }
     Ok(())
 }

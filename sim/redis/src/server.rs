@@ -311,9 +311,9 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 replication::serve_replica(self.shared, &mut self.pipe, &self.session, &id, offset).await;
                 false
             }
-            Next::Shutdown { .. } => {
+            Next::Shutdown { save } => {
                 let _turn = self.shared.take_turn().await;
-                self.shared.shut_down().await;
+                self.shared.shut_down(save).await;
                 false
             }
             Next::Held => self.wait_for_script().await,

@@ -14,8 +14,9 @@ use crate::config::NodeConfig;
 use crate::config_file;
 use crate::core::{Core, Peer, Session, WallMicros};
 use crate::machine::{Machine, TICK};
-use crate::persistence::{self, Aof};
+use crate::persistence::{self, Aof, Persistence};
 use crate::replication::{Links, Patience};
+use crate::snapshots;
 use crate::wait::{Wakers, first};
 
 /// One process, shared by its connections and background tasks.
@@ -41,6 +42,8 @@ pub(crate) struct State {
     /// Connections whose request waits for a script that is overrunning.
     pub(crate) held: Wakers,
     pub(crate) expiry: ExpiryTimer,
+    /// Who waits for the next write.
+    pub(crate) written: Wakers,
     propagated: Vec<u8>,
     last_session: u64,
     held_by_clients: u64,
@@ -62,6 +65,7 @@ impl<M: Machine> Shared<M> {
             links: Links::new(config.repl_backlog_bytes),
             held: Wakers::default(),
             expiry: ExpiryTimer { armed_ms: i64::MAX, rearm: Wakers::default() },
+            written: Wakers::default(),
             propagated: Vec::new(),
             last_session: 0,
             held_by_clients: 0,
@@ -117,6 +121,7 @@ impl<M: Machine> Shared<M> {
         }
         // Not only after what was propagated: a node with neither file nor replica propagates nothing.
         state.arm_expiry();
+        state.written.wake();
         self.announce(state);
     }
 
@@ -181,8 +186,9 @@ impl<M: Machine> Shared<M> {
         }
     }
 
-    /// SHUTDOWN: everything written goes to the file and is fsynced, whatever the policy.
-    pub(crate) async fn shut_down(&self) {
+    /// SHUTDOWN: everything written goes to the file and is fsynced, whatever the policy; a node that takes snapshots
+    /// takes one if it is to save.
+    pub(crate) async fn shut_down(&self, save: bool) {
         let has_file = {
             let mut state = self.lock();
             self.settle(&mut state);
@@ -191,6 +197,9 @@ impl<M: Machine> Shared<M> {
         if has_file {
             // Whether the disk keeps its promise or not, the process ends here.
             let _ = self.machine.fsync(persistence::AOF_FILE).await;
+        }
+        if save && self.config.persistence == Persistence::Rdb {
+            let _ = snapshots::take(self).await;
         }
         self.close();
     }

@@ -90,6 +90,7 @@ hint: did you mean `lock.ttl`? Known are:
   nodes.persistence: a word, "none"
   nodes.restart_after: a duration, "0s"
   nodes.scripts: a word, "unknown"
+  nodes.snapshot_interval: a duration, "1h"
   resource.fence_reads: true or false, false
   resource.fencing: a word, "off"
   resource.object: a word, "stock"

@@ -191,6 +191,7 @@ fn node_config<H: HostLike>(
         Persistence::None => NodePersistence::None,
         Persistence::Everysec => NodePersistence::AofEverysec,
         Persistence::Always => NodePersistence::AofAlways,
+        Persistence::Rdb => NodePersistence::Rdb,
     };
     let master = scenario.nodes.master.filter(|master| *master != index);
     let replica_of = master.map(|master| (scenario.hosts[master.0].name.clone(), REDIS_PORT));
@@ -199,7 +200,8 @@ fn node_config<H: HostLike>(
         KnownScripts::Loaded => kind.descriptor().scripts.into(),
     };
     let core = CoreConfig { port: REDIS_PORT, config_file: true, scripts, ..CoreConfig::default() };
-    NodeConfig { core, persistence, replica_of, ..NodeConfig::default() }
+    let snapshot_interval = scenario.nodes.snapshot_interval;
+    NodeConfig { core, persistence, snapshot_interval, replica_of, ..NodeConfig::default() }
 }
 
 fn program<H: HostLike>(

@@ -120,6 +120,7 @@ const DEFAULTS: &[Absent] = &[
     ("lock.release_on", REDLOCK, "lock.release_on", "all"),
     ("lock.on_failed_extension", REDLOCK, "lock.on_failed_extension", "keep"),
     ("nodes.persistence", SINGLE, "nodes.persistence", "none"),
+    ("nodes.snapshot_interval", SINGLE, "nodes.snapshot_interval", "1h"),
     ("nodes.fsync_time", SINGLE, "nodes.fsync_time", "1ms"),
     ("nodes.command_time", SINGLE, "nodes.command_time", "0s"),
     ("nodes.restart_after", SINGLE, "nodes.restart_after", "0s"),

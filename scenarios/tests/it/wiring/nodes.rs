@@ -1,13 +1,13 @@
 //! `[nodes]`.
 
 use doublehold_history::Predicate;
-use doublehold_scenarios::report::KeyEnd;
+use doublehold_scenarios::report::{KeyEnd, KeyOrigin};
 
 use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, TWO, check};
 use crate::wiring::seen::{MS, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [who(), persistence(), times(), scripts()].into_iter().flatten().collect()
+    [who(), persistence(), snapshots(), times(), scripts()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -137,6 +137,37 @@ fn persistence() -> Vec<Row> {
             with: &[("nodes.persistence", "always")],
             turns: &[(Predicate::P2, "violated", "holds")],
             shows: |without, with| !waited(without) && waited(with),
+            ..Row::on(TWO)
+        },
+    ]
+}
+
+/// A crash long enough after c1's grant for a snapshot.
+const LATER_CRASH: (&str, &str) =
+    ("faults", "[{ kind = 'crash', host = 'A', for = '0s', at = \"4s after c1's grant\" }]");
+
+fn snapshots() -> Vec<Row> {
+    vec![
+        Row {
+            word: "nodes.persistence=rdb",
+            claim: "a crash takes what was written since the last snapshot, of which there is none within the first hour",
+            both: &[LATER_CRASH, LONG_WORK, ("nodes.persistence", "everysec")],
+            with: &[("nodes.persistence", "rdb")],
+            turns: &[(Predicate::P2, "holds", "violated")],
+            shows: |without, with| waited(without) && !waited(with),
+            ..Row::on(TWO)
+        },
+        Row {
+            word: "nodes.snapshot_interval",
+            claim: "a snapshot is taken that often, and a restart finds it",
+            both: &[LATER_CRASH, LONG_WORK, ("nodes.persistence", "rdb")],
+            with: &[("nodes.snapshot_interval", "1s")],
+            turns: &[(Predicate::P2, "violated", "holds")],
+            shows: |without, with| {
+                let loaded =
+                    |seen: &Seen| seen.keys("A", "c1").iter().any(|key| key.origin == KeyOrigin::Loaded);
+                !waited(without) && waited(with) && !loaded(without) && loaded(with)
+            },
             ..Row::on(TWO)
         },
     ]

@@ -17,6 +17,8 @@ pub struct CoreConfig {
     pub config_file: bool,
     /// `appendfsync`, only reported: `always`, `everysec` or `no`.
     pub append_fsync: &'static str,
+    /// The seconds of `save SECONDS 1`, only reported; `None`: no snapshots are taken.
+    pub save_seconds: Option<u64>,
     /// `min-replicas-to-write`: writes are refused while fewer replicas are good
     /// ([`Replication::good_replicas`](super::Replication::good_replicas)). 0: no limit.
     pub min_replicas_to_write: u32,
@@ -52,6 +54,7 @@ impl Default for CoreConfig {
             append_only: false,
             config_file: false,
             append_fsync: "everysec",
+            save_seconds: None,
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,
             replica_priority: 100,

@@ -6,7 +6,8 @@
 //! Within a transaction it is looked at before every command; Redis looks when commands are queued and at EXEC, and one
 //! EXEC can take as much as its queue asks for.
 //!
-//! Not modelled: that a full node evicts by itself (the policy is always `noeviction`); what eviction leaves is in `eviction.rs`.
+//! Not modelled: that a full node evicts by itself (the policy is always `noeviction`); what eviction leaves is in
+//! `eviction.rs`.
 
 use std::time::Duration;
 

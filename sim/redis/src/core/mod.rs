@@ -90,9 +90,9 @@ pub enum Next {
     /// REPLICAOF: the reply is in `out`, [`Core::replication`] already has the new role; the node must start or stop
     /// its replica task and drop its own replicas' links where Redis does.
     ReplicaOf(Option<(String, u16)>),
-    /// SHUTDOWN: close everything without a reply, saving first if told to.
+    /// SHUTDOWN: close everything without a reply, saving first unless told not to.
     Shutdown {
-        /// Whether the data set is to be saved first.
+        /// Whether the data set is to be saved first, by a node that takes snapshots.
         save: bool,
     },
     /// A script passed its instruction limit and counts as still running; nothing is in `out`. Call `execute` again
@@ -275,6 +275,11 @@ impl Core {
     /// an AOF: messages. Must be asked for before that.
     pub(crate) fn take_for_replicas_only(&mut self) -> Vec<Range<usize>> {
         self.propagation.take_for_replicas_only()
+    }
+
+    /// Changes so far, by commands of clients, master and file.
+    pub(crate) fn changes(&self) -> u64 {
+        self.dirty
     }
 
     /// Whether CONFIG REWRITE was executed since the last call: the node must write its file before it sends the reply.

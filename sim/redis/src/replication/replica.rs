@@ -103,7 +103,8 @@ fn start_over<M: Machine>(
     let mut state = shared.lock();
     check(&state, generation)?;
     let id = parse_id(id)?;
-    let State { core, links, aof, .. } = &mut *state;
+    let State { core, links, aof, written, .. } = &mut *state;
+    written.wake();
     links.upstream.may_continue = false;
     core.clear_all(Origin::Master);
     // Half a data set is nobody's.
@@ -277,6 +278,7 @@ impl<M: Machine> Link<'_, M> {
             aof.append(&self.shared.machine, &self.for_file);
         }
         self.for_file.clear();
+        state.written.wake();
         self.shared.announce(state);
     }
 

@@ -17,4 +17,5 @@ mod pubsub;
 mod push;
 mod replication;
 mod resync;
+mod snapshots;
 mod world;

@@ -114,7 +114,7 @@ async fn a_damaged_file_refuses_to_start_and_says_where() {
         host.write_aof(format!("{good}{damage}").as_bytes());
         let config = NodeConfig { persistence: Persistence::AofNo, ..NodeConfig::default() };
         match Node::boot(host.clone(), config) {
-            Err(BootError::BadAof { offset, .. }) => assert_eq!(offset, good.len() as u64),
+            Err(BootError::BadData { offset, .. }) => assert_eq!(offset, good.len() as u64),
             Err(other) => panic!("another error: {other}"),
             Ok(_) => panic!("started from {damage:?}"),
         }

@@ -143,8 +143,12 @@ impl Host {
 
     /// The append-only file as a new process would read it.
     pub(crate) fn aof(&self) -> String {
+        self.file("appendonly.aof")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
         let state = self.state();
-        let bytes = state.files.get("appendonly.aof").map(|file| file.written.clone()).unwrap_or_default();
+        let bytes = state.files.get(name).map(|file| file.written.clone()).unwrap_or_default();
         String::from_utf8(bytes).expect("the tests write text")
     }
 

@@ -94,7 +94,7 @@ fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
         ("replica-priority", config.replica_priority.to_string()),
         ("replica-read-only", yes_no(true)),
         ("replica-serve-stale-data", yes_no(config.replica_serve_stale_data)),
-        ("save", String::new()),
+        ("save", config.save_seconds.map_or(String::new(), |seconds| format!("{seconds} 1"))),
         ("slave-priority", config.replica_priority.to_string()),
         ("slave-read-only", yes_no(true)),
         ("slave-serve-stale-data", yes_no(config.replica_serve_stale_data)),
@@ -186,7 +186,7 @@ pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mu
     Next::Reply
 }
 
-/// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT].
+/// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]. A node that takes no snapshots saves nothing, whatever is said.
 pub(crate) fn shutdown(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let (mut save, mut no_save, mut other, mut abort) = (false, false, false, false);
     for option in args.iter().skip(1) {
@@ -210,5 +210,5 @@ pub(crate) fn shutdown(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
         reply::error(out, errors::BUSY);
         return Next::Reply;
     }
-    Next::Shutdown { save }
+    Next::Shutdown { save: !no_save }
 }
