@@ -176,7 +176,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             self.pipe.out.clear();
             return (Pause::End(Stop::close()), 0);
         }
-        state.refresh_links(&self.shared.machine);
+        self.shared.refresh_links(state);
         let pause = self.execute_until_paused(state);
         self.output_limit = state.core.config().limits.output_of(self.session.is_subscribed());
         if !matches!(pause, Pause::Busy(_)) {

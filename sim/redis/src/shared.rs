@@ -152,6 +152,13 @@ impl<M: Machine> Shared<M> {
         Patience { limit: core.config().limits.replica_output, now: self.machine.monotonic() }
     }
 
+    /// Brings up to date what INFO and the write checks read about replicas.
+    pub(crate) fn refresh_links(&self, state: &mut State) {
+        let State { core, links, .. } = state;
+        let max_lag = u64::from(core.config().min_replicas_max_lag);
+        links.refresh(core.replication_mut(), (self.booted, self.machine.monotonic()), max_lag);
+    }
+
     /// Ends the process: connections close, [`Node::closed`] ends.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
@@ -261,12 +268,6 @@ impl State {
     /// Wakes connection `session` when the node closes, or has something for it.
     pub(crate) fn wake_on_news(&mut self, session: u64, waker: &Waker) {
         self.connections.insert(session, waker.clone());
-    }
-
-    /// Brings up to date what INFO and the write checks read about replicas.
-    pub(crate) fn refresh_links<M: Machine>(&mut self, machine: &M) {
-        let max_lag = Duration::from_secs(u64::from(self.core.config().min_replicas_max_lag));
-        self.links.refresh(self.core.replication_mut(), machine, max_lag);
     }
 
     /// Lets held requests go on when the script they wait for has ended.

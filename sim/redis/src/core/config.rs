@@ -22,7 +22,8 @@ pub struct CoreConfig {
     /// `min-replicas-to-write`: writes are refused while fewer replicas are good
     /// ([`Replication::good_replicas`](super::Replication::good_replicas)). 0: no limit.
     pub min_replicas_to_write: u32,
-    /// `min-replicas-max-lag`, seconds: older acknowledgements do not count. The node applies it.
+    /// `min-replicas-max-lag`, seconds: older acknowledgements do not count. The node applies it. 0: writes are never
+    /// refused for want of replicas.
     pub min_replicas_max_lag: u32,
     /// `replica-priority`, only reported.
     pub replica_priority: u32,

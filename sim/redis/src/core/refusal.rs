@@ -86,7 +86,9 @@ impl Core {
 
     /// Why nobody may write here now.
     pub(crate) fn write_refusal(&self) -> Option<&'static [u8]> {
-        let enough = self.replication.good_replicas >= self.config.min_replicas_to_write;
+        // To Redis, a lag of zero is no lag that is too long.
+        let enough = self.config.min_replicas_max_lag == 0
+            || self.replication.good_replicas >= self.config.min_replicas_to_write;
         match self.replication.role {
             Role::Replica { .. } => Some(errors::READ_ONLY),
             Role::Master => (!enough).then_some(errors::NO_REPLICAS),

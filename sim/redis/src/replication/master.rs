@@ -34,6 +34,8 @@ pub(crate) struct Attached {
     pub(crate) position: u64,
     /// Past the transfer of the data set.
     online: bool,
+    /// Online, and not lagging when that was looked at last.
+    good: bool,
     acknowledged: u64,
     acknowledged_at: Duration,
     /// Since when more waits for it than the soft limit.
@@ -85,30 +87,41 @@ impl Links {
         Poll::Pending
     }
 
-    /// Brings the core's view of the replicas up to date.
-    pub(crate) fn refresh<M: Machine>(
+    /// Brings the core's view of the replicas up to date. Must be called before anything about a replica changes.
+    ///
+    /// Which of them are good is looked at once a second from the start of the process on, and in whole seconds, as
+    /// `replicationCron` does: an acknowledgement that came since the last look counts from the next on.
+    pub(crate) fn refresh(
         &mut self,
         replication: &mut Replication,
-        machine: &M,
-        max_lag: Duration,
+        (booted, now): (Duration, Duration),
+        max_lag_seconds: u64,
     ) {
         if self.attached.is_empty() {
             return;
         }
-        let now = machine.monotonic();
-        let mut good = 0;
-        for (reported, replica) in replication.replicas.iter_mut().zip(&self.attached) {
+        let looks = now.saturating_sub(booted).as_secs();
+        let is_due = looks > std::mem::replace(&mut self.looks, looks);
+        let look = (booted + Duration::from_secs(looks)).as_secs();
+        for (reported, replica) in replication.replicas.iter_mut().zip(&mut self.attached) {
+            if is_due {
+                let lag = look.saturating_sub(replica.acknowledged_at.as_secs());
+                replica.good = replica.online && lag <= max_lag_seconds;
+            }
             reported.online = replica.online;
             reported.acked = replica.acknowledged;
             reported.lag = now.saturating_sub(replica.acknowledged_at);
-            good += u32::from(replica.online && reported.lag <= max_lag);
         }
-        replication.good_replicas = good;
+        replication.good_replicas = self.good();
+    }
+
+    fn good(&self) -> u32 {
+        self.attached.iter().filter(|replica| replica.good).count() as u32
     }
 
     /// Lists the replicas anew for the core.
     pub(super) fn report_replicas(&self, replication: &mut Replication) {
-        replication.good_replicas = self.attached.iter().filter(|replica| replica.online).count() as u32;
+        replication.good_replicas = self.good();
         let reported = self.attached.iter().map(|replica| ReplicaState {
             session: replica.session,
             ip: replica.ip.clone(),
@@ -203,6 +216,7 @@ fn open<M: Machine>(
         port: session.listening_port().unwrap_or(0),
         position,
         online,
+        good: online,
         acknowledged: 0,
         acknowledged_at: shared.machine.monotonic(),
         behind_since: None,
@@ -316,14 +330,18 @@ where
             Poll::Pending => break,
         }
         let mut state = shared.lock();
-        let State { links, .. } = &mut *state;
-        let Some(replica) = links.attached.iter_mut().find(|replica| replica.session == session) else {
-            return Poll::Ready(Event::Gone);
-        };
+        let State { core, links, .. } = &mut *state;
+        let Some(replica) = links.find(session) else { return Poll::Ready(Event::Gone) };
         if !std::mem::replace(&mut replica.online, true) {
+            replica.good = true;
+            core.replication_mut().good_replicas = links.good();
             links.waiting.wake(); // who wrote nothing waits for replicas, and for no acknowledgement
         }
-        match links.backlog.read(replica.position, PIECE_BYTES, &mut pipe.out) {
+        let Links { attached, backlog, .. } = links;
+        let Some(replica) = attached.iter_mut().find(|replica| replica.session == session) else {
+            return Poll::Ready(Event::Gone);
+        };
+        match backlog.read(replica.position, PIECE_BYTES, &mut pipe.out) {
             Some(position) if position > replica.position => replica.position = position,
             Some(_) => break,
             None => return Poll::Ready(Event::Gone),
@@ -360,6 +378,7 @@ where
         }
         let offset =
             args.get(2).and_then(|text| std::str::from_utf8(text).ok()).and_then(|text| text.parse().ok());
+        shared.refresh_links(&mut state);
         if let (Some(offset), Some(replica)) = (offset, state.links.find(session)) {
             replica.acknowledged = replica.acknowledged.max(offset);
             replica.acknowledged_at = shared.machine.monotonic();

@@ -39,6 +39,8 @@ pub(crate) struct Links {
     /// Replicas that are served now, in the order they came.
     attached: Vec<Attached>,
     pinging: bool,
+    /// How often it was looked which replicas are good: the seconds since the process started.
+    looks: u64,
     /// WAITing clients.
     waiting: Wakers,
     demotions: u64,
@@ -73,6 +75,7 @@ impl Links {
             backlog: Backlog::new(backlog_bytes),
             attached: Vec::new(),
             pinging: false,
+            looks: 0,
             waiting: Wakers::default(),
             demotions: 0,
             upstream: Upstream::default(),

@@ -185,6 +185,35 @@ async fn a_master_without_enough_good_replicas_refuses_writes() {
     assert_eq!(client.ask("SET k v").await, "NOREPLICAS Not enough good replicas to write.");
 }
 
+/// Looked at once a second from the master's start on, in whole seconds: the 11th look after the second of the last
+/// acknowledgement is the first that finds it too old.
+#[tokio::test(start_paused = true)]
+async fn the_lag_of_replicas_is_looked_at_once_a_second_and_counts_whole_seconds() {
+    let world = World::new();
+    let (master, replica) = (world.host("m"), world.host("r"));
+    let core = CoreConfig { min_replicas_to_write: 1, ..CoreConfig::default() };
+    master.boot_with(NodeConfig { core, ..NodeConfig::default() });
+    pass(300).await;
+    replica.boot_with(replica_of("m"));
+    let mut client = master.client().await;
+    pass(5_200).await;
+    // It acknowledged last after 5.3 s, and will not again.
+    replica.set_command_time(Duration::from_secs(3600));
+    assert_eq!(client.ask("SET k v").await, "OK");
+    for (at_ms, expected) in [
+        (15_990, "OK"),
+        (16_010, "NOREPLICAS Not enough good replicas to write."),
+        (16_990, "NOREPLICAS Not enough good replicas to write."),
+    ] {
+        let now = world.elapsed_ms();
+        pass(at_ms - now).await;
+        assert_eq!(client.ask("SET k v").await, expected, "at {at_ms} ms");
+    }
+    // A lag of zero switches it off.
+    assert_eq!(client.ask("CONFIG SET min-replicas-max-lag 0").await, "OK");
+    assert_eq!(client.ask("SET k v").await, "OK");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_replica_of_a_replica_follows_the_same_history() {
     let (world, master, _replicas) = group(&["r"]).await;

@@ -59,6 +59,11 @@ pub(crate) struct Host {
 }
 
 impl World {
+    /// Since the world began.
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
+
     pub(crate) fn new() -> World {
         World { hosts: Arc::default(), began: Instant::now() }
     }
