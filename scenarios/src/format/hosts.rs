@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doublehold_lockimpl::Nodes;
 use doublehold_sim::{DelayLaw, RatePpb};
-use doublehold_words::{exact_duration, shorten, suggest};
+use doublehold_words::{exact_duration, several, shorten, suggest};
 
 use super::key::Choices;
 use super::key::{Key, words_of};
@@ -12,7 +12,9 @@ use super::lock::Chosen;
 use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use crate::model::fault::Names;
-use crate::model::scenario::{HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, Role};
+use crate::model::scenario::{
+    HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, RestartClock, Role,
+};
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
 /// their number, but readers of a picture do not.
@@ -27,6 +29,9 @@ const NODES_KEYS: &[&str] = &[
     "command_time",
     "scripts",
     "restart_after",
+    "restart_clock",
+    "min_replicas_to_write",
+    "min_replicas_max_lag",
 ];
 const SCRIPTS: Choices<KnownScripts> =
     &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
@@ -36,8 +41,15 @@ const PERSISTENCE: Choices<Persistence> = &[
     ("always", Persistence::Always),
     ("rdb", Persistence::Rdb),
 ];
+const RESTART_CLOCKS: Choices<RestartClock> = &[
+    ("true-time", RestartClock::True),
+    ("wall", RestartClock::Wall),
+    ("monotonic", RestartClock::Monotonic),
+];
 /// That of redis.conf for a single change: `save 3600 1`.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(3600);
+/// That of redis.conf: `min-replicas-max-lag 10`.
+const MAX_LAG: Duration = Duration::from_secs(10);
 /// The name of the host that guards the data.
 const RESOURCE: &str = "resource";
 
@@ -46,6 +58,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     [
         Key::all("nodes", NODES_KEYS),
         Key::words("nodes.persistence", &words_of(PERSISTENCE)),
+        Key::words("nodes.restart_clock", &words_of(RESTART_CLOCKS)),
         Key::words("nodes.scripts", &words_of(SCRIPTS)),
         Key::all("clocks", CLOCKS_KEYS),
     ]
@@ -217,28 +230,46 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     }
     Ok(NodesSetup {
         persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
-        snapshot_interval: snapshot_interval(&nodes)?,
+        snapshot_interval: seconds_or(&nodes, "snapshot_interval", SNAPSHOT_INTERVAL)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
         command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
         master,
         scripts: known_scripts(&nodes, lock)?,
         restart_after: nodes.duration_or("restart_after", Duration::ZERO)?,
+        restart_clock: nodes.choice_or("restart_clock", RESTART_CLOCKS, RestartClock::True)?,
+        min_replicas_to_write: min_replicas(&nodes, master, count)?,
+        min_replicas_max_lag: seconds_or(&nodes, "min_replicas_max_lag", MAX_LAG)?,
     })
 }
 
-/// Redis counts whole seconds, and with none of them it would do nothing else.
-fn snapshot_interval(nodes: &Section<'_>) -> Result<Duration> {
-    let Some(field) = nodes.get("snapshot_interval") else { return Ok(SNAPSHOT_INTERVAL) };
-    let interval = field.duration()?;
-    if interval.is_zero() || interval.subsec_nanos() > 0 {
-        let cause = format!(
-            "`{}` is {}, and Redis takes snapshots every so many whole seconds",
-            field.path,
-            exact_duration(interval)
-        );
-        return Err(field.problem(cause, "use \"1s\" or more seconds, or `persistence = \"always\"`"));
+/// A number of whole seconds, as Redis counts them. With none of them it would do something else: take no snapshot, or
+/// refuse nothing.
+fn seconds_or(nodes: &Section<'_>, key: &str, usual: Duration) -> Result<Duration> {
+    let Some(field) = nodes.get(key) else { return Ok(usual) };
+    let seconds = field.duration()?;
+    if seconds.is_zero() || seconds.subsec_nanos() > 0 {
+        let length = exact_duration(seconds);
+        let cause = format!("`{}` is {length}, and Redis counts whole seconds from one", field.path);
+        return Err(field.problem(cause, "use \"1s\" or more seconds"));
     }
-    Ok(interval)
+    Ok(seconds)
+}
+
+/// A number that replicas can reach. Where there are fewer, no write would ever be taken.
+fn min_replicas(nodes: &Section<'_>, master: Option<HostIndex>, count: usize) -> Result<u32> {
+    let Some(field) = nodes.get("min_replicas_to_write") else { return Ok(0) };
+    let wanted = field.number(0, HOSTS_MAX as u64)?;
+    if wanted > 0 && master.is_none() {
+        let cause = format!("`{}`: nothing is replicated, so no write would be taken", field.path);
+        return Err(field.problem(cause, "set `nodes.master`, or remove it"));
+    }
+    let replicas = count.saturating_sub(1) as u64;
+    if wanted > replicas {
+        let cause =
+            format!("`{}` is {wanted}, and the master has {}", field.path, several(replicas, "replica"));
+        return Err(field.problem(cause, "ask for fewer, or name more nodes"));
+    }
+    Ok(wanted as u32)
 }
 
 fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts> {

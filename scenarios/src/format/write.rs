@@ -14,7 +14,7 @@ use super::units::law_value;
 use super::{fault, lock, program, resource, weather};
 use crate::model::scenario::{
     ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
-    Role, Scenario,
+    RestartClock, Role, Scenario,
 };
 
 /// The scenario as the table that its file is.
@@ -65,6 +65,9 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         master,
         scripts,
         restart_after,
+        restart_clock,
+        min_replicas_to_write,
+        min_replicas_max_lag,
     } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
@@ -85,6 +88,14 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     };
     put(&mut table, "scripts", scripts);
     put(&mut table, "restart_after", typed(*restart_after));
+    let restart_clock = match restart_clock {
+        RestartClock::True => "true-time",
+        RestartClock::Wall => "wall",
+        RestartClock::Monotonic => "monotonic",
+    };
+    put(&mut table, "restart_clock", restart_clock);
+    put(&mut table, "min_replicas_to_write", i64::from(*min_replicas_to_write));
+    put(&mut table, "min_replicas_max_lag", typed(*min_replicas_max_lag));
     if let Some(master) = master {
         put(&mut table, "master", name(scenario, *master));
     }

@@ -134,6 +134,29 @@ pub struct NodesSetup {
     /// For how long a node whose process or power was lost stays away at least: the delayed restart that Redlock's
     /// page asks for. What never comes back stays away.
     pub restart_after: Duration,
+    /// What that is counted by.
+    pub restart_clock: RestartClock,
+    /// How many replicas must be in touch with a master for it to take writes (`min-replicas-to-write`); 0: it takes
+    /// them alone.
+    pub min_replicas_to_write: u32,
+    /// For how long a replica may have been silent for that, in whole seconds.
+    pub min_replicas_max_lag: Duration,
+}
+
+/// What counts how long a node that died has stayed away.
+///
+/// With a clock of its machine, it is a service there that starts the node no sooner: the machine is back when its fault
+/// says so, and nothing listens on it until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestartClock {
+    /// True time: nobody can have that.
+    True,
+    /// The machine's wall clock, from what it showed when the node died. That is known after a power loss as well: it
+    /// is in a file.
+    Wall,
+    /// The machine's monotonic clock, from what it showed when the node died. A power loss resets it, so after one it
+    /// counts from when the machine is on again.
+    Monotonic,
 }
 
 /// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.

@@ -596,12 +596,27 @@ fn combinations_that_say_nothing_are_refused() {
         (
             "\"C\"]",
             "\"C\"], snapshot_interval = \"0s\"",
-            "line 3: `nodes.snapshot_interval` is 0 s, and Redis takes snapshots every so many whole seconds | hint: use \"1s\" or more seconds, or `persistence = \"always\"`",
+            "line 3: `nodes.snapshot_interval` is 0 s, and Redis counts whole seconds from one | hint: use \"1s\" or more seconds",
         ),
         (
             "\"C\"]",
             "\"C\"], snapshot_interval = \"1500ms\"",
-            "line 3: `nodes.snapshot_interval` is 1.5 s, and Redis takes snapshots every so many whole seconds | hint: use \"1s\" or more seconds, or `persistence = \"always\"`",
+            "line 3: `nodes.snapshot_interval` is 1.5 s, and Redis counts whole seconds from one | hint: use \"1s\" or more seconds",
+        ),
+        (
+            "\"C\"]",
+            "\"C\"], min_replicas_max_lag = \"0s\"",
+            "line 3: `nodes.min_replicas_max_lag` is 0 s, and Redis counts whole seconds from one | hint: use \"1s\" or more seconds",
+        ),
+        (
+            "\"C\"]",
+            "\"C\"], min_replicas_to_write = 1",
+            "line 3: `nodes.min_replicas_to_write`: nothing is replicated, so no write would be taken | hint: set `nodes.master`, or remove it",
+        ),
+        (
+            "\"C\"]",
+            "\"C\"], restart_clock = \"boot\"",
+            "line 3: `nodes.restart_clock` must be one of `true-time`, `wall` and `monotonic`, not `boot` | hint: known are `true-time`, `wall` and `monotonic`",
         ),
         (
             "\"C\"]",
@@ -640,6 +655,19 @@ fn combinations_that_say_nothing_are_refused() {
             "line 13: `c1` is on both ends of the link | hint: a host needs no network to reach itself",
         ),
     ]);
+}
+
+#[test]
+fn more_replicas_than_there_are_can_be_in_touch_with_no_master() {
+    let replicated = GOOD.replacen("\"redlock\"", "\"replicated\"", 1).replacen(
+        "\"C\"]",
+        "\"C\"], master = \"A\", min_replicas_to_write = 3",
+        1,
+    );
+    assert_eq!(
+        message(&replicated),
+        "line 3: `nodes.min_replicas_to_write` is 3, and the master has 2 replicas | hint: ask for fewer, or name more nodes"
+    );
 }
 
 #[test]

@@ -87,8 +87,11 @@ hint: did you mean `lock.ttl`? Known are:
   nodes.command_time: a duration, "0s"
   nodes.count: a whole number, 1
   nodes.fsync_time: a duration, "1ms"
+  nodes.min_replicas_max_lag: a duration, "10s"
+  nodes.min_replicas_to_write: a whole number, 0
   nodes.persistence: a word, "none"
   nodes.restart_after: a duration, "0s"
+  nodes.restart_clock: a word, "true-time"
   nodes.scripts: a word, "unknown"
   nodes.snapshot_interval: a duration, "1h"
   resource.fence_reads: true or false, false

@@ -22,6 +22,7 @@ pub(in crate::run) mod prepared;
 pub(in crate::run) mod signal;
 pub(in crate::run) mod sim;
 pub(in crate::run) mod steps;
+mod supervisor;
 pub(in crate::run) mod world;
 
 use doublehold_history::TrueNs;

@@ -21,7 +21,7 @@ use crate::format::possible::commands;
 use crate::model::cast::Cast;
 use crate::model::fault::{Fault, Nature};
 use crate::model::host::UnknownHost;
-use crate::model::scenario::{ClientSetup, Role, Scenario};
+use crate::model::scenario::{ClientSetup, RestartClock, Role, Scenario};
 use crate::model::when::Nth;
 use crate::report::{Grants, Judgement, Report, Summary, TraceHash};
 use crate::run::clocks;
@@ -282,8 +282,12 @@ fn plan(scenario: &Scenario, cast: &Cast) -> Result<Vec<PlannedFault>, UnknownHo
     faults.chain(scenario.clients.iter().filter_map(start)).collect()
 }
 
-/// The scenario in which no node comes back sooner than it says.
+/// The scenario in which no node comes back sooner than it says by true time. What a clock of the machine counts, its
+/// supervisor sees to.
 fn with_restarts(mut scenario: Scenario) -> Scenario {
+    if scenario.nodes.restart_clock != RestartClock::True {
+        return scenario;
+    }
     let Scenario { hosts, faults, nodes, .. } = &mut scenario;
     let is_node = |name: &String| hosts.iter().any(|host| host.role == Role::Node && host.name == *name);
     for fault in faults.iter_mut().filter(|fault| fault.effect.kind().nature == Nature::Death) {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
@@ -14,9 +15,10 @@ use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence,
 
 use super::env::{REDIS_PORT, SimEnv};
 use super::on_sim::{NodeObserver, serve_resource};
+use super::supervisor::Supervisor;
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{
-    HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, Role, Scenario,
+    HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, RestartClock, Role, Scenario,
 };
 use crate::run::Driver;
 use crate::run::client::program::{Job, Program};
@@ -32,6 +34,8 @@ pub(in crate::run) struct Hosts<H: HostLike> {
     cast: Arc<Cast>,
     driver: Driver,
     names: Arc<BTreeMap<String, HostId>>,
+    /// What counts until a node that died may run again, and how long.
+    restarts: (RestartClock, Duration),
     hosts: Vec<(HostSpec, Process<H>)>,
 }
 
@@ -54,7 +58,8 @@ impl<H: HostLike> Hosts<H> {
         let hosts = hosts()
             .map(|(host, index)| (spec(scenario, host), process(scenario, cast, kind, index)))
             .collect();
-        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), hosts }
+        let restarts = (scenario.nodes.restart_clock, scenario.nodes.restart_after);
+        Hosts { cast: cast.clone(), driver, names: Arc::new(cast.names()), restarts, hosts }
     }
 
     /// Lets nodes run every script in Lua.
@@ -103,6 +108,7 @@ impl<H: HostLike> Hosts<H> {
         let (cast, names) = (self.cast.clone(), self.names.clone());
         let (config, command_time, operator) =
             (NodeConfig::clone(config), command_time.clone(), Operator::default());
+        let supervisor = Supervisor::new(self.restarts);
         world.add_host(spec, move |host| {
             let machine = SimMachine::new(host.clone(), names.clone(), command_time.clone());
             let observer = NodeObserver::new(host.clone(), node, cast.clone(), recorder.clone());
@@ -113,9 +119,16 @@ impl<H: HostLike> Hosts<H> {
                 config.core.scripts = Arc::default();
             }
             let operator = operator.clone();
-            let (life, recorder) = (NodeLife { node, recorder: recorder.clone() }, recorder.clone());
+            let life = NodeLife {
+                node,
+                recorder: recorder.clone(),
+                supervisor: supervisor.clone(),
+                host: host.clone(),
+            };
+            let (recorder, supervisor) = (recorder.clone(), supervisor.clone());
             async move {
                 let _life = life;
+                supervisor.allow(&host).await;
                 if let Err(error) = machine.run(REDIS_PORT, config, operator).await {
                     recorder.inconclusive(format!("{} does not run: {error}", host.name()));
                 }
@@ -199,7 +212,15 @@ fn node_config<H: HostLike>(
         KnownScripts::Unknown => Arc::default(),
         KnownScripts::Loaded => kind.descriptor().scripts.into(),
     };
-    let core = CoreConfig { port: REDIS_PORT, config_file: true, scripts, ..CoreConfig::default() };
+    let seconds = scenario.nodes.min_replicas_max_lag.as_secs();
+    let core = CoreConfig {
+        port: REDIS_PORT,
+        config_file: true,
+        scripts,
+        min_replicas_to_write: scenario.nodes.min_replicas_to_write,
+        min_replicas_max_lag: u32::try_from(seconds).unwrap_or(u32::MAX),
+        ..CoreConfig::default()
+    };
     let snapshot_interval = scenario.nodes.snapshot_interval;
     NodeConfig { core, persistence, snapshot_interval, replica_of, ..NodeConfig::default() }
 }
@@ -225,14 +246,17 @@ fn program<H: HostLike>(
     }
 }
 
-/// Tells the recorder when a node's process is gone, and its memory with it.
-struct NodeLife {
+/// Tells the recorder and the machine's supervisor when a node's process is gone, and its memory with it.
+struct NodeLife<H: HostLike> {
     node: NodeId,
     recorder: Recorder,
+    supervisor: Supervisor,
+    host: H,
 }
 
-impl Drop for NodeLife {
+impl<H: HostLike> Drop for NodeLife<H> {
     fn drop(&mut self) {
+        self.supervisor.note_death(&self.host);
         self.recorder.forgotten(self.node);
     }
 }

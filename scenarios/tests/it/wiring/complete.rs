@@ -9,7 +9,7 @@ use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, read};
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 19] = [
+    let files: [fn() -> Vec<Row>; 20] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
         crate::wiring::data::rows,
@@ -26,6 +26,7 @@ fn rows() -> Vec<Row> {
         crate::wiring::roles::rows,
         crate::wiring::skews::rows,
         crate::wiring::stops::rows,
+        crate::wiring::supervised::rows,
         crate::wiring::timing::rows,
         crate::wiring::when::rows,
         crate::wiring::texts::rows,

@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `texts` | what is said and expected, and variants |
 //! | `lock`, `timing`, `redlock`, `replicas` | `[lock]` |
-//! | `nodes`, `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
+//! | `nodes`, `supervised` | `[nodes]` |
+//! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
 //! | `stops`, `disks`, `data`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, links, clocks, and of who is master |
 //! | `when` | the words of a moment |
@@ -37,6 +38,7 @@ mod row;
 mod seen;
 mod skews;
 mod stops;
+mod supervised;
 mod texts;
 mod timing;
 mod weather;
