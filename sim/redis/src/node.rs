@@ -44,7 +44,7 @@ impl<M: Machine> Node<M> {
     pub fn boot(machine: M, mut config: NodeConfig) -> Result<Node<M>, BootError> {
         let is_rdb = config.persistence == Persistence::Rdb;
         config.core.append_only = !is_rdb && config.persistence != Persistence::None;
-        config.core.save_seconds = is_rdb.then(|| config.snapshot_interval.as_secs());
+        config.core.save_seconds = is_rdb.then_some(config.snapshot_interval.as_secs());
         config.core.append_fsync = config.persistence.append_fsync();
         if config.core.config_file
             && let Some(written) = config_file::read(&machine)?

@@ -153,20 +153,15 @@ impl Panel<'_> {
         self.paper.rect(area, &attributes, &title);
         if let Some((at, how)) = key.until.filter(|(at, _)| self.scale.shows(*at, *at)) {
             let x = self.scale.x(at);
+            let is_lost = matches!(how, KeyEnd::Forgotten | KeyEnd::Flushed | KeyEnd::Evicted);
             let (ink, wide) = match how {
-                KeyEnd::Forgotten => (VIOLATION, 2.4),
+                KeyEnd::Forgotten | KeyEnd::Flushed | KeyEnd::Evicted => (VIOLATION, 2.4),
                 KeyEnd::Expired => (INK, 2.4),
                 KeyEnd::Deleted | KeyEnd::Overwritten => (FAINT, 1.2),
             };
             let attributes = format!(r#"stroke="{ink}" stroke-width="{wide}""#);
             self.paper.line((x, area.y - 2.0), (x, area.y + HEIGHT + 2.0), &attributes, &title);
-            self.label(
-                (x + 3.0, area.y - 3.0),
-                Align::Start,
-                ink,
-                how_it_ended(how),
-                how == KeyEnd::Forgotten,
-            );
+            self.label((x + 3.0, area.y - 3.0), Align::Start, ink, how_it_ended(how), is_lost);
         }
         self.label_in(area, INK, &format!("{name}{origin}"));
     }
@@ -186,5 +181,7 @@ fn how_it_ended(how: KeyEnd) -> &'static str {
         KeyEnd::Deleted => "was deleted",
         KeyEnd::Overwritten => "was overwritten",
         KeyEnd::Forgotten => "was lost",
+        KeyEnd::Flushed => "was flushed",
+        KeyEnd::Evicted => "was evicted",
     }
 }

@@ -8,7 +8,7 @@ use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
-use crate::sentences::rules::kind_of;
+use crate::sentences::rules::{end_of, kind_of};
 use crate::sentences::seen::{Claim, Seen, between, says};
 
 /// A kind of cause, and whether what it says is so. `None`: it names what is not there.
@@ -26,6 +26,14 @@ pub(crate) const RULES: &[Rule] = &[
             };
             Some(lost(seen, it, KeyEnd::Expired, early)? && granted_by(seen, it)?)
         },
+    },
+    Rule {
+        says: r"^(?<who>\w+)'s key was (?<how>flushed) from (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: taken_by_nobody,
+    },
+    Rule {
+        says: r"^(?<nodes>.+) (?<how>evicted) (?<who>\w+)'s key, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: taken_by_nobody,
     },
     Rule {
         says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
@@ -362,6 +370,17 @@ fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
     let ends = grants.find(|(client, ..)| *client == who)?.1?.reading_ns;
     let reads = grants.find(|(client, ..)| *client == later)?.2.wall_ns;
     Some(says(ahead, Duration::from_nanos(by_ns)) && reads >= ends && reads - by_ns as i64 <= ends)
+}
+
+/// No command of a lock took it: a fault of its node did.
+fn taken_by_nobody(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
+    let kind = if it["how"] == *"flushed" { "flush" } else { "evict" };
+    let told = |key: &KeySpan, until: TrueNs| {
+        let of_kind = seen.report.faults.iter().filter(|fault| fault.fault.effect.kind().word == kind);
+        let mut on_node = of_kind.filter(|fault| fault.hosts.contains(&key.node));
+        on_node.any(|fault| fault.from.is_some_and(|from| from <= until))
+    };
+    Some(lost(seen, it, end_of(&it["how"]), told)? && granted_by(seen, it)?)
 }
 
 /// The key of a client on each of the nodes that a sentence names, and when it ended in this way.

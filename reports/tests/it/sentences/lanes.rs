@@ -139,7 +139,9 @@ fn node(seen: &Seen<'_>, node: HostIndex, lane: &str) -> Option<&'static str> {
     if is_empty && held().next().is_some() {
         return Some("no key, and the node held one");
     }
-    if lane.contains('†') && !ends(KeyEnd::Forgotten) || lane.contains('┤') && !ends(KeyEnd::Expired) {
+    let lost = [KeyEnd::Forgotten, KeyEnd::Flushed, KeyEnd::Evicted];
+    if lane.contains('†') && !lost.into_iter().any(&ends) || lane.contains('┤') && !ends(KeyEnd::Expired)
+    {
         return Some("an end of a key that no key had");
     }
     None

@@ -107,6 +107,10 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+)'s key expires on (?<nodes>.+)$",
         holds: |seen, at, it| Some(lost(seen, at, it, KeyEnd::Expired)?.is_some()),
     },
+    Rule {
+        says: r"^(?<who>\w+)'s key is (?<how>flushed|evicted) from (?<nodes>.+)$",
+        holds: |seen, at, it| Some(lost(seen, at, it, end_of(&it["how"]))?.is_some()),
+    },
     Rule { says: r"^(?<who>\w+)'s key is gone from (?<nodes>.+)'s memory$", holds: gone_from_memory },
     Rule { says: r"^(?<node>\w+) has (?<who>\w+)'s key again, from its file$", holds: loaded },
     Rule {
@@ -416,6 +420,11 @@ fn lost(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>, how: KeyEnd) -> Option<O
     };
     let first = seen.keys(&it["who"]).any(|key| key.until == Some((at, how)));
     Some((nodes.iter().all(ended) && first && seen.claims_at(who, at)).then_some(nodes))
+}
+
+/// How a key ended that went like this, by nobody of a lock.
+pub(crate) fn end_of(how: &str) -> KeyEnd {
+    if how == "flushed" { KeyEnd::Flushed } else { KeyEnd::Evicted }
 }
 
 fn gone_from_memory(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
