@@ -9,7 +9,7 @@
 //!
 //! # What is not there
 //!
-//! Not modelled: lists, sets, sorted sets, streams, cluster, modules, functions, ACLs. These commands of Redis
+//! Not modelled: sorted sets, streams, cluster, modules, functions, ACLs. These commands of Redis
 //! 7.0 answer `ERR unknown command`, as a Redis built without them would:
 //!
 //! | about | commands |
@@ -17,8 +17,7 @@
 //! | strings | `INCRBYFLOAT` `LCS` |
 //! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
 //! | hashes | `HINCRBYFLOAT` `HRANDFIELD` |
-//! | lists | `BLMOVE` `BLMPOP` `BLPOP` `BRPOP` `BRPOPLPUSH` `LINDEX` `LINSERT` `LLEN` `LMOVE` `LMPOP` `LPOP` `LPOS` `LPUSH` `LPUSHX` `LRANGE` `LREM` `LSET` `LTRIM` `RPOP` `RPOPLPUSH` `RPUSH` `RPUSHX` |
-//! | sets | `SADD` `SCARD` `SDIFF` `SDIFFSTORE` `SINTER` `SINTERCARD` `SINTERSTORE` `SISMEMBER` `SMEMBERS` `SMISMEMBER` `SMOVE` `SPOP` `SRANDMEMBER` `SREM` `SSCAN` `SUNION` `SUNIONSTORE` |
+//! | lists | `BLMOVE` `BLMPOP` `BLPOP` `BRPOP` `BRPOPLPUSH` |
 //! | sorted sets | `BZMPOP` `BZPOPMAX` `BZPOPMIN` `ZADD` `ZCARD` `ZCOUNT` `ZDIFF` `ZDIFFSTORE` `ZINCRBY` `ZINTER` `ZINTERCARD` `ZINTERSTORE` `ZLEXCOUNT` `ZMPOP` `ZMSCORE` `ZPOPMAX` `ZPOPMIN` `ZRANDMEMBER` `ZRANGE` `ZRANGEBYLEX` `ZRANGEBYSCORE` `ZRANGESTORE` `ZRANK` `ZREM` `ZREMRANGEBYLEX` `ZREMRANGEBYRANK` `ZREMRANGEBYSCORE` `ZREVRANGE` `ZREVRANGEBYLEX` `ZREVRANGEBYSCORE` `ZREVRANK` `ZSCAN` `ZSCORE` `ZUNION` `ZUNIONSTORE` |
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |

@@ -3,13 +3,17 @@
 //! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and does what
 //! [`Next`] asks for. One `Core` is one Redis process's memory; a restart is a new `Core`.
 
+mod blocked;
 mod clients;
 mod command;
 mod commands;
 mod config;
+mod containers;
 mod context;
 mod dispatch;
 mod docs;
+mod draws;
+mod dump;
 pub(crate) mod hex;
 mod keyspace;
 mod limits;
@@ -22,8 +26,10 @@ mod replication;
 mod scan_order;
 mod script_limit;
 mod session;
+mod stored;
 mod stream;
 mod subscriptions;
+mod values;
 
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
@@ -32,6 +38,7 @@ pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValu
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
+pub use stored::{Elements, Members, Scores};
 pub use stream::StreamError;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +48,7 @@ use std::time::Duration;
 
 use clients::Client;
 use dispatch::Overrun;
-use keyspace::{Database, Value};
+use keyspace::Database;
 use lua::Script;
 use propagation::Propagation;
 use subscriptions::Subscriptions;
@@ -152,6 +159,8 @@ pub struct Core {
     work: u64,
     /// How many random keys have been asked for.
     random_keys: u64,
+    /// How many members and fields have been drawn.
+    draws: u64,
     /// Bytes that connections hold in their buffers, as far as the node reports them.
     client_memory: u64,
     /// The last reply would have outgrown what its client may be sent.
@@ -335,18 +344,7 @@ impl Core {
         {
             reply::command(into, [b"SELECT".as_slice(), number.to_string().as_bytes()].into_iter());
             for (key, entry) in database.iter() {
-                match &entry.value {
-                    Value::String(bytes) => reply::command(into, [b"SET".as_slice(), key, bytes].into_iter()),
-                    Value::Hash(hash) => {
-                        reply::array(into, 2 + 2 * hash.len());
-                        reply::bulk(into, b"HSET");
-                        reply::bulk(into, key);
-                        hash.iter().for_each(|(field, value)| {
-                            reply::bulk(into, field);
-                            reply::bulk(into, value);
-                        });
-                    }
-                }
+                entry.value.write_command(key, into);
                 if let Some(when) = entry.expires_at {
                     reply::command(
                         into,

@@ -4,6 +4,7 @@
 
 mod changes;
 mod clients;
+mod containers;
 mod expiry;
 mod keys;
 mod observer;

@@ -3,13 +3,17 @@
 
 pub(crate) mod clients;
 pub(crate) mod connection;
+mod container_table;
+mod containers;
 pub(crate) mod expiry;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod introspection;
 pub(crate) mod keys;
+pub(crate) mod lists;
 mod lookup;
 pub(crate) mod monitor;
+mod numbers;
 pub(crate) mod pattern;
 pub(crate) mod pubsub;
 pub(crate) mod rename;
@@ -17,6 +21,7 @@ pub(crate) mod replication;
 pub(crate) mod scan;
 pub(crate) mod scripting;
 pub(crate) mod server;
+pub(crate) mod sets;
 pub(crate) mod strings;
 mod table;
 pub(crate) mod transactions;

@@ -7,9 +7,11 @@
 mod connection;
 mod generic;
 mod hashes;
+mod lists;
 mod pubsub;
 mod scripting;
 mod server;
+mod sets;
 mod strings;
 mod transactions;
 
@@ -88,6 +90,8 @@ pub(crate) enum Kind {
 static SECTIONS: &[&Section] = &[
     &strings::STRINGS,
     &hashes::HASHES,
+    &lists::LISTS,
+    &sets::SETS,
     &generic::GENERIC,
     &connection::CONNECTION,
     &pubsub::PUBSUB,

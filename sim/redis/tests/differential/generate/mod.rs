@@ -4,6 +4,7 @@
 //! depends on how fast the test runs: lifetimes are either over within a pause of the script, or far away and further
 //! apart from one another than a script can last.
 
+mod containers;
 mod library_scripts;
 mod lua;
 mod lua_limits;
@@ -198,6 +199,16 @@ impl Generator {
                 "-",
                 "99999999999999999999",
             ]))),
+            "e" => args.push(text(self.random.pick(words::ELEMENTS))),
+            "es" => {
+                (0..1 + self.random.below(4)).for_each(|_| args.push(text(self.random.pick(words::ELEMENTS))))
+            }
+            "few" => args.push(text(self.random.pick(&["0", "1", "2", "3", "7"]))),
+            "side" => args.push(text(self.random.pick(&["LEFT", "RIGHT", "left"]))),
+            "lpos" => {
+                let option = self.random.pick(words::LPOS_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
             "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
             "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "lua" => self.eval_arguments(args),

@@ -2,9 +2,11 @@
 //! `$k` a key, `$v` a value, `$f` a hash field, `$n` a number, `$lt` and `$plt` a lifetime of its own in seconds and
 //! milliseconds, `$short` one that is over after a pause, `$at` and `$pat` a moment far away, `$odd` a strange number,
 //! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string,
+//! `$e` and `$es` elements, `$few` a small number, `$side` an end of a list, `$lpos` options of LPOS,
 //! `$heard` and its like what `messages.rs` says, `$lua` what follows EVAL, `$command` a command's name, `$junk`
 //! anything.
 
+use super::containers::{LISTS, SETS};
 use super::messages::MESSAGES;
 use super::{Family, Flavour};
 
@@ -26,6 +28,8 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
         ],
     ),
     (12, &[(70, LIBRARIES), (6, STRINGS), (6, EXPIRY), (6, HASHES), (8, TRANSACTION), (4, SCRIPTS)]),
+    (12, &[(70, LISTS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
+    (10, &[(70, SETS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
     (2, &[(70, LARGE), (10, STRINGS), (10, EXPIRY), (10, HASHES)]),
     (10, &[(60, CONNECTION), (15, STRINGS), (15, TRANSACTION), (10, KEYSPACE)]),
     (8, &[(50, MESSAGES), (15, TRANSACTION), (15, SCRIPTS), (10, CONNECTION), (10, STRINGS)]),
@@ -57,6 +61,7 @@ pub(crate) const NOT_SPOILT: &[&str] = &[
     "QUIT",
     "SCAN",
     "HSCAN",
+    "SSCAN",
     "SUBSCRIBE",
     "PSUBSCRIBE",
     "SSUBSCRIBE",
@@ -204,6 +209,8 @@ pub(crate) const ROUNDS: Family = &[
     (4, "HSCAN $k 0"),
     (2, "HSCAN $k 0 COUNT $count"),
     (2, "HSCAN $k 0 MATCH $pattern"),
+    (2, "SSCAN $k 0"),
+    (1, "SSCAN $k 0 MATCH $pattern COUNT $count"),
 ];
 
 pub(crate) const TRANSACTION: Family = &[

@@ -38,6 +38,23 @@ pub(crate) const COPY_OPTIONS: &[&str] =
 
 pub(crate) const SCAN_OPTIONS: &[&str] = &["COUNT", "MATCH", "TYPE", "nosuchoption"];
 
+/// Elements of lists, members of sets and sorted sets: so few that one meets another of its kind.
+pub(crate) const ELEMENTS: &[&str] =
+    &["a", "b", "c", "d", "aa", "ab", "1", "2", "3", "-1", "01", "", "two words"];
+
+pub(crate) const LPOS_OPTIONS: &[&str] = &[
+    "RANK 1",
+    "RANK -1",
+    "RANK 2",
+    "rank $odd",
+    "COUNT $few",
+    "COUNT 0",
+    "COUNT $odd",
+    "MAXLEN $few",
+    "MAXLEN $odd",
+    "RANK",
+];
+
 /// Places in strings of some bytes.
 pub(crate) const INDEXES: &[&str] =
     &["0", "0", "-1", "-1", "1", "2", "3", "5", "-2", "-3", "-7", "100", "-100", "9223372036854775807"];
