@@ -9,16 +9,16 @@
 //!
 //! # What is not there
 //!
-//! Not modelled: sorted sets, streams, cluster, modules, functions, ACLs. These commands of Redis
+//! Not modelled: streams, cluster, modules, functions, ACLs. These commands of Redis
 //! 7.0 answer `ERR unknown command`, as a Redis built without them would:
 //!
 //! | about | commands |
 //! |---|---|
 //! | strings | `INCRBYFLOAT` `LCS` |
 //! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
-//! | hashes | `HINCRBYFLOAT` `HRANDFIELD` |
+//! | hashes | `HINCRBYFLOAT` |
 //! | lists | `BLMOVE` `BLMPOP` `BLPOP` `BRPOP` `BRPOPLPUSH` |
-//! | sorted sets | `BZMPOP` `BZPOPMAX` `BZPOPMIN` `ZADD` `ZCARD` `ZCOUNT` `ZDIFF` `ZDIFFSTORE` `ZINCRBY` `ZINTER` `ZINTERCARD` `ZINTERSTORE` `ZLEXCOUNT` `ZMPOP` `ZMSCORE` `ZPOPMAX` `ZPOPMIN` `ZRANDMEMBER` `ZRANGE` `ZRANGEBYLEX` `ZRANGEBYSCORE` `ZRANGESTORE` `ZRANK` `ZREM` `ZREMRANGEBYLEX` `ZREMRANGEBYRANK` `ZREMRANGEBYSCORE` `ZREVRANGE` `ZREVRANGEBYLEX` `ZREVRANGEBYSCORE` `ZREVRANK` `ZSCAN` `ZSCORE` `ZUNION` `ZUNIONSTORE` |
+//! | sorted sets | `BZMPOP` `BZPOPMAX` `BZPOPMIN` |
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
@@ -28,7 +28,7 @@
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
 //! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
-//! Fair locks lack `ZADD` and its kin. Those that wait for a message (Redisson's, Spring's in its pub/sub mode) find
+//! Locks that wait in a `BLPOP` lack it. Those that wait for a message (Redisson's, Spring's in its pub/sub mode) find
 //! all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and
 //! `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 //!

@@ -86,6 +86,10 @@ fn keyspace(node: &Node) -> Keyspace {
                 let members = args[2..].iter().map(|name| (Some(name.clone()), String::new()));
                 keys.insert((database, args[1].clone()), (members.collect(), None));
             }
+            "ZADD" => {
+                let scores = args[2..].chunks(2).map(|pair| (Some(pair[1].clone()), pair[0].clone()));
+                keys.insert((database, args[1].clone()), (scores.collect(), None));
+            }
             "PEXPIREAT" => {
                 keys.get_mut(&(database, args[1].clone())).unwrap().1 = Some(args[2].parse().unwrap())
             }
@@ -96,7 +100,7 @@ fn keyspace(node: &Node) -> Keyspace {
 }
 
 /// Calls of every command that may write. `s` and `t` are mostly strings, `h` and `i` hashes, `n` numbers, `l` and `m`
-/// lists, `u` and `v` sets.
+/// lists, `u` and `v` sets, `z` and `y` sorted sets.
 const CALLS: &[&str] = &[
     "APPEND s x",
     "APPEND none x",
@@ -197,6 +201,27 @@ const CALLS: &[&str] = &[
     "SDIFFSTORE s u none",
     "PEXPIRE u 5",
     "RENAME u v",
+    "ZADD z 1 a 2 b",
+    "ZADD z CH GT 3 a 0 b",
+    "ZADD y NX 5 e 1 a",
+    "ZADD h 1 a",
+    "ZINCRBY z 2 a",
+    "ZREM z a x",
+    "ZPOPMIN z",
+    "ZPOPMAX z 2",
+    "ZMPOP 2 y z MIN COUNT 2",
+    "ZREMRANGEBYRANK z 0 0",
+    "ZREMRANGEBYSCORE z (1 2",
+    "ZREMRANGEBYLEX z [a [a",
+    "ZRANGESTORE y z 0 1",
+    "ZRANGESTORE s z 5 9",
+    "ZUNIONSTORE y 2 y z",
+    "ZINTERSTORE y 2 y z",
+    "ZINTERSTORE s 2 z z",
+    "ZDIFFSTORE y 2 y z",
+    "ZDIFFSTORE s 1 z",
+    "PEXPIRE z 5",
+    "RENAME z y",
     // What clients call besides, for what it does on the way.
     "GET s",
     "HGETALL h",
@@ -264,7 +289,14 @@ fn every_command_that_may_write_is_called_and_told_of() {
 /// Whether the call changes what is there, and tells.
 fn is_told_of(call: &str) -> bool {
     let (mut node, mut client, told) = node();
-    for set_up in ["SET s 1 PX 9000", "SET n 4", "HSET h f 1 uuid:1 2", "RPUSH l a b c", "SADD u a b 3"] {
+    for set_up in [
+        "SET s 1 PX 9000",
+        "SET n 4",
+        "HSET h f 1 uuid:1 2",
+        "RPUSH l a b c",
+        "SADD u a b 3",
+        "ZADD z 1 a 2 b",
+    ] {
         node.ask(&mut client, &words(set_up));
     }
     let count = told.0.lock().unwrap().1;

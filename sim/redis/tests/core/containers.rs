@@ -72,9 +72,37 @@ fn sets_reach_replicas_as_what_was_done_to_them_and_what_was_drawn_by_its_name()
 }
 
 #[test]
+fn sorted_sets_reach_replicas_as_what_was_done_to_them() {
+    let (mut node, mut client) = fresh();
+    propagates(
+        &mut node,
+        &mut client,
+        &[
+            ("ZADD z 1 a 2 b", &["SELECT 0", "ZADD z 1 a 2 b"]),
+            ("ZADD z NX 5 a", &[]),
+            ("ZADD z 1 a", &[]),
+            ("ZADD z INCR 1 a", &["ZADD z INCR 1 a"]),
+            ("ZINCRBY z 0 a", &[]),
+            ("ZINCRBY z 1 a", &["ZINCRBY z 1 a"]),
+            ("ZREM z x", &[]),
+            ("ZPOPMIN none", &[]),
+            ("ZMPOP 2 none z MAX COUNT 9", &["ZPOPMAX z 2"]),
+            ("ZMPOP 1 z MAX", &[]),
+            ("ZADD z 1 a 2 b", &["ZADD z 1 a 2 b"]),
+            ("ZPOPMIN z", &["ZPOPMIN z"]),
+            ("ZUNIONSTORE y 1 z", &["ZUNIONSTORE y 1 z"]),
+            ("ZDIFFSTORE none 2 y z", &[]),
+            ("ZRANGESTORE y z 5 9", &["ZRANGESTORE y z 5 9"]),
+            ("ZREMRANGEBYRANK z 5 9", &[]),
+            ("ZREMRANGEBYSCORE z 2 2", &["ZREMRANGEBYSCORE z 2 2"]),
+        ],
+    );
+}
+
+#[test]
 fn a_dump_makes_the_same_values_anew() {
     let (mut node, mut client) = fresh();
-    for line in ["RPUSH q a b a", "PEXPIRE q 5000", "SADD s a b", "SADD n 1 2 3"] {
+    for line in ["RPUSH q a b a", "PEXPIRE q 5000", "SADD s a b", "SADD n 1 2 3", "ZADD z 0.1 a inf b -1 c"] {
         node.ask(&mut client, &words(line));
     }
     let mut buffer = RequestBuffer::new();
@@ -108,6 +136,13 @@ fn what_is_gone_takes_no_memory() {
         "SPOP s 9",
         "SPOP t",
         "SPOP t",
+        "ZADD z 1 a 2 b 3 c",
+        "ZADD z 9 a",
+        "ZRANGESTORE y z 0 -1",
+        "ZREM z b",
+        "ZREMRANGEBYSCORE z 3 3",
+        "ZPOPMAX z",
+        "ZPOPMIN y 5",
     ] {
         node.ask(&mut client, &words(line));
     }

@@ -3,11 +3,12 @@
 //! A table of its own, which `table.rs` puts in among its own rows, because one file would be too long.
 
 use super::table::command;
-use super::{lists, scan, sets};
+use super::{lists, random_fields, scan, sets, sorted_sets};
 use crate::core::command::{CommandSpec, DENY_OOM, FAST, MOVABLE_KEYS, READ_ONLY, WRITE};
 
 /// Sorted by name.
 pub(super) const CONTAINERS: &[CommandSpec] = &[
+    command("HRANDFIELD", "hrandfield", -2, READ_ONLY, random_fields::hrandfield),
     command("LINDEX", "lindex", 3, READ_ONLY, lists::lindex),
     command("LINSERT", "linsert", 5, WRITE | DENY_OOM, lists::linsert),
     command("LLEN", "llen", 2, READ_ONLY | FAST, lists::llen),
@@ -42,4 +43,36 @@ pub(super) const CONTAINERS: &[CommandSpec] = &[
     command("SSCAN", "sscan", -3, READ_ONLY, scan::sscan),
     command("SUNION", "sunion", -2, READ_ONLY, sets::sunion),
     command("SUNIONSTORE", "sunionstore", -3, WRITE | DENY_OOM, sets::sunionstore),
+    command("ZADD", "zadd", -4, WRITE | DENY_OOM | FAST, sorted_sets::zadd),
+    command("ZCARD", "zcard", 2, READ_ONLY | FAST, sorted_sets::zcard),
+    command("ZCOUNT", "zcount", 4, READ_ONLY | FAST, sorted_sets::zcount),
+    command("ZDIFF", "zdiff", -3, READ_ONLY | MOVABLE_KEYS, sorted_sets::zdiff),
+    command("ZDIFFSTORE", "zdiffstore", -4, WRITE | DENY_OOM | MOVABLE_KEYS, sorted_sets::zdiffstore),
+    command("ZINCRBY", "zincrby", 4, WRITE | DENY_OOM | FAST, sorted_sets::zincrby),
+    command("ZINTER", "zinter", -3, READ_ONLY | MOVABLE_KEYS, sorted_sets::zinter),
+    command("ZINTERCARD", "zintercard", -3, READ_ONLY | MOVABLE_KEYS, sorted_sets::zintercard),
+    command("ZINTERSTORE", "zinterstore", -4, WRITE | DENY_OOM | MOVABLE_KEYS, sorted_sets::zinterstore),
+    command("ZLEXCOUNT", "zlexcount", 4, READ_ONLY | FAST, sorted_sets::zlexcount),
+    command("ZMPOP", "zmpop", -4, WRITE | MOVABLE_KEYS, sorted_sets::zmpop),
+    command("ZMSCORE", "zmscore", -3, READ_ONLY | FAST, sorted_sets::zmscore),
+    command("ZPOPMAX", "zpopmax", -2, WRITE | FAST, sorted_sets::zpopmax),
+    command("ZPOPMIN", "zpopmin", -2, WRITE | FAST, sorted_sets::zpopmin),
+    command("ZRANDMEMBER", "zrandmember", -2, READ_ONLY, random_fields::zrandmember),
+    command("ZRANGE", "zrange", -4, READ_ONLY, sorted_sets::zrange),
+    command("ZRANGEBYLEX", "zrangebylex", -4, READ_ONLY, sorted_sets::zrangebylex),
+    command("ZRANGEBYSCORE", "zrangebyscore", -4, READ_ONLY, sorted_sets::zrangebyscore),
+    command("ZRANGESTORE", "zrangestore", -5, WRITE | DENY_OOM, sorted_sets::zrangestore),
+    command("ZRANK", "zrank", 3, READ_ONLY | FAST, sorted_sets::zrank),
+    command("ZREM", "zrem", -3, WRITE | FAST, sorted_sets::zrem),
+    command("ZREMRANGEBYLEX", "zremrangebylex", 4, WRITE, sorted_sets::zremrangebylex),
+    command("ZREMRANGEBYRANK", "zremrangebyrank", 4, WRITE, sorted_sets::zremrangebyrank),
+    command("ZREMRANGEBYSCORE", "zremrangebyscore", 4, WRITE, sorted_sets::zremrangebyscore),
+    command("ZREVRANGE", "zrevrange", -4, READ_ONLY, sorted_sets::zrevrange),
+    command("ZREVRANGEBYLEX", "zrevrangebylex", -4, READ_ONLY, sorted_sets::zrevrangebylex),
+    command("ZREVRANGEBYSCORE", "zrevrangebyscore", -4, READ_ONLY, sorted_sets::zrevrangebyscore),
+    command("ZREVRANK", "zrevrank", 3, READ_ONLY | FAST, sorted_sets::zrevrank),
+    command("ZSCAN", "zscan", -3, READ_ONLY, scan::zscan),
+    command("ZSCORE", "zscore", 3, READ_ONLY | FAST, sorted_sets::zscore),
+    command("ZUNION", "zunion", -3, READ_ONLY | MOVABLE_KEYS, sorted_sets::zunion),
+    command("ZUNIONSTORE", "zunionstore", -4, WRITE | DENY_OOM | MOVABLE_KEYS, sorted_sets::zunionstore),
 ];

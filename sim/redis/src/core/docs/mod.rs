@@ -12,6 +12,7 @@ mod pubsub;
 mod scripting;
 mod server;
 mod sets;
+mod sorted_sets;
 mod strings;
 mod transactions;
 
@@ -77,6 +78,7 @@ pub(crate) struct Argument {
 pub(crate) enum Kind {
     String,
     Integer,
+    Double,
     UnixTime,
     Pattern,
     /// A word that stands for itself.
@@ -92,6 +94,7 @@ static SECTIONS: &[&Section] = &[
     &hashes::HASHES,
     &lists::LISTS,
     &sets::SETS,
+    &sorted_sets::SORTED_SETS,
     &generic::GENERIC,
     &connection::CONNECTION,
     &pubsub::PUBSUB,
@@ -184,6 +187,10 @@ const fn string(name: &'static str) -> Argument {
 
 const fn integer(name: &'static str) -> Argument {
     argument(name, Kind::Integer)
+}
+
+const fn double(name: &'static str) -> Argument {
+    argument(name, Kind::Double)
 }
 
 const fn unix_time(name: &'static str) -> Argument {

@@ -36,6 +36,11 @@ fn member_size(member: &[u8]) -> u64 {
     (2 * (member.len() + ELEMENT_BYTES) + size_of::<f64>()) as u64
 }
 
+/// A listpack holds whole numbers as such, and there is no -0 among those.
+fn without_sign(score: f64) -> f64 {
+    if score == 0.0 { 0.0 } else { score }
+}
+
 impl SortedSet {
     pub(crate) fn len(&self) -> usize {
         self.order.len()
@@ -53,6 +58,23 @@ impl SortedSet {
 
     pub(crate) fn score(&self, member: &[u8]) -> Option<f64> {
         self.scores.get(member).copied()
+    }
+
+    /// One that is no listpack whatever it holds, as Redis puts results together.
+    pub(crate) fn unpacked() -> SortedSet {
+        SortedSet { is_skiplist: true, ..SortedSet::default() }
+    }
+
+    /// The same as a listpack, if it fits one: so Redis stores results.
+    pub(crate) fn packed(mut self) -> SortedSet {
+        let fits = self.order.len() <= LIST_MAX_MEMBERS
+            && self.order.iter().all(|(_, member)| member.len() <= LIST_MAX_BYTES);
+        if fits {
+            self.is_skiplist = false;
+            self.order.iter_mut().for_each(|(score, _)| *score = without_sign(*score));
+            self.scores.values_mut().for_each(|score| *score = without_sign(*score));
+        }
+        self
     }
 
     /// How many members come before this one.
@@ -81,6 +103,9 @@ impl SortedSet {
 
     /// Gives a member a score; the one it had, if it was there.
     pub(crate) fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+        self.is_skiplist |= self.order.len() == LIST_MAX_MEMBERS && !self.scores.contains_key(member)
+            || member.len() > LIST_MAX_BYTES;
+        let score = if self.is_skiplist { score } else { without_sign(score) };
         let had = self.score(member);
         if let Some(had) = had
             && let Ok(place) = self.place(had, member)
@@ -94,7 +119,6 @@ impl SortedSet {
             self.size += member_size(member);
         }
         self.scores.insert(member.to_vec(), score);
-        self.is_skiplist |= self.order.len() > LIST_MAX_MEMBERS || member.len() > LIST_MAX_BYTES;
         had
     }
 
@@ -147,7 +171,9 @@ mod tests {
     #[test]
     fn a_listpack_ends_with_one_member_too_many_or_too_long() {
         let mut set = SortedSet::default();
-        (0..128).for_each(|number: i32| drop(set.insert(&number.to_be_bytes(), 0.0)));
+        for number in 0..128_i32 {
+            set.insert(&number.to_be_bytes(), 0.0);
+        }
         assert_eq!(set.encoding(), "listpack");
         set.insert(b"one more", 0.0);
         set.remove(b"one more");

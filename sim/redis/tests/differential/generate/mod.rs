@@ -203,6 +203,26 @@ impl Generator {
             "es" => {
                 (0..1 + self.random.below(4)).for_each(|_| args.push(text(self.random.pick(words::ELEMENTS))))
             }
+            "m" => {
+                args.extend([text(self.random.pick(words::SCORES)), text(self.random.pick(words::ELEMENTS))])
+            }
+            "ms" => (0..1 + self.random.below(4)).for_each(|_| {
+                args.extend([text(self.random.pick(words::SCORES)), text(self.random.pick(words::ELEMENTS))]);
+            }),
+            "score" => args.push(text(self.random.pick(words::SCORES))),
+            "bound" => args.push(text(self.random.pick(words::SCORE_BOUNDS))),
+            "name" => args.push(text(self.random.pick(words::NAME_BOUNDS))),
+            "zadd" => {
+                args.push(text(self.random.pick(&["NX", "XX", "GT", "LT", "CH", "ch", "nosuchoption"])))
+            }
+            "zrange" => {
+                let option = self.random.pick(words::ZRANGE_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "zset" => {
+                let option = self.random.pick(words::ZSET_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
             "few" => args.push(text(self.random.pick(&["0", "1", "2", "3", "7"]))),
             "side" => args.push(text(self.random.pick(&["LEFT", "RIGHT", "left"]))),
             "lpos" => {

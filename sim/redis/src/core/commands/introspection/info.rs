@@ -111,7 +111,10 @@ pub(super) fn categories(spec: &CommandSpec, section: &Section, doc: &Doc) -> Ve
 fn range_of(keys: &[Keys]) -> [i64; 3] {
     match keys {
         [Keys { begin, find: Find::ToTheEnd { step }, .. }] => [*begin as i64, -1, *step as i64],
-        [Keys { begin, find: Find::One, .. }] => [*begin as i64, *begin as i64, 1],
+        [Keys { begin, find: Find::One, .. }]
+        | [Keys { begin, find: Find::One, .. }, Keys { find: Find::Counted, .. }] => {
+            [*begin as i64, *begin as i64, 1]
+        }
         [Keys { begin, find: Find::One, .. }, Keys { find: Find::ToTheEnd { step }, .. }] => {
             [*begin as i64, -1, *step as i64]
         }
