@@ -135,6 +135,7 @@ impl Context<'_> {
         let before = self.core.databases[db].remove(key);
         self.core.databases[db].insert(key, entry);
         self.core.touch(db, key);
+        self.core.key_appeared(db, key);
         self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
     }
 

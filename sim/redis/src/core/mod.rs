@@ -31,6 +31,8 @@ mod stream;
 mod subscriptions;
 mod values;
 
+pub(crate) use blocked::DEMOTED;
+pub use blocked::Unblocked;
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
@@ -46,6 +48,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use blocked::Blocked;
 use clients::Client;
 use dispatch::Overrun;
 use keyspace::Database;
@@ -85,6 +88,13 @@ pub enum Next {
         timeout: Duration,
         /// The connection's last write ends at this replication offset.
         offset: u64,
+    },
+    /// The command waits for a key: nothing is in `out` yet. Its reply is pushed to the session, and
+    /// [`Core::take_unblocked`] then says that it waits no more. Call [`Core::time_out`] once the wall clock is past
+    /// this millisecond, if there is one.
+    Blocked {
+        /// Milliseconds since the epoch; `None` waits forever.
+        deadline_ms: Option<i64>,
     },
     /// PSYNC: the connection turns into a link to a replica.
     Psync {
@@ -157,6 +167,8 @@ pub struct Core {
     /// What commands have copied or looked at beyond their arguments and replies, in bytes: the script that calls them
     /// pays for it, and starts it at 0.
     work: u64,
+    /// Clients that wait.
+    blocked: Blocked,
     /// How many random keys have been asked for.
     random_keys: u64,
     /// How many members and fields have been drawn.
@@ -391,6 +403,7 @@ impl Core {
         }
         self.killed.remove(&session.id);
         self.monitors.remove(&session.id);
+        self.blocked.forget(session.id);
         self.unsubscribe_all(session);
         self.unwatch_all(session);
     }

@@ -222,6 +222,15 @@ const CALLS: &[&str] = &[
     "ZDIFFSTORE s 1 z",
     "PEXPIRE z 5",
     "RENAME z y",
+    // Each finds something in what is there at first; where it does not, it waits for what the next calls bring.
+    "BLPOP l 1",
+    "BRPOP l m 1",
+    "BLMOVE l m LEFT LEFT 1",
+    "BRPOPLPUSH l m 1",
+    "BLMPOP 1 2 m l LEFT COUNT 2",
+    "BZPOPMIN z 1",
+    "BZPOPMAX z y 1",
+    "BZMPOP 1 2 y z MAX COUNT 2",
     // What clients call besides, for what it does on the way.
     "GET s",
     "HGETALL h",

@@ -3,11 +3,21 @@
 //! A table of its own, which `table.rs` puts in among its own rows, because one file would be too long.
 
 use super::table::command;
-use super::{lists, random_fields, scan, sets, sorted_sets};
-use crate::core::command::{CommandSpec, DENY_OOM, FAST, MOVABLE_KEYS, READ_ONLY, WRITE};
+use super::{blocking, lists, random_fields, scan, sets, sorted_sets};
+use crate::core::command::{
+    BLOCKING, CommandSpec, DENY_OOM, FAST, MOVABLE_KEYS, NO_SCRIPT, READ_ONLY, WRITE,
+};
 
 /// Sorted by name.
 pub(super) const CONTAINERS: &[CommandSpec] = &[
+    command("BLMOVE", "blmove", 6, WRITE | DENY_OOM | NO_SCRIPT | BLOCKING, blocking::blmove),
+    command("BLMPOP", "blmpop", -5, WRITE | BLOCKING | MOVABLE_KEYS, blocking::blmpop),
+    command("BLPOP", "blpop", -3, WRITE | NO_SCRIPT | BLOCKING, blocking::blpop),
+    command("BRPOP", "brpop", -3, WRITE | NO_SCRIPT | BLOCKING, blocking::brpop),
+    command("BRPOPLPUSH", "brpoplpush", 4, WRITE | DENY_OOM | NO_SCRIPT | BLOCKING, blocking::brpoplpush),
+    command("BZMPOP", "bzmpop", -5, WRITE | BLOCKING | MOVABLE_KEYS, blocking::bzmpop),
+    command("BZPOPMAX", "bzpopmax", -3, WRITE | NO_SCRIPT | BLOCKING | FAST, blocking::bzpopmax),
+    command("BZPOPMIN", "bzpopmin", -3, WRITE | NO_SCRIPT | BLOCKING | FAST, blocking::bzpopmin),
     command("HRANDFIELD", "hrandfield", -2, READ_ONLY, random_fields::hrandfield),
     command("LINDEX", "lindex", 3, READ_ONLY, lists::lindex),
     command("LINSERT", "linsert", 5, WRITE | DENY_OOM, lists::linsert),

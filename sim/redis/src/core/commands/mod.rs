@@ -1,6 +1,7 @@
 //! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates,
 //! replies.
 
+pub(crate) mod blocking;
 pub(crate) mod clients;
 pub(crate) mod connection;
 mod container_table;

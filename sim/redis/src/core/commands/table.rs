@@ -4,8 +4,8 @@
 
 use super::container_table::CONTAINERS;
 use super::{
-    clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication, scan,
-    scripting, server, strings, transactions,
+    blocking, clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication,
+    scan, scripting, server, strings, transactions,
 };
 use crate::core::command::{
     ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MAY_REPLICATE, MOVABLE_KEYS,
@@ -344,6 +344,13 @@ static CLIENT: &[CommandSpec] = &[
         3,
         NO_SCRIPT | LOADING_OK | STALE_OK,
         connection::client_setname,
+    ),
+    subcommand(
+        "CLIENT",
+        ["UNBLOCK", "client|unblock"],
+        -3,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        blocking::client_unblock,
     ),
 ];
 

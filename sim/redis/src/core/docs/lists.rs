@@ -1,6 +1,8 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about lists.
 
-use super::{Argument, Section, counted, doc, integer, key, one, one_of, string, token};
+use super::{
+    Argument, Section, all_but_last, counted, doc, double, integer, key, one, one_of, string, token,
+};
 
 static SIDES: &[Argument] = &[token("left", "LEFT"), token("right", "RIGHT")];
 
@@ -8,6 +10,54 @@ pub(super) static LISTS: Section = Section {
     group: "list",
     categories: &["list"],
     docs: &[
+        doc("blmove", "6.2.0", "Moves an element from one list to another, or waits for one", "O(1)")
+            .keys(&[one(1, "RW access delete"), one(2, "RW insert")])
+            .takes(&[
+                key("source", 0),
+                key("destination", 1),
+                one_of("wherefrom", SIDES),
+                one_of("whereto", SIDES),
+                double("timeout"),
+            ]),
+        doc(
+            "blmpop",
+            "7.0.0",
+            "Takes elements from the first list that has some, or waits for them",
+            "O(N+M), N being the number of keys and M of elements taken",
+        )
+        .keys(&[counted(2, "RW access delete")])
+        .takes(&[
+            double("timeout"),
+            integer("numkeys"),
+            key("key", 0).multiple(),
+            one_of("where", SIDES),
+            integer("count").after("COUNT").optional(),
+        ]),
+        doc(
+            "blpop",
+            "2.0.0",
+            "Takes an element from the left of a list, or waits for one",
+            "O(N), N being the number of keys",
+        )
+        .keys(&[all_but_last(1, "RW access delete")])
+        .takes(&[key("key", 0).multiple(), double("timeout")]),
+        doc(
+            "brpop",
+            "2.0.0",
+            "Takes an element from the right of a list, or waits for one",
+            "O(N), N being the number of keys",
+        )
+        .keys(&[all_but_last(1, "RW access delete")])
+        .takes(&[key("key", 0).multiple(), double("timeout")]),
+        doc(
+            "brpoplpush",
+            "2.2.0",
+            "Moves an element from the right of a list to the left of another, or waits for one",
+            "O(1)",
+        )
+        .deprecated("6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments")
+        .keys(&[one(1, "RW access delete"), one(2, "RW insert")])
+        .takes(&[key("source", 0), key("destination", 1), double("timeout")]),
         doc("lindex", "1.0.0", "Reads one element of a list", "O(1)")
             .keys(&[one(1, "RO access")])
             .takes(&[key("key", 0), integer("index")]),

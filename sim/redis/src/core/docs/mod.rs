@@ -58,6 +58,8 @@ pub(crate) enum Find {
     One,
     /// To the last argument, every `step`th.
     ToTheEnd { step: usize },
+    /// To the last argument but one.
+    AllButLast,
     /// The argument they begin at says how many follow it.
     Counted,
 }
@@ -163,6 +165,10 @@ const fn one(begin: usize, flags: &'static str) -> Keys {
 
 const fn all(begin: usize, step: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::ToTheEnd { step } }
+}
+
+const fn all_but_last(begin: usize, flags: &'static str) -> Keys {
+    Keys { flags, begin, find: Find::AllButLast }
 }
 
 const fn counted(begin: usize, flags: &'static str) -> Keys {

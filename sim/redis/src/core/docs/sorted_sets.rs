@@ -1,7 +1,8 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about sorted sets.
 
 use super::{
-    Argument, Section, block, counted, doc, double, integer, key, one, one_of, pattern, string, token,
+    Argument, Section, all_but_last, block, counted, doc, double, integer, key, one, one_of, pattern, string,
+    token,
 };
 
 static AGGREGATES: &[Argument] = &[token("sum", "SUM"), token("min", "MIN"), token("max", "MAX")];
@@ -14,6 +15,36 @@ pub(super) static SORTED_SETS: Section = Section {
     group: "sorted-set",
     categories: &["sortedset"],
     docs: &[
+        doc(
+            "bzmpop",
+            "7.0.0",
+            "Takes members from the first sorted set that has some, or waits for them",
+            "O(K+N), K being the number of keys and N of members",
+        )
+        .keys(&[counted(2, "RW access delete")])
+        .takes(&[
+            double("timeout"),
+            integer("numkeys"),
+            key("key", 0).multiple(),
+            one_of("where", EXTREMES),
+            integer("count").after("COUNT").optional(),
+        ]),
+        doc(
+            "bzpopmax",
+            "5.0.0",
+            "Takes the member with the highest score, or waits for one",
+            "O(K), K being the number of keys",
+        )
+        .keys(&[all_but_last(1, "RW access delete")])
+        .takes(&[key("key", 0).multiple(), double("timeout")]),
+        doc(
+            "bzpopmin",
+            "5.0.0",
+            "Takes the member with the lowest score, or waits for one",
+            "O(N), N being the number of members",
+        )
+        .keys(&[all_but_last(1, "RW access delete")])
+        .takes(&[key("key", 0).multiple(), double("timeout")]),
         doc(
             "zadd",
             "1.2.0",

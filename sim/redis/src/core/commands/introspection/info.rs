@@ -110,6 +110,7 @@ pub(super) fn categories(spec: &CommandSpec, section: &Section, doc: &Doc) -> Ve
 /// be said.
 fn range_of(keys: &[Keys]) -> [i64; 3] {
     match keys {
+        [Keys { begin, find: Find::AllButLast, .. }] => [*begin as i64, -2, 1],
         [Keys { begin, find: Find::ToTheEnd { step }, .. }] => [*begin as i64, -1, *step as i64],
         [Keys { begin, find: Find::One, .. }]
         | [Keys { begin, find: Find::One, .. }, Keys { find: Find::Counted, .. }] => {
@@ -131,6 +132,7 @@ fn reply_keys(keys: &Keys, protocol: Protocol, out: &mut Vec<u8>) {
     search(&mut map, "begin_search", "index", &[("index", keys.begin as i64)]);
     let range = |last, step| [("lastkey", last), ("keystep", step), ("limit", 0)];
     match keys.find {
+        Find::AllButLast => search(&mut map, "find_keys", "range", &range(-2, 1)),
         Find::One => search(&mut map, "find_keys", "range", &range(0, 1)),
         Find::ToTheEnd { step } => search(&mut map, "find_keys", "range", &range(-1, step as i64)),
         Find::Counted => {

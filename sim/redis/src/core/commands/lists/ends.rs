@@ -83,7 +83,12 @@ fn pop(ctx: &mut Context<'_>, args: &Args<'_>, end: End, out: &mut Vec<u8>) -> N
 }
 
 /// Takes up to so many elements from one end of a list that is there.
-pub(super) fn take(ctx: &mut Context<'_>, key: &[u8], end: End, count: usize) -> Vec<Vec<u8>> {
+pub(in crate::core::commands) fn take(
+    ctx: &mut Context<'_>,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Vec<Vec<u8>> {
     let mut taken = Vec::new();
     change(ctx, key, |list: &mut List| {
         taken.extend(std::iter::from_fn(|| list.pop(end)).take(count));

@@ -6,8 +6,10 @@
 mod ends;
 mod moves;
 
+pub(super) use ends::take;
 pub(crate) use ends::{lpop, lpush, lpushx, rpop, rpush, rpushx};
 pub(crate) use moves::{lmove, lmpop, rpoplpush};
+pub(super) use moves::{pass_on, pop_name, take_some, wish_or_reply};
 
 use super::containers::{change, len_or_reply, with};
 use super::integer_or_reply;

@@ -40,7 +40,7 @@ fn move_element(ctx: &mut Context<'_>, args: &Args<'_>, ends: (End, End), out: &
 }
 
 /// Takes from one list, which is there, and adds to the other, which is one or is not there; answers with the element.
-pub(super) fn pass_on(
+pub(in crate::core::commands) fn pass_on(
     ctx: &mut Context<'_>,
     source: &[u8],
     destination: &[u8],
@@ -66,10 +66,10 @@ pub(super) fn pass_on(
 }
 
 /// What LMPOP and BLMPOP ask for.
-pub(super) struct Wish<'a> {
-    pub(super) keys: Vec<&'a [u8]>,
-    pub(super) end: End,
-    pub(super) count: usize,
+pub(in crate::core::commands) struct Wish<'a> {
+    pub(in crate::core::commands) keys: Vec<&'a [u8]>,
+    pub(in crate::core::commands) end: End,
+    pub(in crate::core::commands) count: usize,
 }
 
 /// LMPOP numkeys key … LEFT|RIGHT [COUNT count].
@@ -88,7 +88,11 @@ pub(crate) fn lmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 }
 
 /// Reads what follows the number of keys, which is argument number `first`.
-pub(super) fn wish_or_reply<'a>(args: &Args<'a>, first: usize, out: &mut Vec<u8>) -> Option<Wish<'a>> {
+pub(in crate::core::commands) fn wish_or_reply<'a>(
+    args: &Args<'a>,
+    first: usize,
+    out: &mut Vec<u8>,
+) -> Option<Wish<'a>> {
     let number = at_least_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
     let after = first.saturating_add(1).saturating_add(number);
     let Some(end) = args.get(after).and_then(End::named) else {
@@ -116,7 +120,13 @@ pub(super) fn wish_or_reply<'a>(args: &Args<'a>, first: usize, out: &mut Vec<u8>
 
 /// Takes up to so many elements of a list that is there, and answers with them and its key. Goes to replicas as what it
 /// comes to.
-pub(super) fn take_some(ctx: &mut Context<'_>, key: &[u8], end: End, count: usize, out: &mut Vec<u8>) {
+pub(in crate::core::commands) fn take_some(
+    ctx: &mut Context<'_>,
+    key: &[u8],
+    end: End,
+    count: usize,
+    out: &mut Vec<u8>,
+) {
     let taken = take(ctx, key, end, count);
     let mut number = Vec::new();
     integer::write(&mut number, taken.len() as i64);
@@ -128,7 +138,7 @@ pub(super) fn take_some(ctx: &mut Context<'_>, key: &[u8], end: End, count: usiz
 }
 
 /// The command that takes from one end.
-pub(super) fn pop_name(end: End) -> &'static [u8] {
+pub(in crate::core::commands) fn pop_name(end: End) -> &'static [u8] {
     match end {
         End::Left => b"LPOP",
         End::Right => b"RPOP",

@@ -26,7 +26,7 @@ impl Extreme {
     }
 
     /// The command that takes from this end.
-    pub(super) fn pop_name(self) -> &'static [u8] {
+    pub(in crate::core::commands) fn pop_name(self) -> &'static [u8] {
         match self {
             Extreme::Lowest => b"ZPOPMIN",
             Extreme::Highest => b"ZPOPMAX",
@@ -71,7 +71,12 @@ fn pop(ctx: &mut Context<'_>, args: &Args<'_>, from: Extreme, out: &mut Vec<u8>)
 }
 
 /// Takes up to so many members of a sorted set, those at the end first.
-pub(super) fn take(ctx: &mut Context<'_>, key: &[u8], from: Extreme, count: usize) -> Vec<(Vec<u8>, f64)> {
+pub(in crate::core::commands) fn take(
+    ctx: &mut Context<'_>,
+    key: &[u8],
+    from: Extreme,
+    count: usize,
+) -> Vec<(Vec<u8>, f64)> {
     let Ok(Some(set)) = ctx.read::<SortedSet>(key) else { return Vec::new() };
     let len = set.len();
     let count = count.min(len);
@@ -101,10 +106,10 @@ fn reply_taken(taken: &[(Vec<u8>, f64)], in_pairs: bool, protocol: Protocol, out
 }
 
 /// What ZMPOP and BZMPOP ask for.
-pub(super) struct Wish<'a> {
-    pub(super) keys: Vec<&'a [u8]>,
-    pub(super) from: Extreme,
-    pub(super) count: usize,
+pub(in crate::core::commands) struct Wish<'a> {
+    pub(in crate::core::commands) keys: Vec<&'a [u8]>,
+    pub(in crate::core::commands) from: Extreme,
+    pub(in crate::core::commands) count: usize,
 }
 
 /// ZMPOP numkeys key … MIN|MAX [COUNT count].
@@ -123,7 +128,11 @@ pub(crate) fn zmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
 }
 
 /// Reads what follows the number of keys, which is argument number `first`.
-pub(super) fn wish_or_reply<'a>(args: &Args<'a>, first: usize, out: &mut Vec<u8>) -> Option<Wish<'a>> {
+pub(in crate::core::commands) fn wish_or_reply<'a>(
+    args: &Args<'a>,
+    first: usize,
+    out: &mut Vec<u8>,
+) -> Option<Wish<'a>> {
     let number = at_least_or_reply(args.at(first), 1, b"ERR numkeys should be greater than 0", out)?;
     let after = first.saturating_add(1).saturating_add(number);
     let Some(from) = args.get(after).and_then(Extreme::named) else {
@@ -150,7 +159,13 @@ pub(super) fn wish_or_reply<'a>(args: &Args<'a>, first: usize, out: &mut Vec<u8>
 
 /// Takes up to so many members of a sorted set that is there, and answers with them and its key. Goes to replicas as
 /// what it comes to.
-pub(super) fn take_some(ctx: &mut Context<'_>, key: &[u8], from: Extreme, count: usize, out: &mut Vec<u8>) {
+pub(in crate::core::commands) fn take_some(
+    ctx: &mut Context<'_>,
+    key: &[u8],
+    from: Extreme,
+    count: usize,
+    out: &mut Vec<u8>,
+) {
     let taken = take(ctx, key, from, count);
     let mut number = Vec::new();
     integer::write(&mut number, taken.len() as i64);

@@ -11,6 +11,8 @@ mod ranges;
 
 pub(crate) use add::{zadd, zincrby};
 pub(crate) use algebra::{zdiff, zdiffstore, zinter, zintercard, zinterstore, zunion, zunionstore};
+pub(crate) use ends::Extreme;
+pub(super) use ends::{take, take_some, wish_or_reply};
 pub(crate) use ends::{zmpop, zpopmax, zpopmin};
 pub(crate) use ranges::{
     zcount, zlexcount, zrange, zrangebylex, zrangebyscore, zrangestore, zremrangebylex, zremrangebyrank,
