@@ -2,10 +2,10 @@
 //!
 //! A table of its own, which `table.rs` puts in among its own rows, because one file would be too long.
 
-use super::table::command;
-use super::{blocking, lists, random_fields, scan, sets, sorted_sets};
+use super::table::{command, container, subcommand};
+use super::{blocking, lists, object, random_fields, scan, sets, sorted_sets};
 use crate::core::command::{
-    BLOCKING, CommandSpec, DENY_OOM, FAST, MOVABLE_KEYS, NO_SCRIPT, READ_ONLY, WRITE,
+    BLOCKING, CommandSpec, DENY_OOM, FAST, LOADING_OK, MOVABLE_KEYS, NO_SCRIPT, READ_ONLY, STALE_OK, WRITE,
 };
 
 /// Sorted by name.
@@ -32,6 +32,7 @@ pub(super) const CONTAINERS: &[CommandSpec] = &[
     command("LREM", "lrem", 4, WRITE, lists::lrem),
     command("LSET", "lset", 4, WRITE | DENY_OOM, lists::lset),
     command("LTRIM", "ltrim", 4, WRITE, lists::ltrim),
+    container("OBJECT", "object", -2, OBJECT),
     command("RPOP", "rpop", -2, WRITE | FAST, lists::rpop),
     command("RPOPLPUSH", "rpoplpush", 3, WRITE | DENY_OOM, lists::rpoplpush),
     command("RPUSH", "rpush", -3, WRITE | DENY_OOM | FAST, lists::rpush),
@@ -85,4 +86,13 @@ pub(super) const CONTAINERS: &[CommandSpec] = &[
     command("ZSCORE", "zscore", 3, READ_ONLY | FAST, sorted_sets::zscore),
     command("ZUNION", "zunion", -3, READ_ONLY | MOVABLE_KEYS, sorted_sets::zunion),
     command("ZUNIONSTORE", "zunionstore", -4, WRITE | DENY_OOM | MOVABLE_KEYS, sorted_sets::zunionstore),
+];
+
+/// Those of OBJECT.
+static OBJECT: &[CommandSpec] = &[
+    subcommand("OBJECT", ["ENCODING", "object|encoding"], 3, READ_ONLY, object::object_encoding),
+    subcommand("OBJECT", ["FREQ", "object|freq"], 3, READ_ONLY, object::object_freq),
+    subcommand("OBJECT", ["HELP", "object|help"], 2, LOADING_OK | STALE_OK, object::object_help),
+    subcommand("OBJECT", ["IDLETIME", "object|idletime"], 3, READ_ONLY, object::object_idletime),
+    subcommand("OBJECT", ["REFCOUNT", "object|refcount"], 3, READ_ONLY, object::object_refcount),
 ];

@@ -15,6 +15,7 @@ pub(crate) mod lists;
 mod lookup;
 pub(crate) mod monitor;
 mod numbers;
+pub(crate) mod object;
 pub(crate) mod pattern;
 pub(crate) mod pubsub;
 mod random_fields;

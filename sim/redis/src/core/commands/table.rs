@@ -23,7 +23,7 @@ pub(super) const fn command(
     CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[] }
 }
 
-const fn subcommand(
+pub(super) const fn subcommand(
     of: &'static str,
     names: [&'static str; 2],
     arity: i32,
@@ -33,7 +33,7 @@ const fn subcommand(
     CommandSpec { name: names[0], family: of, full_name: names[1], arity, flags, run, subcommands: &[] }
 }
 
-const fn container(
+pub(super) const fn container(
     name: &'static str,
     full_name: &'static str,
     arity: i32,
