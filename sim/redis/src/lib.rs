@@ -9,28 +9,24 @@
 //!
 //! # What is not there
 //!
-//! Not modelled: lists, sets, sorted sets, streams, cluster, modules, functions, ACLs. These commands of Redis
+//! Not modelled: streams, cluster, modules, functions, ACLs. These commands of Redis
 //! 7.0 answer `ERR unknown command`, as a Redis built without them would:
 //!
 //! | about | commands |
 //! |---|---|
 //! | strings | `INCRBYFLOAT` `LCS` |
 //! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
-//! | hashes | `HINCRBYFLOAT` `HRANDFIELD` |
-//! | lists | `BLMOVE` `BLMPOP` `BLPOP` `BRPOP` `BRPOPLPUSH` `LINDEX` `LINSERT` `LLEN` `LMOVE` `LMPOP` `LPOP` `LPOS` `LPUSH` `LPUSHX` `LRANGE` `LREM` `LSET` `LTRIM` `RPOP` `RPOPLPUSH` `RPUSH` `RPUSHX` |
-//! | sets | `SADD` `SCARD` `SDIFF` `SDIFFSTORE` `SINTER` `SINTERCARD` `SINTERSTORE` `SISMEMBER` `SMEMBERS` `SMISMEMBER` `SMOVE` `SPOP` `SRANDMEMBER` `SREM` `SSCAN` `SUNION` `SUNIONSTORE` |
-//! | sorted sets | `BZMPOP` `BZPOPMAX` `BZPOPMIN` `ZADD` `ZCARD` `ZCOUNT` `ZDIFF` `ZDIFFSTORE` `ZINCRBY` `ZINTER` `ZINTERCARD` `ZINTERSTORE` `ZLEXCOUNT` `ZMPOP` `ZMSCORE` `ZPOPMAX` `ZPOPMIN` `ZRANDMEMBER` `ZRANGE` `ZRANGEBYLEX` `ZRANGEBYSCORE` `ZRANGESTORE` `ZRANK` `ZREM` `ZREMRANGEBYLEX` `ZREMRANGEBYRANK` `ZREMRANGEBYSCORE` `ZREVRANGE` `ZREVRANGEBYLEX` `ZREVRANGEBYSCORE` `ZREVRANK` `ZSCAN` `ZSCORE` `ZUNION` `ZUNIONSTORE` |
+//! | hashes | `HINCRBYFLOAT` |
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
-//! | keys | `DUMP` `MIGRATE` `OBJECT` `RESTORE` `SORT` `SORT_RO` |
+//! | keys | `DUMP` `MIGRATE` `RESTORE` `SORT` `SORT_RO` |
 //! | scripts, functions | `FCALL` `FCALL_RO` `FUNCTION` |
 //! | cluster | `ASKING` `CLUSTER` `READONLY` `READWRITE` |
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
-//! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNBLOCK` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
+//! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
-//! Fair locks lack `ZADD` and its kin. Those that wait for a message (Redisson's, Spring's in its pub/sub mode) find
-//! all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and
+//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and
 //! `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
 //!
 #![doc = include_str!("../SCRIPTS.md")]

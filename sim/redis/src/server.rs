@@ -6,19 +6,22 @@
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
 //! costs one buffer. Nothing is allocated or spawned per command.
 
-use std::future::{pending, poll_fn};
+mod keys;
+
+use std::future::{Future, pending, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use keys::Acknowledged;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::call::{Call, Known, poll_call, poll_leave};
-use crate::core::{Next, OutputLimit, Peer, Session, WallMicros};
+use crate::core::{DEMOTED, Next, OutputLimit, Peer, Session, WallMicros};
 use crate::machine::Machine;
-use crate::persistence::Persistence;
+use crate::persistence::{Aof, Persistence};
 use crate::pipe::Pipe;
 use crate::replication;
 use crate::resp::reply;
@@ -240,7 +243,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
     }
 
     /// Sends the replies, once the file covers what they tell, and what is pushed meanwhile.
-    async fn send(&mut self, covered: u64) -> io::Result<()> {
+    async fn send(&mut self, mut covered: u64) -> io::Result<()> {
         let shared = self.shared;
         let mut slow_since = None;
         while !self.pipe.is_sent() {
@@ -254,7 +257,15 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             if let Some(sent) = self.send_until_called(covered, patience).await {
                 return sent;
             }
-            if !self.take_pushed(&mut shared.lock()) || !self.may_hold() {
+            let is_taken = {
+                let mut state = shared.lock();
+                if state.core.is_unblocked(self.session.id()) {
+                    // Among what was pushed is a reply, which waits for the file as any other.
+                    covered = state.aof.as_ref().map_or(covered, Aof::written);
+                }
+                self.take_pushed(&mut state)
+            };
+            if !is_taken || !self.may_hold() {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
         }
@@ -307,6 +318,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             Next::Wait { replicas, timeout, offset } => {
                 self.wait_for_replicas(replicas as usize, timeout, offset).await
             }
+            Next::Blocked { deadline_ms } => self.wait_for_key(deadline_ms).await,
             Next::Psync { id, offset } => {
                 replication::serve_replica(self.shared, &mut self.pipe, &self.session, &id, offset).await;
                 false
@@ -330,15 +342,22 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             state.links.demotions()
         };
         let limit = (!timeout.is_zero()).then_some(timeout);
-        let unblocked =
-            self.blocked(limit, |state, cx| state.links.poll_acknowledged(replicas, offset, demotions, cx));
-        let acknowledged = match unblocked.await {
+        let (shared, session) = (self.shared, self.session.id());
+        let timer = wait_at_most(&shared.machine, limit);
+        let unblocked = self.blocked(timer, |state, cx| match state.core.take_unblocked(session) {
+            Some(_) => Poll::Ready(Acknowledged::Unblocked),
+            None => state.links.poll_acknowledged(replicas, offset, demotions, cx).map(Acknowledged::Ended),
+        });
+        let unblocked = unblocked.await;
+        shared.lock().core.stop_waiting(session);
+        let acknowledged = match unblocked {
             Unblocked::Gone => return false,
+            // CLIENT UNBLOCK: the reply is among what was pushed.
+            Unblocked::Done(Acknowledged::Unblocked) => return true,
             Unblocked::TimedOut => self.shared.lock().links.acknowledged(offset),
-            Unblocked::Done(Some(acknowledged)) => acknowledged,
-            Unblocked::Done(None) => {
-                let text = b"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
-                reply::error(&mut self.pipe.out, text);
+            Unblocked::Done(Acknowledged::Ended(Some(acknowledged))) => acknowledged,
+            Unblocked::Done(Acknowledged::Ended(None)) => {
+                reply::error(&mut self.pipe.out, DEMOTED);
                 // Redis closes such a connection after the reply.
                 let _ = self.send(0).await;
                 return false;
@@ -356,19 +375,20 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             missing @ 1.. => Some(Duration::from_micros(missing.unsigned_abs())),
             _ => None,
         });
-        let unblocked = self.blocked(limit, |state, cx| state.poll_script_ended(cx)).await;
+        let timer = wait_at_most(&self.shared.machine, limit);
+        let unblocked = self.blocked(timer, |state, cx| state.poll_script_ended(cx)).await;
         self.retry = true;
         !matches!(unblocked, Unblocked::Gone)
     }
 
-    /// Waits for the node's state, a time limit, or the end of the connection.
+    /// Waits for the node's state, a timer, or the end of the connection.
     async fn blocked<T>(
         &mut self,
-        limit: Option<Duration>,
+        timer: impl Future<Output = ()>,
         mut look: impl FnMut(&mut State, &mut Context<'_>) -> Poll<T>,
     ) -> Unblocked<T> {
         let shared = self.shared;
-        let mut timer = pin!(wait_at_most(&shared.machine, limit));
+        let mut timer = pin!(timer);
         poll_fn(|cx| {
             if let Poll::Ready(value) = look(&mut shared.lock(), cx) {
                 return Poll::Ready(Unblocked::Done(value));
@@ -393,7 +413,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         }
         while let Poll::Ready(call) = poll_leave(self.shared, self.session.id(), &mut self.known, cx) {
             let shared = self.shared;
-            if matches!(call, Call::Leave) || !self.take_pushed(&mut shared.lock()) {
+            let mut state = shared.lock();
+            if matches!(call, Call::Push) && state.core.is_unblocked(self.session.id()) {
+                // It is told so first: its reply waits for the file, as any other.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if matches!(call, Call::Leave) || !self.take_pushed(&mut state) {
                 return Poll::Ready(());
             }
         }

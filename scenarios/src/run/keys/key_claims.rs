@@ -1,6 +1,7 @@
 //! What a key's value claims, and what a command did to a claim that is still there.
 //!
-//! A string is one claim, each field of a hash is one, and a key that is a claim whatever it holds is one: but not
+//! A string is one claim, each field of a hash is one, each member of a set or a sorted set is one (an element of a list
+//! is none: a list says who waits), and a key that is a claim whatever it holds is one: but not
 //! while it is a number that was counted down to nothing.
 //!
 //! Assumes that a number is a count. A lease in milliseconds that is moved on looks like one that is counted up.
@@ -58,6 +59,11 @@ pub(in crate::run) fn claims<'a>(
         Some(StoredValue::Hash(fields)) => {
             fields.iter().map(|(name, detail)| (value(name), detail)).collect()
         }
+        Some(StoredValue::Set(members)) => members.iter().map(|name| (value(&name), [].as_slice())).collect(),
+        Some(StoredValue::SortedSet(scores)) => {
+            scores.iter().map(|(name, _)| (value(name), [].as_slice())).collect()
+        }
+        Some(StoredValue::List(_)) => BTreeMap::new(),
     }
 }
 
@@ -65,7 +71,7 @@ pub(in crate::run) fn claims<'a>(
 pub(in crate::run) fn step(mark: &LockMark, had: &[u8], has: &[u8], change: &KeyChange<'_>) -> Step {
     let counted = count(had).zip(count(has)).map_or(0, |(had, has)| has.saturating_sub(had));
     match &mark.1 {
-        Mark::Value(_) if is_hash(change.after) => {
+        Mark::Value(_) if has_members(change.after) => {
             let sets = SETTING_FIELDS.contains(&change.command);
             match counted {
                 0 if moves_expiry(change) => Step::Kept,
@@ -105,6 +111,13 @@ pub(in crate::run) fn sets(change: &KeyChange<'_>) -> bool {
 
 pub(in crate::run) fn is_hash(stored: Option<Stored<'_>>) -> bool {
     stored.is_some_and(|stored| matches!(stored.value, StoredValue::Hash(_)))
+}
+
+/// Whether the key holds claims that come and go one by one.
+fn has_members(stored: Option<Stored<'_>>) -> bool {
+    let is_of_many =
+        |stored: Stored<'_>| !matches!(stored.value, StoredValue::String(_) | StoredValue::List(_));
+    stored.is_some_and(is_of_many)
 }
 
 /// Whether the key ends at another time than before.

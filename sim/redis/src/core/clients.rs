@@ -1,7 +1,7 @@
 //! What a node knows of all its connections, for CLIENT LIST and CLIENT KILL: brought up to date after each of their
 //! commands.
 //!
-//! Not modelled: sizes of buffers, file descriptors, and whether a client is blocked right now.
+//! Not modelled: sizes of buffers and file descriptors.
 
 use super::command::CommandSpec;
 use super::session::SessionKind;
@@ -101,13 +101,13 @@ impl Client {
             && wanted.kind.is_none_or(|kind| kind == self.kind(subscriptions))
     }
 
-    /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail.
+    /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail. `is_blocked`: it waits.
     pub(crate) fn line(
         &self,
         id: u64,
         now: WallMicros,
         port: u16,
-        is_dirty: bool,
+        (is_dirty, is_blocked): (bool, bool),
         subscriptions: Counts,
     ) -> String {
         let Counts { channels, patterns, shard_channels } = subscriptions;
@@ -117,6 +117,7 @@ impl Client {
             (self.is_monitor, 'O'),
             (subscriptions.all() > 0, 'P'),
             (self.queued.is_some(), 'x'),
+            (is_blocked, 'b'),
             (is_dirty, 'd'),
             (self.no_evict, 'e'),
         ];

@@ -8,6 +8,7 @@ use crate::resp::Args;
 pub(crate) type Handler = fn(&mut Context<'_>, &Args<'_>, &mut Vec<u8>) -> Next;
 
 /// One command or subcommand.
+#[derive(Clone, Copy)]
 pub(crate) struct CommandSpec {
     /// In capitals. A subcommand's is its own name only.
     pub(crate) name: &'static str,
@@ -59,6 +60,8 @@ pub(crate) const NOT_QUEUED: u32 = 1 << 16;
 pub(crate) const PUBSUB: u32 = 1 << 17;
 /// Allowed to who has subscribed to something in RESP2. Our own, as the next.
 pub(crate) const SUBSCRIBED_OK: u32 = 1 << 18;
+/// May wait for somebody else.
+pub(crate) const BLOCKING: u32 = 1 << 20;
 /// Goes to replicas though it writes nothing: not from scripts that only read.
 pub(crate) const MAY_REPLICATE: u32 = 1 << 19;
 
@@ -70,6 +73,7 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
     (ADMIN, "admin"),
     (PUBSUB, "pubsub"),
     (NO_SCRIPT, "noscript"),
+    (BLOCKING, "blocking"),
     (LOADING_OK, "loading"),
     (STALE_OK, "stale"),
     (SKIP_MONITOR, "skip_monitor"),

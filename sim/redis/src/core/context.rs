@@ -104,7 +104,7 @@ impl Context<'_> {
                 core.work = core.work.saturating_add(searches(args, hash.search_bytes(0)));
                 Ok(Some(hash))
             }
-            Some(Value::String(_)) => Err(()),
+            Some(_) => Err(()),
         }
     }
 
@@ -135,6 +135,7 @@ impl Context<'_> {
         let before = self.core.databases[db].remove(key);
         self.core.databases[db].insert(key, entry);
         self.core.touch(db, key);
+        self.core.key_appeared(db, key);
         self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
     }
 
@@ -223,7 +224,7 @@ impl Context<'_> {
             fields.map(|name| (name.to_vec(), hash.get(name).map(<[u8]>::to_vec))).collect();
         let result = change(hash);
         let is_empty = hash.len() == 0;
-        database.hash_changed(key, before);
+        database.value_changed(key, before);
         let gone = if is_empty { database.remove(key) } else { None };
         self.worked(searches(args, searched));
         self.core.touch(self.session.db, key);
@@ -241,12 +242,12 @@ impl Context<'_> {
     }
 
     /// What is at `key`, expired or not.
-    fn stored(&self, key: &[u8]) -> Option<Stored<'_>> {
+    pub(super) fn stored(&self, key: &[u8]) -> Option<Stored<'_>> {
         self.core.databases[self.session.db].get(key).map(Stored::from)
     }
 
     /// Tells the observer of a change.
-    fn tell(&self, key: &[u8], before: Option<Stored<'_>>, after: Option<Stored<'_>>) {
+    pub(super) fn tell(&self, key: &[u8], before: Option<Stored<'_>>, after: Option<Stored<'_>>) {
         if let Some(observer) = &self.core.config.observer {
             let (database, command) = (self.session.db, self.spec.name);
             observer.changed(self.session.origin, &KeyChange { database, key, before, after, command });

@@ -137,6 +137,9 @@ impl Core {
         }
         self.finish_command(session.origin, spec, &next);
         self.note_offset(session, &next);
+        if next != Next::Held {
+            self.serve_blocked(now);
+        }
         next
     }
 
@@ -160,6 +163,7 @@ impl Core {
                 let overrun = self.overrun.take()?;
                 let next = self.finish_killed(session, now, overrun, out);
                 self.note_offset(session, &next);
+                self.serve_blocked(now);
                 Some(next)
             }
             OverrunState::Killed => None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::scan_order::ScanOrder;
+use super::values::{List, Set, SortedSet};
 
 /// Redis keeps a hash as a list (insertion order) up to this many fields …
 const LIST_MAX_FIELDS: usize = 512;
@@ -21,6 +22,9 @@ const FIELD_BYTES: usize = 64;
 pub(crate) enum Value {
     String(Vec<u8>),
     Hash(Hash),
+    List(List),
+    Set(Set),
+    SortedSet(SortedSet),
 }
 
 impl Value {
@@ -29,6 +33,9 @@ impl Value {
         match self {
             Value::String(_) => "string",
             Value::Hash(_) => "hash",
+            Value::List(_) => "list",
+            Value::Set(_) => "set",
+            Value::SortedSet(_) => "zset",
         }
     }
 
@@ -37,6 +44,9 @@ impl Value {
         match self {
             Value::String(bytes) => bytes.len() as u64,
             Value::Hash(hash) => hash.size(),
+            Value::List(list) => list.size(),
+            Value::Set(set) => set.size(),
+            Value::SortedSet(set) => set.size(),
         }
     }
 
@@ -44,7 +54,7 @@ impl Value {
     pub(crate) fn as_string(&self) -> Option<&[u8]> {
         match self {
             Value::String(bytes) => Some(bytes),
-            Value::Hash(_) => None,
+            _ => None,
         }
     }
 }
@@ -180,8 +190,8 @@ impl Database {
         }
     }
 
-    /// The hash at `key` has changed in place, from this size.
-    pub(crate) fn hash_changed(&mut self, key: &[u8], before: u64) {
+    /// The value at `key` has changed in place, from this size.
+    pub(crate) fn value_changed(&mut self, key: &[u8], before: u64) {
         let after = self.entries.get(key).map_or(0, |entry| entry.value.size());
         self.memory = self.memory + after - before;
     }

@@ -3,13 +3,17 @@
 //! Pure: no async, no clock, no randomness. The caller says what time it is, sends the replies and does what
 //! [`Next`] asks for. One `Core` is one Redis process's memory; a restart is a new `Core`.
 
+mod blocked;
 mod clients;
 mod command;
 mod commands;
 mod config;
+mod containers;
 mod context;
 mod dispatch;
 mod docs;
+mod draws;
+mod dump;
 mod eviction;
 pub(crate) mod hex;
 mod keyspace;
@@ -23,9 +27,13 @@ mod replication;
 mod scan_order;
 mod script_limit;
 mod session;
+mod stored;
 mod stream;
 mod subscriptions;
+mod values;
 
+pub(crate) use blocked::DEMOTED;
+pub use blocked::Unblocked;
 pub use config::CoreConfig;
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
@@ -33,6 +41,7 @@ pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValu
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
+pub use stored::{Elements, Members, Scores};
 pub use stream::StreamError;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,9 +49,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use blocked::Blocked;
 use clients::Client;
 use dispatch::Overrun;
-use keyspace::{Database, Value};
+use keyspace::Database;
 use lua::Script;
 use propagation::Propagation;
 use subscriptions::Subscriptions;
@@ -79,6 +89,13 @@ pub enum Next {
         timeout: Duration,
         /// The connection's last write ends at this replication offset.
         offset: u64,
+    },
+    /// The command waits for a key: nothing is in `out` yet. Its reply is pushed to the session, and
+    /// [`Core::take_unblocked`] then says that it waits no more. Call [`Core::time_out`] once the wall clock is past
+    /// this millisecond, if there is one.
+    Blocked {
+        /// Milliseconds since the epoch; `None` waits forever.
+        deadline_ms: Option<i64>,
     },
     /// PSYNC: the connection turns into a link to a replica.
     Psync {
@@ -151,8 +168,12 @@ pub struct Core {
     /// What commands have copied or looked at beyond their arguments and replies, in bytes: the script that calls them
     /// pays for it, and starts it at 0.
     work: u64,
+    /// Clients that wait.
+    blocked: Blocked,
     /// How many random keys have been asked for.
     random_keys: u64,
+    /// How many members and fields have been drawn.
+    draws: u64,
     /// Bytes that connections hold in their buffers, as far as the node reports them.
     client_memory: u64,
     /// The last reply would have outgrown what its client may be sent.
@@ -342,18 +363,7 @@ impl Core {
         {
             reply::command(into, [b"SELECT".as_slice(), number.to_string().as_bytes()].into_iter());
             for (key, entry) in database.iter() {
-                match &entry.value {
-                    Value::String(bytes) => reply::command(into, [b"SET".as_slice(), key, bytes].into_iter()),
-                    Value::Hash(hash) => {
-                        reply::array(into, 2 + 2 * hash.len());
-                        reply::bulk(into, b"HSET");
-                        reply::bulk(into, key);
-                        hash.iter().for_each(|(field, value)| {
-                            reply::bulk(into, field);
-                            reply::bulk(into, value);
-                        });
-                    }
-                }
+                entry.value.write_command(key, into);
                 if let Some(when) = entry.expires_at {
                     reply::command(
                         into,
@@ -400,6 +410,7 @@ impl Core {
         }
         self.killed.remove(&session.id);
         self.monitors.remove(&session.id);
+        self.blocked.forget(session.id);
         self.unsubscribe_all(session);
         self.unwatch_all(session);
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::StoppedScript;
 use super::keyspace::{Entry, Hash, Value};
+use super::stored::{Elements, Members, Scores};
 
 /// Who is at the other end, as the world names it (0: unknown). Opaque to the node, handed to the observer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +91,12 @@ pub enum StoredValue<'a> {
     String(&'a [u8]),
     /// A hash.
     Hash(Fields<'a>),
+    /// A list.
+    List(Elements<'a>),
+    /// A set.
+    Set(Members<'a>),
+    /// A sorted set.
+    SortedSet(Scores<'a>),
 }
 
 /// A field's name and value.
@@ -110,7 +117,7 @@ impl<'a> Stored<'a> {
     pub fn as_string(&self) -> Option<&'a [u8]> {
         match self.value {
             StoredValue::String(bytes) => Some(bytes),
-            StoredValue::Hash(_) => None,
+            _ => None,
         }
     }
 
@@ -118,6 +125,9 @@ impl<'a> Stored<'a> {
         let value = match value {
             Value::String(bytes) => StoredValue::String(bytes),
             Value::Hash(hash) => StoredValue::Hash(Fields { hash, instead: &[] }),
+            Value::List(list) => StoredValue::List(Elements(list)),
+            Value::Set(set) => StoredValue::Set(Members(set)),
+            Value::SortedSet(set) => StoredValue::SortedSet(Scores(set)),
         };
         Stored { value, expires_at_ms }
     }

@@ -40,6 +40,8 @@ pub struct Session {
     pub(crate) watching: BTreeSet<(usize, Vec<u8>)>,
     /// What that takes, at both ends.
     pub(crate) watched_bytes: usize,
+    /// A transaction is being executed: nothing in it waits.
+    pub(crate) denies_blocking: bool,
 }
 
 /// Who speaks on a connection.

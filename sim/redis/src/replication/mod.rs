@@ -189,6 +189,7 @@ fn demote(state: &mut State) {
     links.upstream.session = Session::master_link(0);
     links.demotions += 1;
     links.waiting.wake();
+    core.disconnect_blocked();
 }
 
 /// A replica becomes a master: a new history begins, whose past is shared with whoever followed the same master.

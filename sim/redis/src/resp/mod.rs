@@ -1,5 +1,6 @@
 //! The Redis serialisation protocol: requests from bytes, replies to bytes. Nothing here knows what a command means.
 
+pub mod double;
 pub mod integer;
 pub mod reply;
 pub mod request;

@@ -43,6 +43,15 @@ pub fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// A number that may have a fraction: `,0.5`, or its text in RESP2.
+pub fn double(out: &mut Vec<u8>, protocol: Protocol, value: f64) {
+    let text = super::double::text(value);
+    match protocol {
+        Protocol::Two => bulk(out, &text),
+        Protocol::Three => line(out, b',', &text),
+    }
+}
+
 /// No value: `$-1`, or `_` in RESP3.
 pub fn null(out: &mut Vec<u8>, protocol: Protocol) {
     out.extend_from_slice(if protocol == Protocol::Two { b"$-1\r\n" } else { b"_\r\n" });

@@ -44,6 +44,15 @@ fn held(stored: Stored<'_>) -> Held {
             assert!(fields.iter().all(|(name, value)| fields.get(name) == Some(value)));
             all
         }
+        StoredValue::List(elements) => elements
+            .iter()
+            .enumerate()
+            .map(|(place, element)| (Some(place.to_string()), text(element)))
+            .collect(),
+        StoredValue::Set(members) => members.iter().map(|name| (Some(text(&name)), String::new())).collect(),
+        StoredValue::SortedSet(scores) => {
+            scores.iter().map(|(name, score)| (Some(text(name)), score.to_string())).collect()
+        }
     };
     (fields, stored.expires_at_ms)
 }
@@ -68,6 +77,19 @@ fn keyspace(node: &Node) -> Keyspace {
                 let pairs = args[2..].chunks(2).map(|pair| (Some(pair[0].clone()), pair[1].clone()));
                 keys.insert((database, args[1].clone()), (pairs.collect(), None));
             }
+            "RPUSH" => {
+                let elements = args[2..].iter().enumerate();
+                let elements = elements.map(|(place, element)| (Some(place.to_string()), element.clone()));
+                keys.insert((database, args[1].clone()), (elements.collect(), None));
+            }
+            "SADD" => {
+                let members = args[2..].iter().map(|name| (Some(name.clone()), String::new()));
+                keys.insert((database, args[1].clone()), (members.collect(), None));
+            }
+            "ZADD" => {
+                let scores = args[2..].chunks(2).map(|pair| (Some(pair[1].clone()), pair[0].clone()));
+                keys.insert((database, args[1].clone()), (scores.collect(), None));
+            }
             "PEXPIREAT" => {
                 keys.get_mut(&(database, args[1].clone())).unwrap().1 = Some(args[2].parse().unwrap())
             }
@@ -77,7 +99,8 @@ fn keyspace(node: &Node) -> Keyspace {
     keys
 }
 
-/// Calls of every command that may write. `s` and `t` are mostly strings, `h` and `i` hashes, `n` numbers.
+/// Calls of every command that may write. `s` and `t` are mostly strings, `h` and `i` hashes, `n` numbers, `l` and `m`
+/// lists, `u` and `v` sets, `z` and `y` sorted sets.
 const CALLS: &[&str] = &[
     "APPEND s x",
     "APPEND none x",
@@ -136,6 +159,78 @@ const CALLS: &[&str] = &[
     "SETRANGE s 3 xyz",
     "SETRANGE none 3 xyz",
     "UNLINK s h",
+    "LPUSH l a b",
+    "LPUSH none a",
+    "LPUSHX l c",
+    "RPUSH m a b a",
+    "RPUSH h a",
+    "RPUSHX l d",
+    "LPOP l",
+    "LPOP l 2",
+    "RPOP l",
+    "RPOP m 5",
+    "LSET l 0 x",
+    "LREM l 0 a",
+    "LREM l -1 b",
+    "LTRIM l 1 -1",
+    "LTRIM m 5 9",
+    "LINSERT l BEFORE a x",
+    "LMOVE l m LEFT RIGHT",
+    "LMOVE l l LEFT RIGHT",
+    "RPOPLPUSH l m",
+    "RPOPLPUSH m m",
+    "LMPOP 2 l m RIGHT COUNT 2",
+    "PEXPIRE l 5",
+    "RENAME l m",
+    "COPY l m REPLACE",
+    "SADD u a b 3",
+    "SADD v 1 2 3",
+    "SADD l a",
+    "SREM u a",
+    "SREM v 1 2 3",
+    "SPOP u",
+    "SPOP v 2",
+    "SPOP v 9",
+    "SMOVE u v a",
+    "SMOVE u u a",
+    "SINTERSTORE u u v",
+    "SINTERSTORE s u none",
+    "SUNIONSTORE u u v",
+    "SUNIONSTORE s u v",
+    "SDIFFSTORE u u v",
+    "SDIFFSTORE s u none",
+    "PEXPIRE u 5",
+    "RENAME u v",
+    "ZADD z 1 a 2 b",
+    "ZADD z CH GT 3 a 0 b",
+    "ZADD y NX 5 e 1 a",
+    "ZADD h 1 a",
+    "ZINCRBY z 2 a",
+    "ZREM z a x",
+    "ZPOPMIN z",
+    "ZPOPMAX z 2",
+    "ZMPOP 2 y z MIN COUNT 2",
+    "ZREMRANGEBYRANK z 0 0",
+    "ZREMRANGEBYSCORE z (1 2",
+    "ZREMRANGEBYLEX z [a [a",
+    "ZRANGESTORE y z 0 1",
+    "ZRANGESTORE s z 5 9",
+    "ZUNIONSTORE y 2 y z",
+    "ZINTERSTORE y 2 y z",
+    "ZINTERSTORE s 2 z z",
+    "ZDIFFSTORE y 2 y z",
+    "ZDIFFSTORE s 1 z",
+    "PEXPIRE z 5",
+    "RENAME z y",
+    // Each finds something in what is there at first; where it does not, it waits for what the next calls bring.
+    "BLPOP l 1",
+    "BRPOP l m 1",
+    "BLMOVE l m LEFT LEFT 1",
+    "BRPOPLPUSH l m 1",
+    "BLMPOP 1 2 m l LEFT COUNT 2",
+    "BZPOPMIN z 1",
+    "BZPOPMAX z y 1",
+    "BZMPOP 1 2 y z MAX COUNT 2",
     // What clients call besides, for what it does on the way.
     "GET s",
     "HGETALL h",
@@ -203,7 +298,14 @@ fn every_command_that_may_write_is_called_and_told_of() {
 /// Whether the call changes what is there, and tells.
 fn is_told_of(call: &str) -> bool {
     let (mut node, mut client, told) = node();
-    for set_up in ["SET s 1 PX 9000", "SET n 4", "HSET h f 1 uuid:1 2"] {
+    for set_up in [
+        "SET s 1 PX 9000",
+        "SET n 4",
+        "HSET h f 1 uuid:1 2",
+        "RPUSH l a b c",
+        "SADD u a b 3",
+        "ZADD z 1 a 2 b",
+    ] {
         node.ask(&mut client, &words(set_up));
     }
     let count = told.0.lock().unwrap().1;

@@ -2,8 +2,10 @@
 //!
 //! Expected replies are those of Redis 7.0.15, except where a comment says otherwise.
 
+mod blocked;
 mod changes;
 mod clients;
+mod containers;
 mod eviction;
 mod expiry;
 mod keys;

@@ -87,6 +87,9 @@ pub(crate) fn change_text(change: &KeyChange<'_>) -> String {
         None => "-".to_owned(),
         Some(StoredValue::String(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
         Some(StoredValue::Hash(fields)) => format!("{fields:?}"),
+        Some(StoredValue::List(elements)) => format!("{elements:?}"),
+        Some(StoredValue::Set(members)) => format!("{members:?}"),
+        Some(StoredValue::SortedSet(scores)) => format!("{scores:?}"),
     };
     let until = after.and_then(|after| after.expires_at_ms);
     let until = until.map_or("ever".to_owned(), |ms| ms.to_string());

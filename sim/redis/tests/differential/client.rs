@@ -102,7 +102,7 @@ const ROUND_CALLS: usize = 10_000;
 /// servers with orders of their own agree; or the first reply that is no page.
 fn complete_round(stream: &mut TcpStream, first: &[Bytes]) -> io::Result<Answer> {
     let cursor_at = if first.first().is_some_and(|name| name.eq_ignore_ascii_case(b"SCAN")) { 1 } else { 2 };
-    let pairs = cursor_at == 2;
+    let pairs = cursor_at == 2 && !first.first().is_some_and(|name| name.eq_ignore_ascii_case(b"SSCAN"));
     let mut args = first.to_vec();
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..ROUND_CALLS {

@@ -15,6 +15,7 @@
 //! Not compared: persistence, replication between nodes (a real Redis sends RDB files; a replica of the test's own asks
 //! what WAIT counts), and scripts that never end.
 
+mod blocking;
 mod client;
 mod generate;
 mod introspection;

@@ -10,9 +10,18 @@ use doublehold_sim_redis::core::{Peer, WallMicros};
 use doublehold_sim_redis::{Machine, Node, NodeConfig};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Starts a node without persistence and returns its port. It ends with the test's process.
-#[expect(clippy::disallowed_methods, reason = "a real server on real time: nothing here is simulated")]
+/// Starts a node without persistence and background expiry and returns its port. It ends with the test's process.
 pub(crate) fn start() -> u16 {
+    start_on(RealTime::now())
+}
+
+/// The same with what waits for the wall clock: background expiry, and clients that wait for a key for so long.
+pub(crate) fn start_with_timers() -> u16 {
+    start_on(RealTime { has_timers: true, ..RealTime::now() })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a real server on real time: nothing here is simulated")]
+fn start_on(machine: RealTime) -> u16 {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -21,7 +30,7 @@ pub(crate) fn start() -> u16 {
             let port = listener.local_addr().expect("it is bound").port();
             let mut config = NodeConfig::default();
             config.core.port = port;
-            let node = Node::boot(RealTime::now(), config).expect("there is no file to be damaged");
+            let node = Node::boot(machine, config).expect("there is no file to be damaged");
             tell.send(port).expect("the test waits for the port");
             loop {
                 let Ok((stream, from)) = listener.accept().await else { continue };
@@ -39,12 +48,13 @@ pub(crate) fn start() -> u16 {
 #[derive(Clone)]
 struct RealTime {
     began: Instant,
+    has_timers: bool,
 }
 
 impl RealTime {
     #[expect(clippy::disallowed_methods, reason = "both servers must see the same time: the real one")]
     fn now() -> RealTime {
-        RealTime { began: Instant::now() }
+        RealTime { began: Instant::now(), has_timers: false }
     }
 }
 
@@ -66,9 +76,13 @@ impl Machine for RealTime {
         tokio::time::sleep(duration)
     }
 
-    /// Never: what waits here is background expiry, which is off at the real server too.
-    async fn wall_reaches(&self, _when: WallMicros) {
-        std::future::pending().await
+    /// Never, unless there are timers: background expiry waits here, and is off at the real server too.
+    async fn wall_reaches(&self, when: WallMicros) {
+        if !self.has_timers {
+            return std::future::pending().await;
+        }
+        let missing = u64::try_from(when.0 - self.wall().0).unwrap_or(0);
+        self.sleep(Duration::from_micros(missing)).await;
     }
 
     #[expect(clippy::disallowed_methods, reason = "real time")]

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `a`, `b` and `c` are connections; `<` lines are the reply's bytes up to each line break; `#` lines are comments. A
-//! round is SCAN or HSCAN until its cursor is 0 again, and its reply everything that came, sorted.
+//! round is SCAN or one of its like until its cursor is 0 again, and its reply everything that came, sorted.
 
 use std::time::Duration;
 

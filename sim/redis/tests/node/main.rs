@@ -7,6 +7,7 @@
     reason = "this world's clock is tokio's, paused, and no seed depends on it"
 )]
 
+mod blocking;
 mod config_file;
 mod connection;
 mod expiry;

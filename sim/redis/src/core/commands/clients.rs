@@ -59,7 +59,8 @@ fn reply_clients(ctx: &Context<'_>, wanted: impl Fn(u64, &Client) -> bool, out: 
 fn line(ctx: &Context<'_>, id: u64, client: &Client) -> String {
     let is_dirty = ctx.core.dirty_sessions.contains(&id);
     let subscriptions = ctx.core.subscriptions.counts_of(id);
-    let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, is_dirty, subscriptions);
+    let state = (is_dirty, ctx.core.blocked.has(id));
+    let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, state, subscriptions);
     if id == ctx.session.id { line(&client.during(ctx.session, ctx.now)) } else { line(client) }
 }
 

@@ -44,7 +44,12 @@ fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
 
 fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     write!(text, "connected_clients:{}\r\n", core.stats.connected)?;
-    write!(text, "maxclients:{}\r\nblocked_clients:0\r\n", core.config.limits.max_clients)
+    write!(
+        text,
+        "maxclients:{}\r\nblocked_clients:{}\r\n",
+        core.config.limits.max_clients,
+        core.blocked.len()
+    )
 }
 
 fn memory(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {

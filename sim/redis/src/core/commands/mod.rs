@@ -1,22 +1,31 @@
 //! The commands, by subject. Each handler is one command: it parses what is its own, changes the data, propagates,
 //! replies.
 
+pub(crate) mod blocking;
 pub(crate) mod clients;
 pub(crate) mod connection;
+mod container_table;
+mod containers;
 pub(crate) mod expiry;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod introspection;
 pub(crate) mod keys;
+pub(crate) mod lists;
 mod lookup;
 pub(crate) mod monitor;
+mod numbers;
+pub(crate) mod object;
 pub(crate) mod pattern;
 pub(crate) mod pubsub;
+mod random_fields;
 pub(crate) mod rename;
 pub(crate) mod replication;
 pub(crate) mod scan;
 pub(crate) mod scripting;
 pub(crate) mod server;
+pub(crate) mod sets;
+pub(crate) mod sorted_sets;
 pub(crate) mod strings;
 mod table;
 pub(crate) mod transactions;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::blocking::Wish;
 use super::integer_or_reply;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::{LinkState, Next, Role};
@@ -105,6 +106,9 @@ pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     if acked as i64 >= replicas {
         reply::integer(out, acked as i64);
         return Next::Reply;
+    }
+    if ctx.may_block() {
+        ctx.block(&[], Wish::Replicas { offset });
     }
     let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
     Next::Wait { replicas, timeout: Duration::from_millis(timeout), offset }

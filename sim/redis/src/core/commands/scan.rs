@@ -1,11 +1,14 @@
-//! SCAN and HSCAN: rounds through all there is, some of it a call.
+//! SCAN and its like for hashes, sets and sorted sets: rounds through all there is, some of it a call.
+
+use std::collections::BTreeMap;
 
 use super::{integer_or_reply, pattern};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES, c_string, errors};
 use crate::core::keyspace::Hash;
 use crate::core::scan_order::ScanOrder;
-use crate::resp::{Args, reply};
+use crate::core::values::{Container, Set, SortedSet};
+use crate::resp::{Args, double, reply};
 
 /// How many names a call looks at if it does not say.
 const DEFAULT_COUNT: usize = 10;
@@ -83,6 +86,62 @@ pub(crate) fn hscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     };
     let shown = pairs.into_iter().filter(|(field, _)| options.wants(field, &mut work));
     reply_page(next, shown.flat_map(|(field, value)| [field, value]).collect(), out);
+    ctx.worked(work);
+    Next::Reply
+}
+
+/// SSCAN key cursor [MATCH pattern] [COUNT count]: a set of numbers comes whole, as in Redis.
+pub(crate) fn sscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let whole = |set: &Set| match set {
+        Set::Integers(_) => true,
+        Set::Table(_) => false,
+    };
+    scan_names(ctx, args, out, |set: &Set| {
+        (set.iter().map(|member| (member.into_owned(), None)).collect(), whole(set))
+    })
+}
+
+/// ZSCAN key cursor [MATCH pattern] [COUNT count]: a small sorted set comes whole.
+pub(crate) fn zscan(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    scan_names(ctx, args, out, |set: &SortedSet| {
+        let members = set.iter().map(|(member, score)| (member.to_vec(), Some(double::text(score))));
+        (members.collect(), set.encoding() == "listpack")
+    })
+}
+
+/// Names with what is shown behind each, and whether they come in one call.
+type Shown = (BTreeMap<Vec<u8>, Option<Vec<u8>>>, bool);
+
+fn scan_names<T: Container>(
+    ctx: &mut Context<'_>,
+    args: &Args<'_>,
+    out: &mut Vec<u8>,
+    shown: impl FnOnce(&T) -> Shown,
+) -> Next {
+    let Some(cursor) = cursor_or_reply(args.at(2), out) else { return Next::Reply };
+    let (names, is_whole) = match ctx.read::<T>(args.at(1)) {
+        Ok(Some(found)) => shown(found),
+        // Options of a call that has nothing to show are not looked at.
+        Ok(None) => {
+            reply_page(0, Vec::new(), out);
+            return Next::Reply;
+        }
+        Err(()) => {
+            reply::error(out, errors::WRONG_TYPE);
+            return Next::Reply;
+        }
+    };
+    let Some(options) = options_or_reply(args, 3, false, out) else { return Next::Reply };
+    let mut work = names.keys().map(|name| looking_at(name)).sum();
+    let order = ScanOrder::of(names.keys().map(Vec::as_slice));
+    let (page, next) =
+        order.page(if is_whole { 0 } else { cursor }, if is_whole { usize::MAX } else { options.count });
+    let mut items: Vec<&[u8]> = Vec::new();
+    for name in page.into_iter().filter(|name| options.wants(name, &mut work)) {
+        items.push(name);
+        items.extend(names.get(name).and_then(Option::as_deref));
+    }
+    reply_page(next, items, out);
     ctx.worked(work);
     Next::Reply
 }

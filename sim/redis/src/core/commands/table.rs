@@ -2,9 +2,10 @@
 //!
 //! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
 
+use super::container_table::CONTAINERS;
 use super::{
-    clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication, scan,
-    scripting, server, strings, transactions,
+    blocking, clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication,
+    scan, scripting, server, strings, transactions,
 };
 use crate::core::command::{
     ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MAY_REPLICATE, MOVABLE_KEYS,
@@ -12,7 +13,7 @@ use crate::core::command::{
     READ_ONLY, SKIP_MONITOR, SKIP_SLOWLOG, STALE_OK, SUBSCRIBED_OK, WRITE,
 };
 
-const fn command(
+pub(super) const fn command(
     name: &'static str,
     full_name: &'static str,
     arity: i32,
@@ -22,7 +23,7 @@ const fn command(
     CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[] }
 }
 
-const fn subcommand(
+pub(super) const fn subcommand(
     of: &'static str,
     names: [&'static str; 2],
     arity: i32,
@@ -32,7 +33,7 @@ const fn subcommand(
     CommandSpec { name: names[0], family: of, full_name: names[1], arity, flags, run, subcommands: &[] }
 }
 
-const fn container(
+pub(super) const fn container(
     name: &'static str,
     full_name: &'static str,
     arity: i32,
@@ -54,7 +55,41 @@ const ASKS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK;
 const TELLS: u32 = ABOUT_MESSAGES | LOADING_OK | STALE_OK | FAST | MAY_REPLICATE;
 
 /// Sorted by name, as COMMAND LIST shows them.
-pub(crate) static COMMANDS: &[CommandSpec] = &[
+pub(crate) static COMMANDS: &[CommandSpec] = &merged();
+
+/// These and those of `container_table.rs`, by name.
+const fn merged() -> [CommandSpec; OTHERS.len() + CONTAINERS.len()] {
+    let mut all = [OTHERS[0]; OTHERS.len() + CONTAINERS.len()];
+    let (mut next, mut others, mut containers) = (0, 0, 0);
+    while next < all.len() {
+        let takes_other = containers == CONTAINERS.len()
+            || others < OTHERS.len() && comes_before(OTHERS[others].name, CONTAINERS[containers].name);
+        if takes_other {
+            all[next] = OTHERS[others];
+            others += 1;
+        } else {
+            all[next] = CONTAINERS[containers];
+            containers += 1;
+        }
+        next += 1;
+    }
+    all
+}
+
+const fn comes_before(name: &str, other: &str) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < name.len() && at < other.len() {
+        if name[at] != other[at] {
+            return name[at] < other[at];
+        }
+        at += 1;
+    }
+    name.len() < other.len()
+}
+
+/// Sorted by name.
+const OTHERS: &[CommandSpec] = &[
     command("APPEND", "append", 3, WRITE | DENY_OOM | FAST, strings::append),
     command(
         "AUTH",
@@ -309,6 +344,13 @@ static CLIENT: &[CommandSpec] = &[
         3,
         NO_SCRIPT | LOADING_OK | STALE_OK,
         connection::client_setname,
+    ),
+    subcommand(
+        "CLIENT",
+        ["UNBLOCK", "client|unblock"],
+        -3,
+        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
+        blocking::client_unblock,
     ),
 ];
 

@@ -84,6 +84,19 @@ impl Core {
         queue: Vec<Queued>,
         out: &mut Vec<u8>,
     ) -> Next {
+        let denied = std::mem::replace(&mut session.denies_blocking, true);
+        let asked = self.run_commands(session, now, queue, out);
+        session.denies_blocking = denied;
+        asked
+    }
+
+    fn run_commands(
+        &mut self,
+        session: &mut Session,
+        now: WallMicros,
+        queue: Vec<Queued>,
+        out: &mut Vec<u8>,
+    ) -> Next {
         let mut asked = Next::Reply;
         let mut rest = queue.into_iter();
         while let Some(Queued { spec, args }) = rest.next() {

@@ -92,6 +92,10 @@ pub(super) static CONNECTION: Section = Section {
         )
         .takes(&[one_of("on_off_skip", &[token("on", "ON"), token("off", "OFF"), token("skip", "SKIP")])]),
         doc("client|setname", "2.6.9", "Names this connection", "O(1)").takes(&[string("connection-name")]),
+        doc("client|unblock", "5.0.0", "Ends the wait of another connection", "O(1)").takes(&[
+            integer("client-id"),
+            one_of("timeout_error", &[token("timeout", "TIMEOUT"), token("error", "ERROR")]).optional(),
+        ]),
         doc("echo", "1.0.0", "Answers with the same text", "O(1)").takes(&[string("message")]),
         doc("hello", "6.0.0", "Chooses the protocol, and introduces client and server to each other", "O(1)")
             .takes(&[block(

@@ -66,6 +66,24 @@ pub(super) static GENERIC: Section = Section {
         doc("move", "1.0.0", "Takes a key to another database", "O(1)")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0), integer("db")]),
+        doc("object", "2.2.3", "Tells how values are kept", "Depends on the subcommand"),
+        doc("object|encoding", "2.2.3", "Tells how a value is kept", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(2, "RO")])
+            .takes(&[key("key", 0)]),
+        doc("object|freq", "4.0.0", "Tells how often a key is used", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(2, "RO")])
+            .takes(&[key("key", 0)]),
+        doc("object|help", "6.2.0", "Says what the subcommands do", "O(1)"),
+        doc("object|idletime", "2.2.3", "Tells how long a key has not been used", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(2, "RO")])
+            .takes(&[key("key", 0)]),
+        doc("object|refcount", "2.2.3", "Tells how many references a value has", "O(1)")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(2, "RO")])
+            .takes(&[key("key", 0)]),
         doc("persist", "2.2.0", "Takes a key's lifetime away", "O(1)")
             .keys(&[one(1, "RW update")])
             .takes(&[key("key", 0)]),

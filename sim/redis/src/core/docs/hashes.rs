@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about hashes.
 
-use super::{Section, block, doc, integer, key, one, pattern, string};
+use super::{Section, block, doc, integer, key, one, pattern, string, token};
 
 pub(super) static HASHES: Section = Section {
     group: "hash",
@@ -36,6 +36,14 @@ pub(super) static HASHES: Section = Section {
             .deprecated("4.0.0", "`HSET`")
             .keys(&[one(1, "RW update")])
             .takes(&[key("key", 0), block("field_value", &[string("field"), string("value")]).multiple()]),
+        doc("hrandfield", "6.2.0", "Draws fields of a hash", "O(N), N being the number of its fields")
+            .tips(&["nondeterministic_output"])
+            .keys(&[one(1, "RO access")])
+            .takes(&[
+                key("key", 0),
+                block("options", &[integer("count"), token("withvalues", "WITHVALUES").optional()])
+                    .optional(),
+            ]),
         doc(
             "hscan",
             "2.8.0",

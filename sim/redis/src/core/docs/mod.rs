@@ -7,9 +7,12 @@
 mod connection;
 mod generic;
 mod hashes;
+mod lists;
 mod pubsub;
 mod scripting;
 mod server;
+mod sets;
+mod sorted_sets;
 mod strings;
 mod transactions;
 
@@ -55,6 +58,8 @@ pub(crate) enum Find {
     One,
     /// To the last argument, every `step`th.
     ToTheEnd { step: usize },
+    /// To the last argument but one.
+    AllButLast,
     /// The argument they begin at says how many follow it.
     Counted,
 }
@@ -75,6 +80,7 @@ pub(crate) struct Argument {
 pub(crate) enum Kind {
     String,
     Integer,
+    Double,
     UnixTime,
     Pattern,
     /// A word that stands for itself.
@@ -88,6 +94,9 @@ pub(crate) enum Kind {
 static SECTIONS: &[&Section] = &[
     &strings::STRINGS,
     &hashes::HASHES,
+    &lists::LISTS,
+    &sets::SETS,
+    &sorted_sets::SORTED_SETS,
     &generic::GENERIC,
     &connection::CONNECTION,
     &pubsub::PUBSUB,
@@ -158,6 +167,10 @@ const fn all(begin: usize, step: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::ToTheEnd { step } }
 }
 
+const fn all_but_last(begin: usize, flags: &'static str) -> Keys {
+    Keys { flags, begin, find: Find::AllButLast }
+}
+
 const fn counted(begin: usize, flags: &'static str) -> Keys {
     Keys { flags, begin, find: Find::Counted }
 }
@@ -180,6 +193,10 @@ const fn string(name: &'static str) -> Argument {
 
 const fn integer(name: &'static str) -> Argument {
     argument(name, Kind::Integer)
+}
+
+const fn double(name: &'static str) -> Argument {
+    argument(name, Kind::Double)
 }
 
 const fn unix_time(name: &'static str) -> Argument {

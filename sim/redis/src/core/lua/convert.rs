@@ -1,13 +1,13 @@
 //! Between RESP and Lua, both ways, with Redis' rules: no floats in replies, an array ends at its first nil, a missing
 //! value is `false`.
 
-use mlua::{Lua, LuaString, Table, Value};
+use mlua::{IntoLua, Lua, LuaString, Table, Value};
 
 use super::host::ScriptError;
 use super::limits::OUT_OF_MEMORY;
 use super::script::Script;
 use crate::core::hex;
-use crate::resp::{Protocol, integer, reply};
+use crate::resp::{Protocol, double, integer, reply};
 
 /// Deepest nesting of a table that is turned into a reply.
 const MAX_DEPTH: usize = 200;
@@ -71,11 +71,19 @@ impl<'a> Reader<'a> {
                 }
                 self.wrap("map", map)
             }
+            b'~' => {
+                let set = self.lua.create_table()?;
+                for _ in 0..number() {
+                    set.raw_set(self.value()?, true)?;
+                }
+                self.wrap("set", set)
+            }
+            b',' => self.wrap("double", double::parse(text).unwrap_or_default()),
             _ => Ok(Value::Nil),
         }
     }
 
-    fn wrap(&self, name: &str, inner: Table) -> mlua::Result<Value> {
+    fn wrap(&self, name: &str, inner: impl IntoLua) -> mlua::Result<Value> {
         let table = self.lua.create_table_with_capacity(0, 1)?;
         table.raw_set(name, inner)?;
         Ok(Value::Table(table))

@@ -48,6 +48,17 @@ const CALLS: Family = &[
     (1, "hmset $k $fvs"),
     (1, "hscan $k 0"),
     (1, "touch $ks"),
+    (3, "rpush $k $es"),
+    (1, "lpop $k"),
+    (2, "lrange $k 0 -1"),
+    (1, "lmove $k $k left right"),
+    (1, "blmpop 0 1 $k left"),
+    (2, "sadd $k $es"),
+    (1, "sismember $k $e"),
+    (2, "zadd $k $ms"),
+    (2, "zrange $k 0 -1 withscores"),
+    (1, "zscore $k $e"),
+    (1, "zpopmin $k"),
 ];
 
 /// Values a script can return.

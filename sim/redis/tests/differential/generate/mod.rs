@@ -4,6 +4,7 @@
 //! depends on how fast the test runs: lifetimes are either over within a pause of the script, or far away and further
 //! apart from one another than a script can last.
 
+mod containers;
 mod library_scripts;
 mod lua;
 mod lua_limits;
@@ -198,6 +199,36 @@ impl Generator {
                 "-",
                 "99999999999999999999",
             ]))),
+            "e" => args.push(text(self.random.pick(words::ELEMENTS))),
+            "es" => {
+                (0..1 + self.random.below(4)).for_each(|_| args.push(text(self.random.pick(words::ELEMENTS))))
+            }
+            "m" => {
+                args.extend([text(self.random.pick(words::SCORES)), text(self.random.pick(words::ELEMENTS))])
+            }
+            "ms" => (0..1 + self.random.below(4)).for_each(|_| {
+                args.extend([text(self.random.pick(words::SCORES)), text(self.random.pick(words::ELEMENTS))]);
+            }),
+            "score" => args.push(text(self.random.pick(words::SCORES))),
+            "bound" => args.push(text(self.random.pick(words::SCORE_BOUNDS))),
+            "name" => args.push(text(self.random.pick(words::NAME_BOUNDS))),
+            "zadd" => {
+                args.push(text(self.random.pick(&["NX", "XX", "GT", "LT", "CH", "ch", "nosuchoption"])))
+            }
+            "zrange" => {
+                let option = self.random.pick(words::ZRANGE_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "zset" => {
+                let option = self.random.pick(words::ZSET_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
+            "few" => args.push(text(self.random.pick(&["0", "1", "2", "3", "7"]))),
+            "side" => args.push(text(self.random.pick(&["LEFT", "RIGHT", "left"]))),
+            "lpos" => {
+                let option = self.random.pick(words::LPOS_OPTIONS);
+                args.append(&mut self.filled(option));
+            }
             "count" => args.push(text(self.random.pick(&["1", "2", "3", "100", "1000000"]))),
             "command" => args.push(text(self.random.pick(words::COMMANDS))),
             "lua" => self.eval_arguments(args),

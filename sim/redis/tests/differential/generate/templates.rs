@@ -2,9 +2,12 @@
 //! `$k` a key, `$v` a value, `$f` a hash field, `$n` a number, `$lt` and `$plt` a lifetime of its own in seconds and
 //! milliseconds, `$short` one that is over after a pause, `$at` and `$pat` a moment far away, `$odd` a strange number,
 //! `$cond` a condition, `$set`, `$getex`, `$copy` and `$scan` options, `$index` and `$offset` a place in a string,
+//! `$e` and `$es` elements, `$few` a small number, `$side` an end of a list, `$lpos` options of LPOS,
+//! `$ms`, `$bound`, `$name` and their like what sorted sets are asked with,
 //! `$heard` and its like what `messages.rs` says, `$lua` what follows EVAL, `$command` a command's name, `$junk`
 //! anything.
 
+use super::containers::{LISTS, SETS, SORTED_SETS};
 use super::messages::MESSAGES;
 use super::{Family, Flavour};
 
@@ -26,6 +29,9 @@ pub(crate) const FLAVOURS: &[(usize, Flavour)] = &[
         ],
     ),
     (12, &[(70, LIBRARIES), (6, STRINGS), (6, EXPIRY), (6, HASHES), (8, TRANSACTION), (4, SCRIPTS)]),
+    (12, &[(70, LISTS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
+    (16, &[(70, SORTED_SETS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
+    (10, &[(70, SETS), (10, TRANSACTION), (8, SCRIPTS), (6, EXPIRY), (6, KEYSPACE)]),
     (2, &[(70, LARGE), (10, STRINGS), (10, EXPIRY), (10, HASHES)]),
     (10, &[(60, CONNECTION), (15, STRINGS), (15, TRANSACTION), (10, KEYSPACE)]),
     (8, &[(50, MESSAGES), (15, TRANSACTION), (15, SCRIPTS), (10, CONNECTION), (10, STRINGS)]),
@@ -57,6 +63,8 @@ pub(crate) const NOT_SPOILT: &[&str] = &[
     "QUIT",
     "SCAN",
     "HSCAN",
+    "SSCAN",
+    "ZSCAN",
     "SUBSCRIBE",
     "PSUBSCRIBE",
     "SSUBSCRIBE",
@@ -153,6 +161,10 @@ pub(crate) const HASHES: Family = &[
     (3, "HMSET $k $fvs"),
     (1, "HMSET $k $f"),
     (2, "HSTRLEN $k $f"),
+    (1, "HRANDFIELD $k"),
+    (1, "HRANDFIELD $k 100 WITHVALUES"),
+    (1, "HRANDFIELD $k -3 WITHVALUES"),
+    (1, "HRANDFIELD $k $odd WITHVALUES"),
     (2, "COPY $k $k $copy"),
     (1, "RENAME $k $k"),
     (2, "HSET $k $f $v $f"),
@@ -204,6 +216,10 @@ pub(crate) const ROUNDS: Family = &[
     (4, "HSCAN $k 0"),
     (2, "HSCAN $k 0 COUNT $count"),
     (2, "HSCAN $k 0 MATCH $pattern"),
+    (2, "SSCAN $k 0"),
+    (2, "ZSCAN $k 0"),
+    (1, "ZSCAN $k 0 MATCH $pattern COUNT $count"),
+    (1, "SSCAN $k 0 MATCH $pattern COUNT $count"),
 ];
 
 pub(crate) const TRANSACTION: Family = &[

@@ -38,6 +38,79 @@ pub(crate) const COPY_OPTIONS: &[&str] =
 
 pub(crate) const SCAN_OPTIONS: &[&str] = &["COUNT", "MATCH", "TYPE", "nosuchoption"];
 
+/// Elements of lists, members of sets and sorted sets: so few that one meets another of its kind.
+pub(crate) const ELEMENTS: &[&str] =
+    &["a", "b", "c", "d", "aa", "ab", "1", "2", "3", "-1", "01", "", "two words"];
+
+/// Scores: no two sums of them are equal by rounding only.
+pub(crate) const SCORES: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "1",
+    "2",
+    "-1",
+    "1.5",
+    "0.1",
+    "-0",
+    "1e3",
+    "inf",
+    "-inf",
+    "+inf",
+    "3.0e-5",
+    "0x1f",
+    "12345678901234567",
+];
+
+pub(crate) const SCORE_BOUNDS: &[&str] = &[
+    "-inf", "+inf", "-inf", "+inf", "0", "1", "(1", "2", "(2", "-1", "1.5", "(inf", "", "(", " 1", "x",
+    "nan", "1 ",
+];
+
+pub(crate) const NAME_BOUNDS: &[&str] =
+    &["-", "+", "-", "+", "[a", "(a", "[b", "(c", "[aa", "[", "(", "", "a", "-x", "[z"];
+
+pub(crate) const ZRANGE_OPTIONS: &[&str] = &[
+    "WITHSCORES",
+    "LIMIT 0 2",
+    "LIMIT 1 -1",
+    "LIMIT $index $index",
+    "limit 0 $odd",
+    "LIMIT 0",
+    "REV",
+    "BYSCORE",
+    "BYLEX",
+    "nosuchoption",
+];
+
+pub(crate) const ZSET_OPTIONS: &[&str] = &[
+    "WITHSCORES",
+    "WEIGHTS 2 3",
+    "WEIGHTS 0.5 -1",
+    "WEIGHTS inf 0",
+    "weights 1 $odd",
+    "WEIGHTS 1",
+    "AGGREGATE MIN",
+    "AGGREGATE MAX",
+    "AGGREGATE sum",
+    "AGGREGATE $odd",
+    "LIMIT 1",
+];
+
+pub(crate) const LPOS_OPTIONS: &[&str] = &[
+    "RANK 1",
+    "RANK -1",
+    "RANK 2",
+    "rank $odd",
+    "COUNT $few",
+    "COUNT 0",
+    "COUNT $odd",
+    "MAXLEN $few",
+    "MAXLEN $odd",
+    "RANK",
+];
+
 /// Places in strings of some bytes.
 pub(crate) const INDEXES: &[&str] =
     &["0", "0", "-1", "-1", "1", "2", "3", "5", "-2", "-3", "-7", "100", "-100", "9223372036854775807"];

@@ -72,6 +72,7 @@ fn reply_argument(argument: &Argument, protocol: Protocol, out: &mut Vec<u8>) {
     let (kind, parts): (_, &[Argument]) = match argument.kind {
         Kind::String => ("string", &[]),
         Kind::Integer => ("integer", &[]),
+        Kind::Double => ("double", &[]),
         Kind::UnixTime => ("unix-time", &[]),
         Kind::Pattern => ("pattern", &[]),
         Kind::Token => ("pure-token", &[]),

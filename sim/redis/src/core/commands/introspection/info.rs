@@ -2,7 +2,7 @@
 
 use super::{Map, reply_words};
 use crate::core::Next;
-use crate::core::command::{ADMIN, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
+use crate::core::command::{ADMIN, BLOCKING, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
 use crate::core::commands::{self, COMMANDS};
 use crate::core::context::Context;
 use crate::core::docs::{self, Doc, Find, Keys, Section};
@@ -99,6 +99,7 @@ pub(super) fn categories(spec: &CommandSpec, section: &Section, doc: &Doc) -> Ve
         "write" => spec.has(WRITE),
         "fast" => spec.has(FAST),
         "slow" => !spec.has(FAST),
+        "blocking" => spec.has(BLOCKING),
         "admin" | "dangerous" => spec.has(ADMIN) || own.contains(&category),
         _ => own.contains(&category),
     };
@@ -109,8 +110,15 @@ pub(super) fn categories(spec: &CommandSpec, section: &Section, doc: &Doc) -> Ve
 /// be said.
 fn range_of(keys: &[Keys]) -> [i64; 3] {
     match keys {
+        [Keys { begin, find: Find::AllButLast, .. }] => [*begin as i64, -2, 1],
         [Keys { begin, find: Find::ToTheEnd { step }, .. }] => [*begin as i64, -1, *step as i64],
-        [Keys { begin, find: Find::One, .. }] => [*begin as i64, *begin as i64, 1],
+        [Keys { begin, find: Find::One, .. }]
+        | [Keys { begin, find: Find::One, .. }, Keys { find: Find::Counted, .. }] => {
+            [*begin as i64, *begin as i64, 1]
+        }
+        [Keys { begin, find: Find::One, .. }, Keys { find: Find::ToTheEnd { step }, .. }] => {
+            [*begin as i64, -1, *step as i64]
+        }
         [Keys { begin: first, find: Find::One, .. }, .., Keys { begin: last, find: Find::One, .. }] => {
             [*first as i64, *last as i64, 1]
         }
@@ -124,6 +132,7 @@ fn reply_keys(keys: &Keys, protocol: Protocol, out: &mut Vec<u8>) {
     search(&mut map, "begin_search", "index", &[("index", keys.begin as i64)]);
     let range = |last, step| [("lastkey", last), ("keystep", step), ("limit", 0)];
     match keys.find {
+        Find::AllButLast => search(&mut map, "find_keys", "range", &range(-2, 1)),
         Find::One => search(&mut map, "find_keys", "range", &range(0, 1)),
         Find::ToTheEnd { step } => search(&mut map, "find_keys", "range", &range(-1, step as i64)),
         Find::Counted => {

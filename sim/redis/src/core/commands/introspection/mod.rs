@@ -140,6 +140,7 @@ pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut
 fn keys_among<'a>(words: &[&'a [u8]], keys: &Keys) -> Option<Vec<&'a [u8]>> {
     match keys.find {
         Find::One => Some(vec![*words.get(keys.begin)?]),
+        Find::AllButLast => Some(words.get(keys.begin..words.len() - 1)?.to_vec()),
         Find::ToTheEnd { step } => Some(words.get(keys.begin..)?.iter().copied().step_by(step).collect()),
         Find::Counted => {
             let count = usize::try_from(c_atoi(words.get(keys.begin)?)).ok()?;

@@ -1,0 +1,204 @@
+//! Clients that wait for a key: who they are, what they get, and in which order.
+//!
+//! A key that appears is noted, and when the command, transaction or script that made it is done, those who wait for it
+//! are served, first come, first served. What one gets is taken by a command of its own, with a unit of its own in the
+//! stream: an element goes to one client, whatever becomes of it. Whoever is gone by then waits no more, as far as the
+//! node knows. A client that died with the reply under way has lost the element; so it is with Redis.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::command::CommandSpec;
+use super::commands::blocking::Wish;
+use super::context::Context;
+use super::session::SessionKind;
+use super::{Core, Session, WallMicros};
+use crate::resp::reply;
+
+/// Why a client waits no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unblocked {
+    /// Its reply is there.
+    Answered,
+    /// The same, and after that its connection is to end.
+    Closing,
+}
+
+/// All that wait.
+#[derive(Debug, Default)]
+pub(crate) struct Blocked {
+    waiters: BTreeMap<u64, Waiter>,
+    /// Who waits for a key, in the order in which they came.
+    queues: BTreeMap<(usize, Vec<u8>), VecDeque<u64>>,
+    /// Keys that somebody waits for and that have appeared, in that order.
+    ready: VecDeque<(usize, Vec<u8>)>,
+    /// Sessions that wait no more and have not been told.
+    released: BTreeMap<u64, Unblocked>,
+}
+
+/// One client that waits.
+#[derive(Debug)]
+struct Waiter {
+    /// Its connection as it was when it began to wait.
+    session: Session,
+    spec: &'static CommandSpec,
+    keys: Vec<Vec<u8>>,
+    wish: Wish,
+}
+
+impl Blocked {
+    pub(crate) fn len(&self) -> usize {
+        self.waiters.len()
+    }
+
+    pub(crate) fn has(&self, session: u64) -> bool {
+        self.waiters.contains_key(&session)
+    }
+
+    /// Forgets a waiter, and hands it out.
+    fn remove(&mut self, session: u64) -> Option<Waiter> {
+        let waiter = self.waiters.remove(&session)?;
+        for key in &waiter.keys {
+            let place = (waiter.session.db, key.clone());
+            let Some(queue) = self.queues.get_mut(&place) else { continue };
+            queue.retain(|other| *other != session);
+            if queue.is_empty() {
+                self.queues.remove(&place);
+            }
+        }
+        Some(waiter)
+    }
+
+    /// A session is gone: it waits for nothing.
+    pub(crate) fn forget(&mut self, session: u64) {
+        self.remove(session);
+        self.released.remove(&session);
+    }
+}
+
+impl Context<'_> {
+    /// Whether this command may wait at all: one of a transaction, a script or a master may not.
+    pub(crate) fn may_block(&self) -> bool {
+        self.session.kind == SessionKind::Client && !self.session.denies_blocking
+    }
+
+    /// Makes the session wait for one of these keys, or, without any, for what the node counts.
+    pub(crate) fn block(&mut self, keys: &[&[u8]], wish: Wish) {
+        let Session { id, origin, protocol, db, replies, .. } = *self.session;
+        let blocked = &mut self.core.blocked;
+        let mut waited_for: Vec<Vec<u8>> = Vec::new();
+        for key in keys {
+            if !waited_for.iter().any(|known| known == key) {
+                waited_for.push(key.to_vec());
+                blocked.queues.entry((db, key.to_vec())).or_default().push_back(id);
+            }
+        }
+        let session = Session { id, origin, protocol, db, replies, ..Session::default() };
+        blocked.waiters.insert(id, Waiter { session, spec: self.spec, keys: waited_for, wish });
+    }
+}
+
+impl Core {
+    /// A key is there that was not before.
+    pub(crate) fn key_appeared(&mut self, db: usize, key: &[u8]) {
+        if self.blocked.waiters.is_empty() {
+            return;
+        }
+        let place = (db, key.to_vec());
+        if self.blocked.queues.contains_key(&place) && !self.blocked.ready.contains(&place) {
+            self.blocked.ready.push_back(place);
+        }
+    }
+
+    /// Serves those who wait for keys that have appeared.
+    pub(crate) fn serve_blocked(&mut self, now: WallMicros) {
+        while let Some(place) = self.blocked.ready.pop_front() {
+            // Who comes to wait meanwhile is not there: nobody does.
+            let waiting = self.blocked.queues.get(&place).cloned().unwrap_or_default();
+            for session in waiting {
+                if !self.serve(session, &place.1, now) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives one waiter what is at `key`, if that is what it waits for; false if nothing is there any more.
+    fn serve(&mut self, session: u64, key: &[u8], now: WallMicros) -> bool {
+        let Some(waiter) = self.blocked.waiters.get_mut(&session) else { return true };
+        let (mut own, spec, wish) = (std::mem::take(&mut waiter.session), waiter.spec, waiter.wish.clone());
+        let mut ctx = Context { core: &mut *self, session: &mut own, now, spec };
+        let is_fit = ctx.lookup(key).map(|value| wish.is_for(value));
+        let mut out = Vec::new();
+        if is_fit == Some(true) {
+            wish.serve(&mut ctx, key, &mut out);
+        }
+        // Each is a unit of its own: what it takes has nothing to do with what others take, or with who brought it.
+        self.finish_unit();
+        if let Some(waiter) = self.blocked.waiters.get_mut(&session) {
+            waiter.session = own;
+        }
+        if is_fit == Some(true) {
+            self.release(session, Unblocked::Answered, &out);
+        }
+        is_fit.is_some()
+    }
+
+    /// A waiter's time is up: it is answered with nothing.
+    pub fn time_out(&mut self, session: u64) {
+        let Some(waiter) = self.blocked.waiters.get(&session) else { return };
+        let mut out = Vec::new();
+        match waiter.wish {
+            Wish::Replicas { offset } => {
+                reply::integer(&mut out, self.replication.replicas_at(offset) as i64)
+            }
+            _ => reply::null_array(&mut out, waiter.session.protocol),
+        }
+        self.release(session, Unblocked::Answered, &out);
+    }
+
+    /// Ends a wait with an error.
+    pub(crate) fn unblock_with_error(&mut self, session: u64, error: &[u8], how: Unblocked) {
+        let mut out = Vec::new();
+        reply::error(&mut out, error);
+        self.release(session, how, &out);
+    }
+
+    /// Ends every wait for a key, with its connection: the node is a replica now, and may not give what it has.
+    pub(crate) fn disconnect_blocked(&mut self) {
+        let waiters = self.blocked.waiters.iter();
+        let of_keys = waiters.filter(|(_, waiter)| !matches!(waiter.wish, Wish::Replicas { .. }));
+        let sessions: Vec<u64> = of_keys.map(|(session, _)| *session).collect();
+        for session in sessions {
+            self.unblock_with_error(session, DEMOTED, Unblocked::Closing);
+        }
+    }
+
+    fn release(&mut self, session: u64, how: Unblocked, answer: &[u8]) {
+        let Some(waiter) = self.blocked.remove(session) else { return };
+        self.blocked.released.insert(session, how);
+        // Who wants no replies is to go on too.
+        self.news.push(session);
+        if waiter.session.is_answered() {
+            self.push(session, answer);
+        }
+    }
+
+    /// Whether a session that waited does so no more, and has not been told yet.
+    pub fn is_unblocked(&self, session: u64) -> bool {
+        self.blocked.released.contains_key(&session)
+    }
+
+    /// Tells a session that waited whether it does so no more; it is told once. Its reply is among what was pushed to it.
+    pub fn take_unblocked(&mut self, session: u64) -> Option<Unblocked> {
+        self.blocked.released.remove(&session)
+    }
+
+    /// A session waits no more for what the node does not give it itself (WAIT).
+    pub(crate) fn stop_waiting(&mut self, session: u64) {
+        self.blocked.forget(session);
+    }
+}
+
+/// What a client is told whose wait ends with its node's being master.
+pub(crate) const DEMOTED: &[u8] =
+    b"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";

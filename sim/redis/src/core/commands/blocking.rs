@@ -1,0 +1,208 @@
+//! What takes from a list or a sorted set, or waits until somebody adds to it: BLPOP and its kin.
+//!
+//! Goes to replicas and files as what it took. A time limit is on the wall clock, as Redis': a clock that is stepped
+//! forward ends waits early. It is met to the millisecond; an idle Redis looks every 100 ms only.
+
+use super::integer_or_reply;
+use super::lists::{self, pop_name};
+use super::sorted_sets::{self, Extreme};
+use crate::core::Next;
+use crate::core::blocked::Unblocked;
+use crate::core::context::{Context, errors};
+use crate::core::keyspace::Value;
+use crate::core::values::{End, List};
+use crate::resp::{Args, Protocol, double, reply};
+
+/// What a client waits for.
+#[derive(Clone, Debug)]
+pub(crate) enum Wish {
+    /// One element of a list, or up to so many.
+    Elements { end: End, count: Option<usize> },
+    /// An element that goes to another list.
+    Move { ends: (End, End), destination: Vec<u8>, is_rpoplpush: bool },
+    /// One member of a sorted set, or up to so many.
+    Members { from: Extreme, count: Option<usize> },
+    /// Replicas that have acknowledged the stream up to here: WAIT. The node's links know when they have.
+    Replicas { offset: u64 },
+}
+
+impl Wish {
+    /// Whether a value of this type can fulfil it.
+    pub(crate) fn is_for(&self, value: &Value) -> bool {
+        match self {
+            Wish::Elements { .. } | Wish::Move { .. } => matches!(value, Value::List(_)),
+            Wish::Members { .. } => matches!(value, Value::SortedSet(_)),
+            Wish::Replicas { .. } => false,
+        }
+    }
+
+    /// Takes what is wished for from the key, which has it, and answers with it.
+    pub(crate) fn serve(&self, ctx: &mut Context<'_>, key: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Wish::Elements { end, count: Some(count) } => lists::take_some(ctx, key, *end, *count, out),
+            Wish::Elements { end, count: None } => {
+                let taken = lists::take(ctx, key, *end, 1);
+                ctx.propagate_as(&[pop_name(*end), key]);
+                reply::array(out, 1 + taken.len());
+                reply::bulk(out, key);
+                taken.iter().for_each(|element| reply::bulk(out, element));
+            }
+            Wish::Move { ends, destination, is_rpoplpush } => {
+                if ctx.read::<List>(destination).is_err() {
+                    return reply::error(out, errors::WRONG_TYPE);
+                }
+                lists::pass_on(ctx, key, destination, *ends, out);
+                match is_rpoplpush {
+                    true => ctx.propagate_as(&[b"RPOPLPUSH", key, destination]),
+                    false => ctx.propagate_as(&[b"LMOVE", key, destination, ends.0.name(), ends.1.name()]),
+                }
+            }
+            Wish::Members { from, count: Some(count) } => {
+                sorted_sets::take_some(ctx, key, *from, *count, out)
+            }
+            Wish::Members { from, count: None } => {
+                let taken = sorted_sets::take(ctx, key, *from, 1);
+                ctx.propagate_as(&[from.pop_name(), key]);
+                reply::array(out, 1 + 2 * taken.len());
+                reply::bulk(out, key);
+                for (member, score) in taken {
+                    reply::bulk(out, &member);
+                    reply::double(out, ctx.protocol(), score);
+                }
+            }
+            Wish::Replicas { .. } => {}
+        }
+    }
+
+    /// The answer of a command that may not wait.
+    fn reply_nothing(&self, protocol: Protocol, out: &mut Vec<u8>) {
+        match self {
+            Wish::Move { .. } => reply::null(out, protocol),
+            _ => reply::null_array(out, protocol),
+        }
+    }
+}
+
+/// BLPOP key … timeout.
+pub(crate) fn blpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    of_keys(ctx, args, Wish::Elements { end: End::Left, count: None }, out)
+}
+
+/// BRPOP key … timeout.
+pub(crate) fn brpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    of_keys(ctx, args, Wish::Elements { end: End::Right, count: None }, out)
+}
+
+/// BZPOPMIN key … timeout.
+pub(crate) fn bzpopmin(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    of_keys(ctx, args, Wish::Members { from: Extreme::Lowest, count: None }, out)
+}
+
+/// BZPOPMAX key … timeout.
+pub(crate) fn bzpopmax(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    of_keys(ctx, args, Wish::Members { from: Extreme::Highest, count: None }, out)
+}
+
+fn of_keys(ctx: &mut Context<'_>, args: &Args<'_>, wish: Wish, out: &mut Vec<u8>) -> Next {
+    let last = args.len() - 1;
+    let keys: Vec<&[u8]> = (1..last).map(|index| args.at(index)).collect();
+    take_or_wait(ctx, &keys, wish, args.at(last), out)
+}
+
+/// BLMPOP timeout numkeys key … LEFT|RIGHT [COUNT count].
+pub(crate) fn blmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(wish) = lists::wish_or_reply(args, 2, out) else { return Next::Reply };
+    let (end, count) = (wish.end, Some(wish.count));
+    take_or_wait(ctx, &wish.keys, Wish::Elements { end, count }, args.at(1), out)
+}
+
+/// BZMPOP timeout numkeys key … MIN|MAX [COUNT count].
+pub(crate) fn bzmpop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(wish) = sorted_sets::wish_or_reply(args, 2, out) else { return Next::Reply };
+    let (from, count) = (wish.from, Some(wish.count));
+    take_or_wait(ctx, &wish.keys, Wish::Members { from, count }, args.at(1), out)
+}
+
+/// BRPOPLPUSH source destination timeout.
+pub(crate) fn brpoplpush(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let ends = (End::Right, End::Left);
+    let wish = Wish::Move { ends, destination: args.at(2).to_vec(), is_rpoplpush: true };
+    take_or_wait(ctx, &[args.at(1)], wish, args.at(3), out)
+}
+
+/// BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout.
+pub(crate) fn blmove(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(ends) = End::named(args.at(3)).zip(End::named(args.at(4))) else {
+        reply::error(out, errors::SYNTAX);
+        return Next::Reply;
+    };
+    let wish = Wish::Move { ends, destination: args.at(2).to_vec(), is_rpoplpush: false };
+    take_or_wait(ctx, &[args.at(1)], wish, args.at(5), out)
+}
+
+/// Takes from the first key that has something, or waits for one of them to appear.
+fn take_or_wait(
+    ctx: &mut Context<'_>,
+    keys: &[&[u8]],
+    wish: Wish,
+    timeout: &[u8],
+    out: &mut Vec<u8>,
+) -> Next {
+    let Some(timeout_ms) = timeout_or_reply(timeout, out) else { return Next::Reply };
+    for key in keys {
+        match ctx.lookup(key).map(|value| wish.is_for(value)) {
+            None => continue,
+            Some(false) => reply::error(out, errors::WRONG_TYPE),
+            Some(true) => wish.serve(ctx, key, out),
+        }
+        return Next::Reply;
+    }
+    if !ctx.may_block() {
+        wish.reply_nothing(ctx.protocol(), out);
+        return Next::Reply;
+    }
+    ctx.block(keys, wish);
+    let deadline_ms = (timeout_ms > 0).then(|| ctx.now_ms().saturating_add(timeout_ms));
+    Next::Blocked { deadline_ms }
+}
+
+/// Seconds, perhaps with a fraction, as milliseconds; 0 is no limit.
+fn timeout_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<i64> {
+    let Some(seconds) = double::parse(text) else {
+        reply::error(out, b"ERR timeout is not a float or out of range");
+        return None;
+    };
+    let ms = (seconds * 1000.0).ceil();
+    // What is too large is negative once it is an integer, as in Redis.
+    if ms < 0.0 || ms >= i64::MAX as f64 {
+        reply::error(out, b"ERR timeout is negative");
+        return None;
+    }
+    Some(ms as i64)
+}
+
+/// CLIENT UNBLOCK id [TIMEOUT|ERROR]: whether that connection waited.
+pub(crate) fn client_unblock(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let is = |name: &[u8]| args.get(3).is_some_and(|reason| reason.eq_ignore_ascii_case(name));
+    if args.len() > 4 {
+        let text = b"ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP.";
+        reply::error(out, text);
+        return Next::Reply;
+    }
+    if args.len() == 4 && !is(b"TIMEOUT") && !is(b"ERROR") {
+        reply::error(out, b"ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+        return Next::Reply;
+    }
+    let Some(id) = integer_or_reply(args.at(2), out) else { return Next::Reply };
+    let waiting = u64::try_from(id).ok().filter(|id| ctx.core.blocked.has(*id));
+    match waiting {
+        Some(id) if is(b"ERROR") => {
+            let text = b"UNBLOCKED client unblocked via CLIENT UNBLOCK";
+            ctx.core.unblock_with_error(id, text, Unblocked::Answered);
+        }
+        Some(id) => ctx.core.time_out(id),
+        None => {}
+    }
+    reply::integer(out, i64::from(waiting.is_some()));
+    Next::Reply
+}

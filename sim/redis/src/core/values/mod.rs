@@ -1,0 +1,58 @@
+//! Values of many elements: lists, sets and sorted sets. They know nothing of keys, clients or replies.
+//!
+//! Each knows its size, since every change of it is measured, and which of Redis' encodings it would have.
+
+mod list;
+mod set;
+mod sorted_set;
+
+pub(crate) use list::{End, List};
+pub(crate) use set::Set;
+pub(crate) use sorted_set::SortedSet;
+
+use super::keyspace::Value;
+
+/// What an element takes besides its bytes, about.
+const ELEMENT_BYTES: usize = 24;
+
+/// A value of many elements: made where nothing is, gone when it is empty.
+pub(crate) trait Container: Default {
+    /// The value as this type, if it is of this type.
+    fn of(value: &Value) -> Option<&Self>;
+    /// The same, to be changed.
+    fn of_mut(value: &mut Value) -> Option<&mut Self>;
+    fn into_value(self) -> Value;
+    fn len(&self) -> usize;
+}
+
+macro_rules! container {
+    ($type:ident) => {
+        impl Container for $type {
+            fn of(value: &Value) -> Option<&$type> {
+                match value {
+                    Value::$type(found) => Some(found),
+                    _ => None,
+                }
+            }
+
+            fn of_mut(value: &mut Value) -> Option<&mut $type> {
+                match value {
+                    Value::$type(found) => Some(found),
+                    _ => None,
+                }
+            }
+
+            fn into_value(self) -> Value {
+                Value::$type(self)
+            }
+
+            fn len(&self) -> usize {
+                $type::len(self)
+            }
+        }
+    };
+}
+
+container!(List);
+container!(Set);
+container!(SortedSet);
