@@ -145,8 +145,8 @@ pub struct NodesSetup {
 
 /// What counts how long a node that died has stayed away.
 ///
-/// With a clock of its machine, it is a service there that starts the node no sooner: the machine is back when its fault
-/// says so, and nothing listens on it until then.
+/// With a clock of its machine, it is a service there that starts the node no sooner: the machine is back when its
+/// fault says so, and nothing listens on it until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestartClock {
     /// True time: nobody can have that.

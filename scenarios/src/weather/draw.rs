@@ -209,8 +209,8 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
     (ways > 0).then_some(Line { label, fault, odds, hosts, others })
 }
 
-/// The hosts that these names and groups mean and that such a fault can strike: disks, data and roles are those of nodes,
-/// and nobody has a role where nothing is replicated.
+/// The hosts that these names and groups mean and that such a fault can strike: disks, data and roles are those of
+/// nodes, and nobody has a role where nothing is replicated.
 fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
     let has_roles = nature != Nature::Role || scenario.nodes.master.is_some();
     let of_nodes = matches!(nature, Nature::Role | Nature::Data | Nature::Disk);

@@ -11,9 +11,9 @@
 //!
 //! What survives without it is in `snapshots.rs`; both are loaded here.
 //!
-//! Not modelled: RDB beside the file, the multi-part layout and rewriting of Redis 7 (the file only grows, except when a full
-//! resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under every
-//! policy, where Redis under `everysec` would go on and refuse writes.
+//! Not modelled: RDB beside the file, the multi-part layout and rewriting of Redis 7 (the file only grows, except when
+//! a full resynchronisation replaces it), `no-appendfsync-on-rewrite`, and MISCONF: a failed fsync ends the node under
+//! every policy, where Redis under `everysec` would go on and refuse writes.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 //! As in Redis, a snapshot is due once something was written since the last, and the wall clock shows more whole
 //! seconds than the interval since that was done (or since the process started); it is looked for every 100 ms. What it
 //! has is the data set of that instant, between two commands. It is written to a file of its own, fsynced and renamed
-//! over the last, while the node goes on: a crash or a power loss in between leaves the last. A key that is gone because
+//! over the last, while the node goes on: a crash or a power loss in between leaves the last. A key that is gone as
 //! its time was up, or for want of memory, is no write. SHUTDOWN takes one more, unless it says NOSAVE.
 //!
-//! Not modelled: several `save` lines, the time that a fork and the writing take beside the two fsyncs (of the file, and
-//! of the rename), a child that finishes after its parent was killed, MISCONF (a failed fsync ends the node), and that
+//! Not modelled: several `save` lines, the time that a fork and the writing take beside two fsyncs (of the file, and of
+//! the rename), a child that finishes after its parent was killed, MISCONF (a failed fsync ends the node), and that
 //! a replica keeps the file it was sent: it takes a snapshot when the next is due. The file holds commands where Redis
 //! writes its own format; nobody but our own nodes reads it.
 

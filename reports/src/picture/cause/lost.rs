@@ -35,8 +35,8 @@ pub(super) fn before_the_next_grant(
         by_itself(facts, &lost, &holder),
         overwritten(facts, &lost, overlap),
         forgotten(facts, &lost, &holder),
-        flushed(facts, &lost, &holder),
-        evicted(facts, &lost, &holder),
+        taken(facts, &lost, &holder, KeyEnd::Flushed, "flushed"),
+        taken(facts, &lost, &holder, KeyEnd::Evicted, "evicted"),
         too_soon(facts, &lost, &holder),
         ran_out(facts, &lost, first),
     ];
@@ -65,16 +65,10 @@ fn forgotten(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<Strin
     Some(format!("{nodes} forgot {holder}'s key"))
 }
 
-/// By an operator, with all else.
-fn flushed(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let nodes = on(facts, lost, |it| it.how == KeyEnd::Flushed)?;
-    Some(format!("{holder}'s key was flushed from {nodes}"))
-}
-
-/// By nodes that needed the memory.
-fn evicted(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str) -> Option<String> {
-    let nodes = on(facts, lost, |it| it.how == KeyEnd::Evicted)?;
-    Some(format!("{nodes} evicted {holder}'s key"))
+/// By nobody of a lock: an operator, or a node that needed the memory.
+fn taken(facts: &Facts<'_>, lost: &[Lost<'_>], holder: &str, how: KeyEnd, word: &str) -> Option<String> {
+    let nodes = on(facts, lost, |it| it.how == how)?;
+    Some(format!("{holder}'s key was {word} from {nodes}"))
 }
 
 /// By its own holder, before it called release: in an extension that came to nothing, or by what it sent to clean up

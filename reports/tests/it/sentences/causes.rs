@@ -28,23 +28,17 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s key was (?<how>flushed) from (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
-        holds: taken_by_nobody,
-    },
-    Rule {
-        says: r"^(?<nodes>.+) (?<how>evicted) (?<who>\w+)'s key, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
-        holds: taken_by_nobody,
+        says: r"^(?<who>\w+)'s key was (?<how>flushed|evicted) from (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        holds: |seen, it| Some(lost(seen, it, end_of(&it["how"]), |_, _| true)? && granted_by(seen, it)?),
     },
     Rule {
         says: r"^(?<nodes>.+) forgot (?<who>\w+)'s key, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let died = |key: &KeySpan, until: TrueNs| {
                 let node = seen.world(key.node);
-                seen.trace(until).any(|event| match event {
-                    Event::Fault { fault: Fault::Crash { host } | Fault::LosePower { host, .. } } => {
-                        *host == node
-                    }
-                    _ => false,
+                seen.trace(until).any(|event| {
+                    let Event::Fault { fault } = event else { return false };
+                    matches!(fault, Fault::Crash { host } | Fault::LosePower { host, .. } if *host == node)
                 })
             };
             Some(lost(seen, it, KeyEnd::Forgotten, died)? && granted_by(seen, it)?)
@@ -370,17 +364,6 @@ fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
     let ends = grants.find(|(client, ..)| *client == who)?.1?.reading_ns;
     let reads = grants.find(|(client, ..)| *client == later)?.2.wall_ns;
     Some(says(ahead, Duration::from_nanos(by_ns)) && reads >= ends && reads - by_ns as i64 <= ends)
-}
-
-/// No command of a lock took it: a fault of its node did.
-fn taken_by_nobody(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
-    let kind = if it["how"] == *"flushed" { "flush" } else { "evict" };
-    let told = |key: &KeySpan, until: TrueNs| {
-        let of_kind = seen.report.faults.iter().filter(|fault| fault.fault.effect.kind().word == kind);
-        let mut on_node = of_kind.filter(|fault| fault.hosts.contains(&key.node));
-        on_node.any(|fault| fault.from.is_some_and(|from| from <= until))
-    };
-    Some(lost(seen, it, end_of(&it["how"]), told)? && granted_by(seen, it)?)
 }
 
 /// The key of a client on each of the nodes that a sentence names, and when it ended in this way.

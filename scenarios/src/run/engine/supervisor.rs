@@ -2,8 +2,8 @@
 //!
 //! It lives on the machine, as a service manager does: it begins when the machine's process does, reads its clock, and
 //! starts the node when that shows enough. Until then nothing listens, and whoever connects is refused. What the clock
-//! showed when the node died it has in a file, so it knows that after a power loss as well. A monotonic clock is another
-//! one then, and the reading in the file says nothing: it counts from when the machine was switched on.
+//! showed when the node died it has in a file, so it knows that after a power loss as well. A monotonic clock is then
+//! another one, and the reading in the file says nothing: it counts from when the machine was switched on.
 //!
 //! A death while it waits counts as one of the node: the wait begins anew.
 //!

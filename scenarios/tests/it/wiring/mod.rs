@@ -11,7 +11,7 @@
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
-//! | `stops`, `disks`, `data`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, links, clocks, and of who is master |
+//! | `stops`, `disks`, `data`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, links, clocks, roles |
 //! | `when` | the words of a moment |
 //! | `weather` | `[weather]` |
 //!
