@@ -91,7 +91,7 @@ fn aim(effect: &mut Effect, at: &Names) {
         Effect::Cut { way } | Effect::Slow { way, .. } if at.0 == ["clients"] => way.to = "nodes".into(),
         Effect::Cut { way } | Effect::Slow { way, .. } => way.to = at.clone(),
         Effect::Crash { hosts }
-        | Effect::Suspend { hosts }
+        | Effect::Suspend { hosts, .. }
         | Effect::Pause { hosts }
         | Effect::ClockStep { hosts, .. }
         | Effect::ClockDrift { hosts, .. } => *hosts = at.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::fault::{Fault, Struck};
 use crate::kernel::State;
 use crate::life::LifeNumber;
-use crate::net::link::{Late, Link};
+use crate::net::link::{Doubled, Late, Link};
 use crate::queue::Pending;
 use crate::time::SimTime;
 use crate::trace::{Event, HostId};
@@ -26,12 +26,12 @@ impl State {
         }
     }
 
-    /// Every time that each planned fault struck. A delay that waits for a message to this day has struck nothing.
+    /// Every time that each planned fault struck. What waits for a message to this day has struck nothing.
     pub(crate) fn struck(&self) -> Vec<Vec<Struck>> {
         let mut outcomes = self.faults.outcomes();
         for (number, strikes) in outcomes.iter_mut().enumerate() {
             let faults = &self.faults.entry(number).faults;
-            // One of a strike's delays that found its message is enough.
+            // One of a strike's that found its message is enough.
             let all = strikes.len();
             let struck = faults.iter().map(|fault| self.waits_from(number, fault).unwrap_or(all)).max();
             strikes.truncate(struck.unwrap_or(all));
@@ -39,11 +39,20 @@ impl State {
         outcomes
     }
 
-    /// The first of a planned fault's strikes of which this delay waits for a message. It waits of all later ones, too.
+    /// The first of a planned fault's strikes of which this delay or copy waits for a message. It waits of all later
+    /// ones, too.
     fn waits_from(&self, number: usize, fault: &Fault) -> Option<usize> {
-        let Fault::DelayNext { from, to, .. } = *fault else { return None };
-        let waiting = &self.net.known_link(from, to)?.late_once;
-        waiting.iter().find(|late| late.fault == number).map(|late| late.strike)
+        match *fault {
+            Fault::DelayNext { from, to, .. } => {
+                let waiting = &self.net.known_link(from, to)?.late_once;
+                waiting.iter().find(|late| late.fault == number).map(|late| late.strike)
+            }
+            Fault::CopyNext { from, to, .. } => {
+                let waiting = &self.net.known_link(from, to)?.copy_once;
+                waiting.iter().find(|copy| copy.fault == number).map(|copy| copy.strike)
+            }
+            _ => None,
+        }
     }
 
     /// A planned fault's time is over: what it did is undone, last first.
@@ -69,7 +78,9 @@ impl State {
     fn life_stopped_by(&self, fault: &Fault) -> Option<LifeNumber> {
         match *fault {
             Fault::Pause { host } => Some(self.host(host).life.of_process()),
-            Fault::Suspend { host } => Some(self.host(host).life.of_machine()),
+            Fault::Suspend { host } | Fault::StandClocks { host, .. } => {
+                Some(self.host(host).life.of_machine())
+            }
             _ => None,
         }
     }
@@ -99,6 +110,11 @@ impl State {
                 let late = Late { by: Duration::from_nanos(by_ns), fault: number, strike };
                 self.net.link(from, to).late_once.push(late);
             }
+            Fault::CopyNext { from, to, after_ns } => {
+                let strike = self.faults.latest_strike(number);
+                let copy = Doubled { after: Duration::from_nanos(after_ns), fault: number, strike };
+                self.net.link(from, to).copy_once.push(copy);
+            }
             Fault::Lose { from, to, probability } => {
                 self.net.link(from, to).losses.push(probability);
             }
@@ -106,6 +122,18 @@ impl State {
                 let losses = &mut self.net.link(from, to).losses;
                 if let Some(last) = losses.iter().rposition(|&loss| loss == probability) {
                     losses.remove(last);
+                }
+            }
+            Fault::StandClocks { host, .. } => self.change_clocks(host, |c| c.stand(now)),
+            Fault::RunClocks { host, resync_ns } => {
+                self.change_clocks(host, |c| c.go_on(now));
+                self.schedule(now.after(Duration::from_nanos(resync_ns)), Pending::Resync { host });
+            }
+            Fault::SlowService { host, ref by } => self.host_mut(host).slow_by.push(by.clone()),
+            Fault::UnslowService { host, ref by } => {
+                let laws = &mut self.host_mut(host).slow_by;
+                if let Some(last) = laws.iter().rposition(|law| law == by) {
+                    laws.remove(last);
                 }
             }
             Fault::LieOnFsync { host } => self.host_mut(host).disk.lying = true,
@@ -116,6 +144,18 @@ impl State {
             }
             Fault::Signal { host, ref signal } => self.deliver_signal(host, signal),
             Fault::ResetConnections { from, to } => self.reset_connections(from, to),
+        }
+    }
+
+    /// A host's wall clock is set right after a suspension that its machine did not know of, however it came to be
+    /// suspended again meanwhile: nobody on it can tell.
+    pub(crate) fn resync(&mut self, host: HostId) {
+        let (now, mut by_ns) = (self.now, 0);
+        if self.host(host).life.has_power() {
+            self.change_clocks(host, |clocks| by_ns = clocks.resync(now));
+        }
+        if by_ns != 0 {
+            self.emit(Event::Fault { fault: Fault::StepClock { host, by_ns } });
         }
     }
 

@@ -6,6 +6,9 @@
 //! | monotonic | yes | no | **stands still** |
 //! | boot | yes | no | runs |
 //!
+//! A virtual machine that is suspended from outside does not know: all three stand still then ([`Clocks::stand`]), and
+//! somebody sets the wall clock right afterwards.
+//!
 //! A rate error moves all three clocks alike, because on Linux they share one oscillator and NTP slews them together.
 //! Between two changes a clock is a straight line, so every reading, and the true time at which a reading will be
 //! reached, is exact to the nanosecond. A change starts a new line at the floor of the old reading: each change can
@@ -103,13 +106,25 @@ pub struct Clocks {
     /// How many freezes hold each clock, by [`ClockKind`]. Counted, so that overlapping freezes compose.
     frozen: [u32; 3],
     suspended: bool,
+    /// How many suspensions hold it of which the machine does not know. All clocks stand still.
+    unnoticed: u32,
+    /// How far the wall clock is behind because of those.
+    owed_ns: i64,
 }
 
 impl Clocks {
     /// Clocks that run true, on a machine that booted at the world's first instant with this wall time.
     pub fn new(wall: WallTime) -> Clocks {
         let at_anchor = Readings { wall, monotonic: MonotonicTime(0), boot: BootTime(0) };
-        Clocks { anchor: SimTime::ZERO, at_anchor, rate_asked: 0, frozen: [0; 3], suspended: false }
+        Clocks {
+            anchor: SimTime::ZERO,
+            at_anchor,
+            rate_asked: 0,
+            frozen: [0; 3],
+            suspended: false,
+            unnoticed: 0,
+            owed_ns: 0,
+        }
     }
 
     /// What the clocks show at `now`, which must not be before the last change.
@@ -189,16 +204,39 @@ impl Clocks {
         self.suspended = suspended;
     }
 
+    /// The machine is suspended from outside and does not know: all three clocks stand still. Counted, as freezes are.
+    pub fn stand(&mut self, now: SimTime) {
+        self.rebase(now);
+        self.unnoticed += 1;
+    }
+
+    /// Undoes one [`Clocks::stand`]. The wall clock is behind by what it missed, until [`Clocks::resync`].
+    pub fn go_on(&mut self, now: SimTime) {
+        self.rebase(now);
+        self.unnoticed = self.unnoticed.saturating_sub(1);
+    }
+
+    /// Sets the wall clock ahead by what it missed while the machine stood and did not know. How far that was, in
+    /// nanoseconds.
+    pub fn resync(&mut self, now: SimTime) -> i64 {
+        self.rebase(now);
+        let owed = std::mem::take(&mut self.owed_ns);
+        self.at_anchor.wall.0 = self.at_anchor.wall.0.saturating_add(owed);
+        owed
+    }
+
     /// The machine was switched on: monotonic and boot start at zero, the wall clock kept going on its battery.
     pub fn power_on(&mut self, now: SimTime) {
-        self.rebase(now);
-        self.suspended = false;
+        self.resync(now);
+        (self.suspended, self.unnoticed) = (false, 0);
         self.at_anchor.monotonic = MonotonicTime(0);
         self.at_anchor.boot = BootTime(0);
     }
 
     fn runs(&self, clock: ClockKind) -> bool {
-        self.frozen[clock as usize] == 0 && !(clock == ClockKind::Monotonic && self.suspended)
+        self.frozen[clock as usize] == 0
+            && self.unnoticed == 0
+            && !(clock == ClockKind::Monotonic && self.suspended)
     }
 
     fn base(&self, clock: ClockKind) -> i64 {
@@ -223,6 +261,10 @@ impl Clocks {
     }
 
     fn rebase(&mut self, now: SimTime) {
+        if self.unnoticed > 0 && self.frozen[ClockKind::Wall as usize] == 0 {
+            let missed = i64::try_from(now.0 - self.anchor.0).unwrap_or(i64::MAX);
+            self.owed_ns = self.owed_ns.saturating_add(missed);
+        }
         self.at_anchor = self.read(now);
         self.anchor = now;
     }

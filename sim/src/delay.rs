@@ -4,12 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::normal::quantile_q32;
 use crate::random::Stream;
 use crate::time::nanos;
 
 /// The law a one-way delay (or a command's or a disk's time) follows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DelayLaw {
     /// Always the same.
     Fixed(Duration),
@@ -29,10 +32,25 @@ pub enum DelayLaw {
     },
     /// Measured quantiles at equal steps from the smallest to the largest, joined by straight lines.
     /// Sorted by the caller; an empty list is no delay.
+    #[serde(serialize_with = "listed")]
     Quantiles(Arc<[Duration]>),
 }
 
+fn listed<S: Serializer>(quantiles: &Arc<[Duration]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(quantiles.iter())
+}
+
 impl DelayLaw {
+    /// The longest draw; `None` where a law has none that means anything.
+    pub fn longest(&self) -> Option<Duration> {
+        match self {
+            DelayLaw::Fixed(delay) => Some(*delay),
+            DelayLaw::Uniform { min, max } => Some(*min.max(max)),
+            DelayLaw::LogNormal { .. } => None,
+            DelayLaw::Quantiles(quantiles) => Some(quantiles.last().copied().unwrap_or_default()),
+        }
+    }
+
     /// One draw.
     pub fn draw(&self, stream: &mut Stream) -> Duration {
         match self {

@@ -14,11 +14,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::clock::{ClockKind, RatePpb};
+use crate::delay::DelayLaw;
 use crate::random::Probability;
 use crate::time::SimTime;
 use crate::trace::{End, Event, HostId};
 
-/// One thing done to the world.
+/// One thing done to the world. Its place here is part of a trace's hash: a new one comes last.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "fault", rename_all = "kebab-case")]
 pub enum Fault {
@@ -183,6 +184,46 @@ pub enum Fault {
         /// The other side.
         to: HostId,
     },
+    /// Sends the next request in one direction a second time: bytes that are sent on a connection that the sending side
+    /// opened. The copy has a connection of its own, which is opened so much later, and nobody reads its answer.
+    CopyNext {
+        /// The sending side.
+        from: HostId,
+        /// The receiving side.
+        to: HostId,
+        /// How much later, in nanoseconds.
+        after_ns: u64,
+    },
+    /// Whatever the host's process is asked to do takes longer, each time by a draw from this law.
+    SlowService {
+        /// The host.
+        host: HostId,
+        /// How much longer.
+        by: DelayLaw,
+    },
+    /// Undoes one [`Fault::SlowService`] of the same law.
+    UnslowService {
+        /// The host.
+        host: HostId,
+        /// How much longer.
+        by: DelayLaw,
+    },
+    /// Lets the host's wall and boot clocks stand still as the monotonic one does in a [`Fault::Suspend`]: a virtual
+    /// machine that is suspended from outside does not know of it.
+    StandClocks {
+        /// The host.
+        host: HostId,
+        /// How long after they run again the wall clock is set right, in nanoseconds.
+        resync_ns: u64,
+    },
+    /// Undoes one [`Fault::StandClocks`]: the clocks run, and so much later the wall clock is stepped ahead by what it
+    /// missed. Setting power on does that as well.
+    RunClocks {
+        /// The host.
+        host: HostId,
+        /// How much later, in nanoseconds.
+        resync_ns: u64,
+    },
 }
 
 impl Fault {
@@ -208,12 +249,17 @@ impl Fault {
             | Fault::LieOnFsync { host }
             | Fault::SnapshotDisk { host }
             | Fault::RollBackDisk { host }
-            | Fault::Signal { host, .. } => (host, None),
+            | Fault::Signal { host, .. }
+            | Fault::SlowService { host, .. }
+            | Fault::UnslowService { host, .. }
+            | Fault::StandClocks { host, .. }
+            | Fault::RunClocks { host, .. } => (host, None),
             Fault::Cut { from, to }
             | Fault::Heal { from, to }
             | Fault::Slow { from, to, .. }
             | Fault::Unslow { from, to, .. }
             | Fault::DelayNext { from, to, .. }
+            | Fault::CopyNext { from, to, .. }
             | Fault::Lose { from, to, .. }
             | Fault::Unlose { from, to, .. }
             | Fault::ResetConnections { from, to } => (from, Some(to)),
@@ -233,6 +279,8 @@ impl Fault {
             Fault::Cut { from, to } => Fault::Heal { from, to },
             Fault::Slow { from, to, by_ns } => Fault::Unslow { from, to, by_ns },
             Fault::Lose { from, to, probability } => Fault::Unlose { from, to, probability },
+            Fault::StandClocks { host, resync_ns } => Fault::RunClocks { host, resync_ns },
+            Fault::SlowService { host, ref by } => Fault::UnslowService { host, by: by.clone() },
             Fault::Thaw { .. }
             | Fault::Resume { .. }
             | Fault::Wake { .. }
@@ -241,6 +289,9 @@ impl Fault {
             | Fault::Unslow { .. }
             | Fault::Unlose { .. }
             | Fault::DelayNext { .. }
+            | Fault::CopyNext { .. }
+            | Fault::UnslowService { .. }
+            | Fault::RunClocks { .. }
             | Fault::LieOnFsync { .. }
             | Fault::SnapshotDisk { .. }
             | Fault::RollBackDisk { .. }

@@ -216,6 +216,15 @@ impl Host {
         law.draw(&mut self.kernel.state.borrow_mut().host_mut(self.process.host).random)
     }
 
+    /// How much longer than usual something takes that this host's process is asked to do: a draw from each
+    /// [`Fault::SlowService`](crate::Fault::SlowService) in force, and nothing is drawn where there is none.
+    pub fn slowness(&self) -> Duration {
+        let host = &mut *self.kernel.state.borrow_mut();
+        let host = host.host_mut(self.process.host);
+        let crate::host_state::HostState { slow_by, random, .. } = host;
+        slow_by.iter().fold(Duration::ZERO, |sum, law| sum.saturating_add(law.draw(random)))
+    }
+
     /// Opens a connection. Takes a round trip; fails when nothing listens there, the other machine resets it, or no
     /// answer comes within the connect timeout.
     pub async fn connect(&self, to: HostId, port: u16) -> Result<SimStream, ConnectError> {

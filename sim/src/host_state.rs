@@ -33,6 +33,8 @@ pub(crate) struct HostState {
     pub(crate) random: Stream,
     pub(crate) disk: Disk,
     pub(crate) fsync_time: DelayLaw,
+    /// What the process is asked to do takes so much longer.
+    pub(crate) slow_by: Vec<DelayLaw>,
     pub(crate) boot: Option<Boot>,
     pub(crate) life: Life,
     /// Timers that wait on its clocks, whoever's they are.

@@ -390,6 +390,8 @@ impl State {
             Pending::Reseed => self.reseed(),
             Pending::Timer { key, .. } => self.timer_due(key),
             Pending::Segment { key } => self.segment_arrives(key),
+            Pending::Resync { host } => self.resync(host),
+            Pending::Repeat { number } => self.repeat(number),
             Pending::Ask { key } => self.ask(key),
             Pending::Request { key } => self.request_arrives(key),
             Pending::Answer { key, accepted } => self.answer_arrives(key, accepted),

@@ -100,7 +100,7 @@ pub use delay::DelayLaw;
 pub use fault::{Fault, Occurrence, Pattern, PlannedFault, Struck, Trigger};
 pub use host::{DeadlinePassed, Host};
 pub use kernel::{Budget, Outcome};
-pub use net::{ConnectError, Incoming, LinkSpec, SimStream};
+pub use net::{ConnectError, CopyOf, Incoming, LinkSpec, SimStream};
 pub use observer::WorldObserver;
 pub use random::{Probability, ProbabilityError, Seed, Stream};
 pub use seam::{HostLike, IncomingLike, ObserverLike, StreamLike, Then, WorldLike};

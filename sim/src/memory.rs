@@ -45,6 +45,7 @@ impl State {
         CONNECTION * self.net.connections.len() as u64
             + ends.map(|end| end.received() as u64).sum::<u64>()
             + SEGMENT * self.net.segments.len() as u64
+            + self.net.repeated.iter().map(|copy| copy.bytes.len() as u64).sum::<u64>()
             + self.net.segments.iter().map(|(_, segment)| segment.bytes() as u64).sum::<u64>()
     }
 }

@@ -8,9 +8,10 @@ use std::future::Future;
 use crate::clock::{ClockKind, Readings};
 use crate::host::Host;
 use crate::kernel::{OBSERVER, Process, Shared};
+use crate::net::CopyOf;
 use crate::time::SimTime;
 use crate::timer::ClockReaches;
-use crate::trace::HostId;
+use crate::trace::{ConnectionId, HostId};
 
 /// Watches a world from outside: made by [`World::observer`](crate::World::observer).
 ///
@@ -56,6 +57,11 @@ impl WorldObserver {
     pub fn clocks_of(&self, host: HostId) -> Readings {
         let state = self.0.kernel().state.borrow();
         state.host(host).clocks.read(state.now)
+    }
+
+    /// The message that a connection carries again, if it was opened for that.
+    pub fn copy_of(&self, connection: ConnectionId) -> Option<CopyOf> {
+        self.0.kernel().state.borrow().copy_of(connection)
     }
 
     /// Waits until a host's clock shows at least `reading`, in nanoseconds, whatever is done to that clock meanwhile.

@@ -10,6 +10,7 @@ use crate::net::connection::{ConnectionKey, SegmentKey, Side};
 use crate::random::Stream;
 use crate::time::SimTime;
 use crate::timer::TimerKey;
+use crate::trace::HostId;
 
 /// Events by time; those of one instant in the order in which they were scheduled.
 pub(crate) struct EventQueue {
@@ -111,6 +112,10 @@ pub(crate) enum Pending {
     Timer { key: TimerKey, generation: u32 },
     /// A segment reaches the receiver's machine.
     Segment { key: SegmentKey },
+    /// A host's wall clock is set right.
+    Resync { host: HostId },
+    /// A message is sent again, by somebody who retries.
+    Repeat { number: u32 },
     /// A connection request leaves, for the first time or again.
     Ask { key: ConnectionKey },
     /// A connection request reaches the other machine.

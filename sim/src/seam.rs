@@ -18,7 +18,7 @@ use crate::delay::DelayLaw;
 use crate::fault::{Fault, PlannedFault};
 use crate::host::{DeadlinePassed, Host};
 use crate::kernel::Budget;
-use crate::net::{ConnectError, Incoming, LinkSpec, SimStream};
+use crate::net::{ConnectError, CopyOf, Incoming, LinkSpec, SimStream};
 use crate::observer::WorldObserver;
 use crate::random::Seed;
 use crate::time::{BootTime, MonotonicTime, SimTime, WallTime};
@@ -85,6 +85,12 @@ pub trait ObserverLike: Clone + Send + Sync + 'static {
 
     /// The readings of a host's clocks now.
     fn clocks_of(&self, host: HostId) -> Readings;
+
+    /// The message that a connection carries again, if it was opened for that. A world that copies nothing has none.
+    fn copy_of(&self, connection: ConnectionId) -> Option<CopyOf> {
+        let _ = connection;
+        None
+    }
 
     /// Does `then` once a host's clock shows at least `reading`, in nanoseconds, whatever its process does meanwhile.
     fn when(&self, host: HostId, clock: ClockKind, reading: i64, then: Then);
@@ -159,6 +165,9 @@ pub trait HostLike: Clone + Send + Sync + 'static {
 
     /// Draws from a law with this host's own random stream.
     fn draw(&self, law: &DelayLaw) -> Duration;
+
+    /// How much longer than usual something takes that its process is asked to do.
+    fn slowness(&self) -> Duration;
 
     /// Opens a connection.
     fn connect(
@@ -260,6 +269,10 @@ impl ObserverLike for WorldObserver {
         WorldObserver::clocks_of(self, host)
     }
 
+    fn copy_of(&self, connection: ConnectionId) -> Option<CopyOf> {
+        WorldObserver::copy_of(self, connection)
+    }
+
     fn when(&self, host: HostId, clock: ClockKind, reading: i64, then: Then) {
         let observer = self.clone();
         self.spawn(async move {
@@ -351,6 +364,10 @@ impl HostLike for Host {
 
     fn draw(&self, law: &DelayLaw) -> Duration {
         Host::draw(self, law)
+    }
+
+    fn slowness(&self) -> Duration {
+        Host::slowness(self)
     }
 
     fn connect(&self, to: HostId, port: u16) -> impl Future<Output = Result<SimStream, ConnectError>> + Send {

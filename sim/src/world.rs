@@ -192,6 +192,7 @@ impl World {
             random,
             disk: Disk::default(),
             fsync_time: spec.fsync_time,
+            slow_by: Vec::new(),
             boot,
             life: Life::new(spec.essential),
             timers: Slots::default(),

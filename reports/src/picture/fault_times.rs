@@ -93,8 +93,10 @@ impl<'a> FaultTimes<'a> {
                 | Effect::Cut { .. }
                 | Effect::Slow { .. }
                 | Effect::PacketDelay { .. }
+                | Effect::Duplicate { .. }
                 | Effect::Loss { .. }
                 | Effect::ResetConnections { .. }
+                | Effect::SlowNode { .. }
                 | Effect::FsyncLies { .. }
                 | Effect::DiskSnapshot { .. }
                 | Effect::DiskRollback { .. }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::ClockKind;
+use doublehold_sim::{ClockKind, DelayLaw};
 use doublehold_words::{signed_typed, suggest, typed};
 use toml::{Table, Value};
 
@@ -12,7 +12,7 @@ use super::key::{Key, words_of};
 use super::possible::Setting;
 use super::problem::Result;
 use super::section::{Field, Section};
-use super::{network, orders, synonyms, when};
+use super::{network, orders, requests, synonyms, units, when};
 use crate::model::fault::{Effect, Fault, Names, Nature, Slot};
 use crate::model::scenario::Role;
 use crate::model::when::When;
@@ -110,8 +110,15 @@ fn each(fault: &Section<'_>, at: &When) -> Result<bool> {
 fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<()> {
     let kind = effect.kind();
     match kind.nature {
-        Nature::Link | Nature::Message => network::directions(fault, setting.hosts).map(|_| ()),
-        Nature::Disk | Nature::Data | Nature::Role => {
+        Nature::Link | Nature::Message => {
+            let ways = network::directions(fault, setting.hosts)?;
+            if matches!(effect, Effect::Duplicate { .. }) {
+                requests::check(fault, setting, &ways)
+            } else {
+                Ok(())
+            }
+        }
+        Nature::Disk | Nature::Data | Nature::Role | Nature::Service => {
             let hosts = fault.require("host", "\"A\"")?;
             refuse_other_roles(&hosts, kind.word, setting)?;
             orders::check(effect, fault, &hosts, setting)
@@ -120,7 +127,7 @@ fn check(effect: &Effect, fault: &Section<'_>, setting: &Setting<'_>) -> Result<
     }
 }
 
-/// Disks, data and roles are Redis nodes' affairs.
+/// Disks, data, roles and how long a command takes are Redis nodes' affairs.
 fn refuse_other_roles(field: &Field<'_>, word: &str, setting: &Setting<'_>) -> Result<()> {
     let hosts = setting.hosts.get_many(field)?;
     match hosts.into_iter().find(|&host| setting.hosts.role(host) != Role::Node) {
@@ -148,9 +155,27 @@ fn fill(key: &str, slot: Slot<'_>, fault: &Section<'_>, setting: &Setting<'_>) -
         Slot::Rate(by) => *by = require("\"1/100\"")?.rate()?,
         Slot::Clock(clock) => *clock = require("\"wall\"")?.choice(CLOCKS)?,
         Slot::Delay(example, by) => *by = require(example)?.positive_duration()?,
+        Slot::Resync(after) => *after = fault.get(key).map(|field| field.duration()).transpose()?,
+        Slot::Law(by) => *by = bounded(&require("\"1s..3s\"")?)?,
         Slot::Probability(chance) => *chance = require("\"1/10\"")?.probability()?,
     }
     Ok(())
+}
+
+/// A law that has a longest time, which is some time.
+pub(super) fn bounded(field: &Field<'_>) -> Result<DelayLaw> {
+    let law = field.law()?;
+    match law.longest() {
+        None => {
+            let cause = format!("`{}`: a log-normal law has no longest time", field.path);
+            Err(field.problem(cause, "use a range such as \"1s..3s\", or a list of quantiles"))
+        }
+        Some(Duration::ZERO) => {
+            let cause = format!("`{}` is no time at all", field.path);
+            Err(field.problem(cause, "use some time, such as \"1s..3s\""))
+        }
+        Some(_) => Ok(law),
+    }
 }
 
 /// Hosts that there are: a client does something to, or hears nothing of, the last node.
@@ -186,7 +211,8 @@ pub(crate) fn write(fault: &Fault) -> Table {
     for (key, slot) in effect.clone().fields() {
         let value = match slot {
             Slot::Hosts(hosts) => names(hosts),
-            Slot::Tell(None) => continue,
+            Slot::Tell(None) | Slot::Resync(None) => continue,
+            Slot::Resync(Some(after)) => typed(*after).into(),
             Slot::Tell(Some(nodes)) => names(nodes),
             Slot::Master(node) => node.as_str().into(),
             Slot::Flag(flag) => (*flag).into(),
@@ -194,6 +220,7 @@ pub(crate) fn write(fault: &Fault) -> Table {
             Slot::Rate(by) => by.to_string().into(),
             Slot::Clock(clock) => clock.name().into(),
             Slot::Delay(_, by) => typed(*by).into(),
+            Slot::Law(by) => units::law_value(by),
             Slot::Probability(chance) => chance.to_string().into(),
         };
         put(key, value);

@@ -1,5 +1,6 @@
 //! The hosts of a scenario: nodes, the resource, clients, in this order, each with its clocks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doublehold_lockimpl::Nodes;
@@ -50,6 +51,8 @@ const RESTART_CLOCKS: Choices<RestartClock> = &[
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(3600);
 /// That of redis.conf: `min-replicas-max-lag 10`.
 const MAX_LAG: Duration = Duration::from_secs(10);
+/// All nodes that a table of nodes does not name.
+pub(super) const OTHERS: &str = "others";
 /// The name of the host that guards the data.
 const RESOURCE: &str = "resource";
 
@@ -60,6 +63,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
         Key::words("nodes.persistence", &words_of(PERSISTENCE)),
         Key::words("nodes.restart_clock", &words_of(RESTART_CLOCKS)),
         Key::words("nodes.scripts", &words_of(SCRIPTS)),
+        Key::all("nodes.command_time", &[OTHERS]),
         Key::all("clocks", CLOCKS_KEYS),
     ]
     .concat()
@@ -228,11 +232,13 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
         }
         _ => {}
     }
+    let (command_time, command_times) = read_command_times(&nodes, hosts)?;
     Ok(NodesSetup {
         persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
         snapshot_interval: seconds_or(&nodes, "snapshot_interval", SNAPSHOT_INTERVAL)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,
-        command_time: nodes.law_or("command_time", DelayLaw::Fixed(Duration::ZERO))?,
+        command_time,
+        command_times,
         master,
         scripts: known_scripts(&nodes, lock)?,
         restart_after: nodes.duration_or("restart_after", Duration::ZERO)?,
@@ -270,6 +276,32 @@ fn min_replicas(nodes: &Section<'_>, master: Option<HostIndex>, count: usize) ->
         return Err(field.problem(cause, "ask for fewer, or name more nodes"));
     }
     Ok(wanted as u32)
+}
+
+/// The law of all nodes, or a table with that of each: `{ A = "2s", others = "0ms" }`.
+fn read_command_times(
+    nodes: &Section<'_>,
+    hosts: &Hosts,
+) -> Result<(DelayLaw, BTreeMap<HostIndex, DelayLaw>)> {
+    let (nothing, mut of) = (DelayLaw::Fixed(Duration::ZERO), BTreeMap::new());
+    let Some(field) = nodes.get("command_time") else { return Ok((nothing, of)) };
+    if !field.is_no_law() {
+        return Ok((field.law()?, of));
+    }
+    let table = field.section(&[])?;
+    let usual = table.law_or(OTHERS, nothing)?;
+    for (name, field) in table.fields().into_iter().filter(|(name, _)| *name != OTHERS) {
+        let host = hosts.find(name).filter(|host| hosts.role(*host) == Role::Node);
+        let Some(node) = host else {
+            let mut known: Vec<&str> = hosts.of(Role::Node).iter().map(|node| hosts.name(*node)).collect();
+            known.push(OTHERS);
+            let cause = format!("`{}`: there is no node `{}`", field.path, shorten(name));
+            return Err(field.problem(cause, suggest::hint(name, &known)));
+        };
+        of.insert(node, field.law()?);
+    }
+    of.retain(|_, law| *law != usual);
+    Ok((usual, of))
 }
 
 fn known_scripts(nodes: &Section<'_>, lock: &Chosen<'_>) -> Result<KnownScripts> {

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | TOML to a tree that knows its lines; variants and `--set` laid over it | `tree`, `syntax` |
 //! | tables and values, and what to say when they are wrong | `section`, `units`, `problem` |
-//! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network`, `fault`, `orders` |
+//! | one part of a scenario each | `hosts`, `lock`, `resource`, `clients`, `program`, `network` |
+//! | faults, and what only some of them can be wrong about | `fault`, `orders`, `requests` |
 //! | the moments faults wait for, and whether they can come | `when`, `possible` |
-//! | random faults | `weather` |
+//! | random faults, and what they bring | `weather`, `brought` |
 //! | the whole scenario from its text | `source` |
 //! | a scenario as a file again, and whether it can be one | `write`, `table`, `numbers`, `made` |
 //! | every word of all these as data, so that a test can demand that each matters | `key`, `vocabulary` |
@@ -14,6 +15,7 @@
 //! Everything is checked here and nothing later: a name, a unit, a combination that says nothing. What needs a run to
 //! find out (a fault that could strike and did not) is the runner's to report.
 
+mod brought;
 mod clients;
 mod fault;
 mod hosts;
@@ -26,6 +28,7 @@ mod orders;
 pub(crate) mod possible;
 pub mod problem;
 mod program;
+mod requests;
 mod resource;
 pub mod section;
 mod source;

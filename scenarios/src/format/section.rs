@@ -357,6 +357,11 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Whether it is a table, and none that says what only a law says.
+    pub(crate) fn is_no_law(&self) -> bool {
+        matches!(&self.node.value, ItemValue::Table(it) if LOG_NORMAL_KEYS.iter().all(|key| !it.contains_key(*key)))
+    }
+
     fn log_normal(&self) -> Result<DelayLaw> {
         let law = self.section(LOG_NORMAL_KEYS)?;
         let sigma = law.require("sigma", "\"1/2\"")?;

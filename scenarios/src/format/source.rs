@@ -284,7 +284,7 @@ fn scenario(source: &Source, tree: &Item) -> Result<Scenario> {
         time_limit: limits.time,
     };
     let faults = faults(&root, &setting)?;
-    let weather = weather::read(&root, &hosts, limits.time)?;
+    let weather = weather::read(&root, &hosts, nodes.master, limits.time)?;
     let starts =
         client_tables.iter().map(|table| when::start(table, &setting)).collect::<Result<Vec<_>>>()?;
     let started = |(client, start)| ClientSetup { start, ..client };

@@ -6,7 +6,7 @@
 use doublehold_words::suggest;
 
 /// Kinds of faults, and other words for them. A word that may mean two kinds has both.
-const KINDS: [(&[&str], &[&str]); 17] = [
+const KINDS: [(&[&str], &[&str]); 19] = [
     (
         &["pause"],
         &[
@@ -69,10 +69,25 @@ const KINDS: [(&[&str], &[&str]); 17] = [
         ],
     ),
     (&["slow", "packet-delay"], &["latency", "delay", "lag", "jitter", "congestion", "late"]),
+    (&["duplicate"], &["dup", "duplication", "double", "copy", "replay", "resend", "retry", "repeat"]),
     (&["loss"], &["drop", "packet-loss", "packet-drop", "lossy", "lose"]),
     (&["reset-connections"], &["rst", "tcp-reset", "connection-reset", "close", "broken-pipe"]),
     (&["flush"], &["flushall", "flushdb", "wipe", "truncate"]),
     (&["evict"], &["eviction", "maxmemory", "memory", "memory-pressure", "lru", "out-of-memory"]),
+    (
+        &["slow-node"],
+        &[
+            "overload",
+            "overloaded",
+            "busy",
+            "cpu-load",
+            "slow-server",
+            "slow-command",
+            "slowlog",
+            "service-time",
+            "saturation",
+        ],
+    ),
     (&["promote"], &["failover", "fail-over", "elect", "election", "switchover", "takeover", "sentinel"]),
     (&["follow"], &["demote", "replicaof", "slaveof", "replicate"]),
 ];

@@ -9,7 +9,7 @@ use doublehold_words::{exact_duration, shorten};
 use doublehold_words::{suggest, typed};
 use toml::{Table, Value};
 
-use super::fault::CLOCKS;
+use super::fault::{CLOCKS, bounded};
 use super::hosts::Hosts;
 use super::key::Choices;
 use super::key::{Key, words_of};
@@ -17,10 +17,10 @@ use super::problem::Result;
 use super::section::{Field, Section};
 use super::table::put;
 use super::tree::Item;
-use super::{synonyms, units};
+use super::{brought, requests, synonyms, units};
 use crate::error::{FileKind, FilePlace, ScenarioError};
 use crate::model::fault::{Effect, Names, Nature, Slot};
-use crate::model::scenario::Role;
+use crate::model::scenario::{HostIndex, Role};
 use crate::weather::{self, HostGroup, RandomFault, Sign, Weather};
 
 const KEYS: [&str; 6] = ["preset", "without", "for", "swarm", "at_steps", "faults"];
@@ -44,6 +44,7 @@ pub(super) fn vocabulary() -> Vec<Key> {
     for kind in &kinds {
         keys.extend(Key::all("weather.faults", &keys_of(kind)));
     }
+    keys.extend(brought::vocabulary());
     keys.extend(Key::words("weather.faults.sign", &words_of(SIGNS)));
     keys.extend(Key::words("weather.faults.clock", &words_of(CLOCKS)));
     keys
@@ -67,19 +68,28 @@ fn keys_of(kind: &Effect) -> Vec<&'static str> {
     let signed = |slot: &Slot<'_>| matches!(slot, Slot::Step(_) | Slot::Rate(_));
     let sign = kind.fields().iter().any(|(_, slot)| signed(slot)).then_some("sign");
     let either_way = has_direction(&kind).then_some("either_way");
-    kind.fields().into_iter().map(|(key, _)| key).chain(lasting).chain(sign).chain(either_way).collect()
+    let brings = RandomFault::may_bring(&kind).then_some("brings");
+    let random = lasting.into_iter().chain(sign).chain(either_way).chain(brings);
+    kind.fields().into_iter().map(|(key, _)| key).chain(random).collect()
 }
 
-/// True if it makes a difference who is `from` and who is `to`. Connections are reset at both ends.
+/// True if it can be turned round. Connections are reset at both ends, and requests go one way.
 fn has_direction(kind: &Effect) -> bool {
     let is_of_way = matches!(kind.kind().nature, Nature::Link | Nature::Message);
-    is_of_way && !matches!(kind, Effect::ResetConnections { .. })
+    is_of_way && !matches!(kind, Effect::ResetConnections { .. } | Effect::Duplicate { .. })
 }
 
 /// Reads `[weather]` of a scenario with these hosts.
-pub(super) fn read(root: &Section<'_>, hosts: &Hosts, time: Duration) -> Result<Option<Weather>> {
+pub(super) fn read(
+    root: &Section<'_>,
+    hosts: &Hosts,
+    master: Option<HostIndex>,
+    time: Duration,
+) -> Result<Option<Weather>> {
     let Some(field) = root.get("weather") else { return Ok(None) };
-    let weather = section(&field.section(&KEYS)?, Some(hosts))?;
+    let table = field.section(&KEYS)?;
+    let weather = section(&table, Some(hosts))?;
+    brought::check(&table.list("faults", FAULTS_MAX)?, hosts, master)?;
     if weather.window >= time {
         let cause = format!(
             "`weather.for` is {} and `limits.time` {}: weather must end before the run, or no run could show what \
@@ -202,6 +212,9 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
             Slot::Hosts(names) => {
                 let field = line.require(key, if key == "to" { "\"nodes\"" } else { "\"clients\"" })?;
                 *names = targets(&field, word, nature, hosts)?;
+                if matches!(kinds[kind], Effect::Duplicate { .. }) {
+                    requests::check_random(key, &field, hosts)?;
+                }
             }
             Slot::Tell(nodes) => {
                 *nodes = line.get(key).map(|field| told(&field, word, hosts)).transpose()?;
@@ -212,6 +225,8 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
             Slot::Delay(example, _) => by = Some(line.require(key, example)?.law()?),
             Slot::Rate(most) => *most = largest_rate(&line.require(key, "\"1/1000\"")?)?,
             Slot::Clock(clock) => *clock = line.choice_or(key, CLOCKS, *clock)?,
+            Slot::Resync(after) => *after = line.get(key).map(|field| field.duration()).transpose()?,
+            Slot::Law(by) => *by = bounded(&line.require(key, "\"1s..3s\"")?)?,
             Slot::Probability(chance) => *chance = line.require(key, "\"1/10\"")?.probability()?,
         }
     }
@@ -227,8 +242,10 @@ fn line(field: &Field<'_>, window: Duration, hosts: Option<&Hosts>) -> Result<Ra
         let cause = format!("`{}`: a `{word}` that is always both ways has no other way round", field.path);
         return Err(field.problem(cause, "leave out the one or the other"));
     }
+    let brings = line.get("brings").map(|field| brought::read(&field, &line, hosts)).transpose()?;
     Ok(RandomFault {
         every: every(&line, window)?,
+        brings,
         effect,
         lasting,
         by,
@@ -265,15 +282,15 @@ fn largest_rate(field: &Field<'_>) -> Result<RatePpb> {
 }
 
 /// Whom a promoted node tells, which may be nobody. It does not tell itself, so one that is drawn may stand in here.
-fn told(field: &Field<'_>, word: &str, hosts: Option<&Hosts>) -> Result<Names> {
+pub(super) fn told(field: &Field<'_>, word: &str, hosts: Option<&Hosts>) -> Result<Names> {
     if field.one_or_many().is_empty() {
         return Ok(Names::default());
     }
     targets(field, word, Nature::Role, hosts)
 }
 
-/// Groups and, in a scenario, hosts. What strikes disks and roles strikes nodes only.
-fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>) -> Result<Names> {
+/// Groups and, in a scenario, hosts. What strikes disks, roles and work strikes nodes only.
+pub(super) fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>) -> Result<Names> {
     let mut names = Vec::new();
     for item in field.one_or_many() {
         let name = item.naming("a host or a group of hosts", "name `clients`, `nodes`, or one host")?;
@@ -289,7 +306,7 @@ fn targets(field: &Field<'_>, word: &str, nature: Nature, hosts: Option<&Hosts>)
         }
         let is_no_node =
             role.map_or(group.is_some_and(|group| !group.is_of_nodes()), |role| role != Role::Node);
-        if matches!(nature, Nature::Disk | Nature::Data | Nature::Role) && is_no_node {
+        if matches!(nature, Nature::Disk | Nature::Data | Nature::Role | Nature::Service) && is_no_node {
             let cause = format!("`{}`: a `{word}` strikes nodes", item.path);
             return Err(item.problem(cause, "name `nodes`, `replicas`, or one of them"));
         }
@@ -315,7 +332,7 @@ pub(super) fn write(weather: &Weather) -> Table {
 
 /// A line as the table of a file.
 pub(super) fn written(fault: &RandomFault) -> Table {
-    let RandomFault { effect, every, lasting, by, sign, either_way, source } = fault;
+    let RandomFault { effect, every, lasting, by, sign, either_way, brings, source } = fault;
     let mut table = Table::new();
     put(&mut table, "kind", effect.kind().word);
     put(&mut table, "every", typed(*every));
@@ -326,7 +343,8 @@ pub(super) fn written(fault: &RandomFault) -> Table {
     for (key, slot) in effect.clone().fields() {
         let value: Value = match slot {
             Slot::Hosts(names) => names.0.clone().into(),
-            Slot::Tell(None) | Slot::Master(_) => continue,
+            Slot::Tell(None) | Slot::Resync(None) | Slot::Master(_) => continue,
+            Slot::Resync(Some(after)) => typed(*after).into(),
             Slot::Tell(Some(nodes)) => nodes.0.clone().into(),
             Slot::Flag(flag) => (*flag).into(),
             Slot::Step(_) | Slot::Delay(..) => {
@@ -340,12 +358,16 @@ pub(super) fn written(fault: &RandomFault) -> Table {
                 most.to_string().into()
             }
             Slot::Clock(clock) => clock.name().into(),
+            Slot::Law(by) => units::law_value(by),
             Slot::Probability(chance) => chance.to_string().into(),
         };
         put(&mut table, key, value);
     }
     if has_direction(effect) {
         put(&mut table, "either_way", *either_way);
+    }
+    if let Some(brings) = brings {
+        put(&mut table, "brings", brought::written(brings));
     }
     if !source.is_empty() {
         put(&mut table, "source", source.as_str());

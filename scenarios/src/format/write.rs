@@ -9,6 +9,7 @@ use std::time::Duration;
 use doublehold_words::{self as words, signed_typed, typed};
 use toml::{Table, Value};
 
+use super::hosts::OTHERS;
 use super::table::{NOTHING, put};
 use super::units::law_value;
 use super::{fault, lock, program, resource, weather};
@@ -61,13 +62,13 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         persistence,
         snapshot_interval,
         fsync_time,
-        command_time,
         master,
         scripts,
         restart_after,
         restart_clock,
         min_replicas_to_write,
         min_replicas_max_lag,
+        ..
     } = nodes;
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
@@ -81,7 +82,7 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     put(&mut table, "persistence", persistence);
     put(&mut table, "snapshot_interval", typed(*snapshot_interval));
     put(&mut table, "fsync_time", law_value(fsync_time));
-    put(&mut table, "command_time", law_value(command_time));
+    put(&mut table, "command_time", command_time(nodes, scenario));
     let scripts = match scripts {
         KnownScripts::Unknown => "unknown",
         KnownScripts::Loaded => "loaded",
@@ -100,6 +101,21 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
         put(&mut table, "master", name(scenario, *master));
     }
     table
+}
+
+/// One law, or those of some nodes and that of the others.
+fn command_time(nodes: &NodesSetup, scenario: &Scenario) -> Value {
+    let usual = &nodes.command_time;
+    let others: Vec<_> = nodes.command_times.iter().filter(|(_, law)| *law != usual).collect();
+    if others.is_empty() {
+        return law_value(usual);
+    }
+    let mut table = Table::new();
+    put(&mut table, OTHERS, law_value(usual));
+    for (node, law) in others {
+        put(&mut table, name(scenario, *node), law_value(law));
+    }
+    table.into()
 }
 
 fn network(scenario: &Scenario) -> Table {

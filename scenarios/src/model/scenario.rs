@@ -127,6 +127,8 @@ pub struct NodesSetup {
     pub fsync_time: DelayLaw,
     /// How long a command keeps a node busy; zero costs nothing.
     pub command_time: DelayLaw,
+    /// The nodes that are busy for another time, and for how long.
+    pub command_times: BTreeMap<HostIndex, DelayLaw>,
     /// The node all others replicate; `None` if each stands alone.
     pub master: Option<HostIndex>,
     /// Which scripts they know when the run begins.
@@ -157,6 +159,13 @@ pub enum RestartClock {
     /// The machine's monotonic clock, from what it showed when the node died. A power loss resets it, so after one it
     /// counts from when the machine is on again.
     Monotonic,
+}
+
+impl NodesSetup {
+    /// How long a command keeps this node busy.
+    pub fn command_time_of(&self, node: HostIndex) -> &DelayLaw {
+        self.command_times.get(&node).unwrap_or(&self.command_time)
+    }
 }
 
 /// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability};
 use doublehold_words::every;
 
-use super::fault::Effect;
+use super::fault::{Effect, Nature};
 
 /// Random faults within stated bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +38,19 @@ pub struct RandomFault {
     /// True if a fault of a way is drawn also the other way round than it is written, and a `cut`, `slow` or `loss`
     /// also both ways: half of these both ways, the rest one way or the other alike.
     pub either_way: bool,
+    /// Another fault that each of them brings.
+    pub brings: Option<Brought>,
     /// Where the numbers come from, or that they are guessed.
     pub source: String,
+}
+
+/// A fault that another brings: it strikes so much later, and never without it. It counts with the one that brings it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// The kind: a `promote`. Its hosts are those of which one is drawn.
+    pub effect: Effect,
+    /// How much later, a law that has a longest time.
+    pub after: DelayLaw,
 }
 
 /// To which side a clock is stepped or drifts.
@@ -61,6 +72,8 @@ pub enum HostGroup {
     Clients,
     /// All nodes.
     Nodes,
+    /// The node that is master at the beginning; nobody where nothing is replicated.
+    Master,
     /// The nodes that are no master at the beginning.
     Replicas,
     /// The resource.
@@ -69,13 +82,14 @@ pub enum HostGroup {
 
 impl HostGroup {
     /// All of them, in the order in which messages list them.
-    pub const ALL: [HostGroup; 4] = every!(HostGroup: Clients, Nodes, Replicas, Resource);
+    pub const ALL: [HostGroup; 5] = every!(HostGroup: Clients, Nodes, Master, Replicas, Resource);
 
     /// The word of scenario files.
     pub fn as_str(self) -> &'static str {
         match self {
             HostGroup::Clients => "clients",
             HostGroup::Nodes => "nodes",
+            HostGroup::Master => "master",
             HostGroup::Replicas => "replicas",
             HostGroup::Resource => "resource",
         }
@@ -84,7 +98,7 @@ impl HostGroup {
     /// True if its hosts are nodes.
     pub fn is_of_nodes(self) -> bool {
         match self {
-            HostGroup::Nodes | HostGroup::Replicas => true,
+            HostGroup::Nodes | HostGroup::Master | HostGroup::Replicas => true,
             HostGroup::Clients | HostGroup::Resource => false,
         }
     }
@@ -96,6 +110,11 @@ impl HostGroup {
 }
 
 impl RandomFault {
+    /// Whether such faults can bring another: what stops, kills or cuts off a master is what a failover answers.
+    pub(crate) fn may_bring(effect: &Effect) -> bool {
+        matches!(effect.kind().nature, Nature::Stop | Nature::Death | Nature::Link)
+    }
+
     /// Whether such faults can be random: what strikes a disk without a death, or names a master, means something only
     /// in company.
     pub(crate) fn may_be_random(effect: &Effect) -> bool {

@@ -151,10 +151,15 @@ impl Recorder {
         self.lock().attribution.running(client)
     }
 
-    /// Requests were written to a connection, each by this call.
-    pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
+    /// Requests of so many bytes were written to a connection, each by this call.
+    pub(crate) fn sent(&self, connection: ConnectionNumber, calls: &[Option<CallId>], bytes: usize) {
         self.witness.keeps(kept::requests(calls.len()));
-        self.lock().attribution.sent(connection, calls);
+        self.lock().attribution.sent(connection, calls, bytes);
+    }
+
+    /// Requests may be sent twice.
+    pub(crate) fn expect_copies(&self) {
+        self.lock().attribution.expect_copies();
     }
 
     /// A lock says that keys with this value, or fields with this name, are those of the call its client is in.
@@ -324,6 +329,7 @@ impl Recorder {
         let Some(lock) = record.keys.lock_of(&record.header, change.key).filter(|_| !record.closed) else {
             return;
         };
+        let sent = sent.map(|sent| record.first_sent(sent));
         let sender = sent.and_then(|sent| record.attribution.sender(sent.connection, sent.request));
         let (at, database) = (self.now(), change.database);
         let (moment, client) = (record.moment(), sent.and_then(|sent| sent.client));
@@ -359,6 +365,21 @@ impl Recorder {
 }
 
 impl Record {
+    /// The request as its client sent it, if this one is a copy.
+    fn first_sent(&self, sent: Sent) -> Sent {
+        if !self.attribution.may_be_copy(sent.connection) {
+            return sent; // nearly always
+        }
+        let original = self.witness.copy_of(sent.connection).and_then(|(connection, bytes)| {
+            Some((connection, self.attribution.request_after(connection, bytes)?))
+        });
+        original.map_or(sent, |(connection, first)| Sent {
+            connection,
+            request: first + sent.request,
+            ..sent
+        })
+    }
+
     /// How much is recorded so far.
     fn moment(&self) -> Moment {
         Moment(self.entries.len())

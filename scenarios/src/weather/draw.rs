@@ -23,7 +23,7 @@ use std::time::Duration;
 use doublehold_sim::{DelayLaw, Probability, RatePpb, Seed, Stream};
 
 use super::odds::{Odds, convolved, distinct};
-use super::{HostGroup, RandomFault, Sign, Weather};
+use super::{Brought, HostGroup, RandomFault, Sign, Weather};
 use crate::model::fault::{Effect, Fault, Names, Nature, Reach, Slot};
 use crate::model::scenario::{Role, Scenario};
 use crate::model::when::{Event, Nth, StepKind, When};
@@ -50,6 +50,10 @@ struct Line {
     hosts: Vec<String>,
     /// The other side, for faults of links.
     others: Vec<String>,
+    /// Those of which one is struck by what it brings.
+    brought: Vec<String>,
+    /// When a run ends: what is brought later than that never comes.
+    run_ends: Duration,
 }
 
 impl Climate {
@@ -106,7 +110,7 @@ impl Climate {
             }
             for slot in 0..line.odds.slots() {
                 if line.odds.is_hit(&mut stream) {
-                    faults.push(self.fault(line, slot, seed));
+                    faults.extend(self.faults(line, slot, seed));
                 }
             }
         }
@@ -123,7 +127,7 @@ impl Climate {
         chances
     }
 
-    /// How many faults a run has at most.
+    /// How many faults a run has at most, without those that others bring.
     pub fn most(&self) -> usize {
         self.lines.iter().map(|line| line.odds.slots() as usize).sum()
     }
@@ -141,10 +145,20 @@ impl Climate {
             let odds: Vec<&Odds> = lines.iter().map(|line| &line.odds).collect();
             let mut stream = Stream::new(seed, &format!("weather/just/{kind}"));
             for (line, slot) in distinct(&odds, *count, &mut stream) {
-                faults.push(self.fault(lines[line], slot, seed));
+                faults.extend(self.faults(lines[line], slot, seed));
             }
         }
         faults
+    }
+
+    /// A fault, and what it brings.
+    fn faults(&self, line: &Line, slot: u32, seed: Seed) -> Vec<Fault> {
+        let fault = self.fault(line, slot, seed);
+        let brought = line.fault.brings.as_ref().map(|brings| {
+            let stream = &mut Stream::new(seed, &format!("{}/{slot}/brings", line.label));
+            line.brought(brings, &fault.at, stream)
+        });
+        std::iter::once(fault).chain(brought).collect()
     }
 
     fn fault(&self, line: &Line, slot: u32, seed: Seed) -> Fault {
@@ -206,14 +220,25 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
         told.0 = members(told, scenario);
         told.0.retain(|name| is_node(name, scenario));
     }
-    (ways > 0).then_some(Line { label, fault, odds, hosts, others })
+    let mut brought = Vec::new();
+    if let Some(Brought { effect: Effect::Promote { host, tell, .. }, .. }) = &mut fault.brings {
+        brought = struck(host, Nature::Role, scenario);
+        brought.retain(|node| !hosts.contains(node));
+        if let Some(told) = tell {
+            told.0 = members(told, scenario);
+            told.0.retain(|name| is_node(name, scenario));
+        }
+    }
+    let comes = ways > 0 && (fault.brings.is_none() || !brought.is_empty());
+    let run_ends = scenario.limits.time;
+    comes.then_some(Line { label, fault, odds, hosts, others, brought, run_ends })
 }
 
-/// The hosts that these names and groups mean and that such a fault can strike: disks, data and roles are those of
-/// nodes, and nobody has a role where nothing is replicated.
+/// The hosts that these names and groups mean and that such a fault can strike: disks, data, work and roles are those
+/// of nodes, and nobody has a role where nothing is replicated.
 fn struck(names: &Names, nature: Nature, scenario: &Scenario) -> Vec<String> {
     let has_roles = nature != Nature::Role || scenario.nodes.master.is_some();
-    let of_nodes = matches!(nature, Nature::Role | Nature::Data | Nature::Disk);
+    let of_nodes = matches!(nature, Nature::Role | Nature::Data | Nature::Disk | Nature::Service);
     let mut hosts = members(names, scenario);
     hosts.retain(|host| has_roles && (!of_nodes || is_node(host, scenario)));
     hosts
@@ -236,6 +261,7 @@ fn members(names: &Names, scenario: &Scenario) -> Vec<String> {
                 None => host.name == *name,
                 Some(HostGroup::Clients) => host.role == Role::Client,
                 Some(HostGroup::Nodes) => host.role == Role::Node,
+                Some(HostGroup::Master) => is_master,
                 Some(HostGroup::Replicas) => replicates,
                 Some(HostGroup::Resource) => host.role == Role::Resource,
             };
@@ -282,6 +308,8 @@ impl Line {
                 | Slot::Master(_)
                 | Slot::Flag(_)
                 | Slot::Clock(_)
+                | Slot::Law(_)
+                | Slot::Resync(_)
                 | Slot::Probability(_) => {}
             }
         }
@@ -289,6 +317,24 @@ impl Line {
             told.0.retain(|told| !host.0.contains(told));
         }
         effect
+    }
+
+    /// What a fault brings that strikes at this moment.
+    fn brought(&self, brings: &Brought, at: &When, stream: &mut Stream) -> Fault {
+        let mut effect = brings.effect.clone();
+        if let Effect::Promote { host, tell, .. } = &mut effect {
+            *host = pick(&self.brought, stream).into();
+            tell.iter_mut().for_each(|told| told.0.retain(|told| !host.0.contains(told)));
+        }
+        let later = round(brings.after.draw(stream));
+        let at = match at.clone() {
+            // A time after the end of a run is refused in files.
+            When::At(at) => {
+                When::At((at + later).min(self.run_ends.saturating_sub(Duration::from_millis(1))))
+            }
+            When::On { events, after } => When::On { events, after: after + later },
+        };
+        Fault { effect, at, lasting: None, each: false, optional: true }
     }
 
     fn by(&self, stream: &mut Stream) -> Duration {

@@ -26,7 +26,7 @@ pub use odds::convolved;
 pub use presets::{Preset, preset, presets, read};
 pub use presets::{hint, read_from};
 
-pub use crate::model::weather::{HostGroup, RandomFault, Sign, Weather};
+pub use crate::model::weather::{Brought, HostGroup, RandomFault, Sign, Weather};
 
 #[cfg(test)]
 mod tests;

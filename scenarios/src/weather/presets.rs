@@ -11,7 +11,7 @@ use crate::format;
 use crate::weather::Weather;
 
 /// Names and texts, from mild to wild, then one for each assumption that an algorithm may be defended with.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("calm", include_str!("../../weather/calm.toml")),
     ("field", include_str!("../../weather/field.toml")),
     ("datacenter", include_str!("../../weather/datacenter.toml")),
@@ -23,6 +23,7 @@ const FILES: [(&str, &str); 12] = [
     ("pauses-only", include_str!("../../weather/pauses-only.toml")),
     ("clocks-only", include_str!("../../weather/clocks-only.toml")),
     ("crashes-only", include_str!("../../weather/crashes-only.toml")),
+    ("slow-nodes", include_str!("../../weather/slow-nodes.toml")),
     ("network-only", include_str!("../../weather/network-only.toml")),
 ];
 

@@ -5,6 +5,7 @@
 //! faults, and laws whose values can be counted. What a seed draws of each line alone is what it draws of it among
 //! others.
 
+mod couples;
 mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,13 +112,16 @@ fn line(scenario: &Scenario, effect: &Effect, stream: &mut Stream) -> RandomFaul
                 let nothing = DelayLaw::Fixed(Duration::from_nanos(999));
                 by = Some(if stream.below(2) == 0 { nothing } else { law(stream) });
             }
-            Slot::Probability(_) | Slot::Clock(_) | Slot::Master(_) => {}
+            Slot::Probability(_) | Slot::Law(_) | Slot::Resync(_) | Slot::Clock(_) | Slot::Master(_) => {}
         }
     }
     if matches!(effect.kind().nature, Nature::Link | Nature::Message) {
         either_way = stream.below(2) == 0;
     }
-    let lasts = matches!(effect.kind().nature, Nature::Stop | Nature::Death | Nature::Clock | Nature::Link);
+    let lasts = matches!(
+        effect.kind().nature,
+        Nature::Stop | Nature::Death | Nature::Clock | Nature::Link | Nature::Service
+    );
     RandomFault {
         effect,
         every: Duration::from_millis(500 + stream.below(3_000)),
@@ -125,6 +129,7 @@ fn line(scenario: &Scenario, effect: &Effect, stream: &mut Stream) -> RandomFaul
         by,
         sign: some(&[Sign::Either, Sign::Ahead, Sign::Behind], stream),
         either_way,
+        brings: None,
         source: String::new(),
     }
 }
@@ -222,7 +227,7 @@ impl Expected {
 
 #[test]
 fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
-    let mut stream = Stream::new(Seed(1), "laws");
+    let mut stream = Stream::new(Seed(2), "laws");
     let (mut faults_of_all, mut struck) = (0, BTreeSet::<&str>::new());
     let kinds: Vec<Effect> = Effect::prototypes().into_iter().filter(RandomFault::may_be_random).collect();
     let mut kinds = kinds.iter().cloned().cycle();
@@ -271,7 +276,7 @@ fn faults_are_drawn_as_every_way_to_draw_them_has_it() {
             }
         }
     }
-    assert!(faults_of_all > 20_000 && struck.len() == 16, "{faults_of_all} of {struck:?}");
+    assert!(faults_of_all > 20_000 && struck.len() == 18, "{faults_of_all} of {struck:?}");
 }
 
 fn assert_kind(kind: &str, expected: &Expected, runs: &[Vec<Fault>], climate: &Climate, what: &str) {
@@ -348,6 +353,7 @@ fn assert_lines_are_alone(weather: &Weather, scenario: &Scenario, steps: &[Nth],
 fn often(mean: u32, us: u64, effects: &[Effect]) -> Weather {
     let window = Duration::from_micros(us);
     let line = |effect: &Effect| RandomFault {
+        brings: None,
         effect: effect.clone(),
         every: window / mean,
         lasting: None,

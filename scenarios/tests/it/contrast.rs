@@ -48,6 +48,9 @@ const PAUSE: Sets = &[(
      { kind = 'pause', host = 'c3', for = '15s', at = \"c3's check\" }]",
 )];
 const SHORT_PAUSE: Sets = &[("faults.0.for", "3s")];
+/// A SET that is repeated at once, and what turns where a client that lost its lock notices that before it writes.
+const SOON: Sets = &[("faults.0.after", "2s")];
+const UNHARMED: &[(Predicate, &str)] = &[(P3, "holds"), (P4, "holds")];
 const SHORT_DELAY: Sets = &[("faults.0.by", "3s")];
 const FORGETS_AND_IS_BACK: Sets = &[("nodes.persistence", "none"), ("faults.1.for", "0s")];
 const NONE_FORGOT: Sets = &[("clients.1.start", "0.5s after c1's grant")];
@@ -93,6 +96,7 @@ const CONTRASTS: &[Contrast] = &[
     contrast("lease-pause/single", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
     contrast("lease-pause/replicated", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
     contrast("lease-pause/redlock", "the pause is longer than the lease", SHORT_PAUSE, HARMLESS),
+    contrast("duplicate-set", "the copy comes while the lease lasts, and finds the key", SOON, UNHARMED),
     contrast("packet-delay-90s", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),
     contrast("packet-delay-90s/single", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),
     contrast("packet-delay-90s/redlock", "the delay is longer than the lease", SHORT_DELAY, HARMLESS),

@@ -257,6 +257,14 @@ fn faults_are_told_in_words() {
         ("kind='pause', host='c1', for='12s'", "c1 pauses for 12 s"),
         ("kind='pause', host=['R1','R2','M'], for='90s'", "R1, R2 and M pause for 90 s"),
         ("kind='suspend', host='c1', for='1h'", "c1 is suspended for 1 h"),
+        (
+            "kind='suspend', host='c1', for='1h', resync='2s'",
+            "c1 is suspended for 1 h, and its wall clock is set right 2 s later",
+        ),
+        (
+            "kind='slow-node', host='M', by='1s..3s', for='9s'",
+            "M needs 1 s to 3 s more for each command for 9 s",
+        ),
         ("kind='crash', host='M'", "M crashes and stays down"),
         ("kind='crash', host='M', for='0s'", "M crashes and restarts at once"),
         (
@@ -275,6 +283,10 @@ fn faults_are_told_in_words() {
         (
             "kind='packet-delay', from='c1', to='resource', by='90s'",
             "the next message takes 90 s longer from c1 to resource",
+        ),
+        (
+            "kind='duplicate', from='c1', to='M', after='12s'",
+            "the next request is sent again 12 s later from c1 to M",
         ),
         (
             "kind='loss', from='c1', to='M', probability='1/10'",

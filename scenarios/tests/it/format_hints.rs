@@ -78,6 +78,8 @@ fn a_fault_under_another_name_is_told_the_word_for_it() {
         ("Clock_Jump", "`clock-step`"),
         ("skew", "`clock-step` or `clock-drift`"),
         ("drop", "`loss`"),
+        ("replay", "`duplicate`"),
+        ("overload", "`slow-node`"),
     ] {
         let refused = refusal(&[("\"clock-step\"", &format!("\"{typed}\""))]);
         assert!(refused.ends_with(&format!(" | hint: here that is called {kind}")), "{typed}: {refused}");

@@ -70,7 +70,7 @@ fn unknown_words_are_refused_with_the_closest_known_one() {
         (
             "\"pause\"",
             "\"pose\"",
-            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `loss`, `reset-connections`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `flush`, `evict`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
+            "line 11: `faults.0.kind` must be one of `pause`, `suspend`, `crash`, `power-loss`, `clock-step`, `clock-drift`, `clock-freeze`, `cut`, `slow`, `packet-delay`, `duplicate`, `loss`, `reset-connections`, `slow-node`, `fsync-lies`, `disk-snapshot`, `disk-rollback`, `flush`, `evict`, `promote` and `follow`, not `pose` | hint: did you mean `pause`?",
         ),
         (
             "ttl = \"10s\"",

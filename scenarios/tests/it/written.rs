@@ -6,7 +6,7 @@ use std::time::Duration;
 use doublehold_scenarios::fault::{Effect, Fault, Names, Way};
 use doublehold_scenarios::when::{Event, Mark, When};
 use doublehold_scenarios::{Scenario, catalog};
-use doublehold_sim::{ClockKind, Probability, RatePpb};
+use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -48,6 +48,17 @@ fn long() -> impl Strategy<Value = Duration> {
         .prop_map(|(count, unit)| Duration::from_nanos(count * unit))
 }
 
+fn bounded() -> impl Strategy<Value = DelayLaw> {
+    prop_oneof![
+        long().prop_map(DelayLaw::Fixed),
+        (long(), long()).prop_map(|(by, more)| DelayLaw::Uniform { min: by, max: by + more }),
+        vec(long(), 2..5).prop_map(|mut all| {
+            all.sort();
+            DelayLaw::Quantiles(all.into())
+        }),
+    ]
+}
+
 fn way() -> impl Strategy<Value = Way> {
     (names(&["c1", "c2"]), names(&["M", "R1", "R2", "resource"]), any::<bool>())
         .prop_map(|(from, to, both_ways)| Way { from, to, both_ways })
@@ -70,8 +81,10 @@ fn effect() -> impl Strategy<Value = Effect> {
             | Effect::Cut { .. }
             | Effect::Slow { .. }
             | Effect::PacketDelay { .. }
+            | Effect::Duplicate { .. }
             | Effect::Loss { .. }
             | Effect::ResetConnections { .. }
+            | Effect::SlowNode { .. }
             | Effect::FsyncLies { .. }
             | Effect::DiskSnapshot { .. }
             | Effect::DiskRollback { .. }
@@ -83,7 +96,8 @@ fn effect() -> impl Strategy<Value = Effect> {
     }
     prop_oneof![
         anyone().prop_map(|hosts| Effect::Pause { hosts }),
-        anyone().prop_map(|hosts| Effect::Suspend { hosts }),
+        (anyone(), proptest::option::of(long()))
+            .prop_map(|(hosts, resync)| Effect::Suspend { hosts, resync }),
         anyone().prop_map(|hosts| Effect::Crash { hosts }),
         (anyone(), any::<bool>()).prop_map(|(hosts, torn_tail)| Effect::PowerLoss { hosts, torn_tail }),
         (anyone(), (1_i64..=i64::from(i32::MAX)).prop_flat_map(|size| select(vec![size, -size])))
@@ -94,8 +108,10 @@ fn effect() -> impl Strategy<Value = Effect> {
         way().prop_map(|way| Effect::Cut { way }),
         (way(), long()).prop_map(|(way, by)| Effect::Slow { way, by }),
         (way(), long()).prop_map(|(Way { from, to, .. }, by)| Effect::PacketDelay { from, to, by }),
+        (way(), long()).prop_map(|(Way { from, to, .. }, after)| Effect::Duplicate { from, to, after }),
         way().prop_map(|Way { from, to, .. }| Effect::ResetConnections { from, to }),
         (way(), chance).prop_map(|(way, probability)| Effect::Loss { way, probability }),
+        (nodes(), bounded()).prop_map(|(hosts, by)| Effect::SlowNode { hosts, by }),
         nodes().prop_map(|hosts| Effect::FsyncLies { hosts }),
         nodes().prop_map(|hosts| Effect::DiskSnapshot { hosts }),
         nodes().prop_map(|hosts| Effect::DiskRollback { hosts }),
@@ -211,6 +227,26 @@ fn a_fault_made_in_rust_is_refused_like_one_in_a_file_without_a_line_of_it() {
         (
             Fault::crash("M").at(secs(1)).each(),
             "`faults.0.each`: a time comes only once\nhint: remove it, or let `at` name an event such as \"c1's grant\"",
+        ),
+        (
+            Fault::duplicate("resource", "M", secs(1)),
+            "`faults.0.from`: `resource` only answers, and a `duplicate` is of a request\nhint: name clients, or nodes that talk to nodes",
+        ),
+        (
+            Fault::duplicate("M", "c1", secs(1)),
+            "`faults.0.to`: nobody sends `c1` a request, and a `duplicate` is of a request\nhint: name nodes or the resource: who asks them is `from`",
+        ),
+        (
+            Fault::slow_node("M", DelayLaw::LogNormal { median: secs(1), sigma_milli: 500 }),
+            "`faults.0.by`: a log-normal law has no longest time\nhint: use a range such as \"1s..3s\", or a list of quantiles",
+        ),
+        (
+            Fault::slow_node("M", DelayLaw::Fixed(Duration::ZERO)),
+            "`faults.0.by` is no time at all\nhint: use some time, such as \"1s..3s\"",
+        ),
+        (
+            Fault::slow_node("c1", DelayLaw::Fixed(secs(1))),
+            "`faults.0.host`: `c1` runs no Redis\nhint: a `slow-node` strikes nodes",
         ),
         (Fault::promote(["R1", "R2"]), "there can be one master only\nhint: promote a single node"),
         (

@@ -132,9 +132,13 @@ impl<H: HostLike> Machine for SimMachine<H> {
     }
 
     fn command_time(&self, _command: &[u8]) -> Option<Duration> {
-        match &self.command_time {
+        let own = match &self.command_time {
             DelayLaw::Fixed(Duration::ZERO) => None,
             law => Some(self.host.draw(law)),
+        };
+        match self.host.slowness() {
+            Duration::ZERO => own,
+            slower => Some(own.unwrap_or_default().saturating_add(slower)),
         }
     }
 }

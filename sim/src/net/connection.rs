@@ -16,7 +16,6 @@ use crate::queue::Pending;
 use crate::slots::Key;
 use crate::time::SimTime;
 use crate::trace::{ConnectionId, End, Event, HostId};
-use crate::trace_hash::digest;
 
 /// How many bytes one direction may have sent and the receiver not yet read: the usual default of a socket's receive
 /// buffer. A sender beyond it waits, which is all the back-pressure there is.
@@ -65,7 +64,9 @@ pub(crate) struct Endpoint {
     pub(super) writer: Option<Waker>,
     pub(super) fin_sent: bool,
     /// Bytes this side sent that the other has not read.
-    in_flight: usize,
+    pub(super) in_flight: usize,
+    /// Bytes this side has sent so far.
+    pub(super) bytes_sent: u64,
     next_number: u64,
     /// The number of the next segment the *other* side will get from this one.
     next_delivery: u64,
@@ -102,6 +103,7 @@ impl Endpoint {
             writer: None,
             fin_sent: false,
             in_flight: 0,
+            bytes_sent: 0,
             next_number: 0,
             next_delivery: 0,
             early: BTreeMap::new(),
@@ -250,18 +252,11 @@ impl State {
             end.writer = Some(waker.clone());
             return Transfer::Wait;
         }
-        end.in_flight += room;
-        self.net.messages += 1;
-        let mut buffer = self.net.spare.pop().unwrap_or_default();
-        buffer.extend_from_slice(&bytes[..room]);
-        let (from, to) = self.hosts_of(key, side);
-        let connection = self.net.connections[key].id;
-        let digest = digest(&buffer);
-        self.emit(Event::Sent { connection, from, to, bytes: room as u32, digest });
-        if let Some(captured) = self.trace.captured() {
-            captured.sent.push(buffer.clone());
+        self.send_data(key, side, &bytes[..room]);
+        if side == Side::Opener && !self.net.link_of(key, side).copy_once.is_empty() {
+            self.copy(key, &bytes[..room]);
         }
-        self.transmit(key, side, Content::Data(buffer));
+        self.end_of(key, side).bytes_sent += room as u64;
         Transfer::Done(room)
     }
 

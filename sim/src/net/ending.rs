@@ -95,6 +95,9 @@ impl State {
     fn drop_side(&mut self, key: ConnectionKey, side: Side) {
         let (host, _) = self.hosts_of(key, side);
         let connection = &self.net.connections[key];
+        if connection.request.copy.is_some() && side == Side::Opener && self.host(host).life.has_power() {
+            return; // no process holds it
+        }
         let end = &connection.ends[side as usize];
         let asks = side == Side::Opener && !connection.request.established && end.ended.is_none();
         if !self.host(host).life.has_power() {

@@ -64,16 +64,28 @@ pub(crate) struct Request {
     /// The other machine took it.
     queued: bool,
     pub(crate) established: bool,
+    /// It is for this copy, and for no process.
+    pub(super) copy: Option<u32>,
 }
 
 impl State {
     /// Asks for a connection. Returns its key; the asker's end tells how it went.
     pub(crate) fn request(&mut self, asker: Process, to: HostId, port: u16) -> ConnectionKey {
+        self.request_for(asker, to, port, None)
+    }
+
+    pub(super) fn request_for(
+        &mut self,
+        asker: Process,
+        to: HostId,
+        port: u16,
+        copy: Option<u32>,
+    ) -> ConnectionKey {
         self.net.opened += 1;
         let id = ConnectionId(self.net.opened);
         let other = Process { host: to, incarnation: self.host(to).life.incarnation() };
         let departure = Departure::default();
-        let request = Request { port, asked: self.now, departure, queued: false, established: false };
+        let request = Request { port, asked: self.now, departure, queued: false, established: false, copy };
         let ends = [Endpoint::new(asker, true), Endpoint::new(other, false)];
         let links = [self.net.link_key(asker.host, to), self.net.link_key(to, asker.host)];
         let key = self.net.add_connection(Connection { id, ends, links, named_by: 1, request });
@@ -199,6 +211,9 @@ impl State {
 
     /// The handshake is over, well or not: no event of it is pending.
     fn drop_handshake(&mut self, key: ConnectionKey) {
+        if let Some(number) = self.net.connections[key].request.copy {
+            self.send_copy(key, number);
+        }
         self.event_over(key);
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Link {
     pub(crate) extra: Duration,
     /// Added to the next data segment's delay, once.
     pub(crate) late_once: Vec<Late>,
+    /// Copies of the next data segment that is a request.
+    pub(crate) copy_once: Vec<Doubled>,
     /// The connections of which a side sends on this link.
     pub(crate) connections: BTreeSet<ConnectionKey>,
 }
@@ -66,6 +68,7 @@ impl Link {
             cuts_so_far: 0,
             extra: Duration::ZERO,
             late_once: Vec::new(),
+            copy_once: Vec::new(),
             connections: BTreeSet::new(),
         }
     }
@@ -103,6 +106,16 @@ impl Link {
 #[derive(Debug)]
 pub(crate) struct Late {
     pub(crate) by: Duration,
+    /// Which planned fault it is of, and which of that fault's strikes, counted from 0.
+    pub(crate) fault: usize,
+    pub(crate) strike: usize,
+}
+
+/// A planned copy that waits for the next request on its link.
+#[derive(Debug)]
+pub(crate) struct Doubled {
+    /// How long after the message the copy follows.
+    pub(crate) after: Duration,
     /// Which planned fault it is of, and which of that fault's strikes, counted from 0.
     pub(crate) fault: usize,
     pub(crate) strike: usize,

@@ -19,6 +19,7 @@
 //! half-open), probes of a full window, and the handshake's third step.
 
 pub(crate) mod connection;
+pub(crate) mod copies;
 pub(crate) mod ending;
 pub(crate) mod handshake;
 pub(crate) mod link;
@@ -30,6 +31,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use connection::{Connection, ConnectionKey, Content, Segment, SegmentKey, Side};
+pub use copies::CopyOf;
 pub use handshake::ConnectError;
 pub(crate) use handshake::Listener;
 pub use link::LinkSpec;
@@ -40,7 +42,8 @@ use crate::kernel::State;
 use crate::queue::Pending;
 use crate::slots::Slots;
 use crate::time::SimTime;
-use crate::trace::HostId;
+use crate::trace::{Event, HostId};
+use crate::trace_hash::digest;
 
 /// How long a sender keeps retransmitting before it gives the connection up. Linux's `tcp_retries2 = 15` comes to
 /// about 924 s: it is reckoned from the least retransmission timeout, whatever the round trip.
@@ -54,6 +57,8 @@ pub(crate) struct Network {
     links_by_ends: BTreeMap<(HostId, HostId), LinkKey>,
     pub(crate) connections: Slots<Connection>,
     pub(crate) segments: Slots<Segment>,
+    /// Messages that are sent twice.
+    pub(crate) repeated: Vec<copies::Repeated>,
     /// Buffers of delivered segments, used again: a message costs no allocation in steady state.
     pub(crate) spare: Vec<Vec<u8>>,
     pub(crate) opened: u64,
@@ -75,6 +80,7 @@ impl Network {
             links_by_ends: BTreeMap::new(),
             connections: Slots::default(),
             segments: Slots::default(),
+            repeated: Vec::new(),
             spare: Vec::new(),
             opened: 0,
             sent: 0,
@@ -155,6 +161,22 @@ impl State {
     pub(crate) fn event_over(&mut self, key: ConnectionKey) {
         self.net.connections[key].named_by -= 1;
         self.free_if_over(key);
+    }
+
+    /// Hands bytes to the network for which there is room.
+    pub(in crate::net) fn send_data(&mut self, key: ConnectionKey, side: Side, bytes: &[u8]) {
+        self.end_of(key, side).in_flight += bytes.len();
+        self.net.messages += 1;
+        let mut buffer = self.net.spare.pop().unwrap_or_default();
+        buffer.extend_from_slice(bytes);
+        let (from, to) = self.hosts_of(key, side);
+        let connection = self.net.connections[key].id;
+        let digest = digest(&buffer);
+        self.emit(Event::Sent { connection, from, to, bytes: bytes.len() as u32, digest });
+        if let Some(captured) = self.trace.captured() {
+            captured.sent.push(buffer.clone());
+        }
+        self.transmit(key, side, Content::Data(buffer));
     }
 
     /// When what this side sends now reaches the other; `None` if it is lost on the way.

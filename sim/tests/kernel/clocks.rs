@@ -308,3 +308,57 @@ fn the_observer_can_watch_any_clock_of_any_host() {
     story.run();
     assert_eq!(*said.lock().expect("no panic"), [(600_000_000, 500_000_000)]);
 }
+
+/// From when to when, in milliseconds, and what.
+type During = (u64, u64, fn(doublehold_sim::HostId) -> Fault);
+
+/// A machine that is suspended for 250 ms at 50 ms and does not know of it, and what it shows and when, its wall clock
+/// counted from its beginning: wall, monotonic, boot.
+fn stood(resync: u64, more: &[During]) -> Vec<String> {
+    let mut story = Story::new();
+    let host = story.essential("guest", |host, log| async move {
+        loop {
+            let now = host.clocks();
+            log.say(format!(
+                "{} {} {}",
+                now.wall.0 / 1_000_000,
+                now.monotonic.0 / 1_000_000,
+                now.boot.0 / 1_000_000
+            ));
+            if host.clocks().monotonic.0 >= 400_000_000 {
+                return;
+            }
+            host.sleep(ms(100)).await;
+        }
+    });
+    let at = |at: u64| doublehold_sim::Trigger::At(doublehold_sim::SimTime::ZERO.after(ms(at)));
+    let both = vec![Fault::Suspend { host }, Fault::StandClocks { host, resync_ns: resync * 1_000_000 }];
+    story.plan(at(50), both, Some(ms(250)));
+    for (from, until, fault) in more {
+        story.during(*from, *until, fault(host));
+    }
+    story.run();
+    story.said()
+}
+
+#[test]
+fn a_machine_that_does_not_know_that_it_stood_is_behind_until_its_wall_clock_is_set_right() {
+    assert_eq!(
+        stood(0, &[]),
+        ["0ms 0 0 0", "350ms 350 100 100", "450ms 450 200 200", "550ms 550 300 300", "650ms 650 400 400"]
+    );
+    assert_eq!(
+        stood(120, &[]),
+        ["0ms 0 0 0", "350ms 100 100 100", "450ms 450 200 200", "550ms 550 300 300", "650ms 650 400 400"]
+    );
+}
+
+#[test]
+fn what_holds_a_clock_besides_is_not_owed_and_power_sets_it_right() {
+    // It stands from 50 ms on anyway until 200 ms, so that 150 ms of the 250 are nobody's.
+    let frozen: fn(doublehold_sim::HostId) -> Fault = |host| Fault::Freeze { host, clock: ClockKind::Wall };
+    assert_eq!(stood(0, &[(40, 200, frozen)])[1], "350ms 190 100 100");
+    let off: fn(doublehold_sim::HostId) -> Fault = |host| Fault::LosePower { host, torn_tail: false };
+    // It starts at 150 ms with the right time, before its suspension was to end.
+    assert_eq!(stood(0, &[(100, 150, off)])[1..3], ["150ms 150 0 0", "250ms 250 100 100"]);
+}

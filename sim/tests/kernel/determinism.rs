@@ -166,11 +166,12 @@ fn any_fault() -> impl Strategy<Value = Fault> {
             _ => Fault::Wake { host },
         });
     let of_link =
-        (0..5, any_host(), any_host(), 0u64..500_000_000).prop_map(|(kind, from, to, by_ns)| match kind {
+        (0..6, any_host(), any_host(), 0u64..500_000_000).prop_map(|(kind, from, to, by_ns)| match kind {
             0 => Fault::Cut { from, to },
             1 => Fault::Slow { from, to, by_ns },
             2 => Fault::DelayNext { from, to, by_ns },
             3 => Fault::ResetConnections { from, to },
+            4 => Fault::CopyNext { from, to, after_ns: by_ns },
             _ => Fault::Lose {
                 from,
                 to,
@@ -229,6 +230,8 @@ struct Stops {
     down: [bool; 5],
     off: [bool; 5],
     cuts: [[u32; 5]; 5],
+    /// Somebody else may send for a host's process.
+    copies: bool,
 }
 
 impl Stops {
@@ -244,7 +247,8 @@ impl Stops {
             Event::ClockRead { host, .. } | Event::Mark { host, .. } | Event::TimerFired { host } => {
                 acts(*host)
             }
-            Event::Sent { from, .. } | Event::Connecting { from, .. } => acts(*from),
+            Event::Sent { from, .. } => acts(*from) || self.copies && answers(*from),
+            Event::Connecting { from, .. } => acts(*from) || self.copies,
             Event::Accepted { host, .. } => answers(*host) && !self.down[host.0 as usize],
             Event::Delivered { from, to, .. } => {
                 answers(*to) && self.cuts[from.0 as usize][to.0 as usize] == 0
@@ -273,6 +277,7 @@ impl Stops {
                 (self.pauses[at(host)], self.suspensions[at(host)]) = (0, 0);
             }
             Fault::Start { host } => (self.down[at(host)], self.off[at(host)]) = (false, false),
+            Fault::CopyNext { .. } => self.copies = true,
             Fault::Cut { from, to } => self.cuts[at(from)][at(to)] += 1,
             Fault::Heal { from, to } => {
                 self.cuts[at(from)][at(to)] = self.cuts[at(from)][at(to)].saturating_sub(1);

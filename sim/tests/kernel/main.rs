@@ -2,6 +2,7 @@
 
 mod budgets;
 mod clocks;
+mod copies;
 mod crashes;
 mod delays;
 mod determinism;

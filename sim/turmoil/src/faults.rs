@@ -61,7 +61,9 @@ impl State {
     fn life_stopped_by(&self, fault: &Fault) -> Option<LifeNumber> {
         match *fault {
             Fault::Pause { host } => Some(self.host(host).life.of_process()),
-            Fault::Suspend { host } => Some(self.host(host).life.of_machine()),
+            Fault::Suspend { host } | Fault::StandClocks { host, .. } => {
+                Some(self.host(host).life.of_machine())
+            }
             _ => None,
         }
     }
@@ -104,8 +106,20 @@ impl State {
                 let (by, strike) = (Duration::from_nanos(by_ns), self.faults.latest_strike(number));
                 self.net.delay_next(from, to, Late { by, fault: number, strike });
             }
-            Fault::Lose { .. } | Fault::Unlose { .. } => {
-                unreachable!("a world that loses packets is refused")
+            Fault::Lose { .. } | Fault::Unlose { .. } | Fault::CopyNext { .. } => {
+                unreachable!("a world that loses or copies packets is refused")
+            }
+            Fault::StandClocks { host, .. } => self.change_clocks(host, |c| c.stand(now)),
+            Fault::RunClocks { host, resync_ns } => {
+                self.change_clocks(host, |c| c.go_on(now));
+                self.queue.push(now.after(Duration::from_nanos(resync_ns)), Due::Resync(host));
+            }
+            Fault::SlowService { host, ref by } => self.host_mut(host).slow_by.push(by.clone()),
+            Fault::UnslowService { host, ref by } => {
+                let laws = &mut self.host_mut(host).slow_by;
+                if let Some(last) = laws.iter().rposition(|law| law == by) {
+                    laws.remove(last);
+                }
             }
             Fault::LieOnFsync { host } => self.host_mut(host).disk.lying = true,
             Fault::SnapshotDisk { host } => self.host_mut(host).disk.snapshot(),
@@ -120,6 +134,18 @@ impl State {
                 self.make_ready(host);
             }
             Fault::ResetConnections { from, to } => self.chores.push(Chore::Reset(from, to)),
+        }
+    }
+
+    /// A host's wall clock is set right after a suspension that its machine did not know of, however it came to be
+    /// suspended again meanwhile: nobody on it can tell.
+    pub(crate) fn resync(&mut self, host: HostId) {
+        let (now, mut by_ns) = (self.now, 0);
+        if self.host(host).life.has_power() {
+            self.change_clocks(host, |clocks| by_ns = clocks.resync(now));
+        }
+        if by_ns != 0 {
+            self.emit(Event::Fault { fault: Fault::StepClock { host, by_ns } });
         }
     }
 

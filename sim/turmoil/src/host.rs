@@ -14,7 +14,7 @@ use doublehold_sim::{
 };
 
 use crate::process;
-use crate::state::{Shared, State};
+use crate::state::{HostState, Shared, State};
 use crate::stream::{TurmoilIncoming, TurmoilStream};
 use crate::syncs::Fsync;
 use crate::timers::ClockReaches;
@@ -166,6 +166,12 @@ impl HostLike for TurmoilHost {
 
     fn draw(&self, law: &DelayLaw) -> Duration {
         law.draw(&mut self.shared.borrow_mut().host_mut(self.host).random)
+    }
+
+    fn slowness(&self) -> Duration {
+        let mut state = self.shared.borrow_mut();
+        let HostState { slow_by, random, .. } = state.host_mut(self.host);
+        slow_by.iter().fold(Duration::ZERO, |sum, law| sum.saturating_add(law.draw(random)))
     }
 
     async fn connect(&self, to: HostId, port: u16) -> Result<TurmoilStream, ConnectError> {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use doublehold_sim::SimTime;
+use doublehold_sim::{HostId, SimTime};
 
 /// Names a timer; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,8 @@ pub(crate) enum Due {
     Undo(usize),
     /// Everything random is drawn from another seed.
     Reseed,
+    /// A host's wall clock is set right.
+    Resync(HostId),
 }
 
 /// The queue of future events.

@@ -62,6 +62,8 @@ pub(crate) struct HostState {
     pub(crate) random: Stream,
     pub(crate) disk: Disk,
     pub(crate) fsync_time: DelayLaw,
+    /// What the process is asked to do takes so much longer.
+    pub(crate) slow_by: Vec<DelayLaw>,
     pub(crate) life: Life,
     /// Timers of its tasks that came due while it was stopped, in that order.
     pub(crate) late_timers: Vec<TimerId>,
@@ -236,6 +238,7 @@ impl State {
             Due::Strike(number) => self.strike(number),
             Due::Undo(number) => self.undo(number),
             Due::Reseed => self.reseed(),
+            Due::Resync(host) => self.resync(host),
             // Needs the network stacks: the world's own loop does it.
             Due::Arrival(_) => unreachable!("packets are delivered by the world"),
         }

@@ -24,6 +24,10 @@ use crate::state::{Chore, HostState, Shared, State, host_stream};
 const NO_LOSS: &str = "turmoil's TCP repeats a lost packet after a count and not after a time, so it would come back at \
                        the wrong moment";
 
+/// Why nothing is sent twice on turmoil's network.
+const NO_COPIES: &str =
+    "turmoil's network opens connections for processes only, and nobody's process sends the copy";
+
 type Boot = Rc<dyn Fn(TurmoilHost) -> Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 /// A world whose network is turmoil's and whose tasks are tokio's.
@@ -72,7 +76,11 @@ impl WorldLike for TurmoilWorld {
     type Observer = TurmoilObserver;
 
     fn cannot_do(fault: &Fault) -> Option<&'static str> {
-        matches!(fault, Fault::Lose { .. } | Fault::Unlose { .. }).then_some(NO_LOSS)
+        match fault {
+            Fault::Lose { .. } | Fault::Unlose { .. } => Some(NO_LOSS),
+            Fault::CopyNext { .. } => Some(NO_COPIES),
+            _ => None,
+        }
     }
 
     fn cannot_link(link: &LinkSpec) -> Option<&'static str> {
@@ -185,6 +193,7 @@ impl TurmoilWorld {
             random,
             disk: Disk::default(),
             fsync_time: spec.fsync_time,
+            slow_by: Vec::new(),
             life: Life::new(spec.essential),
             late_timers: Vec::new(),
             process: Process::default(),

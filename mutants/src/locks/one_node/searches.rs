@@ -94,6 +94,7 @@ pub(super) fn networks_only(world: World) -> World {
             Effect::Cut { .. }
                 | Effect::Slow { .. }
                 | Effect::PacketDelay { .. }
+                | Effect::Duplicate { .. }
                 | Effect::Loss { .. }
                 | Effect::ResetConnections { .. }
         );

@@ -63,7 +63,8 @@ fn pattern(fault: &FaultSpan) -> Pattern {
     match fault.kind.nature {
         Nature::Stop => Pattern::Stop,
         Nature::Death => Pattern::Death,
-        Nature::Clock | Nature::ClockOnce | Nature::Disk | Nature::Data | Nature::Role => Pattern::Clock,
+        Nature::Clock | Nature::ClockOnce | Nature::Service => Pattern::Clock,
+        Nature::Disk | Nature::Data | Nature::Role => Pattern::Clock,
         Nature::Link | Nature::Message => Pattern::Link,
     }
 }

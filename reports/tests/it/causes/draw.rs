@@ -112,9 +112,11 @@ fn fault(text: &mut String, draw: &mut Draw, nodes: &[&str], clients: &[String],
         "cut",
         "slow",
         "packet-delay",
+        "duplicate",
+        "slow-node",
         "promote",
     ];
-    let kind = kinds[draw.below(if replicated { 10 } else { 9 }) as usize];
+    let kind = kinds[draw.below(if replicated { 12 } else { 11 }) as usize];
     let (host, node, client) = (draw.of(&all), draw.of(nodes), draw.of(&clients));
     let rest = match kind {
         "pause" | "suspend" | "crash" | "power-loss" => format!("host = \"{host}\"\nfor = \"{long}\""),
@@ -135,6 +137,11 @@ fn fault(text: &mut String, draw: &mut Draw, nodes: &[&str], clients: &[String],
             } else {
                 format!("from = \"{to}\"\nto = \"{client}\"\nby = \"{long}\"")
             }
+        }
+        "slow-node" => format!("host = \"{node}\"\nby = \"10ms..{long}\"\nfor = \"{long}\""),
+        "duplicate" => {
+            let to = draw.of(&["resource", node]);
+            format!("from = \"{client}\"\nto = \"{to}\"\nafter = \"{long}\"")
         }
         _ => format!("host = \"{}\"", draw.of(&["R1", "R2"])),
     };

@@ -213,6 +213,7 @@ fn link_faults(seen: &Seen<'_>, rows: &[&str]) -> Option<&'static str> {
         ("slow", ["slow", "delay"]),
         ("loss", ["lost", "lost"]),
         ("packet-delay", ["late", "longer"]),
+        ("duplicate", ["repeated", "again"]),
     ];
     let struck = |kind| seen.faults().any(|(_, fault)| kind_of(fault) == kind && fault.from.is_some());
     let drawn: Vec<_> = kinds.iter().filter(|(kind, _)| struck(*kind)).collect();

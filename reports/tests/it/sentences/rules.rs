@@ -520,6 +520,8 @@ pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
         Fault::Cut { .. } => "cut",
         Fault::Slow { .. } => "of extra delay",
         Fault::DelayNext { .. } => "the next message takes",
+        Fault::CopyNext { .. } => "is sent again",
+        Fault::SlowService { .. } => "for each command",
         Fault::Lose { .. } => "transmissions are lost",
         Fault::Signal { .. } if kind_of(fault) == "follow" => "follow",
         Fault::Signal { .. } => "promoted to master",

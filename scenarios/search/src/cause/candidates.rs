@@ -109,7 +109,10 @@ impl Near {
     /// True if a strike was on one of its hosts. One that was over before anything was asked for has only shifted later
     /// events in time, unless it left something behind: a clock, a role, a disk, a message on its way.
     fn concerns(&self, strike: &FaultReport) -> bool {
-        let passes = matches!(strike.fault.effect.kind().nature, Nature::Stop | Nature::Death | Nature::Link);
+        let passes = matches!(
+            strike.fault.effect.kind().nature,
+            Nature::Stop | Nature::Death | Nature::Service | Nature::Link
+        );
         let is_past = passes && strike.until.is_some_and(|until| until < self.asked);
         !is_past && strike.hosts.iter().any(|host| self.hosts.contains(host))
     }

@@ -15,7 +15,7 @@ use doublehold_scenarios::model::fault::{Effect, Fault, Way};
 use doublehold_scenarios::model::scenario::{Role, Scenario};
 use doublehold_scenarios::model::when::StepKind;
 use doublehold_scenarios::model::when::{Event, Nth, When};
-use doublehold_sim::ClockKind;
+use doublehold_sim::{ClockKind, DelayLaw};
 use doublehold_words::suggest;
 use doublehold_words::{exact_duration, joined, signed_duration};
 
@@ -38,6 +38,7 @@ struct Setting {
     /// Each host and those it sends messages to.
     peers: Vec<(String, Vec<String>)>,
     nodes: Vec<String>,
+    clients: Vec<String>,
     /// The nodes that can be promoted.
     replicas: Vec<String>,
 }
@@ -53,7 +54,7 @@ struct Row {
 }
 
 /// In the order in which messages list kinds of faults.
-const ROWS: [Row; 10] = [
+const ROWS: [Row; 12] = [
     Row { word: "pause", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::pause) },
     Row { word: "suspend", magnitudes: lengths, at: |it, at| lasting(it, at, Fault::suspend) },
     Row { word: "crash", magnitudes: restarts, at: |it, at| restarting(it, at, Fault::crash) },
@@ -70,7 +71,19 @@ const ROWS: [Row; 10] = [
         magnitudes: |it| format!("of the next message, by {}", exact_duration(it.beyond)),
         at: packet_delays,
     },
+    Row {
+        word: "duplicate",
+        magnitudes: |it| format!("of the next request, {} later", exact_duration(it.beyond)),
+        at: duplicates,
+    },
     Row { word: "reset-connections", magnitudes: |_| String::new(), at: resets },
+    Row {
+        word: "slow-node",
+        magnitudes: |it| {
+            format!("by {} a command, for {}", exact_duration(it.within), exact_duration(it.beyond))
+        },
+        at: slow_nodes,
+    },
     Row { word: "promote", magnitudes: |it| format!("of {}", joined(&it.replicas, "or")), at: promotions },
 ];
 
@@ -166,6 +179,7 @@ impl Setting {
             beyond: ttl.saturating_add(MARGIN),
             peers,
             replicas: replicas.cloned().collect(),
+            clients: of(Role::Client).collect(),
             nodes,
         }
     }
@@ -242,11 +256,31 @@ fn packet_delays(setting: &Setting, at: &Event) -> Vec<Fault> {
     }
 }
 
+/// Of the next request on the same way; of the first to each host, where a client's process starts.
+fn duplicates(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let is_client = |host: &str| setting.clients.iter().any(|client| client == host);
+    let again = |from: &str, to: &str| Fault::duplicate(from, to, setting.beyond);
+    match at {
+        Event::Sent { from, to } if is_client(from) => vec![again(from, to)],
+        Event::Boot { host } if is_client(host) => {
+            let own = setting.peers.iter().filter(|(name, _)| name == host);
+            own.flat_map(|(_, peers)| peers.iter().map(|to| again(host, to))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn resets(_: &Setting, at: &Event) -> Vec<Fault> {
     let reset = |(one, other): (&str, &str)| {
         Fault::new(Effect::ResetConnections { from: one.into(), to: other.into() })
     };
     link(at).map(reset).into_iter().collect()
+}
+
+fn slow_nodes(setting: &Setting, at: &Event) -> Vec<Fault> {
+    let node = at.host().filter(|host| setting.nodes.iter().any(|node| node == host));
+    let slow = |node| Fault::slow_node(node, DelayLaw::Fixed(setting.within)).lasting(setting.beyond);
+    node.map(slow).into_iter().collect()
 }
 
 /// At every step of a node: which of them is master, no step says.

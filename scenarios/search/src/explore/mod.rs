@@ -237,6 +237,7 @@ impl<P: Stepped> Exploration<P> {
         links.any(|link| !is_fixed(&link.delay) || link.loss != Probability::NEVER)
             || !is_fixed(&nodes.fsync_time)
             || !is_fixed(&nodes.command_time)
+            || !nodes.command_times.values().all(is_fixed)
             || clients.iter().any(|client| !is_fixed(&client.retry) || client.program.iter().any(works))
     }
 

@@ -148,6 +148,9 @@ fn without_host(mut scenario: Scenario, host: HostIndex) -> Scenario {
     let name = scenario.hosts.remove(host.0).name;
     let moved = |other: HostIndex| HostIndex(if other.0 > host.0 { other.0 - 1 } else { other.0 });
     scenario.nodes.master = scenario.nodes.master.map(moved);
+    scenario.nodes.command_times.remove(&host);
+    let command_times = std::mem::take(&mut scenario.nodes.command_times);
+    scenario.nodes.command_times = command_times.into_iter().map(|(node, law)| (moved(node), law)).collect();
     scenario.resource.host = moved(scenario.resource.host);
     scenario.clients.retain(|client| client.host != host);
     scenario.clients.iter_mut().for_each(|client| client.host = moved(client.host));

@@ -13,7 +13,7 @@ use super::search::Candidate;
 const RICH: &str = r#"
 claim = "there is much to shrink"
 lock = { algorithm = "redlock", ttl = "2s", name = ["orders", "spare", "stock"] }
-nodes = { names = ["A", "B", "C"], fsync_time = "1ms..4ms", command_time = "3us" }
+nodes = { names = ["A", "B", "C"], fsync_time = "1ms..4ms", command_time = { B = "4ms", others = "3us" } }
 resource = { object = { acorns = "stock", books = "stock", cars = "orders", dolls = "spare" } }
 clocks = { c1 = { offset = "-37ms", drift = "1/1000" }, B = { offset = "2s" } }
 faults = [

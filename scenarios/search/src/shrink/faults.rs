@@ -12,7 +12,7 @@ use doublehold_scenarios::{Engine, Stepped};
 use super::search::{Candidate, Keep, Search};
 
 /// The rarest first.
-const RARITY: [Nature; 9] = [
+const RARITY: [Nature; 10] = [
     Nature::Clock,
     Nature::ClockOnce,
     Nature::Disk,
@@ -20,6 +20,7 @@ const RARITY: [Nature; 9] = [
     Nature::Role,
     Nature::Death,
     Nature::Stop,
+    Nature::Service,
     Nature::Message,
     Nature::Link,
 ];
@@ -103,6 +104,7 @@ fn takes(slot: &mut Slot<'_>, usual: &Slot<'_>, number: usize) -> bool {
         // All are told where nothing is said.
         (Slot::Tell(told @ Some(_)), _) if number == 0 => told.take().is_some(),
         (Slot::Tell(Some(told)), _) => takes_name(told, number - 1),
+        (Slot::Resync(after), _) if number == 0 => after.take().is_some(),
         (Slot::Flag(flag), Slot::Flag(usual)) if number == 0 && flag != usual => {
             **flag = **usual;
             true

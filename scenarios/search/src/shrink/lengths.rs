@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use doublehold_scenarios::model::fault::{Fault, Nature, Slot};
-use doublehold_scenarios::model::scenario::{DelayLaw, RatePpb, Scenario};
+use doublehold_scenarios::model::scenario::{DelayLaw, HostIndex, RatePpb, Scenario};
 use doublehold_scenarios::model::when::When;
 use doublehold_scenarios::{Engine, Stepped};
 
@@ -48,6 +48,8 @@ pub(super) enum Place {
     Fsync,
     /// How long a command takes.
     Command,
+    /// How long it takes on a node of its own.
+    CommandOf(HostIndex),
 }
 
 impl Place {
@@ -62,7 +64,8 @@ impl Place {
         let clocks =
             (0..scenario.hosts.len()).flat_map(|host| [Place::ClockOffset(host), Place::ClockDrift(host)]);
         let links = (0..scenario.links.len()).map(Place::DelayOf);
-        let nodes = [Place::Delay, Place::Fsync, Place::Command];
+        let nodes = [Place::Delay, Place::Fsync, Place::Command].into_iter();
+        let nodes = nodes.chain(scenario.nodes.command_times.keys().map(|node| Place::CommandOf(*node)));
         let all = faults.chain(clients).chain(clocks).chain(links).chain(nodes);
         all.filter(|place| place.get(scenario).is_some()).collect()
     }
@@ -84,6 +87,7 @@ impl Place {
             Place::DelayOf(link) => fixed(&scenario.links[link].2.delay),
             Place::Fsync => fixed(&scenario.nodes.fsync_time),
             Place::Command => fixed(&scenario.nodes.command_time),
+            Place::CommandOf(node) => fixed(scenario.nodes.command_time_of(node)),
         }
     }
 
@@ -94,7 +98,8 @@ impl Place {
             | Place::Start(_)
             | Place::ClockOffset(_)
             | Place::ClockDrift(_)
-            | Place::Command => 0,
+            | Place::Command
+            | Place::CommandOf(_) => 0,
             // A process that dies can start again at once.
             Place::Lasting(fault) if scenario.faults[fault].effect.kind().nature == Nature::Death => 0,
             Place::By(fault) if is_rate(&scenario.faults[fault]) => 1_000,
@@ -121,6 +126,7 @@ impl Place {
                 Slot::Delay(_, by) => *by = Duration::from_nanos(size),
                 Slot::Step(by) => *by = signed(*by, size),
                 Slot::Rate(by) => *by = RatePpb(signed(by.0, size)),
+                Slot::Law(by) => *by = DelayLaw::Fixed(Duration::from_nanos(size)),
                 _ => {}
             }),
         }
@@ -155,6 +161,9 @@ impl Place {
             Place::DelayOf(link) => scenario.links[link].2.delay = law,
             Place::Fsync => scenario.nodes.fsync_time = law,
             Place::Command => scenario.nodes.command_time = law,
+            Place::CommandOf(node) => {
+                scenario.nodes.command_times.insert(node, law);
+            }
         }
     }
 }
@@ -285,6 +294,7 @@ fn by(fault: &Fault) -> Option<u64> {
         Slot::Delay(_, by) => Some(nanoseconds(*by)),
         Slot::Step(by) => Some(by.unsigned_abs()),
         Slot::Rate(by) => Some(by.0.unsigned_abs()),
+        Slot::Law(by) => fixed(by),
         _ => None,
     })
 }

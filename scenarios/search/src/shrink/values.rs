@@ -33,6 +33,12 @@ fn laws(scenario: &mut Scenario) -> Vec<&mut DelayLaw> {
     let mut all = vec![&mut scenario.link.delay];
     all.extend(scenario.links.iter_mut().map(|(_, _, link)| &mut link.delay));
     all.extend([&mut scenario.nodes.fsync_time, &mut scenario.nodes.command_time]);
+    all.extend(scenario.nodes.command_times.values_mut());
+    for (_, slot) in scenario.faults.iter_mut().flat_map(|fault| fault.effect.fields()) {
+        if let Slot::Law(law) = slot {
+            all.push(law);
+        }
+    }
     for client in &mut scenario.clients {
         all.push(&mut client.retry);
         all.extend(client.program.iter_mut().filter_map(Step::law_mut));
@@ -97,6 +103,11 @@ fn without_settings(scenario: &Scenario) -> Vec<Candidate> {
         }
     };
     push(&|less| less.link.loss = Probability::NEVER);
+    for node in scenario.nodes.command_times.keys() {
+        push(&|less| {
+            less.nodes.command_times.remove(node);
+        });
+    }
     for link in 0..scenario.links.len() {
         push(&|less| {
             less.links.remove(link);

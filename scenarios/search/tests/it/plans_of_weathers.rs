@@ -19,19 +19,23 @@ use doublehold_sim::Stream;
 const SEEDS: u64 = 2;
 
 /// The fields of lines besides whom they strike: one of these each time.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 18] = [
     "kind = 'pause', host = HOST, for = LAW",
     "kind = 'suspend', host = HOST, for = LAW",
+    "kind = 'suspend', host = HOST, for = LAW, resync = '1s'",
     "kind = 'crash', host = HOST, for = LAW",
     "kind = 'power-loss', host = HOST, for = LAW, torn_tail = true",
     "kind = 'clock-step', host = HOST, by = LAW",
     "kind = 'clock-drift', host = HOST, by = '1/3', for = LAW",
     "kind = 'clock-freeze', host = HOST, clock = 'monotonic', for = LAW",
     "kind = 'cut', from = HOST, to = HOST, for = LAW",
+    "kind = 'cut', from = 'master', to = HOST, for = LAW, brings = { kind = 'promote', host = 'replicas', after = '1ms..9s' }",
     "kind = 'slow', from = HOST, to = HOST, by = LAW, for = LAW",
     "kind = 'loss', from = HOST, to = HOST, probability = '1/3', for = LAW",
     "kind = 'packet-delay', from = HOST, to = HOST, by = LAW",
+    "kind = 'duplicate', from = ASKS, to = ASKED, after = LAW",
     "kind = 'reset-connections', from = HOST, to = HOST",
+    "kind = 'slow-node', host = NODE, by = '1ms..5s', for = LAW",
     "kind = 'fsync-lies', host = NODE",
     "kind = 'promote', host = NODE",
 ];
@@ -51,10 +55,12 @@ fn one<'a>(of: &[&'a str], stream: &mut Stream) -> &'a str {
 }
 
 /// The text of a weather. A host may be drawn at both ends of a link, and an order may tell whom it promotes.
-fn weather(nodes: &[String], stream: &mut Stream) -> String {
+fn weather(nodes: &[String], replicated: bool, stream: &mut Stream) -> String {
     let mut lines = Vec::new();
-    for kind in KINDS {
+    for kind in KINDS.into_iter().filter(|kind| replicated || !kind.contains("brings")) {
         let mut line = kind.to_owned();
+        line = line.replace("ASKS", one(&["'clients'", "'nodes'"], stream));
+        line = line.replace("ASKED", one(&["'nodes'", "'resource'", "'replicas'"], stream));
         while line.contains("HOST") || line.contains("LAW") || line.contains("NODE") {
             line = line.replacen("HOST", one(&HOSTS, stream), 1);
             line = line.replacen("LAW", one(&LAWS, stream), 1);
@@ -75,7 +81,7 @@ fn under_random_weather(name: &str, stream: &mut Stream) -> Scenario {
     let calm = catalog::load(name, &[]).unwrap();
     let nodes = calm.hosts.iter().map(|host| &host.name).filter(|name| !name.starts_with('c'));
     let nodes: Vec<String> = nodes.filter(|name| *name != "resource").cloned().collect();
-    let sets = [("weather".to_owned(), weather(&nodes, stream))];
+    let sets = [("weather".to_owned(), weather(&nodes, calm.nodes.master.is_some(), stream))];
     catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, Probability, RatePpb};
+use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
 use doublehold_words::every;
 
 use super::kind::{Kind, Nature, Reach, Slot};
@@ -26,6 +26,9 @@ pub enum Effect {
     Suspend {
         /// Which.
         hosts: Names,
+        /// Of a virtual machine, which does not know of it: how long after it wakes its wall clock is set right. Wall
+        /// and boot clocks stand still as well. `None`: the machine knows, and they run on.
+        resync: Option<Duration>,
     },
     /// The processes die, and start again when the fault is taken back.
     Crash {
@@ -81,6 +84,15 @@ pub enum Effect {
         /// How much longer.
         by: Duration,
     },
+    /// The next request is sent a second time, on a connection of its own: a proxy or a driver retries.
+    Duplicate {
+        /// Who sends it.
+        from: Names,
+        /// Who gets it twice.
+        to: Names,
+        /// How much later the second connection is opened.
+        after: Duration,
+    },
     /// Transmissions are lost, and come a retransmission later.
     Loss {
         /// Where.
@@ -94,6 +106,13 @@ pub enum Effect {
         from: Names,
         /// The other side.
         to: Names,
+    },
+    /// Every command takes longer: the nodes are slow and not down.
+    SlowNode {
+        /// Which nodes.
+        hosts: Names,
+        /// How much longer each, a law that has a longest time.
+        by: DelayLaw,
     },
     /// From now on fsync reports success and does nothing.
     FsyncLies {
@@ -148,7 +167,7 @@ impl Effect {
         let (hosts, way, by) = (Names::default, Way::default, Duration::ZERO);
         every!(Effect:
             Pause { hosts: hosts() },
-            Suspend { hosts: hosts() },
+            Suspend { hosts: hosts(), resync: None },
             Crash { hosts: hosts() },
             PowerLoss { hosts: hosts(), torn_tail: false },
             ClockStep { hosts: hosts(), by_ns: 0 },
@@ -157,8 +176,10 @@ impl Effect {
             Cut { way: way() },
             Slow { way: way(), by },
             PacketDelay { from: hosts(), to: hosts(), by },
+            Duplicate { from: hosts(), to: hosts(), after: by },
             Loss { way: way(), probability: Probability::NEVER },
             ResetConnections { from: hosts(), to: hosts() },
+            SlowNode { hosts: hosts(), by: DelayLaw::Fixed(by) },
             FsyncLies { hosts: hosts() },
             DiskSnapshot { hosts: hosts() },
             DiskRollback { hosts: hosts() },
@@ -192,10 +213,14 @@ impl Effect {
             Effect::PacketDelay { .. } => {
                 of_links("packet-delay", "packet late", "packets late", Nature::Message)
             }
+            Effect::Duplicate { .. } => {
+                of_links("duplicate", "request repeated", "requests repeated", Nature::Message)
+            }
             Effect::Loss { .. } => kind("loss", "packets lost", Nature::Link),
             Effect::ResetConnections { .. } => {
                 kind("reset-connections", "connections reset", Nature::Message)
             }
+            Effect::SlowNode { .. } => kind("slow-node", "slow", Nature::Service),
             Effect::FsyncLies { .. } => kind("fsync-lies", "disk", Nature::Disk),
             Effect::DiskSnapshot { .. } => kind("disk-snapshot", "disk", Nature::Disk),
             Effect::DiskRollback { .. } => kind("disk-rollback", "disk", Nature::Disk),
@@ -211,12 +236,14 @@ impl Effect {
     pub fn fields(&mut self) -> Vec<(&'static str, Slot<'_>)> {
         match self {
             Effect::Pause { hosts }
-            | Effect::Suspend { hosts }
             | Effect::Crash { hosts }
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
             | Effect::DiskRollback { hosts }
             | Effect::Flush { hosts } => vec![("host", Slot::Hosts(hosts))],
+            Effect::Suspend { hosts, resync } => {
+                vec![("host", Slot::Hosts(hosts)), ("resync", Slot::Resync(resync))]
+            }
             Effect::PowerLoss { hosts, torn_tail } => {
                 vec![("host", Slot::Hosts(hosts)), ("torn_tail", Slot::Flag(torn_tail))]
             }
@@ -232,6 +259,11 @@ impl Effect {
             Effect::PacketDelay { from, to, by } => {
                 vec![("from", Slot::Hosts(from)), ("to", Slot::Hosts(to)), ("by", Slot::Delay("\"90s\"", by))]
             }
+            Effect::Duplicate { from, to, after } => vec![
+                ("from", Slot::Hosts(from)),
+                ("to", Slot::Hosts(to)),
+                ("after", Slot::Delay("\"12s\"", after)),
+            ],
             Effect::Loss { way, probability } => way.and(("probability", Slot::Probability(probability))),
             Effect::ResetConnections { from, to } => {
                 vec![("from", Slot::Hosts(from)), ("to", Slot::Hosts(to))]
@@ -239,6 +271,7 @@ impl Effect {
             Effect::Evict { hosts, volatile_only } => {
                 vec![("host", Slot::Hosts(hosts)), ("volatile_only", Slot::Flag(volatile_only))]
             }
+            Effect::SlowNode { hosts, by } => vec![("host", Slot::Hosts(hosts)), ("by", Slot::Law(by))],
             Effect::Promote { host, tell, rewrite_config } => vec![
                 ("host", Slot::Hosts(host)),
                 ("tell", Slot::Tell(tell)),
@@ -256,12 +289,13 @@ impl Effect {
     pub fn reach(&mut self) -> Reach<'_> {
         match self {
             Effect::Pause { hosts }
-            | Effect::Suspend { hosts }
+            | Effect::Suspend { hosts, .. }
             | Effect::Crash { hosts }
             | Effect::PowerLoss { hosts, .. }
             | Effect::ClockStep { hosts, .. }
             | Effect::ClockDrift { hosts, .. }
             | Effect::ClockFreeze { hosts, .. }
+            | Effect::SlowNode { hosts, .. }
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
             | Effect::DiskRollback { hosts }
@@ -273,9 +307,9 @@ impl Effect {
                 let Way { from, to, both_ways } = way;
                 Reach::Links { from, to, both_ways: Some(both_ways) }
             }
-            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => {
-                Reach::Links { from, to, both_ways: None }
-            }
+            Effect::PacketDelay { from, to, .. }
+            | Effect::Duplicate { from, to, .. }
+            | Effect::ResetConnections { from, to } => Reach::Links { from, to, both_ways: None },
         }
     }
 
@@ -283,12 +317,13 @@ impl Effect {
     pub fn hosts(&self) -> Names {
         let (one, other) = match self {
             Effect::Pause { hosts }
-            | Effect::Suspend { hosts }
+            | Effect::Suspend { hosts, .. }
             | Effect::Crash { hosts }
             | Effect::PowerLoss { hosts, .. }
             | Effect::ClockStep { hosts, .. }
             | Effect::ClockDrift { hosts, .. }
             | Effect::ClockFreeze { hosts, .. }
+            | Effect::SlowNode { hosts, .. }
             | Effect::FsyncLies { hosts }
             | Effect::DiskSnapshot { hosts }
             | Effect::DiskRollback { hosts }
@@ -297,7 +332,9 @@ impl Effect {
             | Effect::Promote { host: hosts, .. }
             | Effect::Follow { hosts, .. } => return hosts.clone(),
             Effect::Cut { way } | Effect::Slow { way, .. } | Effect::Loss { way, .. } => (&way.from, &way.to),
-            Effect::PacketDelay { from, to, .. } | Effect::ResetConnections { from, to } => (from, to),
+            Effect::PacketDelay { from, to, .. }
+            | Effect::Duplicate { from, to, .. }
+            | Effect::ResetConnections { from, to } => (from, to),
         };
         let mut both = one.0.clone();
         both.extend(other.0.iter().filter(|name| !one.0.contains(name)).cloned());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, Probability, RatePpb};
+use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
 use serde::Serialize;
 
 use crate::model::host::Names;
@@ -36,6 +36,8 @@ pub enum Nature {
     Link,
     /// What is between hosts at one moment: the next message, their connections.
     Message,
+    /// A node's work, until the fault is taken back.
+    Service,
     /// A node's disk, for good.
     Disk,
     /// What a node holds, once.
@@ -77,6 +79,10 @@ pub enum Slot<'a> {
     Clock(&'a mut ClockKind),
     /// With an example for a file that lacks it.
     Delay(&'static str, &'a mut Duration),
+    /// How long something takes each time: a law that has a longest time.
+    Law(&'a mut DelayLaw),
+    /// How long after a suspension of which its machine does not know its wall clock is set right, if it is one.
+    Resync(&'a mut Option<Duration>),
     /// A chance.
     Probability(&'a mut Probability),
 }

@@ -16,7 +16,7 @@ mod words;
 use std::fmt;
 use std::time::Duration;
 
-use doublehold_sim::{ClockKind, Probability, RatePpb};
+use doublehold_sim::{ClockKind, DelayLaw, Probability, RatePpb};
 use doublehold_words::exact_duration;
 pub use effect::Effect;
 pub use kind::{Kind, Nature, Reach, Slot};
@@ -68,7 +68,7 @@ impl Fault {
 
     /// Machines stand still: [`Effect::Suspend`].
     pub fn suspend(hosts: impl Into<Names>) -> Fault {
-        Fault::new(Effect::Suspend { hosts: hosts.into() })
+        Fault::new(Effect::Suspend { hosts: hosts.into(), resync: None })
     }
 
     /// Processes die: [`Effect::Crash`].
@@ -111,9 +111,19 @@ impl Fault {
         Fault::new(Effect::PacketDelay { from: from.into(), to: to.into(), by })
     }
 
+    /// The next request is sent twice: [`Effect::Duplicate`].
+    pub fn duplicate(from: impl Into<Names>, to: impl Into<Names>, after: Duration) -> Fault {
+        Fault::new(Effect::Duplicate { from: from.into(), to: to.into(), after })
+    }
+
     /// Transmissions are lost: [`Effect::Loss`].
     pub fn loss(way: Way, probability: Probability) -> Fault {
         Fault::new(Effect::Loss { way, probability })
+    }
+
+    /// Every command of nodes takes longer: [`Effect::SlowNode`].
+    pub fn slow_node(hosts: impl Into<Names>, by: DelayLaw) -> Fault {
+        Fault::new(Effect::SlowNode { hosts: hosts.into(), by })
     }
 
     /// A node becomes master, and all others are told: [`Effect::Promote`].
@@ -163,7 +173,9 @@ impl Fault {
             (Some(Duration::ZERO), Nature::Death) => format!("{does} and {restart} at once"),
             (Some(after), Nature::Death) => format!("{does} and {restart} after {}", exact_duration(after)),
             (None, _) => does,
-            (Some(lasting), _) => format!("{does} for {}", exact_duration(lasting)),
+            (Some(lasting), _) => {
+                format!("{does} for {}{}", exact_duration(lasting), self.effect.afterwards())
+            }
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! All readers' texts about a fault begin here; how long it lasts, and when, is said in the module above.
 
+use std::time::Duration;
+
+use doublehold_sim::DelayLaw;
 use doublehold_words::{exact_duration, signed_duration};
 
 use super::effect::Effect;
@@ -12,7 +15,7 @@ impl Effect {
     pub(super) fn does(&self) -> String {
         match self {
             Effect::Pause { hosts } => hosts.do_this("pauses", "pause"),
-            Effect::Suspend { hosts } => hosts.do_this("is suspended", "are suspended"),
+            Effect::Suspend { hosts, .. } => hosts.do_this("is suspended", "are suspended"),
             Effect::Crash { hosts } => hosts.do_this("crashes", "crash"),
             Effect::PowerLoss { hosts, .. } => hosts.do_this("loses power", "lose power"),
             Effect::ClockStep { hosts, by_ns } => {
@@ -31,9 +34,15 @@ impl Effect {
             Effect::PacketDelay { from, to, by } => {
                 format!("the next message takes {} longer from {from} to {to}", exact_duration(*by))
             }
+            Effect::Duplicate { from, to, after } => {
+                format!("the next request is sent again {} later from {from} to {to}", exact_duration(*after))
+            }
             Effect::Loss { way, probability } => format!("{probability} of all transmissions are lost {way}"),
             Effect::ResetConnections { from, to } => {
                 format!("the connections between {from} and {to} are reset")
+            }
+            Effect::SlowNode { hosts, by } => {
+                format!("{} {} for each command", hosts.do_this("needs", "need"), longer(by))
             }
             Effect::FsyncLies { hosts } => {
                 hosts.do_this("has a disk that lies about fsync", "have disks that lie about fsync")
@@ -71,7 +80,7 @@ impl Effect {
         };
         match self {
             Effect::Pause { hosts } => hosts.do_this("was paused", "were paused"),
-            Effect::Suspend { hosts } => hosts.do_this("was suspended", "were suspended"),
+            Effect::Suspend { hosts, .. } => hosts.do_this("was suspended", "were suspended"),
             Effect::Crash { hosts } => hosts.do_this("crashed", "crashed"),
             Effect::PowerLoss { hosts, .. } => hosts.do_this("lost power", "lost power"),
             Effect::ClockStep { hosts, by_ns } => {
@@ -90,6 +99,9 @@ impl Effect {
             Effect::PacketDelay { from, to, by } => {
                 format!("a message from {from} to {to} took {} longer", exact_duration(*by))
             }
+            Effect::Duplicate { from, to, after } => {
+                format!("a request from {from} to {to} was sent again {} later", exact_duration(*after))
+            }
             Effect::Loss { way, probability } => {
                 format!("{probability} of all transmissions {way} were lost")
             }
@@ -101,10 +113,26 @@ impl Effect {
             Effect::DiskRollback { hosts } => of(hosts, "disk was rolled back", "disks were rolled back"),
             Effect::Flush { hosts } => hosts.do_this("was flushed", "were flushed"),
             Effect::Evict { hosts, volatile_only } => format!("{hosts} evicted {}", evicted(*volatile_only)),
+            Effect::SlowNode { hosts, by } => format!("{hosts} needed {} for each command", longer(by)),
             Effect::Promote { host, .. } => host.do_this("was promoted to master", "were promoted to master"),
             Effect::Follow { hosts, master, .. } => {
                 format!("{} told to follow {master}", hosts.do_this("was", "were"))
             }
+        }
+    }
+
+    /// What it leaves to be done when it is over, as the end of a sentence about it: nothing, mostly.
+    pub(super) fn afterwards(&self) -> String {
+        match self {
+            Effect::Suspend { hosts, resync: Some(after) } => {
+                let its = if hosts.several() { "their wall clocks are" } else { "its wall clock is" };
+                let after = match *after {
+                    Duration::ZERO => String::new(),
+                    after => format!(" {} later", exact_duration(after)),
+                };
+                format!(", and {its} set right{after}")
+            }
+            _ => String::new(),
         }
     }
 
@@ -121,7 +149,11 @@ impl Effect {
             Effect::ClockFreeze { .. } => format!("{hosts}'s clock runs again"),
             Effect::Cut { .. } => "the cut is healed".to_owned(),
             Effect::Slow { .. } | Effect::Loss { .. } => "the link is as before".to_owned(),
+            Effect::SlowNode { .. } => {
+                format!("{hosts} {} as fast as before", if hosts.several() { "are" } else { "is" })
+            }
             Effect::PacketDelay { .. }
+            | Effect::Duplicate { .. }
             | Effect::ResetConnections { .. }
             | Effect::FsyncLies { .. }
             | Effect::DiskSnapshot { .. }
@@ -136,6 +168,20 @@ impl Effect {
 
 fn evicted(volatile_only: bool) -> &'static str {
     if volatile_only { "every key that has a lifetime" } else { "every key" }
+}
+
+/// `5 ms more`, `1 s to 3 s more`.
+fn longer(by: &DelayLaw) -> String {
+    let range =
+        |from: &Duration, to: &Duration| format!("{} to {} more", exact_duration(*from), exact_duration(*to));
+    match by {
+        DelayLaw::Fixed(by) => format!("{} more", exact_duration(*by)),
+        DelayLaw::Uniform { min, max } => range(min, max),
+        DelayLaw::LogNormal { median, .. } => format!("about {} more", exact_duration(*median)),
+        DelayLaw::Quantiles(all) => {
+            all.first().zip(all.last()).map_or_else(String::new, |(from, to)| range(from, to))
+        }
+    }
 }
 
 fn without_rewrite(rewrite_config: bool) -> &'static str {

@@ -12,6 +12,7 @@ use doublehold_history::{ClockKind, Reading, TrueNs};
 use doublehold_lockimpl::{Env, MonotonicTime};
 
 use crate::model::scenario::{DelayLaw, HostIndex};
+use crate::run::keys::attribution::ConnectionNumber;
 
 /// A client's host, as the program on it sees it: what its lock sees, and what only a program needs.
 pub(crate) trait Stage: Env {
@@ -47,6 +48,10 @@ pub(crate) trait Witness: Send + Sync {
 
     /// What the clocks of a host show.
     fn reading(&self, host: HostIndex) -> Reading;
+
+    /// Of a connection that was opened to send something a second time: the connection that carried it first, and how
+    /// many bytes that had carried before.
+    fn copy_of(&self, connection: ConnectionNumber) -> Option<(ConnectionNumber, u64)>;
 
     /// Does `then` once a host's clock shows at least `reading_ns`, whatever the host's process does meanwhile.
     fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then);

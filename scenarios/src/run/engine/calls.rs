@@ -172,13 +172,15 @@ impl<S: StreamLike> CallStream<S> {
 
     fn look_at(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut calls = Vec::new();
+        let before = self.unsent.len();
         let current = self.unlabelled.and_then(|client| self.recorder.running(client));
         self.sieve.take(bytes, &mut self.unsent, |written| {
             calls.push(written.call.or(current));
             self.requests.push_back(written);
         })?;
         self.known += bytes.len();
-        self.recorder.sent(ConnectionNumber(self.network.connection().0), &calls);
+        let plain = self.unsent.len() - before;
+        self.recorder.sent(ConnectionNumber(self.network.connection().0), &calls, plain);
         Ok(())
     }
 

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use doublehold_history::Header;
 use doublehold_lockimpl::{Descriptor, LockKind};
-use doublehold_sim::{Budget, Capture, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike};
+use doublehold_sim::{
+    Budget, Capture, Fault, Keep, LinkSpec, PlannedFault, Record, Run, Seed, SimTime, WorldLike,
+};
 
 use super::cannot::{Limit, cannot};
 use super::env::SimEnv;
@@ -91,6 +93,9 @@ impl<W: WorldLike> Executor for InWorlds<W> {
         }
         let witness = Arc::new(SimWitness::new(world.observer(), cast.clone()));
         let recorder = Recorder::new(witness, header, cast.clone());
+        if faults.iter().flat_map(|planned| &planned.faults).any(|it| matches!(it, Fault::CopyNext { .. })) {
+            recorder.expect_copies();
+        }
         let jobs = self.hosts.populate(&mut world, &recorder);
         for (from, to, quality) in &scenario.links {
             world.set_link(cast.in_world(*from), cast.in_world(*to), link(quality));

@@ -112,7 +112,14 @@ impl Effect {
         let ns = |by: &Duration| u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         match self {
             Effect::Pause { hosts } => hosts.each(cast, |host| Do::Pause { host }),
-            Effect::Suspend { hosts } => hosts.each(cast, |host| Do::Suspend { host }),
+            Effect::Suspend { hosts, resync } => {
+                let mut all = hosts.each(cast, |host| Do::Suspend { host })?;
+                if let Some(resync) = resync {
+                    // What came last ends first: a machine wakes with clocks that run.
+                    all.extend(hosts.each(cast, |host| Do::StandClocks { host, resync_ns: ns(resync) })?);
+                }
+                Ok(all)
+            }
             Effect::Crash { hosts } => hosts.each(cast, |host| Do::Crash { host }),
             Effect::PowerLoss { hosts, torn_tail } => {
                 hosts.each(cast, |host| Do::LosePower { host, torn_tail: *torn_tail })
@@ -130,12 +137,19 @@ impl Effect {
                 let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
                 way.each(cast, |from, to| Do::DelayNext { from, to, by_ns: ns(by) })
             }
+            Effect::Duplicate { from, to, after } => {
+                let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
+                way.each(cast, |from, to| Do::CopyNext { from, to, after_ns: ns(after) })
+            }
             Effect::Loss { way, probability } => {
                 way.each(cast, |from, to| Do::Lose { from, to, probability: *probability })
             }
             Effect::ResetConnections { from, to } => {
                 let way = Way { from: from.clone(), to: to.clone(), both_ways: false };
                 way.each(cast, |from, to| Do::ResetConnections { from, to })
+            }
+            Effect::SlowNode { hosts, by } => {
+                hosts.each(cast, |host| Do::SlowService { host, by: by.clone() })
             }
             Effect::FsyncLies { hosts } => hosts.each(cast, |host| Do::LieOnFsync { host }),
             Effect::DiskSnapshot { hosts } => hosts.each(cast, |host| Do::SnapshotDisk { host }),

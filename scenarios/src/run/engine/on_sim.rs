@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doublehold_history::{ClientId, ClockKind, NodeId, Reading, TrueNs};
 use doublehold_lockimpl::MonotonicTime;
-use doublehold_sim::{DelayLaw, HostId, HostLike, IncomingLike, ObserverLike, StreamLike};
+use doublehold_sim::{ConnectionId, DelayLaw, HostId, HostLike, IncomingLike, ObserverLike, StreamLike};
 use doublehold_sim_redis::core::{KeyChange, Observer, Origin, Peer, StoppedScript};
 
 use super::env::SimEnv;
@@ -71,6 +71,11 @@ impl<O: ObserverLike> Witness for SimWitness<O> {
 
     fn reading(&self, host: HostIndex) -> Reading {
         clocks::reading(self.world.clocks_of(self.cast.in_world(host)))
+    }
+
+    fn copy_of(&self, connection: ConnectionNumber) -> Option<(ConnectionNumber, u64)> {
+        let of = self.world.copy_of(ConnectionId(connection.0))?;
+        Some((ConnectionNumber(of.connection.0), of.after_bytes))
     }
 
     fn when(&self, host: HostIndex, clock: ClockKind, reading_ns: i64, then: Then) {

@@ -186,7 +186,7 @@ fn process<H: HostLike>(
         Member::Node(node) => Process::Node {
             node,
             config: Box::new(node_config(scenario, kind, index)),
-            command_time: scenario.nodes.command_time.clone(),
+            command_time: scenario.nodes.command_time_of(index).clone(),
         },
         Member::Resource => Process::Resource(scenario.resource.clone()),
         Member::Client(client) => {

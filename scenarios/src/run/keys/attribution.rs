@@ -49,6 +49,8 @@ pub(in crate::run) struct Attribution {
     clients: Vec<Client>,
     /// Whose each connection's requests are, in the order sent.
     sent: Vec<Vec<Option<Sender>>>,
+    /// Where in what a connection carried its requests begin; `None` where nothing is sent twice, and nobody asks.
+    begins: Option<Vec<Begins>>,
     /// The calls that said that they mark their lock's keys like this, with when they said so first; in order of calls.
     marks: BTreeMap<LockMark, Vec<(Moment, Owner)>>,
 }
@@ -62,6 +64,15 @@ struct Call {
     granted: bool,
     /// It said what it marks any key with.
     told: bool,
+}
+
+/// Where requests of a connection begin.
+#[derive(Default)]
+struct Begins {
+    /// How many bytes were written.
+    bytes: u64,
+    /// How many requests were written before each of these bytes.
+    before: BTreeMap<u64, u64>,
 }
 
 #[derive(Default)]
@@ -117,7 +128,24 @@ impl Attribution {
         place(&mut self.calls, call.0).granted = true;
     }
 
-    pub(in crate::run) fn sent(&mut self, connection: ConnectionNumber, calls: &[Option<CallId>]) {
+    /// Requests may be sent twice: where each begins is to be remembered.
+    pub(in crate::run) fn expect_copies(&mut self) {
+        self.begins = Some(Vec::new());
+    }
+
+    /// Requests of so many bytes were written to a connection, each by this call.
+    pub(in crate::run) fn sent(
+        &mut self,
+        connection: ConnectionNumber,
+        calls: &[Option<CallId>],
+        bytes: usize,
+    ) {
+        if let Some(begins) = &mut self.begins {
+            let before = place(&mut self.sent, connection.0).len() as u64;
+            let begins = place(begins, connection.0);
+            begins.before.entry(begins.bytes).or_insert(before);
+            begins.bytes += bytes as u64;
+        }
         let granted = |call: CallId| at(&self.calls, call.0).is_some_and(|call| call.granted);
         let sender = |call: &Option<CallId>| call.map(|call| Sender { call, granted: granted(call) });
         place(&mut self.sent, connection.0).extend(calls.iter().map(sender));
@@ -126,6 +154,16 @@ impl Attribution {
     /// Whose a connection's n-th request is, counted from 0.
     pub(in crate::run) fn sender(&self, connection: ConnectionNumber, request: u64) -> Option<Sender> {
         *at(at(&self.sent, connection.0)?, request)?
+    }
+
+    /// The number of the request that begins after so many bytes of a connection, counted from 0; `None` if none does.
+    pub(in crate::run) fn request_after(&self, connection: ConnectionNumber, bytes: u64) -> Option<u64> {
+        at(self.begins.as_deref()?, connection.0)?.before.get(&bytes).copied()
+    }
+
+    /// Whether requests may be sent twice, and nobody is known to have written to this connection.
+    pub(in crate::run) fn may_be_copy(&self, connection: ConnectionNumber) -> bool {
+        self.begins.is_some() && at(&self.sent, connection.0).is_none_or(Vec::is_empty)
     }
 
     /// A lock says that what is marked like this is of the call its client is in. It may say so after the fact.

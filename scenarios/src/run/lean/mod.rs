@@ -70,9 +70,9 @@ impl<H: HostLike> LeanConnection<H> {
         Request { on: self, what, call, progress: Progress::Unsent }
     }
 
-    fn tell(&self, calls: &[Option<CallId>]) {
+    fn tell(&self, calls: &[Option<CallId>], bytes: usize) {
         if let Some((_, recorder)) = &self.recorder {
-            recorder.sent(self.connection, calls);
+            recorder.sent(self.connection, calls, bytes);
         }
     }
 
@@ -136,11 +136,12 @@ enum What<'a> {
 
 impl What<'_> {
     /// Writes the request, and whose each of its commands is: MULTI is nobody's, as in redis-rs, which adds it.
-    fn write(&self, call: Option<CallId>, unsent: &mut Vec<u8>, mut tell: impl FnMut(&[Option<CallId>])) {
+    fn write(&self, call: Option<CallId>, unsent: &mut Vec<u8>, tell: impl FnOnce(&[Option<CallId>], usize)) {
+        let before = unsent.len();
         match self {
             What::Command(cmd) => {
                 pack(cmd, unsent);
-                tell(&[call]);
+                tell(&[call], unsent.len() - before);
             }
             What::Pipeline { pipeline, .. } => {
                 unsent.append(&mut pipeline.get_packed_pipeline());
@@ -149,7 +150,7 @@ impl What<'_> {
                     calls.insert(0, None);
                     calls.push(call);
                 }
-                tell(&calls);
+                tell(&calls, unsent.len() - before);
             }
         }
     }
@@ -216,7 +217,7 @@ impl<H: HostLike> Request<'_, H> {
         if wire.is_over() {
             return Err(broken_pipe());
         }
-        self.what.write(self.call, wire.unsent(), |calls| self.on.tell(calls));
+        self.what.write(self.call, wire.unsent(), |calls, bytes| self.on.tell(calls, bytes));
         let caller = (!self.what.wants_no_reply()).then(|| cx.waker().clone());
         let waits = caller.is_some();
         let number = wire.expect(self.what.expected(), caller);

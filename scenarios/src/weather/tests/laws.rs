@@ -21,6 +21,7 @@ fn meant(names: &Names, scenario: &Scenario) -> BTreeSet<String> {
             Role::Client => &["clients"],
             Role::Resource => &["resource"],
             Role::Node if master.is_some_and(|master| master != host.name) => &["nodes", "replicas"],
+            Role::Node if master.is_some() => &["nodes", "master"],
             Role::Node => &["nodes"],
         };
         let is_a_host = |name: &str| scenario.hosts.iter().any(|host| host.name == name);
@@ -39,6 +40,7 @@ pub(super) fn ends(effect: &Effect) -> Option<(&Names, &Names)> {
         | Effect::Slow { way: Way { from, to, .. }, .. }
         | Effect::Loss { way: Way { from, to, .. }, .. }
         | Effect::PacketDelay { from, to, .. }
+        | Effect::Duplicate { from, to, .. }
         | Effect::ResetConnections { from, to } => Some((from, to)),
         _ => None,
     }
@@ -77,7 +79,7 @@ fn law_of_hosts(fault: &RandomFault, scenario: &Scenario) -> (usize, Law<Whom>) 
     let nodes: BTreeSet<String> = nodes.into_iter().filter(is_node).collect();
     let mut hosts = meant(&fault.effect.hosts(), scenario);
     match fault.effect.kind().word {
-        "fsync-lies" | "flush" | "evict" => hosts.retain(|host| nodes.contains(host)),
+        "fsync-lies" | "slow-node" | "flush" | "evict" => hosts.retain(|host| nodes.contains(host)),
         "promote" => hosts.retain(|host| nodes.contains(host) && scenario.nodes.master.is_some()),
         _ => {}
     }
@@ -153,7 +155,9 @@ pub(super) fn size(fault: &Fault) -> Option<i64> {
     match &fault.effect {
         Effect::ClockStep { by_ns, .. } => Some(*by_ns),
         Effect::ClockDrift { by, .. } => Some(by.0),
-        Effect::Slow { by, .. } | Effect::PacketDelay { by, .. } => Some(by.as_nanos() as i64),
+        Effect::Slow { by, .. } | Effect::PacketDelay { by, .. } | Effect::Duplicate { after: by, .. } => {
+            Some(by.as_nanos() as i64)
+        }
         _ => None,
     }
 }
@@ -167,7 +171,7 @@ pub(super) fn law_of_sizes(fault: &RandomFault) -> Law<Option<i64>> {
             let most = most.abs().max(1);
             (1..=most).map(|rate| (rate, 1.0 / most as f64)).collect()
         }
-        Effect::Slow { .. } | Effect::PacketDelay { .. } => {
+        Effect::Slow { .. } | Effect::PacketDelay { .. } | Effect::Duplicate { .. } => {
             return by(1_000_000).into_iter().map(ns).map(|(size, chance)| (Some(size), chance)).collect();
         }
         _ => return Law::from([(None, 1.0)]),

@@ -9,7 +9,7 @@ use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, read};
 
 /// The rows of all files.
 fn rows() -> Vec<Row> {
-    let files: [fn() -> Vec<Row>; 20] = [
+    let files: [fn() -> Vec<Row>; 22] = [
         crate::wiring::clients::rows,
         crate::wiring::clocks::rows,
         crate::wiring::data::rows,
@@ -22,8 +22,10 @@ fn rows() -> Vec<Row> {
         crate::wiring::nodes::rows,
         crate::wiring::redlock::rows,
         crate::wiring::replicas::rows,
+        crate::wiring::requests::rows,
         crate::wiring::resource::rows,
         crate::wiring::roles::rows,
+        crate::wiring::service::rows,
         crate::wiring::skews::rows,
         crate::wiring::stops::rows,
         crate::wiring::supervised::rows,
@@ -75,13 +77,23 @@ fn known_to_the_reader(at: &str) -> BTreeSet<String> {
     let links = ("network.links", "[{ from = 'c1', to = 'M' }]");
     let fault = ("faults", "[{ kind = 'pause', host = 'c1', for = '1s', at = '1s' }]");
     let law = ("network.delay", "{ median = '1ms', sigma = '1/2' }");
-    let weather = ("weather.faults", "[{ kind = 'pause', host = 'c1', for = '1s', every = '9s' }]");
-    let mut sets = vec![links, fault, law, weather];
+    let weather = (
+        "weather.faults",
+        "[{ kind = 'pause', host = 'M', for = '1s', every = '9s', \
+         brings = { kind = 'promote', host = 'R1', after = '1s' } }]",
+    );
+    let commands = ("nodes.command_time", "{ M = '1ms' }");
+    let mut sets = vec![links, fault, law, weather, commands];
     let key = if at.is_empty() { UNLIKE.to_owned() } else { format!("{at}.{UNLIKE}") };
     sets.push((&key, "1"));
     let refusal = read(REPLICATED, &sets).map(|_| ()).expect_err("nobody knows that key");
     assert!(refusal.contains(UNLIKE), "{refusal}");
-    listed(&refusal, "known are")
+    let mut known = listed(&refusal, "known are");
+    if at == "nodes.command_time" {
+        // Nodes are keys there.
+        known.retain(|key| !["M", "R1", "R2"].contains(&key.as_str()));
+    }
+    known
 }
 
 /// The keys of the vocabulary, by the table they are in.
@@ -101,6 +113,7 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("", ""),
         ("lock", "lock"),
         ("nodes", "nodes"),
+        ("nodes.command_time", "nodes.command_time"),
         ("network", "network"),
         ("network.links", "network.links.0"),
         ("law", "network.delay"),
@@ -111,6 +124,7 @@ fn reader_and_vocabulary_know_the_same_keys() {
         ("limits", "limits"),
         ("weather", "weather"),
         ("weather.faults", "weather.faults.0"),
+        ("weather.faults.brings", "weather.faults.0.brings"),
     ];
     for (table, at) in places {
         assert_eq!(tables.get(table), Some(&known_to_the_reader(at)), "the keys of `{table}`");
@@ -152,6 +166,12 @@ fn refusal_of(path: &str) -> String {
             "weather",
             format!(
                 "{{ faults = [{{ kind = 'clock-step', host = 'c1', every = '9s', by = '1s', sign = '{UNLIKE}' }}] }}"
+            ),
+        ),
+        "weather.faults.brings.kind" => (
+            "weather",
+            format!(
+                "{{ faults = [{{ kind = 'pause', host = 'master', every = '9s', for = '1s', brings = {{ kind = '{UNLIKE}' }} }}] }}"
             ),
         ),
         _ => (path, UNLIKE.to_owned()),

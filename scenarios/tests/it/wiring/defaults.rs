@@ -65,6 +65,12 @@ const WEATHER: &str = r#"
     kind = "evict"
     host = "nodes"
     every = "10s"
+    [[weather.faults]]
+    kind = "pause"
+    host = "master"
+    for = "1s"
+    every = "10s"
+    brings = { kind = "promote", host = "replicas", after = "3s" }
 "#;
 const REDLOCK: &str = r#"
     claim = "a lock on three nodes"
@@ -123,6 +129,7 @@ const DEFAULTS: &[Absent] = &[
     ("nodes.snapshot_interval", SINGLE, "nodes.snapshot_interval", "1h"),
     ("nodes.fsync_time", SINGLE, "nodes.fsync_time", "1ms"),
     ("nodes.command_time", SINGLE, "nodes.command_time", "0s"),
+    ("nodes.command_time.others", SINGLE, "nodes.command_time", "{ others = '0s' }"),
     ("nodes.restart_after", SINGLE, "nodes.restart_after", "0s"),
     ("nodes.restart_clock", SINGLE, "nodes.restart_clock", "true-time"),
     ("nodes.min_replicas_to_write", REPLICATED, "nodes.min_replicas_to_write", "0"),
@@ -157,6 +164,7 @@ const DEFAULTS: &[Absent] = &[
     ("weather.faults.torn_tail", WEATHER, "weather.faults.3.torn_tail", "false"),
     ("weather.faults.rewrite_config", WEATHER, "weather.faults.4.rewrite_config", "true"),
     ("weather.faults.volatile_only", WEATHER, "weather.faults.5.volatile_only", "true"),
+    ("weather.faults.brings.rewrite_config", WEATHER, "weather.faults.6.brings.rewrite_config", "true"),
     ("faults.each", SINGLE, "faults.0.each", "false"),
     ("faults.optional", SINGLE, "faults.0.optional", "false"),
     ("faults.power-loss.torn_tail", SINGLE, "faults.0.torn_tail", "false"),
@@ -212,16 +220,25 @@ const WITHOUT: &[&str] = &[
     "weather.faults.every",
     "weather.faults.for",
     "weather.faults.by",
+    "weather.faults.after",
+    // A machine that is suspended knows of it.
+    "weather.faults.resync",
     "weather.faults.probability",
     // All others are told, whoever that is.
     "weather.faults.tell",
     "weather.faults.source",
+    "weather.faults.brings",
+    "weather.faults.brings.kind",
+    "weather.faults.brings.host",
+    "weather.faults.brings.after",
+    "weather.faults.brings.tell",
     "law.median",
     "law.sigma",
 ];
 
 /// What a fault has to say, or what it does not do where nothing is said.
-const OF_FAULTS: [&str; 8] = ["host", "for", "by", "clock", "from", "to", "probability", "master"];
+const OF_FAULTS: [&str; 10] =
+    ["host", "for", "resync", "by", "after", "clock", "from", "to", "probability", "master"];
 
 #[test]
 fn a_default_that_is_written_changes_nothing() {

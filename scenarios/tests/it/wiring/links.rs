@@ -7,10 +7,8 @@ use crate::wiring::row::{ONE, REDLOCK, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [cut_where(), cut_how(), slow_where(), slow_how(), packet_delay(), loss_where(), loss_how(), resets()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let ways = [cut_where(), cut_how(), slow_where(), slow_how(), packet_delay(), loss_where(), loss_how()];
+    ways.into_iter().flatten().chain(resets()).collect()
 }
 
 #[test]

@@ -11,7 +11,8 @@
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
-//! | `stops`, `disks`, `data`, `links`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, links, clocks, roles |
+//! | `stops`, `disks`, `data`, `service`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, work, clocks, and of who is master |
+//! | `links`, `requests` | `[[faults]]` of links, and of what is sent over them |
 //! | `when` | the words of a moment |
 //! | `weather` | `[weather]` |
 //!
@@ -32,10 +33,12 @@ mod network;
 mod nodes;
 mod redlock;
 mod replicas;
+mod requests;
 mod resource;
 mod roles;
 mod row;
 mod seen;
+mod service;
 mod skews;
 mod stops;
 mod supervised;

@@ -198,6 +198,20 @@ fn times() -> Vec<Row> {
             ..Row::on(TWO)
         },
         Row {
+            word: "nodes.command_time.others",
+            claim: "a node that is named takes its own time, and all others that of the others",
+            both: &[("nodes.command_time", "{ B = '20ms', others = '1ms' }")],
+            with: &[("nodes.command_time.others", "5ms")],
+            shows: |without, with| {
+                let busy = |seen: &Seen| {
+                    let replied = |node: &str| seen.sent(node, "c1")[0].0;
+                    ["A", "B", "C"].map(|node| replied(node) - seen.executed(node, "SET", "c1")[0])
+                };
+                busy(without) == [MS, 20 * MS, MS] && busy(with) == [5 * MS, 20 * MS, 5 * MS]
+            },
+            ..Row::on(REDLOCK)
+        },
+        Row {
             word: "nodes.command_time",
             claim: "each command keeps the node busy for that long, and for no time where nothing is said",
             with: &[("nodes.command_time", "5ms")],

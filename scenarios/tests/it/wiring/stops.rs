@@ -2,7 +2,7 @@
 
 use doublehold_history::{EventKind, Predicate};
 use doublehold_scenarios::report::KeyEnd;
-use doublehold_sim::{End, Event};
+use doublehold_sim::{End, Event, Fault};
 
 use crate::wiring::row::{ONE, Row, TWO, check};
 use crate::wiring::seen::{MS, SEC, Seen};
@@ -123,6 +123,37 @@ fn suspend() -> Vec<Row> {
             both: &[SUSPEND],
             with: &[("faults.0.for", "7s")],
             shows: |_, with| behind(with) == (7 * SEC, 0),
+            ..Row::on(ONE)
+        },
+        Row {
+            word: "faults.suspend.resync",
+            claim: "a machine that does not know stands still with all its clocks, and its wall clock is set right 2 s after it woke",
+            both: &[SUSPEND, ("clients.0.rounds", "2")],
+            with: &[("faults.0.resync", "2s")],
+            shows: |without, with| {
+                let wall = |seen: &Seen| {
+                    let of_run = seen.readings("c1");
+                    let (at, first) = of_run[0];
+                    let behind = |(now, reading): &(u64, doublehold_history::Reading)| {
+                        (now - at) as i64 - (reading.wall_ns - first.wall_ns)
+                    };
+                    let mut all: Vec<i64> = of_run.iter().map(behind).collect();
+                    all.dedup();
+                    all
+                };
+                let step = Fault::StepClock { host: with.host("c1"), by_ns: 5 * SEC as i64 };
+                let steps = |seen: &Seen| {
+                    let is = |event: &Event| matches!(event, Event::Fault { fault } if *fault == step);
+                    seen.trace().filter(|(_, event)| is(event)).map(|(at, _)| at).collect::<Vec<_>>()
+                };
+                let woke = with.fault(0).1.expect("it lasts for 5 s");
+                behind(without) == (5 * SEC, 0)
+                    && behind(with) == (5 * SEC, 5 * SEC)
+                    && wall(without) == [0]
+                    && wall(with) == [0, 5 * SEC as i64, 0]
+                    && steps(without).is_empty()
+                    && steps(with) == [woke + 2 * SEC]
+            },
             ..Row::on(ONE)
         },
     ]

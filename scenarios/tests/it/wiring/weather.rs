@@ -5,6 +5,7 @@ use std::time::Duration;
 use doublehold_scenarios::fault::{Effect, Fault};
 use doublehold_scenarios::when::When;
 use doublehold_scenarios::{Engine, Searchable, SimEngine};
+use doublehold_sim::DelayLaw;
 
 use crate::wiring::row::{REPLICATED, read};
 use crate::wiring::texts::Word;
@@ -33,6 +34,16 @@ pub(crate) const WORDS: &[Word] = &[
     ("weather.faults.for", || line(PAUSE).iter().any(|fault| fault.lasting == Some(secs(1)))),
     ("weather.faults.kind=suspend", || {
         strikes("kind = 'suspend', host = 'nodes', every = '2s', for = '1s'", "suspend")
+    }),
+    ("weather.faults.resync", || {
+        let line_of =
+            |keys: &str| line(&format!("kind = 'suspend', host = 'nodes', every = '2s', for = '1s'{keys}"));
+        let of = |fault: &Fault| match fault.effect {
+            Effect::Suspend { resync, .. } => resync,
+            _ => panic!("{fault}"),
+        };
+        line_of(", resync = '3s'").iter().all(|fault| of(fault) == Some(secs(3)))
+            && line_of("").iter().all(|fault| of(fault).is_none())
     }),
     ("weather.faults.kind=crash", || {
         strikes("kind = 'crash', host = 'replicas', every = '2s', for = '1s'", "crash")
@@ -82,6 +93,36 @@ pub(crate) const WORDS: &[Word] = &[
     ("weather.faults.kind=slow", || {
         strikes("kind = 'slow', from = 'c1', to = 'nodes', every = '2s', by = '9ms', for = '1s'", "slow")
     }),
+    ("weather.faults.brings", || brought("after = '3s'").len() > 50),
+    ("weather.faults.brings.kind=promote", || {
+        brought("after = '3s'").iter().all(|(_, fault)| fault.effect.kind().word == "promote")
+    }),
+    ("weather.faults.brings.host", || {
+        brought("after = '3s'").iter().all(|(_, fault)| ["R1", "R2"].contains(&&*fault.effect.hosts().0[0]))
+    }),
+    ("weather.faults.brings.after", || {
+        let later = |(cut, promoted): &(Fault, Fault)| match (&cut.at, &promoted.at) {
+            (When::At(cut), When::At(promoted)) => *promoted == *cut + secs(3),
+            (When::On { .. }, When::On { after, .. }) => *after == secs(3),
+            _ => false,
+        };
+        brought("after = '3s'").iter().all(later)
+    }),
+    ("weather.faults.brings.tell", || {
+        let tells = |(_, fault): &(Fault, Fault)| match &fault.effect {
+            Effect::Promote { tell, .. } => tell.clone(),
+            _ => None,
+        };
+        brought("after = '3s', tell = []").iter().all(|it| tells(it).is_some_and(|told| told.0.is_empty()))
+            && brought("after = '3s'").iter().all(|it| tells(it).is_none())
+    }),
+    ("weather.faults.brings.rewrite_config", || {
+        let kept = |(_, fault): &(Fault, Fault)| {
+            matches!(&fault.effect, Effect::Promote { rewrite_config: true, .. })
+        };
+        !brought("after = '3s', rewrite_config = false").iter().any(kept)
+            && brought("after = '3s'").iter().all(kept)
+    }),
     ("weather.faults.kind=loss", || strikes(LOSS, "loss")),
     ("weather.faults.probability", || {
         let third = |fault: &Fault| matches!(&fault.effect, Effect::Loss { probability, .. } if probability.to_string() == "1/3");
@@ -90,11 +131,25 @@ pub(crate) const WORDS: &[Word] = &[
     ("weather.faults.kind=packet-delay", || {
         strikes("kind = 'packet-delay', from = 'c1', to = 'nodes', every = '2s', by = '9s'", "packet-delay")
     }),
+    ("weather.faults.kind=duplicate", || strikes(DUPLICATE, "duplicate")),
+    ("weather.faults.after", || {
+        let in_time =
+            |fault: &Fault| matches!(&fault.effect, Effect::Duplicate { after, .. } if *after == secs(9));
+        line(DUPLICATE).iter().all(in_time)
+    }),
     ("weather.faults.kind=reset-connections", || {
         strikes(
             "kind = 'reset-connections', from = 'clients', to = 'nodes', every = '2s'",
             "reset-connections",
         )
+    }),
+    ("weather.faults.kind=slow-node", || {
+        let by = |fault: &Fault| match &fault.effect {
+            Effect::SlowNode { by: DelayLaw::Uniform { min, max }, .. } => (*min, *max),
+            _ => panic!("{fault}"),
+        };
+        let slow = "kind = 'slow-node', host = 'nodes', every = '2s', by = '1s..3s', for = '1s'";
+        strikes(slow, "slow-node") && line(slow).iter().all(|fault| by(fault) == (secs(1), secs(3)))
     }),
     ("weather.faults.kind=fsync-lies", || {
         strikes("kind = 'fsync-lies', host = 'nodes', every = '2s'", "fsync-lies")
@@ -128,6 +183,7 @@ const POWER: &str = "kind = 'power-loss', host = 'nodes', every = '2s', for = '1
 const STEP: &str = "kind = 'clock-step', host = 'nodes', every = '2s', by = '3s'";
 const FREEZE: &str = "kind = 'clock-freeze', host = 'nodes', every = '2s', for = '1s'";
 const CUT: &str = "kind = 'cut', from = 'c1', to = ['nodes', 'resource'], every = '2s', for = '1s'";
+const DUPLICATE: &str = "kind = 'duplicate', from = 'c1', to = 'nodes', every = '2s', after = '9s'";
 const LOSS: &str = "kind = 'loss', from = 'c1', to = 'nodes', every = '2s', probability = '1/3', for = '1s'";
 const EVICT: &str = "kind = 'evict', host = 'nodes', every = '2s'";
 const PROMOTE: &str = "kind = 'promote', host = 'replicas', every = '2s'";
@@ -150,6 +206,13 @@ fn line(line: &str) -> Vec<Fault> {
 
 fn pauses(keys: &str) -> Vec<Vec<Fault>> {
     runs(&format!("{{ {keys}faults = [{{ {PAUSE} }}] }}"))
+}
+
+/// What the cuts of a master bring, each with its cut.
+fn brought(keys: &str) -> Vec<(Fault, Fault)> {
+    let cut = "kind = 'cut', from = 'master', to = 'clients', every = '2s', for = '1s'";
+    let drawn = line(&format!("{cut}, brings = {{ kind = 'promote', host = 'replicas', {keys} }}"));
+    drawn.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
 fn strikes(of: &str, kind: &str) -> bool {

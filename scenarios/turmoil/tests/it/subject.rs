@@ -8,5 +8,11 @@ pub(crate) fn engine() -> TurmoilEngine {
 }
 
 /// The words that it refuses, and what is below them.
-pub(crate) const REFUSED: &[&str] =
-    &["network.loss", "network.links.loss", "faults.kind=loss", "faults.loss"];
+pub(crate) const REFUSED: &[&str] = &[
+    "network.loss",
+    "network.links.loss",
+    "faults.kind=loss",
+    "faults.loss",
+    "faults.kind=duplicate",
+    "faults.duplicate",
+];

@@ -36,6 +36,7 @@ fn by_hand(kind: &str, event: &Event, scenario: &Scenario, within: Duration, bey
     let (host, other) = ends(event);
     let link = other.filter(|other| *other != host);
     let is_node = |name: &str| scenario.hosts.iter().any(|it| it.name == name && it.role == Role::Node);
+    let is_client = |name: &str| scenario.hosts.iter().any(|it| it.name == name && it.role == Role::Client);
     let one = || host.as_str();
     let ns = beyond.as_nanos() as i64;
     let is_boot = matches!(event, Event::Boot { .. });
@@ -55,8 +56,17 @@ fn by_hand(kind: &str, event: &Event, scenario: &Scenario, within: Duration, bey
         ("packet-delay", _) if is_boot => {
             peers(&host, scenario).into_iter().map(|to| Fault::packet_delay(one(), to, beyond)).collect()
         }
+        ("duplicate", Some(other)) if matches!(event, Event::Sent { .. }) && is_client(&host) => {
+            vec![Fault::duplicate(one(), other, beyond)]
+        }
+        ("duplicate", _) if is_boot && is_client(&host) => {
+            peers(&host, scenario).into_iter().map(|to| Fault::duplicate(one(), to, beyond)).collect()
+        }
         ("reset-connections", Some(other)) => {
             vec![Fault::new(Effect::ResetConnections { from: one().into(), to: other.into() })]
+        }
+        ("slow-node", _) if is_node(&host) => {
+            vec![Fault::slow_node(one(), DelayLaw::Fixed(within)).lasting(beyond)]
         }
         ("promote", _) if is_node(&host) && !is_boot => {
             let master = scenario.nodes.master.map(|master| scenario.hosts[master.0].name.clone());
@@ -132,7 +142,9 @@ fn magnitudes_are_said_in_words() {
             "clock-freeze (wall or monotonic, for 12 s)",
             "cut (both ways, for 12 s)",
             "packet-delay (of the next message, by 12 s)",
+            "duplicate (of the next request, 12 s later)",
             "reset-connections",
+            "slow-node (by 5 s a command, for 12 s)",
             "promote (of R1 or R2)",
         ]
     );

@@ -44,7 +44,7 @@ fn what_is_rounder_has_fewer_digits_and_is_the_next_of_its_kind() {
 #[test]
 fn every_place_of_a_scenario_is_read_and_written_where_the_file_says_it() {
     const MS: u64 = 1_000_000;
-    let places: [(&str, u64, u64, &str); 23] = [
+    let places: [(&str, u64, u64, &str); 24] = [
         ("faults.0.at", 0, 0, "7ms after c1's grant"),
         ("faults.0.for", 7_000 * MS, MS, "7ms"),
         ("faults.1.at", 1_300 * MS, 0, "7ms after c2's check"),
@@ -67,7 +67,8 @@ fn every_place_of_a_scenario_is_read_and_written_where_the_file_says_it() {
         ("clocks.B.offset", 2_000 * MS, 0, "7ms"),
         ("network.links.0.delay", 5 * MS, MS, "7ms"),
         ("network.links.2.delay", 6 * MS, MS, "7ms"),
-        ("nodes.command_time", 3_000, 0, "7ms"),
+        ("nodes.command_time.others", 3_000, 0, "7ms"),
+        ("nodes.command_time.B", 4 * MS, 0, "7ms"),
     ];
     let scenario = rich();
     let all = Place::all(&scenario);

@@ -49,6 +49,7 @@ fn each_setting_is_left_out_once() {
         without_settings(&rich()),
         [
             text("network.loss", "0/1"),
+            with("nodes.command_time.B", None),
             with("network.links.0", None),
             text("network.links.1.loss", "0/1"),
             with("network.links.1", None),

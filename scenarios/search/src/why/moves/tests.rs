@@ -110,7 +110,7 @@ fn moments_and_lengths_are_moved_alone_and_together() {
     let lasting = |fault: &Fault| fault.lasting.map(|it| it.as_nanos() as i64);
     let by = |fault: &Fault| match &fault.effect {
         Effect::ClockStep { by_ns, .. } => Some(*by_ns),
-        Effect::PacketDelay { by, .. } => Some(by.as_nanos() as i64),
+        Effect::PacketDelay { by, .. } | Effect::Duplicate { after: by, .. } => Some(by.as_nanos() as i64),
         _ => None,
     };
     let least = |ms: i64| Some(1_000_000 * ms);
@@ -119,6 +119,7 @@ fn moments_and_lengths_are_moved_alone_and_together() {
         (Fault::crash("c1").lasting(short), least(0)),
         (Fault::clock_step("A", 5_000_000), least(1)),
         (Fault::packet_delay("c1", "A", short), least(1)),
+        (Fault::duplicate("c1", "A", short), least(1)),
     ] {
         let fault = fault.at(at);
         let length = |fault: &Fault| lasting(fault).or(by(fault));

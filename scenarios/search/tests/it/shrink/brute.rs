@@ -67,15 +67,16 @@ fn set(fault: &mut Fault, key: &str, size: Duration) {
         ("at", When::On { after, .. }, _) => *after = size,
         (_, _, Effect::ClockStep { by_ns, .. }) => *by_ns = by_ns.signum() * size.as_nanos() as i64,
         (_, _, Effect::Slow { by, .. } | Effect::PacketDelay { by, .. }) => *by = size,
+        ("after", _, Effect::Duplicate { after, .. }) => *after = size,
         (key, ..) => panic!("{key} of {fault}"),
     }
 }
 
-/// With the next shorter of 1, 2, 5, 10 … milliseconds in the place of one `for` or `by` of a fault.
+/// With the next shorter of 1, 2, 5, 10 … milliseconds in the place of one `for`, `by` or `after` of a fault.
 fn shorter(file: &Table) -> Vec<Less> {
     let mut less = Vec::new();
     for fault in 0..count(file, "faults") {
-        for key in ["for", "by"] {
+        for key in ["for", "by", "after"] {
             let text = file["faults"][fault].get(key).and_then(Value::as_str).unwrap_or_default();
             let (sign, size) = text.split_at(text.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0));
             let mut steps = (0..8).flat_map(|zeros| [1, 2, 5].map(|digit: u64| digit * 10_u64.pow(zeros)));
@@ -241,6 +242,9 @@ fn without_host(file: &Table, name: &str) -> Table {
         if waits(client.get("start")) {
             table(client).remove("start");
         }
+    }
+    if let Some(Value::Table(times)) = file.get_mut("nodes").and_then(|nodes| nodes.get_mut("command_time")) {
+        times.remove(name);
     }
     if let Some(clocks) = file.get_mut("clocks") {
         table(clocks).remove(name);
