@@ -104,7 +104,7 @@ fn read_or_reply<'a>(
         Some(errors::SYNTAX)
     } else if new_only && old_only {
         Some(b"ERR XX and NX options at the same time are not compatible")
-    } else if greater && new_only || less && new_only || greater && less {
+    } else if (greater || less) && new_only || greater && less {
         Some(b"ERR GT, LT, and/or NX options at the same time are not compatible")
     } else if increments && rest > 2 {
         Some(b"ERR INCR option supports a single increment-element pair")
