@@ -168,6 +168,20 @@ fn every_member_is_drawn_at_some_time_and_the_same_ones_in_the_same_run() {
     assert_eq!(drawn, draws());
 }
 
+#[test]
+fn nobody_can_ask_for_more_draws_than_memory_has_room_for() {
+    let (mut node, mut client) = fresh();
+    for line in ["SADD s a", "ZADD z 1 a", "HSET h f v"] {
+        node.ask(&mut client, &words(line));
+    }
+    for line in
+        ["SRANDMEMBER s -9223372036854775", "ZRANDMEMBER z -99999999", "HRANDFIELD h -99999999 WITHVALUES"]
+    {
+        assert_eq!(node.ask(&mut client, &words(line)), "-ERR value is out of range|", "{line}");
+    }
+    assert_eq!(node.ask(&mut client, &words("SRANDMEMBER s 9223372036854775")), "*1|$1|a|");
+}
+
 fn fresh() -> (Node, Session) {
     let mut node = Node::new();
     let client = node.client();

@@ -2,7 +2,7 @@
 //! before: `core/draws.rs`.
 
 use super::numbers::signed_count_or_reply;
-use super::sets::draw_places;
+use super::sets::draw_places_or_reply;
 use crate::core::Next;
 use crate::core::context::{Context, errors};
 use crate::core::keyspace::Value;
@@ -42,7 +42,7 @@ fn draw(ctx: &mut Context<'_>, args: &Args<'_>, option: &[u8], out: &mut Vec<u8>
         return Next::Reply;
     };
     let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    let places = draw_places(ctx, len, wanted, count < 0);
+    let Some(places) = draw_places_or_reply(ctx, len, wanted, count < 0, out) else { return Next::Reply };
     let shown = if count < 0 && len > 0 { wanted } else { places.len() };
     let each = if is_paired && protocol == Protocol::Two { 2 } else { 1 };
     reply::array(out, shown.saturating_mul(each));

@@ -159,7 +159,7 @@ pub(crate) const SORTED_SETS: Family = &[
     (1, "ZRANDMEMBER $k 100 WITHSCORES"),
     (1, "ZRANDMEMBER $k -3"),
     (1, "ZRANDMEMBER $k"),
-    (1, "ZRANDMEMBER $k $odd WITHSCORES"),
+    (1, "ZRANDMEMBER $k x WITHSCORES"),
     (3, "OBJECT ENCODING $k"),
     (1, "ZSCAN $k $badcursor"),
     (1, "ZSCAN $k 0 $scan $odd"),

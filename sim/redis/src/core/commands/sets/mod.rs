@@ -6,7 +6,7 @@ mod algebra;
 mod random;
 
 pub(crate) use algebra::{sdiff, sdiffstore, sinter, sintercard, sinterstore, sunion, sunionstore};
-pub(crate) use random::{draw_places, spop, srandmember};
+pub(crate) use random::{draw_places_or_reply, spop, srandmember};
 
 use super::containers::{change, len_or_reply, with, with_whole};
 use crate::core::Next;

@@ -85,7 +85,7 @@ pub(crate) fn srandmember(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
         return Next::Reply;
     };
     let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    let places = draw_places(ctx, len, wanted, count < 0);
+    let Some(places) = draw_places_or_reply(ctx, len, wanted, count < 0, out) else { return Next::Reply };
     let drawn = members_at(ctx, key, &places);
     reply::array(out, if count < 0 && len > 0 { wanted } else { drawn.len() });
     drawn.iter().for_each(|member| reply::bulk(out, member));
@@ -93,20 +93,33 @@ pub(crate) fn srandmember(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
     Next::Reply
 }
 
-/// Places among so many that are drawn. What is drawn with repetition ends where the reply would be too long, which its
-/// client is told.
-pub(crate) fn draw_places(ctx: &mut Context<'_>, len: usize, wanted: usize, repeats: bool) -> Vec<usize> {
+/// More than this is never drawn with repetition. Redis would send until its memory ends.
+const MOST_DRAWN: usize = 1 << 24;
+
+/// Places among so many that are drawn, or the error for too many. What is drawn with repetition ends where the reply
+/// would be too long, which its client is told.
+pub(crate) fn draw_places_or_reply(
+    ctx: &mut Context<'_>,
+    len: usize,
+    wanted: usize,
+    repeats: bool,
+    out: &mut Vec<u8>,
+) -> Option<Vec<usize>> {
     if len == 0 {
-        return Vec::new();
+        return Some(Vec::new());
     }
     if !repeats {
         ctx.worked(len as u64 * LOOK_BYTES);
-        return ctx.core.draw_distinct(len, wanted);
+        return Some(ctx.core.draw_distinct(len, wanted));
+    }
+    if wanted > MOST_DRAWN {
+        reply::error(out, b"ERR value is out of range");
+        return None;
     }
     // The shortest element of a reply takes six bytes.
     let most = ctx.reply_limit() / 6 + 1;
     ctx.worked(wanted.min(most) as u64 * LOOK_BYTES);
-    (0..wanted.min(most)).map(|_| ctx.core.draw(len)).collect()
+    Some((0..wanted.min(most)).map(|_| ctx.core.draw(len)).collect())
 }
 
 /// The members at these places of a set, in the order of the places.
