@@ -14,9 +14,8 @@
 //!
 //! | about | commands |
 //! |---|---|
-//! | strings | `INCRBYFLOAT` `LCS` |
+//! | strings | `LCS` |
 //! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
-//! | hashes | `HINCRBYFLOAT` |
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
@@ -26,8 +25,8 @@
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
 //! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
 //!
-//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send; nobody is told of changes of keys (`notify-keyspace-events` is empty). `INCRBYFLOAT` and
-//! `HINCRBYFLOAT` would answer with the digits of the x87's 80-bit numbers.
+//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send;
+//! nobody is told of changes of keys (`notify-keyspace-events` is empty).
 //!
 #![doc = include_str!("../SCRIPTS.md")]
 

@@ -11,6 +11,8 @@ use crate::resp::{Args, Protocol, reply};
 pub(crate) mod errors {
     pub(crate) const WRONG_TYPE: &[u8] = b"WRONGTYPE Operation against a key holding the wrong kind of value";
     pub(crate) const NOT_INTEGER: &[u8] = b"ERR value is not an integer or out of range";
+    pub(crate) const NOT_FLOAT: &[u8] = b"ERR value is not a valid float";
+    pub(crate) const NO_FINITE_SUM: &[u8] = b"ERR increment would produce NaN or Infinity";
     pub(crate) const SYNTAX: &[u8] = b"ERR syntax error";
     pub(crate) const BUSY: &[u8] =
         b"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";

@@ -18,6 +18,7 @@ mod eviction;
 pub(crate) mod hex;
 mod keyspace;
 mod limits;
+mod long_double;
 mod lua;
 mod observer;
 mod propagation;

@@ -1,9 +1,10 @@
 //! Hashes: what re-entrant locks keep their owners and hold counts in.
 
-use super::integer_or_reply;
+use super::{float_or_reply, integer_or_reply};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES, errors};
 use crate::core::keyspace::Hash;
+use crate::core::long_double::LongDouble;
 use crate::resp::{Args, integer, reply};
 
 /// HSET key field value …: how many fields are new.
@@ -77,6 +78,37 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
         ctx.propagate(args);
     }
     reply::integer(out, new);
+    Next::Reply
+}
+
+/// HINCRBYFLOAT key field increment: what replicas and the file are told is the sum.
+pub(crate) fn hincrbyfloat(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(amount) = float_or_reply(args.at(3), out) else { return Next::Reply };
+    if !amount.is_finite() {
+        reply::error(out, b"ERR value is NaN or Infinity");
+        return Next::Reply;
+    }
+    let field = args.at(2);
+    let old = match ctx.hash(args) {
+        Err(()) => {
+            reply::error(out, errors::WRONG_TYPE);
+            return Next::Reply;
+        }
+        Ok(hash) => hash.and_then(|hash| hash.get(field)).map_or(Some(LongDouble::ZERO), LongDouble::parse),
+    };
+    let Some(old) = old else {
+        reply::error(out, b"ERR hash value is not a float");
+        return Next::Reply;
+    };
+    let Some(sum) = old.plus(amount) else {
+        reply::error(out, errors::NO_FINITE_SUM);
+        return Next::Reply;
+    };
+    let text = sum.text();
+    if ctx.change_hash(args, 2..3, |hash| hash.set(field, text.as_bytes())).is_ok() {
+        ctx.propagate_as(&[b"HSET", args.at(1), field, text.as_bytes()]);
+    }
+    reply::bulk(out, text.as_bytes());
     Next::Reply
 }
 

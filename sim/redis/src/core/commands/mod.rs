@@ -34,6 +34,7 @@ pub(crate) use lookup::{lookup, lookup_full_name, lookup_words};
 pub(crate) use table::COMMANDS;
 
 use super::context::errors;
+use super::long_double::LongDouble;
 use crate::resp::{integer, reply};
 
 /// The integer in `text`, or the error reply for it.
@@ -41,6 +42,15 @@ fn integer_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<i64> {
     let value = integer::parse(text);
     if value.is_none() {
         reply::error(out, errors::NOT_INTEGER);
+    }
+    value
+}
+
+/// The number with a fraction in `text`, or the error reply for it.
+fn float_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<LongDouble> {
+    let value = LongDouble::parse(text);
+    if value.is_none() {
+        reply::error(out, errors::NOT_FLOAT);
     }
     value
 }

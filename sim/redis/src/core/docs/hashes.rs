@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about hashes.
 
-use super::{Section, block, doc, integer, key, one, pattern, string, token};
+use super::{Section, block, doc, double, integer, key, one, pattern, string, token};
 
 pub(super) static HASHES: Section = Section {
     group: "hash",
@@ -22,6 +22,9 @@ pub(super) static HASHES: Section = Section {
         doc("hincrby", "2.0.0", "Adds an amount to a number in a hash", "O(1)")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0), string("field"), integer("increment")]),
+        doc("hincrbyfloat", "2.6.0", "Adds an amount to a number with a fraction in a field", "O(1)")
+            .keys(&[one(1, "RW access update")])
+            .takes(&[key("key", 0), string("field"), double("increment")]),
         doc("hkeys", "2.0.0", "Lists the fields of a hash", "O(N), N being the number of its fields")
             .tips(&["nondeterministic_output_order"])
             .keys(&[one(1, "RO access")])

@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about strings.
 
-use super::{Section, all, block, doc, integer, key, one, one_of, string, token, unix_time};
+use super::{Section, all, block, doc, double, integer, key, one, one_of, string, token, unix_time};
 
 pub(super) static STRINGS: Section = Section {
     group: "string",
@@ -53,6 +53,9 @@ pub(super) static STRINGS: Section = Section {
         doc("incrby", "1.0.0", "Adds an amount to a number", "O(1)")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0), integer("increment")]),
+        doc("incrbyfloat", "2.6.0", "Adds an amount to a number with a fraction", "O(1)")
+            .keys(&[one(1, "RW access update")])
+            .takes(&[key("key", 0), double("increment")]),
         doc("mget", "1.0.0", "Reads several strings", "O(N), N being the number of keys")
             .tips(&["request_policy:multi_shard"])
             .keys(&[all(1, 1, "RO access")])

@@ -167,6 +167,7 @@ impl Generator {
                 args.extend([text(self.random.pick(words::FIELDS)), self.value()]);
             }),
             "n" => args.push(self.number()),
+            "float" => args.push(self.fraction()),
             "lt" => args.push(self.lifetime_seconds().to_string().into_bytes()),
             "plt" => args.push(self.lifetime_ms()),
             "short" => {
@@ -288,6 +289,24 @@ impl Generator {
         } else {
             self.random.pick(words::ODD_NUMBERS).as_bytes().to_vec()
         }
+    }
+
+    fn fraction(&mut self) -> Bytes {
+        if self.random.percent(20) {
+            return self.random.pick(words::FLOATS).as_bytes().to_vec();
+        }
+        let digits = |random: &mut Random| {
+            let count = 1 + random.below(12);
+            (0..count).map(|_| char::from(b'0' + random.below(10) as u8)).collect::<String>()
+        };
+        let sign = self.random.pick(&["", "", "-"]);
+        let (whole, decimals) = (digits(&mut self.random), digits(&mut self.random));
+        match self.random.below(3) {
+            0 => format!("{sign}{whole}.{decimals}"),
+            1 => format!("{sign}{whole}{decimals}"),
+            _ => format!("{sign}{whole}.{decimals}e{}", self.random.below(60) as i64 - 40),
+        }
+        .into_bytes()
     }
 
     fn lifetime_seconds(&mut self) -> usize {

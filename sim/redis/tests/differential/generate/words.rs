@@ -109,6 +109,21 @@ pub(crate) const LPOS_OPTIONS: &[&str] = &[
     "MAXLEN $few",
     "MAXLEN $odd",
     "RANK",
+/// Numbers with fractions at the edge of being one, and what is none.
+pub(crate) const FLOATS: &[&str] = &[
+    "0",
+    "0.1",
+    "-0.5",
+    "18446744073709551615.5",
+    "0x1.8p3",
+    "1e4932",
+    "3.6e-4951",
+    "inf",
+    "-Infinity",
+    "nan",
+    "1e",
+    " 1",
+    "1.5.1",
 ];
 
 /// Places in strings of some bytes.

@@ -1,8 +1,9 @@
 //! Numbers in strings.
 
 use crate::core::Next;
-use crate::core::commands::integer_or_reply;
+use crate::core::commands::{float_or_reply, integer_or_reply};
 use crate::core::context::{Context, errors};
+use crate::core::long_double::LongDouble;
 use crate::resp::{Args, integer, reply};
 
 /// INCR key.
@@ -57,5 +58,32 @@ fn increment(ctx: &mut Context<'_>, args: &Args<'_>, amount: i64, out: &mut Vec<
     ctx.set_string(key, &digits, expires_at);
     ctx.propagate(args);
     reply::integer(out, new);
+    Next::Reply
+}
+
+/// INCRBYFLOAT key increment: what replicas and the file are told is the sum, since they might calculate otherwise.
+pub(crate) fn incrbyfloat(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let key = args.at(1);
+    let (old, expires_at) =
+        match ctx.lookup_entry(key).map(|entry| (entry.value.as_string(), entry.expires_at)) {
+            None => (LongDouble::ZERO, None),
+            Some((Some(text), expires_at)) => match float_or_reply(text, out) {
+                Some(value) => (value, expires_at),
+                None => return Next::Reply,
+            },
+            Some((None, _)) => {
+                reply::error(out, errors::WRONG_TYPE);
+                return Next::Reply;
+            }
+        };
+    let Some(amount) = float_or_reply(args.at(2), out) else { return Next::Reply };
+    let Some(sum) = old.plus(amount) else {
+        reply::error(out, errors::NO_FINITE_SUM);
+        return Next::Reply;
+    };
+    let text = sum.text();
+    ctx.set_string(key, text.as_bytes(), expires_at);
+    ctx.propagate_as(&[b"SET", key, text.as_bytes(), b"KEEPTTL"]);
+    reply::bulk(out, text.as_bytes());
     Next::Reply
 }

@@ -5,7 +5,7 @@ mod counters;
 mod ranges;
 mod set;
 
-pub(crate) use counters::{decr, decrby, incr, incrby};
+pub(crate) use counters::{decr, decrby, incr, incrby, incrbyfloat};
 pub(crate) use ranges::{append, getrange, setrange, strlen};
 pub(crate) use set::{getex, psetex, set, setex, setnx};
 
