@@ -147,6 +147,8 @@ pub struct Core {
     scripts: BTreeMap<[u8; 20], Arc<Script>>,
     /// What scripts that run natively build their commands in.
     twin_buffers: lua::Buffers,
+    /// What scripts told `cjson`.
+    json: lua::JsonSettings,
     /// Bytes of the scripts.
     script_memory: u64,
     overrun: Option<Overrun>,

@@ -204,3 +204,79 @@ fn what_is_thrown_shows_no_address() {
         assert!(!reply("return 1").contains("0x5") && !reply("return 1").contains("0x7"), "{script}");
     }
 }
+
+#[test]
+fn libraries_for_binary_texts_stay_within_the_stack_and_the_memory() {
+    check(&[
+        (
+            "local x = cjson.decode(string.rep('[', 500000)) return 1",
+            "-ERR user_script:1: Found too many nested",
+        ),
+        (
+            "cjson.decode_max_depth(1e9) local x = cjson.decode(string.rep('[', 500000)) return 1",
+            "-ERR user_script:1: Found too many nested data structures (2001) at character 2001 ",
+        ),
+        (
+            "cjson.encode_max_depth(1e9) local t = {} for i = 1, 5000 do t = {t} end local x = cjson.encode(t) return 1",
+            "-ERR user_script:1: Cannot serialise, excessive nesting (2001) ",
+        ),
+        (
+            "local t = {} t.t = t local x = cjson.encode(t) return 1",
+            "-ERR user_script:1: Cannot serialise, excessive",
+        ),
+        ("local t = {} for i = 1, 20000 do t[i] = {i} end return #cjson.encode(t)", ":148895|"),
+        (
+            "cjson.encode_sparse_array(true, 0) return #cjson.encode({[2000000000] = 1})",
+            "-ERR not enough memory ",
+        ),
+        (
+            "local x = cmsgpack.unpack(string.rep('\\145', 500000)) return 1",
+            "-ERR user_script:1: stack overflow (too many return values at once; ",
+        ),
+        (
+            "local x = cmsgpack.unpack('\\221\\255\\255\\255\\255') return 1",
+            "-ERR user_script:1: Missing bytes in input.",
+        ),
+        (
+            "local x = cmsgpack.unpack('\\219\\255\\255\\255\\255') return 1",
+            "-ERR user_script:1: Missing bytes in input.",
+        ),
+        ("return select('#', cmsgpack.unpack(string.rep('\\1', 7900)))", ":7900|"),
+        ("return #cmsgpack.pack(unpack({}, 1, 7000))", ":7000|"),
+        (
+            "local x = struct.pack('c2147483647', '') return 1",
+            "-ERR user_script:1: bad argument #3 to 'pack' (string too",
+        ),
+        (
+            "local x = struct.unpack('c2147483647', 'abc', -1) return 1",
+            "-ERR user_script:1: bad argument #2 to 'unpack'",
+        ),
+        (
+            "local x = struct.unpack('dc0', struct.pack('d', -1)) return 1",
+            "-ERR user_script:1: bad argument #2 to 'unpack'",
+        ),
+        ("return select('#', struct.unpack(string.rep('B', 7899), string.rep('x', 7899)))", ":7900|"),
+        (
+            "local x = struct.pack(string.rep('I32', 100000), 1) return 1",
+            "-ERR user_script:1: bad argument #3 to 'pack'",
+        ),
+    ]);
+}
+
+#[test]
+fn what_cjson_was_told_stays_with_the_node_and_is_told_once_by_a_script_that_starts_again() {
+    let mut node = Node::new();
+    let mut client = node.client();
+    let heavy = "local before = cjson.encode_max_depth() cjson.encode_max_depth(7) \
+                 local t = {} for i = 1, 100000 do t[i] = {i} end return before";
+    assert_eq!(
+        node.ask(&mut client, &["EVAL", heavy, "0"]),
+        ":1000|",
+        "the second attempt finds what the first found"
+    );
+    assert_eq!(node.ask(&mut client, &["EVAL", "return cjson.encode_max_depth()", "0"]), ":7|");
+    let (mut other, mut elsewhere) = (Node::new(), node.client());
+    assert_eq!(other.ask(&mut elsewhere, &["EVAL", "return cjson.encode_max_depth()", "0"]), ":1000|");
+    node.ask(&mut client, &["SCRIPT", "FLUSH"]);
+    assert_eq!(node.ask(&mut client, &["EVAL", "return cjson.encode_max_depth()", "0"]), ":1000|");
+}

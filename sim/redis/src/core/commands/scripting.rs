@@ -6,7 +6,7 @@ use super::integer_or_reply;
 use crate::core::command::CommandSpec;
 use crate::core::context::{Context, errors};
 use crate::core::dispatch::OverrunState;
-use crate::core::lua::{self, Call, Declared, Script};
+use crate::core::lua::{self, Call, Declared, JsonSettings, Script};
 use crate::core::{Core, Next, hex};
 use crate::resp::{Args, reply};
 
@@ -169,6 +169,7 @@ pub(crate) fn script_flush(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     if known {
         ctx.core.scripts.clear();
         ctx.core.script_memory = 0;
+        ctx.core.json = JsonSettings::default();
         reply::ok(out);
     } else {
         reply::error(out, b"ERR SCRIPT FLUSH only support SYNC|ASYNC option");

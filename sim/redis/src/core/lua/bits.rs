@@ -17,7 +17,10 @@ pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {
     let many = |name: &str, combine: fn(i32, i32) -> i32| {
         let function = lua.create_function(move |lua, args: MultiValue| {
             let first = argument(lua, &args, 0)?;
-            (1..args.len()).try_fold(first, |bits, index| Ok(combine(bits, argument(lua, &args, index)?)))
+            // From the last one down: if several are wrong, that one is named.
+            (1..args.len())
+                .rev()
+                .try_fold(first, |bits, index| Ok(combine(bits, argument(lua, &args, index)?)))
         })?;
         bit.raw_set(name, function)
     };
@@ -44,9 +47,11 @@ fn argument(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<i32> {
     number_or_error(lua, args, index).map(to_bits)
 }
 
-/// Any number modulo 2^32, as a signed one.
+/// A number modulo 2^32, as a signed one; of one beyond 2^51, whatever the addition leaves of it, as in LuaBitOp.
 fn to_bits(x: f64) -> i32 {
-    x.round_ties_even().rem_euclid(4_294_967_296.0) as u32 as i32
+    // 2^52 + 2^51: what is left of the point then lies in the low bits.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    (x + SHIFT).to_bits() as u32 as i32
 }
 
 /// The low `n` hexadecimal digits (8), in capitals for a negative `n`.

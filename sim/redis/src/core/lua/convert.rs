@@ -318,7 +318,7 @@ pub(super) fn number_as_lua_prints_it(number: f64) -> String {
 }
 
 /// C's `%.<digits>g`.
-fn format_g(number: f64, digits: usize) -> String {
+pub(super) fn format_g(number: f64, digits: usize) -> String {
     if number.is_nan() {
         return if number.is_sign_negative() { "-nan" } else { "nan" }.to_owned();
     }

@@ -7,7 +7,7 @@ use super::library::{self, text_argument};
 use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, charge};
 use super::run::{Run, with_run};
 use super::script::digest;
-use super::{callback, guarded};
+use super::{callback, guarded, json, msgpack, structs, walk};
 use crate::core::{commands, hex};
 use crate::resp::{Protocol, reply};
 
@@ -44,7 +44,11 @@ pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     host.raw_set("thrown", lua.create_function(thrown)?)?;
     host.raw_set("checked", lua.create_function(checked)?)?;
     host.raw_set("where", lua.create_function(|lua, ()| Ok(script_position(lua)))?)?;
+    walk::keep_next(lua)?;
     host.raw_set("bit", super::bits::library(lua)?)?;
+    host.raw_set("cjson", json::library(lua)?)?;
+    host.raw_set("cmsgpack", msgpack::library(lua)?)?;
+    host.raw_set("struct", structs::library(lua)?)?;
     library::add_functions(lua, &host)?;
     guarded::add_functions(lua, &host)?;
     callback::add_functions(lua, &host)?;
@@ -203,10 +207,11 @@ pub(super) fn argument_error(lua: &Lua, index: usize, text: &str) -> mlua::Error
     });
     let (name, is_method) = called.unwrap_or_default();
     let name = name.unwrap_or_else(|| "?".to_owned());
-    // A method's object is not counted among its arguments.
-    let text = match index - usize::from(is_method) {
-        0 => format!("calling '{name}' on bad self ({text})"),
-        index => format!("bad argument #{index} to '{name}' ({text})"),
+    let text = match (is_method, index) {
+        (true, 1) => format!("calling '{name}' on bad self ({text})"),
+        // A method's object is not counted among its arguments.
+        (true, index) => format!("bad argument #{} to '{name}' ({text})", index as i64 - 1),
+        (false, index) => format!("bad argument #{index} to '{name}' ({text})"),
     };
     throw_at_caller(lua, &text)
 }

@@ -55,7 +55,7 @@ fn seed_random(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
 }
 
 /// The error for an argument of the wrong type.
-fn bad_argument(lua: &Lua, index: usize, expected: &str, got: Option<&Value>) -> mlua::Error {
+pub(super) fn bad_argument(lua: &Lua, index: usize, expected: &str, got: Option<&Value>) -> mlua::Error {
     let got = got.map_or("no value", |value| lua_type(value));
     argument_error(lua, index, &format!("{expected} expected, got {got}"))
 }
@@ -77,9 +77,11 @@ pub(super) fn check_argument(lua: &Lua, args: &MultiValue, index: usize, kind: u
     }
 }
 
-fn lua_type(value: &Value) -> &'static str {
+/// The name that Lua has for a value's type.
+pub(super) fn lua_type(value: &Value) -> &'static str {
     match value {
         Value::Integer(_) => "number",
+        Value::LightUserData(_) => "userdata",
         other => other.type_name(),
     }
 }
@@ -107,7 +109,7 @@ pub(super) fn number_or_error(lua: &Lua, args: &MultiValue, index: usize) -> mlu
 }
 
 /// A number argument that may be missing.
-fn optional_number(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<Option<f64>> {
+pub(super) fn optional_number(lua: &Lua, args: &MultiValue, index: usize) -> mlua::Result<Option<f64>> {
     match args.get(index) {
         None | Some(Value::Nil) => Ok(None),
         Some(_) => number_or_error(lua, args, index).map(Some),
@@ -308,7 +310,7 @@ fn expand(lua: &Lua, template: &[u8], text: &[u8], found: &Match, out: &mut Vec<
 }
 
 /// Refuses a string that the script's memory could not hold.
-fn check_size(bytes: usize) -> mlua::Result<()> {
+pub(super) fn check_size(bytes: usize) -> mlua::Result<()> {
     let limit = with_run(|run| run.limits.memory).unwrap_or(usize::MAX);
     if bytes > limit {
         return Err(mlua::Error::external(ScriptError::Thrown(OUT_OF_MEMORY.to_vec())));
@@ -347,6 +349,7 @@ fn tostring(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
             }
             _ => "table: 0x000000000000".to_owned(),
         },
+        Value::LightUserData(_) => "userdata: (nil)".to_owned(),
         other => format!("{}: 0x000000000000", other.type_name()),
     };
     lua.create_string(text).map(Value::String)

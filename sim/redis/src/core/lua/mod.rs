@@ -9,7 +9,7 @@
 //! place holds an empty one that nobody looks at. That way no closure is made per run.
 //!
 //! Limits (`limits`): instructions or time (an overrunning script is stopped for good and then counts as running until
-//! it is killed), memory, depth and time of pattern matching. Not there: `cjson`, `cmsgpack`, `struct`, the debugger.
+//! it is killed), memory, depth and time of pattern matching. Not there: the debugger.
 
 mod bits;
 mod callback;
@@ -19,14 +19,19 @@ mod convert;
 mod guarded;
 mod host;
 mod interpreter;
+mod json;
 mod library;
 mod limits;
+mod msgpack;
 mod pattern;
 mod random;
 mod run;
 mod script;
+mod structs;
 mod twins;
+mod walk;
 
+pub(crate) use json::Settings as JsonSettings;
 pub use run::runs_natively;
 pub(crate) use run::{Call, compile, run};
 pub(crate) use script::{Declared, Script, digest};

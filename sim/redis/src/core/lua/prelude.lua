@@ -13,6 +13,8 @@ local floor = math.floor
 local string_sub, string_byte, find_plain, concat = string.sub, string.byte, string.find, table.concat
 local string_metatable = getmetatable("")
 
+local null = host.cjson.null
+
 local READONLY = "Attempt to modify a readonly table"
 local real_of = setmetatable({}, { __mode = "k" })
 
@@ -31,7 +33,7 @@ local function pass_on(ok, ...)
     return ...
   end
   local thrown = ...
-  if type(thrown) ~= "string" and type(thrown) ~= "userdata" then
+  if type(thrown) ~= "string" and type(thrown) ~= "userdata" or thrown == null then
     host.keep(thrown)
   end
   error(thrown, 0)
@@ -120,7 +122,7 @@ local environment = readonly(setmetatable(globals, {
 
 -- The host's errors travel as userdata; scripts see what Redis would have thrown. Memory that ran out the host must know of.
 local function as_thrown(thrown)
-  if type(thrown) == "userdata" or thrown == "not enough memory" then
+  if type(thrown) == "userdata" and thrown ~= null or thrown == "not enough memory" then
     local text, is_reply = host.thrown(thrown)
     return is_reply and { err = text } or text
   end
@@ -373,6 +375,9 @@ for name, library in pairs({
   }),
   redis = redis,
   bit = host.bit,
+  cjson = host.cjson,
+  cmsgpack = host.cmsgpack,
+  struct = host.struct,
 }) do
   rawset(globals, name, library == safe_string and strings or readonly(library))
 end

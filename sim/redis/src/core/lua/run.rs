@@ -10,6 +10,7 @@ use super::caller::Caller;
 use super::calls::Calls;
 use super::convert;
 use super::interpreter::Interpreter;
+use super::json::Settings as JsonSettings;
 use super::limits::{self, Limits, Stop};
 use super::random::Random;
 use super::script::{Script, digest};
@@ -30,6 +31,8 @@ pub(super) struct Run {
     pub(super) random: Random,
     pub(super) limits: Limits,
     pub(super) calls: Calls,
+    /// What `cjson` was told before.
+    json: JsonSettings,
     /// The command being built, and its reply; kept for their memory.
     pub(super) args: OwnedArgs,
     pub(super) out: Vec<u8>,
@@ -42,6 +45,7 @@ impl Run {
             random: Random::seeded(0),
             limits: Limits::new(core.config()),
             calls: Calls::default(),
+            json: core.json,
             args: OwnedArgs::default(),
             out: Vec::new(),
             core,
@@ -54,6 +58,7 @@ impl Run {
         self.caller.session.protocol = Protocol::Two;
         self.limits.begin_again();
         self.calls.begin_again();
+        self.core.json = self.json;
     }
 }
 

@@ -102,7 +102,8 @@ impl Generator {
                 self.random.pick(SHORT).as_bytes().to_vec()
             }
             58..70 => format!("return {}", self.expression(0)).into_bytes(),
-            70..97 => self.statements().into_bytes(),
+            70..78 => self.library_call().into_bytes(),
+            78..97 => self.statements().into_bytes(),
             _ => self.broken(),
         };
         self.scripts.push((text.clone(), self.short));
@@ -210,7 +211,7 @@ impl Generator {
     }
 }
 
-fn lua_escaped(bytes: &[u8]) -> String {
+pub(super) fn lua_escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {
         match byte {

@@ -7,6 +7,7 @@
 mod containers;
 mod library_scripts;
 mod lua;
+mod lua_libraries;
 mod lua_limits;
 mod lua_scripts;
 mod messages;
