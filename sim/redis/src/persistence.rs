@@ -80,6 +80,9 @@ pub(crate) struct Aof {
     /// Bytes propagated since the process started, and how many of them an fsync has covered.
     written: u64,
     durable: u64,
+    /// The replication offset up to which the file was told everything, and that up to which an fsync has covered it.
+    offset: u64,
+    durable_offset: u64,
     /// `everysec`: bytes that wait in the process because an fsync is running, and the second since when.
     postponed: Vec<u8>,
     postponed_since: i64,
@@ -96,6 +99,8 @@ impl Aof {
             policy,
             written: 0,
             durable: 0,
+            offset: 0,
+            durable_offset: 0,
             postponed: Vec::new(),
             postponed_since: 0,
             syncing: false,
@@ -140,6 +145,25 @@ impl Aof {
         Poll::Pending
     }
 
+    /// Everything up to this replication offset was appended.
+    pub(crate) fn note_offset(&mut self, offset: u64) {
+        self.offset = offset;
+        // What is in no file needs no fsync: a PING between two replicas' writes.
+        if self.written == self.durable {
+            self.durable_offset = offset;
+        }
+    }
+
+    /// The replication offset up to which everything is durable.
+    pub(crate) fn durable_offset(&self) -> u64 {
+        self.durable_offset
+    }
+
+    /// Wakes the current task when an fsync ends.
+    pub(crate) fn register(&mut self, cx: &Context<'_>) {
+        self.synced.register(cx);
+    }
+
     /// Bytes that a reply computed now depends on.
     pub(crate) fn written(&self) -> u64 {
         self.written
@@ -153,15 +177,17 @@ impl Aof {
         }
     }
 
-    fn begin_sync(&mut self, now: WallMicros) -> u64 {
+    /// What the fsync that begins will cover: bytes, and the replication offset.
+    fn begin_sync(&mut self, now: WallMicros) -> (u64, u64) {
         self.syncing = true;
         self.last_sync_second = second(now);
-        self.written
+        (self.written, self.offset)
     }
 
-    fn end_sync<M: Machine>(&mut self, machine: &M, covered: u64) {
+    fn end_sync<M: Machine>(&mut self, machine: &M, (covered, offset): (u64, u64)) {
         self.syncing = false;
         self.durable = self.durable.max(covered);
+        self.durable_offset = offset;
         self.write_postponed(machine);
         self.synced.wake();
     }

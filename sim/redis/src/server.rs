@@ -6,6 +6,7 @@
 //! No input is read while replies wait to be sent, so a client that never reads is held back by its own stream and
 //! costs one buffer. Nothing is allocated or spawned per command.
 
+mod files;
 mod keys;
 
 use std::future::{Future, pending, poll_fn};
@@ -315,8 +316,11 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         match next {
             Next::Reply | Next::ReplicaOf(_) => true,
             Next::Close => false,
-            Next::Wait { replicas, timeout, offset } => {
+            Next::Wait { replicas, timeout, offset, file: None } => {
                 self.wait_for_replicas(replicas as usize, timeout, offset).await
+            }
+            Next::Wait { replicas, timeout, offset, file: Some(local) } => {
+                self.wait_for_files((local, replicas as usize), timeout, offset).await
             }
             Next::Blocked { deadline_ms } => self.wait_for_key(deadline_ms).await,
             Next::Psync { id, offset } => {

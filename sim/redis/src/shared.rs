@@ -119,6 +119,9 @@ impl<M: Machine> Shared<M> {
             let patience = self.patience(core);
             links.feed(core.replication_mut(), propagated, patience);
         }
+        if let Some(aof) = aof {
+            aof.note_offset(core.replication().offset);
+        }
         // Not only after what was propagated: a node with neither file nor replica propagates nothing.
         state.arm_expiry();
         state.written.wake();
@@ -154,7 +157,8 @@ impl<M: Machine> Shared<M> {
 
     /// Brings up to date what INFO and the write checks read about replicas.
     pub(crate) fn refresh_links(&self, state: &mut State) {
-        let State { core, links, .. } = state;
+        let State { core, links, aof, .. } = state;
+        core.replication_mut().fsynced = aof.as_ref().map(Aof::durable_offset);
         let max_lag = u64::from(core.config().min_replicas_max_lag);
         links.refresh(core.replication_mut(), (self.booted, self.machine.monotonic()), max_lag);
     }
@@ -268,6 +272,35 @@ impl State {
     /// Wakes connection `session` when the node closes, or has something for it.
     pub(crate) fn wake_on_news(&mut self, session: u64, waker: &Waker) {
         self.connections.insert(session, waker.clone());
+    }
+
+    /// Whether this node's file covers `offset`, and how many replicas' do.
+    pub(crate) fn files_at(&self, offset: u64) -> (bool, usize) {
+        let is_local = self.aof.as_ref().is_some_and(|aof| aof.durable_offset() >= offset);
+        (is_local, self.links.in_files(offset))
+    }
+
+    /// Ready with [`files_at`](Self::files_at) once these are as many as `wanted`; with `None` if the node was demoted
+    /// since `demotions` was read.
+    pub(crate) fn poll_files(
+        &mut self,
+        (local, replicas): (bool, usize),
+        offset: u64,
+        demotions: u64,
+        cx: &Context<'_>,
+    ) -> Poll<Option<(bool, usize)>> {
+        if self.links.demotions() != demotions {
+            return Poll::Ready(None);
+        }
+        let files = self.files_at(offset);
+        if files.1 >= replicas && (files.0 || !local) {
+            return Poll::Ready(Some(files));
+        }
+        self.links.register(cx);
+        if let Some(aof) = &mut self.aof {
+            aof.register(cx);
+        }
+        Poll::Pending
     }
 
     /// Lets held requests go on when the script they wait for has ended.

@@ -151,6 +151,10 @@ impl Core {
             Wish::Replicas { offset } => {
                 reply::integer(&mut out, self.replication.replicas_at(offset) as i64)
             }
+            Wish::Files { offset } => {
+                let replication = &self.replication;
+                reply_files(&mut out, replication.is_in_file(offset), replication.files_at(offset));
+            }
             _ => reply::null_array(&mut out, waiter.session.protocol),
         }
         self.release(session, Unblocked::Answered, &out);
@@ -166,7 +170,8 @@ impl Core {
     /// Ends every wait for a key, with its connection: the node is a replica now, and may not give what it has.
     pub(crate) fn disconnect_blocked(&mut self) {
         let waiters = self.blocked.waiters.iter();
-        let of_keys = waiters.filter(|(_, waiter)| !matches!(waiter.wish, Wish::Replicas { .. }));
+        let of_keys =
+            waiters.filter(|(_, waiter)| !matches!(waiter.wish, Wish::Replicas { .. } | Wish::Files { .. }));
         let sessions: Vec<u64> = of_keys.map(|(session, _)| *session).collect();
         for session in sessions {
             self.unblock_with_error(session, DEMOTED, Unblocked::Closing);
@@ -197,6 +202,13 @@ impl Core {
     pub(crate) fn stop_waiting(&mut self, session: u64) {
         self.blocked.forget(session);
     }
+}
+
+/// What WAITAOF answers.
+pub(crate) fn reply_files(out: &mut Vec<u8>, is_local: bool, replicas: usize) {
+    reply::array(out, 2);
+    reply::integer(out, i64::from(is_local));
+    reply::integer(out, replicas as i64);
 }
 
 /// What a client is told whose wait ends with its node's being master.

@@ -1,7 +1,7 @@
 //! What a command is. Which there are, `commands` knows.
 
-use super::Next;
 use super::context::Context;
+use super::{Next, Version};
 use crate::resp::Args;
 
 /// What a command does: reads `args`, changes the data, appends its reply.
@@ -21,6 +21,8 @@ pub(crate) struct CommandSpec {
     pub(crate) flags: u32,
     pub(crate) run: Handler,
     pub(crate) subcommands: &'static [CommandSpec],
+    /// The first version that has it.
+    pub(crate) since: Version,
 }
 
 impl std::fmt::Debug for CommandSpec {
@@ -88,6 +90,11 @@ pub(crate) const FLAG_NAMES: &[(u32, &str)] = &[
 ];
 
 impl CommandSpec {
+    /// The same, as something that older nodes do not know.
+    pub(crate) const fn since(self, since: Version) -> CommandSpec {
+        CommandSpec { since, ..self }
+    }
+
     pub(crate) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }

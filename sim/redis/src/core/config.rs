@@ -9,6 +9,8 @@ use super::{Limits, MetLimit, Observer, ScriptLimit};
 /// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
 #[derive(Clone)]
 pub struct CoreConfig {
+    /// Which Redis the node is.
+    pub version: Version,
     /// `port`, only reported (INFO, CONFIG GET).
     pub port: u16,
     /// `appendonly`, only reported.
@@ -51,6 +53,7 @@ pub struct CoreConfig {
 impl Default for CoreConfig {
     fn default() -> CoreConfig {
         CoreConfig {
+            version: Version::default(),
             port: 6379,
             append_only: false,
             config_file: false,
@@ -87,5 +90,53 @@ impl CoreConfig {
 impl fmt::Debug for CoreConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CoreConfig").field("port", &self.port).finish_non_exhaustive()
+    }
+}
+
+/// A release of Redis. Each knows all commands of those before it.
+///
+/// What differs between two is what this type's variants say, and nothing else: where later releases changed an error
+/// text or an order that 7.0 has, a node of any version does what 7.0 does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// 7.0.15, what Debian 12 ships.
+    #[default]
+    V7_0,
+    /// 8.4.0: with WAITAOF (of 7.2), DELEX, DIGEST and SET's IFEQ, IFNE, IFDEQ and IFDNE (of 8.4).
+    V8_4,
+}
+
+impl Version {
+    /// All there are, the oldest first.
+    pub const ALL: [Version; 2] = [Version::V7_0, Version::V8_4];
+
+    /// What people call it: `7.0`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::V7_0 => "7.0",
+            Version::V8_4 => "8.4",
+        }
+    }
+
+    /// What the server says it is.
+    pub(crate) fn full(self) -> &'static str {
+        match self {
+            Version::V7_0 => "7.0.15",
+            Version::V8_4 => "8.4.0",
+        }
+    }
+
+    /// The same as scripts compare it: a byte for each part.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Version::V7_0 => 0x0007_000f,
+            Version::V8_4 => 0x0008_0400,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

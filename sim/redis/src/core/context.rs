@@ -4,7 +4,7 @@ use super::command::{CommandSpec, LookupError};
 use super::keyspace::{Entry, Hash, Value};
 use super::observer::{Field, Stored};
 use super::session::SessionKind;
-use super::{Core, KeyChange, Session, StreamError, WallMicros};
+use super::{Core, KeyChange, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, Protocol, reply};
 
 /// A reply that is a constant.
@@ -42,6 +42,11 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     pub(crate) fn now_ms(&self) -> i64 {
         self.now.millis()
+    }
+
+    /// Which Redis this node is.
+    pub(crate) fn version(&self) -> Version {
+        self.core.config.version
     }
 
     pub(crate) fn protocol(&self) -> Protocol {
@@ -312,7 +317,7 @@ impl Context<'_> {
         true
     }
 
-    fn in_script(&self) -> bool {
+    pub(crate) fn in_script(&self) -> bool {
         self.session.kind == SessionKind::Script
     }
 

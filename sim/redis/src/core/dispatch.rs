@@ -7,7 +7,7 @@ use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};
 use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
-use super::{Core, KeyChange, Next, Origin, Session, StreamError, WallMicros};
+use super::{Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
 use crate::resp::{Args, OwnedArgs, reply};
 
 /// What a watched key takes besides its name, about.
@@ -98,7 +98,7 @@ impl Core {
         {
             return next;
         }
-        let found = commands::lookup(args);
+        let found = commands::lookup(args, self.config.version);
         session.last_command = found.as_ref().ok().copied();
         let spec = match found {
             Ok(spec) => spec,
@@ -220,7 +220,9 @@ impl Core {
 
     pub(crate) fn finish_unit(&mut self) {
         let bytes = self.propagation.finish_unit();
-        if self.replication.counting {
+        // As of 7.2 the offset is also what the file is measured by.
+        let measures_file = self.config.append_only && self.config.version >= Version::V8_4;
+        if self.replication.counting || measures_file {
             self.replication.offset += bytes as u64;
         }
     }

@@ -33,9 +33,9 @@ mod stream;
 mod subscriptions;
 mod values;
 
-pub(crate) use blocked::DEMOTED;
 pub use blocked::Unblocked;
-pub use config::CoreConfig;
+pub(crate) use blocked::{DEMOTED, reply_files};
+pub use config::{CoreConfig, Version};
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
 pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
@@ -90,6 +90,8 @@ pub enum Next {
         timeout: Duration,
         /// The connection's last write ends at this replication offset.
         offset: u64,
+        /// WAITAOF: the same about files, and whether this node's own is waited for too.
+        file: Option<bool>,
     },
     /// The command waits for a key: nothing is in `out` yet. Its reply is pushed to the session, and
     /// [`Core::take_unblocked`] then says that it waits no more. Call [`Core::time_out`] once the wall clock is past

@@ -63,6 +63,8 @@ pub struct ReplicaState {
     pub online: bool,
     /// The last offset it acknowledged.
     pub acked: u64,
+    /// How much of it the replica's file covered then, if it has told.
+    pub fsynced: u64,
     /// Since its last acknowledgement.
     pub lag: Duration,
 }
@@ -93,6 +95,8 @@ pub struct Replication {
     pub replicas: Vec<ReplicaState>,
     /// Replicas that are online and not lagging: what `min-replicas-to-write` is compared with.
     pub good_replicas: u32,
+    /// How much of the history this node's own file covers; `None` without a file.
+    pub fsynced: Option<u64>,
 }
 
 impl Default for Replication {
@@ -116,6 +120,7 @@ impl Replication {
             backlog_len: 0,
             replicas: Vec::new(),
             good_replicas: 0,
+            fsynced: None,
         }
     }
 
@@ -127,5 +132,15 @@ impl Replication {
     /// How many online replicas have acknowledged `offset`.
     pub fn replicas_at(&self, offset: u64) -> usize {
         self.replicas.iter().filter(|replica| replica.online && replica.acked >= offset).count()
+    }
+
+    /// Whether this node's file covers `offset`.
+    pub fn is_in_file(&self, offset: u64) -> bool {
+        self.fsynced.is_some_and(|fsynced| fsynced >= offset)
+    }
+
+    /// How many online replicas have told that their files cover `offset`.
+    pub fn files_at(&self, offset: u64) -> usize {
+        self.replicas.iter().filter(|replica| replica.online && replica.fsynced >= offset).count()
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Attached {
     /// Online, and not lagging when that was looked at last.
     good: bool,
     acknowledged: u64,
+    /// How much of it was in the replica's file.
+    in_file: u64,
     acknowledged_at: Duration,
     /// Since when more waits for it than the soft limit.
     behind_since: Option<Duration>,
@@ -65,6 +67,11 @@ impl Links {
     /// How many replicas acknowledged `offset`.
     pub(crate) fn acknowledged(&self, offset: u64) -> usize {
         self.attached.iter().filter(|replica| replica.online && replica.acknowledged >= offset).count()
+    }
+
+    /// How many replicas told that their files cover `offset`.
+    pub(crate) fn in_files(&self, offset: u64) -> usize {
+        self.attached.iter().filter(|replica| replica.online && replica.in_file >= offset).count()
     }
 
     /// Ready with the number of acknowledgements once it reaches `replicas`; with `None` if the node was demoted since
@@ -110,6 +117,7 @@ impl Links {
             }
             reported.online = replica.online;
             reported.acked = replica.acknowledged;
+            reported.fsynced = replica.in_file;
             reported.lag = now.saturating_sub(replica.acknowledged_at);
         }
         replication.good_replicas = self.good();
@@ -128,6 +136,7 @@ impl Links {
             port: replica.port,
             online: replica.online,
             acked: replica.acknowledged,
+            fsynced: replica.in_file,
             lag: Duration::ZERO,
         });
         replication.replicas = reported.collect();
@@ -218,6 +227,7 @@ fn open<M: Machine>(
         online,
         good: online,
         acknowledged: 0,
+        in_file: 0,
         acknowledged_at: shared.machine.monotonic(),
         behind_since: None,
         waker: None,
@@ -358,7 +368,7 @@ where
     }
 }
 
-/// Reads `REPLCONF ACK offset`; false if the replica speaks nonsense.
+/// Reads `REPLCONF ACK offset [FACK offset]`; false if the replica speaks nonsense.
 fn take_acknowledgements<M, S>(shared: &Shared<M>, pipe: &mut Pipe<S>, session: u64) -> bool
 where
     M: Machine,
@@ -376,11 +386,12 @@ where
         if !is(0, b"REPLCONF") || !is(1, b"ACK") {
             continue;
         }
-        let offset =
-            args.get(2).and_then(|text| std::str::from_utf8(text).ok()).and_then(|text| text.parse().ok());
+        let number = |index: usize| std::str::from_utf8(args.get(index)?).ok()?.parse().ok();
+        let in_file = if is(3, b"FACK") { number(4) } else { None };
         shared.refresh_links(&mut state);
-        if let (Some(offset), Some(replica)) = (offset, state.links.find(session)) {
+        if let (Some(offset), Some(replica)) = (number(2), state.links.find(session)) {
             replica.acknowledged = replica.acknowledged.max(offset);
+            replica.in_file = replica.in_file.max(in_file.unwrap_or(0));
             replica.acknowledged_at = shared.machine.monotonic();
             state.links.waiting.wake();
         }

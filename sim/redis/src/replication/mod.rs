@@ -136,6 +136,11 @@ impl Links {
         self.demotions
     }
 
+    /// Wakes the current task when a replica comes, goes or acknowledges.
+    pub(crate) fn register(&mut self, cx: &Context<'_>) {
+        self.waiting.register(cx);
+    }
+
     fn set_link(&self, replication: &mut Replication, link: LinkState) {
         if let Some((host, port)) = &self.upstream.target {
             replication.role = Role::Replica { host: host.clone(), port: *port, link };

@@ -15,7 +15,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handshake::{Handshake, Opening};
 use super::{Links, poll_stopped, shift_id};
-use crate::core::{Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, hex};
+use crate::core::{
+    Core, LinkState, Next, Origin, Replication, ReplicationId, Session, StreamError, Version, hex,
+};
 use crate::machine::Machine;
 use crate::pipe::Pipe;
 use crate::resp::RequestBuffer;
@@ -122,6 +124,7 @@ fn start_over<M: Machine>(
     links.set_link(replication, LinkState::Connected);
     if let Some(aof) = aof {
         aof.replace(&shared.machine, payload);
+        aof.note_offset(offset);
     }
     Ok(())
 }
@@ -242,7 +245,7 @@ impl<M: Machine> Link<'_, M> {
             let is_control = name.eq_ignore_ascii_case(b"PING") || name.eq_ignore_ascii_case(b"REPLCONF");
             if is_control {
                 if args.at(1).eq_ignore_ascii_case(b"GETACK") {
-                    acknowledge(&mut self.pipe.out, state.core.replication().offset);
+                    acknowledge(&mut self.pipe.out, &state);
                 }
             } else {
                 let State { core, links, .. } = &mut *state;
@@ -277,6 +280,9 @@ impl<M: Machine> Link<'_, M> {
         {
             aof.append(&self.shared.machine, &self.for_file);
         }
+        if let Some(aof) = aof {
+            aof.note_offset(core.replication().offset);
+        }
         self.for_file.clear();
         state.written.wake();
         self.shared.announce(state);
@@ -284,7 +290,7 @@ impl<M: Machine> Link<'_, M> {
 
     fn acknowledge(&mut self) {
         if self.pipe.out.len() < OUT_LIMIT_BYTES {
-            acknowledge(&mut self.pipe.out, self.shared.lock().core.replication().offset);
+            acknowledge(&mut self.pipe.out, &self.shared.lock());
         }
     }
 }
@@ -309,8 +315,15 @@ fn poll_link<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-fn acknowledge(out: &mut Vec<u8>, offset: u64) {
-    super::command(out, &["REPLCONF", "ACK", &offset.to_string()]);
+/// Tells how far this node is, and as of 7.2 how far its file, if it has one.
+fn acknowledge(out: &mut Vec<u8>, state: &State) {
+    let offset = state.core.replication().offset.to_string();
+    match &state.aof {
+        Some(aof) if state.core.config().version >= Version::V8_4 => {
+            super::command(out, &["REPLCONF", "ACK", &offset, "FACK", &aof.durable_offset().to_string()]);
+        }
+        _ => super::command(out, &["REPLCONF", "ACK", &offset]),
+    }
 }
 
 fn set_link<M: Machine>(shared: &Shared<M>, generation: u64, link: LinkState) {

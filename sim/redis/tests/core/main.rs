@@ -20,3 +20,4 @@ mod stream;
 mod support;
 mod transactions;
 mod twins;
+mod versions;

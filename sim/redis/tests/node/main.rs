@@ -19,4 +19,5 @@ mod push;
 mod replication;
 mod resync;
 mod snapshots;
+mod waitaof;
 mod world;

@@ -24,6 +24,8 @@ pub(crate) enum Wish {
     Members { from: Extreme, count: Option<usize> },
     /// Replicas that have acknowledged the stream up to here: WAIT. The node's links know when they have.
     Replicas { offset: u64 },
+    /// The same of files: WAITAOF.
+    Files { offset: u64 },
 }
 
 impl Wish {
@@ -32,7 +34,7 @@ impl Wish {
         match self {
             Wish::Elements { .. } | Wish::Move { .. } => matches!(value, Value::List(_)),
             Wish::Members { .. } => matches!(value, Value::SortedSet(_)),
-            Wish::Replicas { .. } => false,
+            Wish::Replicas { .. } | Wish::Files { .. } => false,
         }
     }
 
@@ -70,7 +72,7 @@ impl Wish {
                     reply::double(out, ctx.protocol(), score);
                 }
             }
-            Wish::Replicas { .. } => {}
+            Wish::Replicas { .. } | Wish::Files { .. } => {}
         }
     }
 

@@ -116,7 +116,7 @@ fn reply_hello(ctx: &Context<'_>, out: &mut Vec<u8>) {
     let protocol = ctx.session.protocol;
     reply::map(out, protocol, 7);
     pair(out, b"server", b"redis");
-    pair(out, b"version", super::server::VERSION.as_bytes());
+    pair(out, b"version", ctx.version().full().as_bytes());
     reply::bulk(out, b"proto");
     reply::integer(out, if protocol == Protocol::Two { 2 } else { 3 });
     reply::bulk(out, b"id");

@@ -38,7 +38,11 @@ const SECTIONS: [(&str, Section); 8] = [
 
 fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
     let up = core.stats.started_at.map_or(0, |started| now.0.saturating_sub(started.0).max(0) / 1_000_000);
-    write!(text, "redis_version:{}\r\nredis_mode:standalone\r\narch_bits:64\r\n", super::server::VERSION)?;
+    write!(
+        text,
+        "redis_version:{}\r\nredis_mode:standalone\r\narch_bits:64\r\n",
+        core.config.version.full()
+    )?;
     write!(text, "run_id:{}\r\ntcp_port:{}\r\nuptime_in_seconds:{up}\r\n", core.run_id, core.config.port)
 }
 

@@ -1,17 +1,27 @@
 //! How a command is found by its name.
 
 use super::table::COMMANDS;
+use crate::core::Version;
 use crate::core::command::{CommandSpec, LookupError};
 use crate::resp::Args;
 
 /// Finds the command, or the subcommand where the command has some.
-pub(crate) fn lookup(args: &Args<'_>) -> Result<&'static CommandSpec, LookupError> {
-    lookup_words(args.at(0), args.get(1))
+pub(crate) fn lookup(args: &Args<'_>, version: Version) -> Result<&'static CommandSpec, LookupError> {
+    lookup_words(args.at(0), args.get(1), version)
+}
+
+/// What a node of this version has.
+pub(crate) fn all(version: Version) -> impl Iterator<Item = &'static CommandSpec> {
+    COMMANDS.iter().filter(move |spec| spec.since <= version)
 }
 
 /// The same, by the first word and the second if there is one.
-pub(crate) fn lookup_words(name: &[u8], second: Option<&[u8]>) -> Result<&'static CommandSpec, LookupError> {
-    let spec = find(name).ok_or(LookupError::UnknownCommand)?;
+pub(crate) fn lookup_words(
+    name: &[u8],
+    second: Option<&[u8]>,
+    version: Version,
+) -> Result<&'static CommandSpec, LookupError> {
+    let spec = find(name).filter(|spec| spec.since <= version).ok_or(LookupError::UnknownCommand)?;
     match second {
         Some(name) if !spec.subcommands.is_empty() => {
             spec.subcommand(name).ok_or(LookupError::UnknownSubcommand)
@@ -21,9 +31,9 @@ pub(crate) fn lookup_words(name: &[u8], second: Option<&[u8]>) -> Result<&'stati
 }
 
 /// The command of that full name: `get`, `client|list`.
-pub(crate) fn lookup_full_name(name: &[u8]) -> Option<&'static CommandSpec> {
+pub(crate) fn lookup_full_name(name: &[u8], version: Version) -> Option<&'static CommandSpec> {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
-    let spec = find(parts.next()?)?;
+    let spec = find(parts.next()?).filter(|spec| spec.since <= version)?;
     match parts.next() {
         None => Some(spec),
         Some(sub) => spec.subcommand(sub),

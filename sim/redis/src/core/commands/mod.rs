@@ -30,7 +30,8 @@ pub(crate) mod strings;
 mod table;
 pub(crate) mod transactions;
 
-pub(crate) use lookup::{lookup, lookup_full_name, lookup_words};
+pub(crate) use lookup::{all, lookup, lookup_full_name, lookup_words};
+#[cfg(test)]
 pub(crate) use table::COMMANDS;
 
 use super::context::errors;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::blocking::Wish;
 use super::integer_or_reply;
 use crate::core::context::{Context, c_string, errors};
-use crate::core::{LinkState, Next, Role};
+use crate::core::{LinkState, Next, Role, reply_files};
 use crate::resp::{Args, integer, reply};
 
 /// REPLICAOF host port, REPLICAOF NO ONE (and SLAVEOF).
@@ -93,14 +93,7 @@ pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         return Next::Reply;
     }
     let Some(replicas) = integer_or_reply(args.at(1), out) else { return Next::Reply };
-    let Some(timeout) = integer::parse(args.at(2)) else {
-        reply::error(out, b"ERR timeout is not an integer or out of range");
-        return Next::Reply;
-    };
-    let Ok(timeout) = u64::try_from(timeout) else {
-        reply::error(out, b"ERR timeout is negative");
-        return Next::Reply;
-    };
+    let Some(timeout) = timeout_or_reply(args.at(2), out) else { return Next::Reply };
     let offset = ctx.session.offset;
     let acked = ctx.core.replication.replicas_at(offset);
     if acked as i64 >= replicas {
@@ -111,7 +104,57 @@ pub(crate) fn wait(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         ctx.block(&[], Wish::Replicas { offset });
     }
     let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
-    Next::Wait { replicas, timeout: Duration::from_millis(timeout), offset }
+    Next::Wait { replicas, timeout, offset, file: None }
+}
+
+fn timeout_or_reply(text: &[u8], out: &mut Vec<u8>) -> Option<Duration> {
+    let Some(timeout) = integer::parse(text) else {
+        reply::error(out, b"ERR timeout is not an integer or out of range");
+        return None;
+    };
+    let timeout = u64::try_from(timeout);
+    if timeout.is_err() {
+        reply::error(out, b"ERR timeout is negative");
+    }
+    timeout.ok().map(Duration::from_millis)
+}
+
+/// WAITAOF numlocal numreplicas timeout-ms: for this connection's last write to be in files. A script never waits.
+pub(crate) fn waitaof(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let Some(local) = integer_or_reply(args.at(1), out) else { return Next::Reply };
+    if !(0..=1).contains(&local) {
+        reply::error(out, b"ERR value is out of range, value must between 0 and 1");
+        return Next::Reply;
+    }
+    let Some(replicas) = integer_or_reply(args.at(2), out) else { return Next::Reply };
+    let Ok(replicas) = usize::try_from(replicas) else {
+        reply::error(out, b"ERR value is out of range, must be positive");
+        return Next::Reply;
+    };
+    let Some(timeout) = timeout_or_reply(args.at(3), out) else { return Next::Reply };
+    if ctx.core.replication.is_replica() {
+        let text = b"ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are \
+            just local and are not propagated.";
+        reply::error(out, text);
+        return Next::Reply;
+    }
+    if local == 1 && !ctx.core.config.append_only {
+        let text = b"ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+        reply::error(out, text);
+        return Next::Reply;
+    }
+    let offset = ctx.session.offset;
+    let replication = &ctx.core.replication;
+    let (is_local, acked) = (replication.is_in_file(offset), replication.files_at(offset));
+    if acked >= replicas && (is_local || local == 0) || ctx.in_script() {
+        reply_files(out, is_local, acked);
+        return Next::Reply;
+    }
+    if ctx.may_block() {
+        ctx.block(&[], Wish::Files { offset });
+    }
+    let replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
+    Next::Wait { replicas, timeout, offset, file: Some(local == 1) }
 }
 
 /// REPLCONF option value …: a replica introducing itself, or acknowledging.

@@ -8,9 +8,6 @@ use crate::core::context::{Context, c_string, errors};
 use crate::core::{CoreConfig, Next};
 use crate::resp::{Args, Protocol, integer, reply};
 
-/// The Redis whose behaviour this is.
-pub(crate) const VERSION: &str = "7.0.15";
-
 /// A text: `$len`, or `=len` with its format in RESP3.
 pub(super) fn verbatim(out: &mut Vec<u8>, protocol: Protocol, text: &[u8]) {
     match protocol {

@@ -7,6 +7,7 @@ use super::{
     blocking, clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication,
     scan, scripting, server, strings, transactions,
 };
+use crate::core::Version;
 use crate::core::command::{
     ADMIN, BUSY_OK, CommandSpec, DENY_OOM, FAST, Handler, LOADING_OK, MAY_REPLICATE, MOVABLE_KEYS,
     NO_ASYNC_LOADING, NO_AUTH, NO_MANDATORY_KEYS, NO_MULTI, NO_SCRIPT, NOT_QUEUED, PUBSUB as ABOUT_MESSAGES,
@@ -20,7 +21,7 @@ pub(super) const fn command(
     flags: u32,
     run: Handler,
 ) -> CommandSpec {
-    CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[] }
+    CommandSpec { name, family: name, full_name, arity, flags, run, subcommands: &[], since: Version::V7_0 }
 }
 
 pub(super) const fn subcommand(
@@ -30,7 +31,16 @@ pub(super) const fn subcommand(
     flags: u32,
     run: Handler,
 ) -> CommandSpec {
-    CommandSpec { name: names[0], family: of, full_name: names[1], arity, flags, run, subcommands: &[] }
+    CommandSpec {
+        name: names[0],
+        family: of,
+        full_name: names[1],
+        arity,
+        flags,
+        run,
+        subcommands: &[],
+        since: Version::V7_0,
+    }
 }
 
 pub(super) const fn container(
@@ -47,6 +57,7 @@ pub(super) const fn container(
         flags: 0,
         run: server::container_without_subcommand,
         subcommands,
+        since: Version::V7_0,
     }
 }
 
@@ -107,6 +118,7 @@ const OTHERS: &[CommandSpec] = &[
         flags: LOADING_OK | STALE_OK,
         run: introspection::command,
         subcommands: COMMAND,
+        since: Version::V7_0,
     },
     container("CONFIG", "config", -2, CONFIG),
     command("COPY", "copy", -3, WRITE | DENY_OOM, rename::copy),
@@ -114,6 +126,8 @@ const OTHERS: &[CommandSpec] = &[
     command("DECR", "decr", 2, WRITE | DENY_OOM | FAST, strings::decr),
     command("DECRBY", "decrby", 3, WRITE | DENY_OOM | FAST, strings::decrby),
     command("DEL", "del", -2, WRITE, keys::del),
+    command("DELEX", "delex", -2, WRITE | FAST, strings::delex).since(Version::V8_4),
+    command("DIGEST", "digest", 2, READ_ONLY | FAST, strings::digest).since(Version::V8_4),
     command(
         "DISCARD",
         "discard",
@@ -286,6 +300,7 @@ const OTHERS: &[CommandSpec] = &[
         transactions::unwatch,
     ),
     command("WAIT", "wait", 3, NO_SCRIPT, replication::wait),
+    command("WAITAOF", "waitaof", 4, 0, replication::waitaof).since(Version::V8_4),
     command(
         "WATCH",
         "watch",

@@ -4,7 +4,7 @@ use crate::core::command::DENY_OOM;
 use crate::core::context::{Context, errors};
 use crate::core::dispatch::SuspendedTransaction;
 use crate::core::session::{Queued, SessionKind, Transaction};
-use crate::core::{Core, Next, Session, WallMicros};
+use crate::core::{Core, Next, Session, WallMicros, reply_files};
 use crate::resp::{Args, reply};
 
 /// MULTI.
@@ -122,9 +122,13 @@ impl Core {
                     return Next::Held;
                 }
                 // A transaction never waits: WAIT answers with what it has.
-                Next::Wait { offset, .. } => {
+                Next::Wait { offset, file: None, .. } => {
                     let acked = self.replication.replicas_at(offset);
                     reply::integer(out, acked as i64);
+                }
+                Next::Wait { offset, file: Some(_), .. } => {
+                    let replication = &self.replication;
+                    reply_files(out, replication.is_in_file(offset), replication.files_at(offset));
                 }
                 other => asked = other,
             }

@@ -168,5 +168,9 @@ pub(super) static GENERIC: Section = Section {
             .categories(&["connection"])
             .tips(&["request_policy:all_shards", "response_policy:agg_min"])
             .takes(&[integer("numreplicas"), integer("timeout")]),
+        doc("waitaof", "7.2.0", "Waits until this connection's writes are in enough files", "O(1)")
+            .categories(&["connection"])
+            .tips(&["request_policy:all_shards", "response_policy:agg_min"])
+            .takes(&[integer("numlocal"), integer("numreplicas"), integer("timeout")]),
     ],
 };

@@ -20,6 +20,29 @@ pub(super) static STRINGS: Section = Section {
         doc("decrby", "1.0.0", "Takes an amount from a number", "O(1)")
             .keys(&[one(1, "RW access update")])
             .takes(&[key("key", 0), integer("decrement")]),
+        doc(
+            "delex",
+            "8.4.0",
+            "Deletes a key if its string compares as asked",
+            "O(N), N being the length of the string",
+        )
+        .keys(&[one(1, "RW delete variable_flags")])
+        .takes(&[
+            key("key", 0),
+            one_of(
+                "condition",
+                &[
+                    string("ifeq-value").after("IFEQ"),
+                    string("ifne-value").after("IFNE"),
+                    integer("ifdeq-digest").after("IFDEQ"),
+                    integer("ifdne-digest").after("IFDNE"),
+                ],
+            )
+            .optional(),
+        ]),
+        doc("digest", "8.4.0", "Tells the XXH3 hash of a string", "O(N), N being the length of the string")
+            .keys(&[one(1, "RO access")])
+            .takes(&[key("key", 0)]),
         doc("get", "1.0.0", "Reads a string", "O(1)").keys(&[one(1, "RO access")]).takes(&[key("key", 0)]),
         doc("getdel", "6.2.0", "Reads a string and deletes its key", "O(1)")
             .keys(&[one(1, "RW access delete")])

@@ -44,7 +44,7 @@ impl Caller {
         args: &Args<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), &'static [u8]> {
-        let spec = match commands::lookup(args) {
+        let spec = match commands::lookup(args, core.config.version) {
             Ok(spec) => spec,
             Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
                 return Err(b"ERR Unknown Redis command called from script");

@@ -8,7 +8,7 @@ use super::limits::{self, BYTES_PER_INSTRUCTION, LIGHT_MEMORY, OUT_OF_MEMORY, ch
 use super::run::{Run, with_run};
 use super::script::digest;
 use super::{callback, guarded, json, msgpack, structs, walk};
-use crate::core::{commands, hex};
+use crate::core::hex;
 use crate::resp::{Protocol, reply};
 
 /// The prelude's chunk name: its functions are not a script's own.
@@ -35,7 +35,6 @@ pub(super) enum ScriptError {
 /// The table the prelude gets.
 pub(super) fn functions(lua: &Lua) -> mlua::Result<Table> {
     let host = lua.create_table()?;
-    host.raw_set("version", commands::server::VERSION)?;
     host.raw_set("call", lua.create_function(|lua, args: MultiValue| call(lua, args, true))?)?;
     host.raw_set("pcall", lua.create_function(|lua, args: MultiValue| call(lua, args, false))?)?;
     host.raw_set("set_protocol", lua.create_function(set_protocol)?)?;

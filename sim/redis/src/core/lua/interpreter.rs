@@ -11,6 +11,7 @@ use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
 use super::limits;
 use super::script::Script;
 use super::{host, run};
+use crate::core::Version;
 
 /// Source bytes of compiled scripts that are kept; all are dropped when there are more, or too many.
 const CACHE_BYTES: usize = 1 << 20;
@@ -24,6 +25,9 @@ pub(super) struct Interpreter {
     lua: Lua,
     /// The prelude's entry: calls a script with its KEYS and ARGV.
     run: Function,
+    /// Tells the prelude which Redis the next scripts see, and the one they see now.
+    tell_version: Function,
+    version: Option<Version>,
     /// The globals scripts see.
     environment: Table,
     compiled: BTreeMap<[u8; 20], Function>,
@@ -40,10 +44,19 @@ impl Interpreter {
         lua.gc_stop();
         let functions = host::functions(&lua)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name(host::PRELUDE_NAME);
-        let (run, environment) = prelude.call(functions)?;
+        let (run, environment, tell_version) = prelude.call(functions)?;
         limits::collect_garbage(&lua)?;
         let settled = lua.used_memory();
-        Ok(Interpreter { lua, run, environment, compiled: BTreeMap::new(), compiled_bytes: 0, settled })
+        Ok(Interpreter {
+            lua,
+            run,
+            tell_version,
+            version: None,
+            environment,
+            compiled: BTreeMap::new(),
+            compiled_bytes: 0,
+            settled,
+        })
     }
 
     /// Compiles a script, in no more than this much memory.
@@ -61,6 +74,7 @@ impl Interpreter {
         // The arguments are in memory already, and the script compiled before: twice that is bounded too.
         self.lua.set_memory_limit(0)?;
         let function = self.function(script)?;
+        self.obey_version()?;
         let (keys, arguments) = (self.strings(call, 3, call.keys)?, self.arguments(call)?);
         let held = self.lua.used_memory();
         let longest = call.args.iter().map(<[u8]>::len).max().unwrap_or(0).max(script.source.len());
@@ -72,6 +86,17 @@ impl Interpreter {
         self.lua.set_memory_limit(held.saturating_add(allowance.unwrap_or(limits::LIGHT_MEMORY)))?;
         limits::watch(&self.lua)?;
         self.run.call((function, keys, arguments))
+    }
+
+    /// Nodes of several versions may share the state.
+    fn obey_version(&mut self) -> mlua::Result<()> {
+        let version = run::with_run(|run| run.core.config().version);
+        if version == self.version {
+            return Ok(());
+        }
+        self.version = version;
+        let version = version.unwrap_or_default();
+        self.tell_version.call((version.full(), version.number()))
     }
 
     fn arguments(&self, call: &run::Call<'_>) -> mlua::Result<Table> {

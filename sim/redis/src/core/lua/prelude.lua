@@ -349,8 +349,9 @@ local redis = {
   REPL_SLAVE = 2,
   REPL_REPLICA = 2,
   REPL_ALL = 3,
-  REDIS_VERSION = host.version,
-  REDIS_VERSION_NUM = 0x0007000f,
+  -- Told before a script of a node runs.
+  REDIS_VERSION = "",
+  REDIS_VERSION_NUM = 0,
 }
 
 for name, library in pairs({
@@ -399,4 +400,8 @@ local function run(script, keys, arguments)
   return xpcall(script, describe_error)
 end
 
-return run, environment
+local function tell_version(text, number)
+  redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = text, number
+end
+
+return run, environment, tell_version

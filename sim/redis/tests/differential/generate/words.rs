@@ -109,6 +109,8 @@ pub(crate) const LPOS_OPTIONS: &[&str] = &[
     "MAXLEN $few",
     "MAXLEN $odd",
     "RANK",
+];
+
 /// Numbers with fractions at the edge of being one, and what is none.
 pub(crate) const FLOATS: &[&str] = &[
     "0",

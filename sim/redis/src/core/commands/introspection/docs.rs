@@ -3,18 +3,18 @@
 use super::Map;
 use crate::core::Next;
 use crate::core::command::CommandSpec;
-use crate::core::commands::{self, COMMANDS};
+use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Argument, Doc, Kind, Section};
 use crate::resp::{Args, Protocol, reply};
 
 /// COMMAND DOCS [name …]: names that are none are left out.
 pub(crate) fn command_docs(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let protocol = ctx.protocol();
-    let specs: Vec<&CommandSpec> = if args.len() == 2 {
-        COMMANDS.iter().collect()
-    } else {
-        args.iter().skip(2).filter_map(commands::lookup_full_name).collect()
+    let (protocol, version) = (ctx.protocol(), ctx.version());
+    let named = |name| commands::lookup_full_name(name, version);
+    let specs: Vec<&CommandSpec> = match args.len() {
+        2 => commands::all(version).collect(),
+        _ => args.iter().skip(2).filter_map(named).collect(),
     };
     let start = out.len();
     reply::map(out, protocol, specs.len());

@@ -1,11 +1,11 @@
 //! COMMAND and COMMAND INFO: arity, flags, categories and where keys are.
 
 use super::{Map, reply_words};
-use crate::core::Next;
 use crate::core::command::{ADMIN, BLOCKING, CommandSpec, FAST, FLAG_NAMES, READ_ONLY, WRITE};
-use crate::core::commands::{self, COMMANDS};
+use crate::core::commands;
 use crate::core::context::Context;
 use crate::core::docs::{self, Doc, Find, Keys, Section};
+use crate::core::{Next, Version};
 use crate::resp::{Args, Protocol, reply};
 
 /// The ACL categories, in Redis' order.
@@ -35,7 +35,7 @@ const CATEGORIES: &[&str] = &[
 
 /// COMMAND: every command, as COMMAND INFO has it.
 pub(crate) fn command(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply_every_command(ctx.protocol(), out);
+    reply_every_command(ctx.version(), ctx.protocol(), out);
     Next::Reply
 }
 
@@ -43,13 +43,13 @@ pub(crate) fn command(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>
 pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let protocol = ctx.protocol();
     if args.len() == 2 {
-        reply_every_command(protocol, out);
+        reply_every_command(ctx.version(), protocol, out);
         return Next::Reply;
     }
     let start = out.len();
     reply::array(out, args.len() - 2);
     for name in args.iter().skip(2) {
-        match commands::lookup_full_name(name) {
+        match commands::lookup_full_name(name, ctx.version()) {
             Some(spec) => reply_info(spec, protocol, out),
             None => reply::null(out, protocol),
         }
@@ -60,9 +60,9 @@ pub(crate) fn command_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     Next::Reply
 }
 
-fn reply_every_command(protocol: Protocol, out: &mut Vec<u8>) {
-    reply::array(out, COMMANDS.len());
-    COMMANDS.iter().for_each(|spec| reply_info(spec, protocol, out));
+fn reply_every_command(version: Version, protocol: Protocol, out: &mut Vec<u8>) {
+    reply::array(out, commands::all(version).count());
+    commands::all(version).for_each(|spec| reply_info(spec, protocol, out));
 }
 
 fn reply_info(spec: &CommandSpec, protocol: Protocol, out: &mut Vec<u8>) {

@@ -11,7 +11,7 @@ pub(crate) use info::{command, command_info};
 use super::pattern;
 use crate::core::Next;
 use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
-use crate::core::commands::{self, COMMANDS};
+use crate::core::commands;
 use crate::core::context::{Context, errors};
 use crate::core::docs::{Find, Keys, of};
 use crate::resp::{Args, Protocol, reply};
@@ -65,19 +65,20 @@ fn reply_words<'a>(words: impl Iterator<Item = &'a str>, protocol: Protocol, out
 }
 
 /// COMMAND COUNT.
-pub(crate) fn command_count(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::integer(out, COMMANDS.len() as i64);
+pub(crate) fn command_count(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply::integer(out, commands::all(ctx.version()).count() as i64);
     Next::Reply
 }
 
 /// COMMAND LIST [FILTERBY MODULE name|ACLCAT category|PATTERN pattern]: a filter looks at subcommands too.
 pub(crate) fn command_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let top = || COMMANDS.iter();
+    let version = ctx.version();
+    let top = || commands::all(version);
     let all = || top().flat_map(|spec| std::iter::once(spec).chain(spec.subcommands));
     let filter = (args.len() == 5 && args.at(2).eq_ignore_ascii_case(b"FILTERBY"))
         .then(|| (args.at(3).to_ascii_uppercase(), args.at(4)));
     if filter.is_some() {
-        ctx.worked(COMMANDS.len() as u64 * FILTER_BYTES);
+        ctx.worked(top().count() as u64 * FILTER_BYTES);
     }
     let mut steps = 0;
     let listed: Vec<&CommandSpec> = match filter.as_ref().map(|(by, what)| (by.as_slice(), *what)) {
@@ -108,9 +109,9 @@ fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
 }
 
 /// COMMAND GETKEYS command …
-pub(crate) fn command_getkeys(_ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+pub(crate) fn command_getkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let words: Vec<&[u8]> = args.iter().skip(2).collect();
-    let Ok(spec) = commands::lookup_words(args.at(2), args.get(3)) else {
+    let Ok(spec) = commands::lookup_words(args.at(2), args.get(3), ctx.version()) else {
         reply::error(out, b"ERR Invalid command specified");
         return Next::Reply;
     };

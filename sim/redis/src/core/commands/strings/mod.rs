@@ -1,10 +1,12 @@
 //! Strings: whole ones here, what SET and GETEX do to their lifetime in `set`, parts of them in `ranges`, numbers in
 //! `counters`.
 
+mod condition;
 mod counters;
 mod ranges;
 mod set;
 
+pub(crate) use condition::{delex, digest};
 pub(crate) use counters::{decr, decrby, incr, incrby, incrbyfloat};
 pub(crate) use ranges::{append, getrange, setrange, strlen};
 pub(crate) use set::{getex, psetex, set, setex, setnx};

@@ -1,8 +1,9 @@
 //! SET, the commands that it replaces (SETNX, SETEX, PSETEX), and GETEX: what gives strings a lifetime.
 
-use crate::core::Next;
+use super::condition::Comparison;
 use crate::core::commands::{expiry, integer_or_reply};
 use crate::core::context::{Context, errors};
+use crate::core::{Next, Version};
 use crate::resp::{Args, integer, reply};
 
 /// Where a lifetime in an argument counts from, and in what unit.
@@ -23,11 +24,14 @@ struct SetOptions<'a> {
     get: bool,
     keep_lifetime: bool,
     lifetime: Option<Lifetime<'a>>,
+    /// What is there must compare so with a text. As of 8.4.
+    compared: Option<(Comparison, &'a [u8])>,
 }
 
-/// SET key value [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], options in any order.
+/// SET key value [NX|XX|IFEQ value|IFNE value|IFDEQ digest|IFDNE digest] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL],
+/// options in any order.
 pub(crate) fn set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let Some(options) = parse_set_options(args) else {
+    let Some(options) = parse_set_options(args, ctx.version()) else {
         reply::error(out, errors::SYNTAX);
         return Next::Reply;
     };
@@ -39,7 +43,7 @@ pub(crate) fn set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> 
         },
     };
     let key = args.at(1);
-    let protocol = ctx.protocol();
+    let (protocol, start) = (ctx.protocol(), out.len());
     if options.get {
         match ctx.string(key) {
             Ok(Some(old)) => reply::bulk(out, old),
@@ -57,11 +61,40 @@ pub(crate) fn set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> 
         }
         return Next::Reply;
     }
+    match is_as_compared(ctx, key, &options) {
+        Ok(true) => {}
+        Ok(false) => {
+            if !options.get {
+                reply::null(out, protocol);
+            }
+            return Next::Reply;
+        }
+        Err(why) => {
+            // Instead of what GET would have shown.
+            out.truncate(start);
+            reply::error(out, why);
+            return Next::Reply;
+        }
+    }
     store(ctx, args, &options, expires_at);
     if !options.get {
         reply::ok(out);
     }
     Next::Reply
+}
+
+/// Whether what is at the key compares as the options ask. What is not there is equal to nothing.
+fn is_as_compared(
+    ctx: &mut Context<'_>,
+    key: &[u8],
+    options: &SetOptions<'_>,
+) -> Result<bool, &'static [u8]> {
+    let Some((comparison, wanted)) = options.compared else { return Ok(true) };
+    match ctx.string(key) {
+        Ok(None) => Ok(!comparison.equal),
+        Ok(Some(value)) => comparison.holds(value, wanted),
+        Err(()) => Err(errors::WRONG_TYPE),
+    }
 }
 
 fn store(ctx: &mut Context<'_>, args: &Args<'_>, options: &SetOptions<'_>, expires_at: Option<i64>) {
@@ -88,7 +121,7 @@ fn propagate_set(ctx: &mut Context<'_>, key: &[u8], value: &[u8], when: i64) {
     ctx.propagate_as(&[b"SET", key, value, b"PXAT", &digits]);
 }
 
-fn parse_set_options<'a>(args: &Args<'a>) -> Option<SetOptions<'a>> {
+fn parse_set_options<'a>(args: &Args<'a>, version: Version) -> Option<SetOptions<'a>> {
     let mut options = SetOptions::default();
     let mut index = 3;
     while let Some(option) = args.get(index) {
@@ -96,6 +129,15 @@ fn parse_set_options<'a>(args: &Args<'a>) -> Option<SetOptions<'a>> {
         if let Some(unit) = lifetime_unit(option) {
             let lifetime = next_lifetime(args, index, unit, options.lifetime);
             options.lifetime = Some(lifetime.filter(|_| !options.keep_lifetime)?);
+            index += 2;
+            continue;
+        }
+        if let Some(comparison) = Comparison::named(option).filter(|_| version >= Version::V8_4) {
+            // The same one may be given twice: the last one counts.
+            let may_be = options.compared.is_none_or(|(known, _)| known == comparison)
+                && !options.only_if_absent
+                && !options.only_if_present;
+            options.compared = Some((comparison, args.get(index + 1).filter(|_| may_be)?));
             index += 2;
             continue;
         }

@@ -16,6 +16,7 @@ use super::convert::truncate;
 use super::host::argument_error;
 use super::library::{bad_argument, number_or_error, text_argument};
 use super::run::with_run;
+use crate::core::context::c_string;
 
 /// Deepest nesting whatever the settings say: each level takes room in Lua, which has some thousands of places. Redis
 /// stops between 2,600 and 4,000.
@@ -181,9 +182,11 @@ fn choice(lua: &Lua, args: &MultiValue, words: &[&str]) -> mlua::Result<Option<u
         Some(Value::Boolean(truth)) => Ok(Some(usize::from(*truth))),
         got => {
             let text = text_argument(args, 0).ok_or_else(|| bad_argument(lua, 1, "string", got))?;
+            // To C it ends at a NUL.
+            let text = c_string(&text);
             let chosen = words.iter().position(|word| word.as_bytes() == text);
             let unknown = || {
-                let text = String::from_utf8_lossy(&text).into_owned();
+                let text = String::from_utf8_lossy(text).into_owned();
                 argument_error(lua, 1, &format!("invalid option '{text}'"))
             };
             chosen.map(Some).ok_or_else(unknown)
