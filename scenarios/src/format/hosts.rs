@@ -14,7 +14,7 @@ use super::problem::{Problem, Result};
 use super::section::{Field, Section};
 use crate::model::fault::Names;
 use crate::model::scenario::{
-    HostIndex, HostSetup, KnownScripts, NodesSetup, Persistence, RestartClock, Role,
+    HostIndex, HostSetup, KnownScripts, NodeVersion, NodesSetup, Persistence, RestartClock, Role,
 };
 
 /// Twice what a load test of a lock takes. What a world costs grows with what its hosts do, not with the square of
@@ -23,6 +23,7 @@ pub(super) const HOSTS_MAX: usize = 2_000;
 const CLOCKS_KEYS: &[&str] = &["offset", "drift"];
 const NODES_KEYS: &[&str] = &[
     "names",
+    "version",
     "master",
     "persistence",
     "snapshot_interval",
@@ -36,6 +37,7 @@ const NODES_KEYS: &[&str] = &[
 ];
 const SCRIPTS: Choices<KnownScripts> =
     &[("unknown", KnownScripts::Unknown), ("loaded", KnownScripts::Loaded)];
+const VERSIONS: Choices<NodeVersion> = &[("7.0", NodeVersion::V7_0), ("8.4", NodeVersion::V8_4)];
 const PERSISTENCE: Choices<Persistence> = &[
     ("none", Persistence::None),
     ("everysec", Persistence::Everysec),
@@ -60,6 +62,7 @@ const RESOURCE: &str = "resource";
 pub(super) fn vocabulary() -> Vec<Key> {
     [
         Key::all("nodes", NODES_KEYS),
+        Key::words("nodes.version", &words_of(VERSIONS)),
         Key::words("nodes.persistence", &words_of(PERSISTENCE)),
         Key::words("nodes.restart_clock", &words_of(RESTART_CLOCKS)),
         Key::words("nodes.scripts", &words_of(SCRIPTS)),
@@ -234,6 +237,7 @@ pub(super) fn read_nodes(root: &Section<'_>, hosts: &Hosts, lock: &Chosen<'_>) -
     }
     let (command_time, command_times) = read_command_times(&nodes, hosts)?;
     Ok(NodesSetup {
+        version: nodes.choice_or("version", VERSIONS, NodeVersion::V7_0)?,
         persistence: nodes.choice_or("persistence", PERSISTENCE, Persistence::None)?,
         snapshot_interval: seconds_or(&nodes, "snapshot_interval", SNAPSHOT_INTERVAL)?,
         fsync_time: nodes.law_or("fsync_time", DelayLaw::Fixed(Duration::from_millis(1)))?,

@@ -14,8 +14,8 @@ use super::table::{NOTHING, put};
 use super::units::law_value;
 use super::{fault, lock, program, resource, weather};
 use crate::model::scenario::{
-    ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodesSetup, OnLostLock, Persistence,
-    RestartClock, Role, Scenario,
+    ClientSetup, HostIndex, HostSetup, KnownScripts, Limits, LinkSetup, NodeVersion, NodesSetup, OnLostLock,
+    Persistence, RestartClock, Role, Scenario,
 };
 
 /// The scenario as the table that its file is.
@@ -59,6 +59,7 @@ fn name(scenario: &Scenario, host: HostIndex) -> &str {
 
 fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     let NodesSetup {
+        version,
         persistence,
         snapshot_interval,
         fsync_time,
@@ -73,6 +74,11 @@ fn nodes(nodes: &NodesSetup, scenario: &Scenario) -> Table {
     let names = scenario.hosts.iter().filter(|host| host.role == Role::Node).map(|host| host.name.as_str());
     let mut table = Table::new();
     put(&mut table, "names", names.collect::<Vec<_>>());
+    let version = match version {
+        NodeVersion::V7_0 => "7.0",
+        NodeVersion::V8_4 => "8.4",
+    };
+    put(&mut table, "version", version);
     let persistence = match persistence {
         Persistence::None => "none",
         Persistence::Everysec => "everysec",

@@ -118,6 +118,8 @@ pub struct LockSetup {
 /// How the Redis nodes are set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodesSetup {
+    /// Which Redis they are.
+    pub version: NodeVersion,
     /// What survives a restart.
     pub persistence: Persistence,
     /// How often a snapshot is taken under [`Persistence::Rdb`], in whole seconds: by the node's wall clock, once
@@ -166,6 +168,15 @@ impl NodesSetup {
     pub fn command_time_of(&self, node: HostIndex) -> &DelayLaw {
         self.command_times.get(&node).unwrap_or(&self.command_time)
     }
+}
+
+/// A release of Redis. A node of a later one knows further commands, and differs in nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeVersion {
+    /// 7.0.15.
+    V7_0,
+    /// 8.4.0: with WAITAOF, DELEX, DIGEST, and SET's comparisons.
+    V8_4,
 }
 
 /// Which scripts a node knows when the run begins. A restart forgets them all, as Redis does.

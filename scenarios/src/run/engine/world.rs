@@ -10,7 +10,7 @@ use std::time::Duration;
 use doublehold_history::{ClientId, NodeId};
 use doublehold_lockimpl::{LockKind, NodeName};
 use doublehold_sim::{DelayLaw, HostId, HostLike, HostSpec, LinkSpec, WallTime, WorldLike};
-use doublehold_sim_redis::core::CoreConfig;
+use doublehold_sim_redis::core::{CoreConfig, Version};
 use doublehold_sim_redis::{NodeConfig, Operator, Persistence as NodePersistence, SimMachine};
 
 use super::env::{REDIS_PORT, SimEnv};
@@ -18,7 +18,8 @@ use super::on_sim::{NodeObserver, serve_resource};
 use super::supervisor::Supervisor;
 use crate::model::cast::{Cast, Member};
 use crate::model::scenario::{
-    HostIndex, HostSetup, KnownScripts, LinkSetup, Persistence, ResourceSetup, RestartClock, Role, Scenario,
+    HostIndex, HostSetup, KnownScripts, LinkSetup, NodeVersion, Persistence, ResourceSetup, RestartClock,
+    Role, Scenario,
 };
 use crate::run::Driver;
 use crate::run::client::program::{Job, Program};
@@ -212,8 +213,13 @@ fn node_config<H: HostLike>(
         KnownScripts::Unknown => Arc::default(),
         KnownScripts::Loaded => kind.descriptor().scripts.into(),
     };
+    let version = match scenario.nodes.version {
+        NodeVersion::V7_0 => Version::V7_0,
+        NodeVersion::V8_4 => Version::V8_4,
+    };
     let seconds = scenario.nodes.min_replicas_max_lag.as_secs();
     let core = CoreConfig {
+        version,
         port: REDIS_PORT,
         config_file: true,
         scripts,

@@ -125,6 +125,7 @@ const DEFAULTS: &[Absent] = &[
     ("lock.jitter", REDLOCK, "lock.jitter", "true"),
     ("lock.release_on", REDLOCK, "lock.release_on", "all"),
     ("lock.on_failed_extension", REDLOCK, "lock.on_failed_extension", "keep"),
+    ("nodes.version", SINGLE, "nodes.version", "'7.0'"),
     ("nodes.persistence", SINGLE, "nodes.persistence", "none"),
     ("nodes.snapshot_interval", SINGLE, "nodes.snapshot_interval", "1h"),
     ("nodes.fsync_time", SINGLE, "nodes.fsync_time", "1ms"),

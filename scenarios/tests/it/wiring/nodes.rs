@@ -7,7 +7,7 @@ use crate::wiring::row::{ONE, REDLOCK, REPLICATED, Row, TWO, check};
 use crate::wiring::seen::{MS, Seen};
 
 pub(crate) fn rows() -> Vec<Row> {
-    [who(), persistence(), snapshots(), times(), scripts()].into_iter().flatten().collect()
+    [who(), version(), persistence(), snapshots(), times(), scripts()].into_iter().flatten().collect()
 }
 
 #[test]
@@ -41,6 +41,43 @@ fn who() -> Vec<Row> {
                     && !with.connecting("M", "R2").is_empty()
                     && with.connecting("R2", "M").is_empty()
             },
+            ..Row::on(REPLICATED)
+        },
+    ]
+}
+
+/// How long the last thing is that a replica told its master: how far it is, and from 7.2 on how far its file.
+fn last_told(seen: &Seen) -> u32 {
+    *seen.sizes("R1", "M").last().expect("a replica acknowledges")
+}
+
+fn version() -> Vec<Row> {
+    const FILE: (&str, &str) = ("nodes.persistence", "everysec");
+    // `$4 FACK` and an offset with its length.
+    const FACK: u32 = 10 + 7;
+    vec![
+        Row {
+            word: "nodes.version",
+            claim: "a node of 7.2 and later tells its master how far its file is",
+            both: &[FILE],
+            with: &[("nodes.version", "'8.4'")],
+            shows: |without, with| last_told(with) >= last_told(without) + FACK,
+            ..Row::on(REPLICATED)
+        },
+        Row {
+            word: "nodes.version=7.0",
+            claim: "a node of 7.0 says only how far it is itself",
+            both: &[FILE, ("nodes.version", "'8.4'")],
+            with: &[("nodes.version", "'7.0'")],
+            shows: |without, with| last_told(with) + FACK <= last_told(without),
+            ..Row::on(REPLICATED)
+        },
+        Row {
+            word: "nodes.version=8.4",
+            claim: "a node without a file has nothing more to tell",
+            both: &[("nodes.version", "'8.4'")],
+            with: &[FILE],
+            shows: |without, with| last_told(with) >= last_told(without) + FACK,
             ..Row::on(REPLICATED)
         },
     ]

@@ -133,6 +133,16 @@ impl Seen {
         self.trace().filter_map(sent).collect()
     }
 
+    /// How many bytes left one host for another, each time.
+    pub(crate) fn sizes(&self, from_host: &str, to_host: &str) -> Vec<u32> {
+        let ends = (self.host(from_host), self.host(to_host));
+        let size = |(_, event): (u64, &Event)| match event {
+            Event::Sent { from, to, bytes, .. } if (*from, *to) == ends => Some(*bytes),
+            _ => None,
+        };
+        self.trace().filter_map(size).collect()
+    }
+
     /// When bytes of one host reached another.
     pub(crate) fn delivered(&self, from_host: &str, to_host: &str) -> Vec<u64> {
         let ends = (self.host(from_host), self.host(to_host));
