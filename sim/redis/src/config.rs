@@ -9,7 +9,8 @@ use crate::persistence::Persistence;
 /// What a node is told before it starts. `Default` is redis.conf's: a master that keeps nothing on disk.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
-    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`. With `config_file` the
+    /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`, `repl_backlog_bytes`
+    /// and `repl_ping_period` from what is below. With `config_file` the
     /// node keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not
     /// `replica_of`.
     pub core: CoreConfig,

@@ -15,18 +15,18 @@
 //! | about | commands |
 //! |---|---|
 //! | strings | `LCS` |
-//! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` `GETBIT` `SETBIT` |
+//! | bits | `BITCOUNT` `BITFIELD` `BITFIELD_RO` `BITOP` `BITPOS` |
 //! | streams | `XACK` `XADD` `XAUTOCLAIM` `XCLAIM` `XDEL` `XGROUP` `XINFO` `XLEN` `XPENDING` `XRANGE` `XREAD` `XREADGROUP` `XREVRANGE` `XSETID` `XTRIM` |
 //! | HyperLogLog | `PFADD` `PFCOUNT` `PFDEBUG` `PFMERGE` `PFSELFTEST` |
 //! | geo | `GEOADD` `GEODIST` `GEOHASH` `GEOPOS` `GEORADIUS` `GEORADIUSBYMEMBER` `GEORADIUSBYMEMBER_RO` `GEORADIUS_RO` `GEOSEARCH` `GEOSEARCHSTORE` |
 //! | keys | `DUMP` `MIGRATE` `RESTORE` `SORT` `SORT_RO` |
-//! | scripts, functions | `FCALL` `FCALL_RO` `FUNCTION` |
+//! | scripts, functions | `FCALL` `FCALL_RO` |
 //! | cluster | `ASKING` `CLUSTER` `READONLY` `READWRITE` |
-//! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MEMORY` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` `SWAPDB` `SYNC` |
-//! | subcommands | `CLIENT CACHING` `CLIENT HELP` `CLIENT PAUSE` `CLIENT TRACKING` `CLIENT TRACKINGINFO` `CLIENT UNPAUSE` `COMMAND GETKEYSANDFLAGS` `COMMAND HELP` `CONFIG HELP` `SCRIPT DEBUG` `SCRIPT HELP` |
+//! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` |
+//! | subcommands | `FUNCTION DELETE` `FUNCTION DUMP` `FUNCTION KILL` `FUNCTION LOAD` `FUNCTION RESTORE` `FUNCTION STATS` `MEMORY DOCTOR` `MEMORY MALLOC-STATS` `MEMORY PURGE` `MEMORY STATS` `SCRIPT DEBUG` |
 //!
-//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send;
-//! nobody is told of changes of keys (`notify-keyspace-events` is empty).
+//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send, and
+//! who asks for it (`notify-keyspace-events`) is told of changes of keys.
 //!
 #![doc = include_str!("../SCRIPTS.md")]
 

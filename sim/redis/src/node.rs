@@ -51,6 +51,8 @@ impl<M: Machine> Node<M> {
         {
             config.replica_of = written;
         }
+        config.core.repl_backlog_bytes = config.repl_backlog_bytes as u64;
+        config.core.repl_ping_period = config.repl_ping_period;
         let mut core =
             Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
         if let Some(file) = config.persistence.file() {

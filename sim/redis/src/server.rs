@@ -7,6 +7,7 @@
 //! costs one buffer. Nothing is allocated or spawned per command.
 
 mod files;
+mod held;
 mod keys;
 
 use std::future::{Future, pending, poll_fn};
@@ -186,6 +187,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         if !matches!(pause, Pause::Busy(_)) {
             self.shared.settle(state);
             state.release_held();
+            state.release_paused();
         }
         (pause, state.aof.as_ref().map_or(0, |aof| aof.written()))
     }
@@ -324,7 +326,13 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
             }
             Next::Blocked { deadline_ms } => self.wait_for_key(deadline_ms).await,
             Next::Psync { id, offset } => {
-                replication::serve_replica(self.shared, &mut self.pipe, &self.session, &id, offset).await;
+                let wish = replication::Wish::Psync(&id, offset);
+                replication::serve_replica(self.shared, &mut self.pipe, &self.session, wish).await;
+                false
+            }
+            Next::Sync => {
+                let wish = replication::Wish::Sync;
+                replication::serve_replica(self.shared, &mut self.pipe, &self.session, wish).await;
                 false
             }
             Next::Shutdown { save } => {
@@ -333,6 +341,7 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
                 false
             }
             Next::Held => self.wait_for_script().await,
+            Next::Paused => self.wait_while_paused().await,
         }
     }
 
@@ -369,20 +378,6 @@ impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> 
         };
         reply::integer(&mut self.pipe.out, acknowledged as i64);
         true
-    }
-
-    /// Waits until the overrunning script has ended, or until it is time to answer BUSY.
-    async fn wait_for_script(&mut self) -> bool {
-        let until = self.shared.lock().core.held_until();
-        // Past that time only the script's own client is still held.
-        let limit = until.and_then(|until| match until.0.saturating_sub(self.shared.machine.wall().0) {
-            missing @ 1.. => Some(Duration::from_micros(missing.unsigned_abs())),
-            _ => None,
-        });
-        let timer = wait_at_most(&self.shared.machine, limit);
-        let unblocked = self.blocked(timer, |state, cx| state.poll_script_ended(cx)).await;
-        self.retry = true;
-        !matches!(unblocked, Unblocked::Gone)
     }
 
     /// Waits for the node's state, a timer, or the end of the connection.

@@ -41,6 +41,8 @@ pub(crate) struct State {
     pub(crate) links: Links,
     /// Connections whose request waits for a script that is overrunning.
     pub(crate) held: Wakers,
+    /// Whose request waits for the end of a pause.
+    paused: Wakers,
     pub(crate) expiry: ExpiryTimer,
     /// Who waits for the next write.
     pub(crate) written: Wakers,
@@ -64,6 +66,7 @@ impl<M: Machine> Shared<M> {
             aof: Aof::open(config.persistence, machine.wall()),
             links: Links::new(config.repl_backlog_bytes),
             held: Wakers::default(),
+            paused: Wakers::default(),
             expiry: ExpiryTimer { armed_ms: i64::MAX, rearm: Wakers::default() },
             written: Wakers::default(),
             propagated: Vec::new(),
@@ -130,6 +133,7 @@ impl<M: Machine> Shared<M> {
 
     /// Wakes the connections that were pushed to or killed.
     pub(crate) fn announce(&self, state: &mut State) {
+        state.core.end_turn();
         let news = state.core.take_news();
         if news.is_empty() {
             return;
@@ -170,6 +174,7 @@ impl<M: Machine> Shared<M> {
         state.links.stop();
         state.watchers.wake();
         state.held.wake();
+        state.paused.wake();
         std::mem::take(&mut state.connections).into_values().for_each(Waker::wake);
     }
 
@@ -224,6 +229,12 @@ impl<M: Machine> Shared<M> {
         }
     }
 
+    /// Ends when CLIENT PAUSE, if there is one, is over or lifted.
+    pub(crate) async fn pause_is_over(&self) {
+        let Some(until) = self.lock().core.paused_until() else { return };
+        first(poll_fn(|cx| self.lock().poll_unpaused(cx)), self.machine.wall_reaches(until)).await;
+    }
+
     /// Whether the process has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
@@ -259,7 +270,7 @@ impl State {
     pub(crate) fn hold(&mut self, more: i64) -> bool {
         self.held_by_clients = self.held_by_clients.saturating_add_signed(more);
         self.core.set_client_memory(self.held_by_clients);
-        let limit = self.core.config().limits.max_memory_clients;
+        let limit = self.core.config().limits.client_memory();
         more <= 0 || limit == 0 || self.held_by_clients <= limit
     }
 
@@ -310,6 +321,21 @@ impl State {
         }
     }
 
+    /// Lets paused requests go on when the pause was lifted.
+    pub(crate) fn release_paused(&mut self) {
+        if self.core.paused_until().is_none() {
+            self.paused.wake();
+        }
+    }
+
+    fn poll_unpaused(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if self.core.paused_until().is_none() {
+            return Poll::Ready(());
+        }
+        self.paused.register(cx);
+        Poll::Pending
+    }
+
     /// Ready when no script is overrunning.
     pub(crate) fn poll_script_ended(&mut self, cx: &Context<'_>) -> Poll<()> {
         if !self.core.script_is_overrunning() {
@@ -331,7 +357,9 @@ impl State {
         if self.core.replication().is_replica() {
             return i64::MAX;
         }
-        self.core.next_expiry_ms().unwrap_or(i64::MAX)
+        let due = self.core.next_expiry_ms().unwrap_or(i64::MAX);
+        // Nothing expires while clients are paused.
+        self.core.paused_until().map_or(due, |until| due.max(until.millis()))
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a node knows of all its connections, for CLIENT LIST and CLIENT KILL: brought up to date after each of their
 //! commands.
 //!
-//! Not modelled: sizes of buffers and file descriptors.
+//! Not modelled: sizes of buffers, but for the request of who asks; file descriptors.
 
 use super::command::CommandSpec;
 use super::session::SessionKind;
 use super::subscriptions::Counts;
+use super::tracking::Tracked;
 use super::{Next, Session, WallMicros};
 use crate::resp::Protocol;
 
@@ -61,7 +62,7 @@ impl Client {
         self.no_evict = session.no_evict;
         self.is_monitor = session.is_monitor;
         self.is_answered = session.is_answered();
-        self.is_replica |= matches!(next, Next::Psync { .. });
+        self.is_replica |= matches!(next, Next::Psync { .. } | Next::Sync);
         // Looked at first, because most have no name: comparing two empty vectors reads nothing at an address where
         // nothing is, which takes some processors a hundred times as long as it looks.
         let has_name = !self.name.is_empty() || !session.name.is_empty();
@@ -101,15 +102,9 @@ impl Client {
             && wanted.kind.is_none_or(|kind| kind == self.kind(subscriptions))
     }
 
-    /// Its line in CLIENT LIST. `is_dirty`: its next EXEC will fail. `is_blocked`: it waits.
-    pub(crate) fn line(
-        &self,
-        id: u64,
-        now: WallMicros,
-        port: u16,
-        (is_dirty, is_blocked): (bool, bool),
-        subscriptions: Counts,
-    ) -> String {
+    /// Its line in CLIENT LIST.
+    pub(crate) fn line(&self, id: u64, now: WallMicros, port: u16, seen: &Circumstances<'_>) -> String {
+        let Circumstances { is_dirty, is_blocked, subscriptions, tracked, held } = *seen;
         let Counts { channels, patterns, shard_channels } = subscriptions;
         let seconds = |since: WallMicros| (now.0.saturating_sub(since.0)).max(0) / 1_000_000;
         let flags = [
@@ -119,6 +114,9 @@ impl Client {
             (self.queued.is_some(), 'x'),
             (is_blocked, 'b'),
             (is_dirty, 'd'),
+            (tracked.is_some(), 't'),
+            (tracked.is_some_and(|tracked| tracked.is_broken), 'R'),
+            (tracked.is_some_and(|tracked| tracked.options.bcast), 'B'),
             (self.no_evict, 'e'),
         ];
         let mut flags: String =
@@ -128,8 +126,8 @@ impl Client {
         }
         format!(
             "id={id} addr={} laddr={} fd=8 name={} age={} idle={} flags={flags} db={} sub={channels} psub={patterns} \
-             ssub={shard_channels} multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 \
-             omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
+             ssub={shard_channels} multi={} qbuf={} qbuf-free=0 argv-mem={} multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 \
+             omem=0 tot-mem=0 events=r cmd={} user=default redir={} resp={}\n",
             self.addr,
             own_addr(port),
             String::from_utf8_lossy(&self.name),
@@ -137,10 +135,31 @@ impl Client {
             seconds(self.seen_at),
             self.db,
             self.queued.map_or(-1, |queued| queued as i64),
+            held.request,
+            held.arguments,
             self.last_command.map_or("NULL", |command| command.full_name),
+            tracked.map_or(-1, |tracked| tracked.redirect as i64),
             if self.protocol == Protocol::Two { 2 } else { 3 },
         )
     }
+}
+
+/// What others know of a connection, for its line.
+pub(crate) struct Circumstances<'a> {
+    /// Its next EXEC will fail.
+    pub(crate) is_dirty: bool,
+    /// It waits.
+    pub(crate) is_blocked: bool,
+    pub(crate) subscriptions: Counts,
+    pub(crate) tracked: Option<&'a Tracked>,
+    pub(crate) held: Held,
+}
+
+/// What a connection holds of the request under way, in bytes: as it came, and its arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) request: usize,
+    pub(crate) arguments: usize,
 }
 
 /// Where a connection came in: the node has one address.

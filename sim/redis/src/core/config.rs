@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Limits, MetLimit, Observer, ScriptLimit};
+use super::{KeptSettings, KeyEvents, Limits, MetLimit, Observer, ScriptLimit};
 
 /// Settings of a [`Core`](super::Core). `Default` is redis.conf's, with a simulation's script limits.
 #[derive(Clone)]
@@ -27,10 +27,18 @@ pub struct CoreConfig {
     /// `min-replicas-max-lag`, seconds: older acknowledgements do not count. The node applies it. 0: writes are never
     /// refused for want of replicas.
     pub min_replicas_max_lag: u32,
+    /// `repl-backlog-size`: bytes of history kept for replicas that come back. The node keeps them.
+    pub repl_backlog_bytes: u64,
+    /// `repl-ping-replica-period`: how often a master with replicas writes a PING into the stream. The node does.
+    pub repl_ping_period: Duration,
     /// `replica-priority`, only reported.
     pub replica_priority: u32,
     /// `replica-serve-stale-data`: whether a replica answers while its link is down.
     pub replica_serve_stale_data: bool,
+    /// `notify-keyspace-events`: which events of keys are told to who has subscribed to them.
+    pub key_events: KeyEvents,
+    /// Settings that change nothing here.
+    pub kept: KeptSettings,
     /// What clients and masters can make the node hold.
     pub limits: Limits,
     /// Whether REPLICAOF may name another machine than this one.
@@ -61,8 +69,12 @@ impl Default for CoreConfig {
             save_seconds: None,
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,
+            repl_backlog_bytes: 1 << 20,
+            repl_ping_period: Duration::from_secs(10),
             replica_priority: 100,
             replica_serve_stale_data: true,
+            key_events: KeyEvents::default(),
+            kept: KeptSettings::default(),
             limits: Limits::default(),
             remote_masters: true,
             busy_reply_threshold: Duration::from_secs(5),

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::keyspace::Entry;
+use super::notify::Class;
 use super::observer::Stored;
 use super::values::Container;
 
@@ -43,6 +44,7 @@ impl Context<'_> {
             self.core.touch(self.session.db, key);
             self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
             if !was_there {
+                self.core.notify(self.session.db, Class::NEW, "new", key);
                 self.core.key_appeared(self.session.db, key);
             }
         }
@@ -64,6 +66,7 @@ impl Context<'_> {
         self.tell(key, before.as_ref().map(Stored::from), self.stored(key));
         // Redis wakes nobody where a value of another type is overwritten.
         if !was_there {
+            self.core.notify(db, Class::NEW, "new", key);
             self.core.key_appeared(db, key);
         }
         true

@@ -1,7 +1,8 @@
 //! What a command works with: the core, the session that sent it, and the time it happens at.
 
-use super::command::{CommandSpec, LookupError};
+use super::command::{CommandSpec, LookupError, READ_ONLY};
 use super::keyspace::{Entry, Hash, Value};
+use super::notify::Class;
 use super::observer::{Field, Stored};
 use super::session::SessionKind;
 use super::{Core, KeyChange, Session, StreamError, Version, WallMicros};
@@ -77,7 +78,7 @@ impl Context<'_> {
         {
             return false;
         }
-        if self.may_delete_expired() {
+        if self.may_delete_expired() && !self.core.is_paused(self.now) {
             self.core.delete_expired(self.session.db, key);
         }
         true
@@ -89,10 +90,37 @@ impl Context<'_> {
     }
 
     pub(crate) fn lookup_entry(&mut self, key: &[u8]) -> Option<&Entry> {
-        if self.expire_if_needed(key) {
+        let is_expired = self.expire_if_needed(key);
+        if self.spec.has(READ_ONLY) {
+            self.note_read(key, is_expired);
+        }
+        if is_expired {
             return None;
         }
         self.core.databases[self.session.db].get(key)
+    }
+
+    /// Must be called where a key is looked up to be read, after it was looked at for its expiry: INFO counts hits and
+    /// misses, and who listens is told of a miss. Commands that only read have it done for them.
+    pub(crate) fn note_read(&mut self, key: &[u8], is_expired: bool) {
+        let db = self.session.db;
+        if !is_expired && self.core.databases[db].get(key).is_some() {
+            self.core.stats.hits += 1;
+            return;
+        }
+        self.core.stats.misses += 1;
+        // OBJECT asks about a key without asking for it.
+        if self.spec.family == "OBJECT" {
+            return;
+        }
+        self.core.notify(db, Class::MISS, "keymiss", key);
+    }
+
+    /// The string at `key` for a command that also writes, as one that only reads looks at it.
+    pub(crate) fn string_to_read(&mut self, key: &[u8]) -> Result<Option<&[u8]>, ()> {
+        let is_expired = self.expire_if_needed(key);
+        self.note_read(key, is_expired);
+        self.string(key)
     }
 
     pub(crate) fn exists(&mut self, key: &[u8]) -> bool {
@@ -101,7 +129,11 @@ impl Context<'_> {
 
     /// The hash that a command's first argument names, to be read. `Err`: something else is there.
     pub(crate) fn hash(&mut self, args: &Args<'_>) -> Result<Option<&Hash>, ()> {
-        if self.expire_if_needed(args.at(1)) {
+        let is_expired = self.expire_if_needed(args.at(1));
+        if self.spec.has(READ_ONLY) {
+            self.note_read(args.at(1), is_expired);
+        }
+        if is_expired {
             return Ok(None);
         }
         let core = &mut *self.core;
@@ -129,6 +161,7 @@ impl Context<'_> {
         let db = self.session.db;
         let observed = self.core.config.observer.is_some();
         let before = if observed { self.core.databases[db].get(key).cloned() } else { None };
+        self.note_new(key);
         self.core.databases[db].set_string(key, value, expires_at);
         self.core.touch(db, key);
         self.tell(key, before.as_ref().map(Stored::from), Some(Stored::string(value, expires_at)));
@@ -161,6 +194,7 @@ impl Context<'_> {
         let overwritten = old.filter(|_| is_overwritten).map(<[u8]>::to_vec);
         let zeros = offset.saturating_sub(old_len.unwrap_or(0));
         self.worked((overwritten.as_ref().map_or(0, Vec::len) + zeros) as u64);
+        self.note_new(key);
         self.core.databases[db].write_string(key, offset, value);
         self.core.touch(db, key);
         let after = self.stored(key).and_then(|stored| stored.as_string()).unwrap_or_default();
@@ -222,6 +256,7 @@ impl Context<'_> {
         let key = args.at(1);
         self.expire_if_needed(key);
         let is_observed = self.core.config.observer.is_some();
+        self.note_new(key);
         let database = &mut self.core.databases[self.session.db];
         let was_there = database.get(key).is_some();
         let hash = database.hash_or_insert(key).ok_or(())?;
@@ -237,6 +272,14 @@ impl Context<'_> {
         self.core.touch(self.session.db, key);
         self.tell_hash(key, &fields, was_there, gone.as_ref());
         Ok(result)
+    }
+
+    /// Must be called before something is stored at a key: who listens is told if nothing was there.
+    fn note_new(&mut self, key: &[u8]) {
+        let db = self.session.db;
+        if self.core.config.key_events.has(Class::NEW) && self.core.databases[db].get(key).is_none() {
+            self.core.notify(db, Class::NEW, "new", key);
+        }
     }
 
     /// Tells the observer of a hash whose fields were these before, if it was there; `gone` holds it if it is gone now.

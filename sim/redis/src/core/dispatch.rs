@@ -5,6 +5,7 @@ use super::command::{ADMIN, CommandSpec, DENY_OOM, NO_SCRIPT, NOT_QUEUED, PUBSUB
 use super::commands::{self, scripting};
 use super::context::{Context, LOOK_BYTES, arity_error, unknown_command};
 use super::keyspace::{Entry, Watch};
+use super::notify::Class;
 use super::observer::Stored;
 use super::session::{Queued, ReplyMode, SessionKind};
 use super::{Core, KeyChange, Next, Origin, Session, StreamError, Version, WallMicros};
@@ -64,8 +65,9 @@ impl Core {
     ) -> Next {
         let start = out.len();
         let was_answered = session.is_answered();
+        self.tracking.current = (session.kind == SessionKind::Client).then_some(session.id);
         let next = self.process(session, now, args, out);
-        if next != Next::Held {
+        if !matches!(next, Next::Held | Next::Paused) {
             session.request_done();
             if session.kind == SessionKind::Master || !was_answered && !session.is_answered() {
                 out.truncate(start);
@@ -79,8 +81,17 @@ impl Core {
         }
         if std::mem::take(&mut self.has_pushed)
             && session.kind == SessionKind::Client
-            && !matches!(next, Next::Held | Next::Close)
+            && !matches!(next, Next::Held | Next::Paused | Next::Close)
         {
+            // Replies that are switched off are gone by now. An event of what the command found out comes before its
+            // reply; all others are in `out` already.
+            let mut pushed = Vec::new();
+            self.take_own_pushes(session.id, &mut pushed);
+            out.splice(start..start, pushed);
+        }
+        self.tracking.current = None;
+        if self.tracking.has_pending() {
+            self.send_pending_invalidations(session.id);
             self.take_own_pushes(session.id, out);
         }
         next
@@ -109,7 +120,9 @@ impl Core {
             }
             Err(why) => {
                 session.abort_transaction();
+                let start = out.len();
                 unknown_command(&why, args, out);
+                self.stats.counts.error(&out[start..]);
                 return Next::Reply;
             }
         };
@@ -125,12 +138,19 @@ impl Core {
             self.refuse(session, spec, &refusal, out);
             return Next::Reply;
         }
+        if self.postpones(session, spec, args, now) {
+            return Next::Paused;
+        }
         if session.multi.is_some() && !spec.has(NOT_QUEUED) {
             return self.queue(session, spec, args, out);
         }
+        let start = out.len();
         let next = (spec.run)(&mut Context { core: self, session, now, spec }, args, out);
         let end = out.len();
+        self.count(spec, &next, out.get(start..).unwrap_or_default());
         self.show_executed(session, now, spec, args, out);
+        self.track_reads(session, spec, args);
+        self.forget_caching(session, spec);
         if next == Next::Close {
             // Nothing follows the last reply.
             out.truncate(end);
@@ -193,7 +213,14 @@ impl Core {
         self.run_transaction(session, now, transaction.rest, out)
     }
 
-    fn refuse(&mut self, session: &mut Session, spec: &CommandSpec, refusal: &[u8], out: &mut Vec<u8>) {
+    fn refuse(
+        &mut self,
+        session: &mut Session,
+        spec: &'static CommandSpec,
+        refusal: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        self.stats.counts.rejected(spec, refusal);
         if spec.name != "EXEC" {
             session.abort_transaction();
             return reply::error(out, refusal);
@@ -201,6 +228,15 @@ impl Core {
         self.discard_transaction(session);
         let refusal = refusal.strip_prefix(b"ERR ").unwrap_or(refusal);
         reply::error(out, &[b"EXECABORT Transaction discarded because of: ", refusal].concat());
+    }
+
+    /// Counts a call with this reply, unless its script is still running.
+    pub(crate) fn count(&mut self, spec: &'static CommandSpec, next: &Next, reply: &[u8]) {
+        match spec.name {
+            _ if *next == Next::Held => {}
+            "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" => self.stats.counts.called_script(spec, reply),
+            _ => self.stats.counts.called(spec, reply),
+        }
     }
 
     /// What happens after each request, unless its script is still running.
@@ -232,7 +268,9 @@ impl Core {
         let Some(entry) = self.databases[db].remove(key) else { return };
         self.stats.expired += 1;
         self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
-        self.touch(db, key);
+        self.notify(db, Class::EXPIRED, "expired", key);
+        self.invalidate(key, false);
+        self.spoil(db, key);
         self.tell_expired(db, key, Some(&entry));
     }
 
@@ -245,8 +283,14 @@ impl Core {
         }
     }
 
-    /// Makes the transactions of everybody who watches `key` fail.
+    /// A command has changed `key`: whoever watches it or has cached it is concerned.
     pub(crate) fn touch(&mut self, db: usize, key: &[u8]) {
+        self.invalidate(key, true);
+        self.spoil(db, key);
+    }
+
+    /// Makes the transactions of everybody who watches `key` fail.
+    pub(crate) fn spoil(&mut self, db: usize, key: &[u8]) {
         let database = &mut self.databases[db];
         if database.watches.is_empty() {
             return;
@@ -280,7 +324,7 @@ impl Core {
         let present: Vec<Vec<u8>> =
             database.watches.keys().filter(|key| database.get(key).is_some()).cloned().collect();
         let removed = database.clear();
-        present.iter().for_each(|key| self.touch(db, key));
+        present.iter().for_each(|key| self.spoil(db, key));
         let Some(observer) = &self.config.observer else { return };
         for (key, entry) in &removed {
             if entry.is_expired(now_ms) {
@@ -344,7 +388,8 @@ impl Core {
         if !multi.aborted && !cannot_succeed {
             let declared = scripting::declared(self, spec, args);
             multi.writes |= declared.map_or(spec.has(WRITE), |script| script.writes);
-            multi.grows |= spec.has(DENY_OOM);
+            multi.may_replicate |= self.may_replicate_when_queued(spec, args);
+            multi.grows |= declared.map_or(spec.has(DENY_OOM), |script| script.grows);
             multi.needs_fresh |= !declared.map_or(spec.has(STALE_OK), |script| script.allows_stale);
             let args = OwnedArgs::from(args);
             multi.size += args.size() + size_of::<Queued>();

@@ -9,6 +9,7 @@
 //! `maxmemory` by itself refuses writes (`noeviction`).
 
 use super::keyspace::Database;
+use super::notify::Class;
 use super::observer::Stored;
 use super::{Core, KeyChange, Origin};
 
@@ -32,7 +33,9 @@ impl Core {
         let Some(entry) = self.databases[db].remove(key) else { return };
         self.stats.evicted += 1;
         self.propagation.command(db, [b"DEL".as_slice(), key].into_iter());
-        self.touch(db, key);
+        self.invalidate(key, false);
+        self.spoil(db, key);
+        self.notify(db, Class::EVICTED, "evicted", key);
         if let Some(observer) = &self.config.observer {
             let before = Some(Stored::from(&entry));
             let change = KeyChange { database: db, key, before, after: None, command: "EVICTED" };

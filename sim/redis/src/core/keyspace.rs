@@ -13,7 +13,7 @@ const LIST_MAX_BYTES: usize = 64;
 const PASS_BYTES: u64 = 16;
 
 /// What an entry takes besides its key and value, about.
-const ENTRY_BYTES: usize = 96;
+pub(crate) const ENTRY_BYTES: usize = 96;
 /// The same for a field of a hash.
 const FIELD_BYTES: usize = 64;
 
@@ -213,6 +213,12 @@ impl Database {
         entry.expires_at = expires_at;
         self.note_lifetime(expires_at);
         true
+    }
+
+    /// Changes places with another database; watches stay.
+    pub(crate) fn swap(&mut self, other: &mut Database) {
+        std::mem::swap(self, other);
+        std::mem::swap(&mut self.watches, &mut other.watches);
     }
 
     /// Removes and returns every key; watches stay.

@@ -50,6 +50,8 @@ pub struct Limits {
     /// `maxmemory-clients`, bytes: a connection that makes all of them hold more is closed. (Redis closes the one that
     /// holds most.) 0: no limit.
     pub max_memory_clients: u64,
+    /// The same as a share of `maxmemory`, in percent; 0: it is none.
+    pub client_memory_percent: u8,
     /// `client-query-buffer-limit`: a connection with more than this of an unfinished request, or of a queued
     /// transaction, is closed. Redis' default is 1 GiB, which is the most here; a simulation keeps hundreds of
     /// connections in one process.
@@ -72,6 +74,7 @@ impl Default for Limits {
             max_clients: 10_000,
             max_memory: 0,
             max_memory_clients: 0,
+            client_memory_percent: 0,
             query_buffer: 64 * MB,
             output: OutputLimit::default(),
             replica_output: OutputLimit { hard: 256 * MB, soft: 64 * MB, soft_time: Duration::from_secs(60) },
@@ -95,7 +98,7 @@ impl Limits {
             ("client-query-buffer-limit", self.query_buffer.to_string()),
             ("maxclients", self.max_clients.to_string()),
             ("maxmemory", self.max_memory.to_string()),
-            ("maxmemory-clients", self.max_memory_clients.to_string()),
+            ("maxmemory-clients", self.client_memory_text()),
         ]
     }
 
@@ -113,7 +116,7 @@ impl Limits {
                 self.max_clients = count.ok_or("argument must be between 1 and 4294967295 inclusive")?;
             }
             "maxmemory" => self.max_memory = bytes()?,
-            "maxmemory-clients" => self.max_memory_clients = bytes()?,
+            "maxmemory-clients" => self.set_client_memory(value)?,
             "client-query-buffer-limit" => {
                 let limit = Some(bytes()?).filter(|limit| QUERY_BUFFER.contains(limit));
                 self.query_buffer =
@@ -123,6 +126,32 @@ impl Limits {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn set_client_memory(&mut self, value: &str) -> Result<(), &'static str> {
+        let share = value.strip_suffix('%').and_then(|share| share.parse::<u64>().ok());
+        match (share, memory(value)) {
+            (Some(101..), _) => return Err("percentage argument must be less or equal to 100"),
+            (Some(share), _) => (self.client_memory_percent, self.max_memory_clients) = (share as u8, 0),
+            (None, Some(bytes)) => (self.client_memory_percent, self.max_memory_clients) = (0, bytes),
+            (None, None) => return Err("argument must be a memory or percent value"),
+        }
+        Ok(())
+    }
+
+    fn client_memory_text(&self) -> String {
+        match self.client_memory_percent {
+            0 => self.max_memory_clients.to_string(),
+            share => format!("{share}%"),
+        }
+    }
+
+    /// What `maxmemory-clients` allows all connections together; 0: no limit.
+    pub(crate) fn client_memory(&self) -> u64 {
+        match self.client_memory_percent {
+            0 => self.max_memory_clients,
+            share => self.max_memory / 100 * u64::from(share),
+        }
     }
 
     fn set_output(&mut self, value: &str) -> Result<(), &'static str> {
@@ -154,7 +183,7 @@ impl Limits {
 
 /// An amount of memory as redis.conf writes it: `100`, `64kb`, `256mb`, `1gb`, or with `k`, `m`, `g` for powers of
 /// 1000.
-fn memory(text: &str) -> Option<u64> {
+pub(super) fn memory(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 1,

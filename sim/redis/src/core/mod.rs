@@ -20,7 +20,9 @@ mod keyspace;
 mod limits;
 mod long_double;
 mod lua;
+mod notify;
 mod observer;
+mod pause;
 mod propagation;
 mod push;
 mod refusal;
@@ -28,9 +30,12 @@ mod replication;
 mod scan_order;
 mod script_limit;
 mod session;
+mod settings;
+mod statistics;
 mod stored;
 mod stream;
 mod subscriptions;
+mod tracking;
 mod values;
 
 pub use blocked::Unblocked;
@@ -38,10 +43,12 @@ pub(crate) use blocked::{DEMOTED, reply_files};
 pub use config::{CoreConfig, Version};
 pub use limits::{Limits, OutputLimit};
 pub use lua::runs_natively;
+pub use notify::KeyEvents;
 pub use observer::{Fields, KeyChange, Observer, Origin, Peer, Stored, StoredValue};
 pub use replication::{LinkState, ReplicaState, Replication, ReplicationId, Role};
 pub use script_limit::{MetLimit, ScriptClock, ScriptLimit, StoppedScript};
 pub use session::Session;
+pub use settings::KeptSettings;
 pub use stored::{Elements, Members, Scores};
 pub use stream::StreamError;
 
@@ -56,6 +63,7 @@ use dispatch::Overrun;
 use keyspace::Database;
 use lua::Script;
 use propagation::Propagation;
+use statistics::Stats;
 use subscriptions::Subscriptions;
 
 use crate::resp::{Args, reply};
@@ -107,6 +115,8 @@ pub enum Next {
         /// The first offset the replica is missing, -1 when it has none.
         offset: i64,
     },
+    /// SYNC: the connection turns into a link to who reads the data set and the stream, and acknowledges nothing.
+    Sync,
     /// REPLICAOF: the reply is in `out`, [`Core::replication`] already has the new role; the node must start or stop
     /// its replica task and drop its own replicas' links where Redis does.
     ReplicaOf(Option<(String, u16)>),
@@ -119,6 +129,9 @@ pub enum Next {
     /// with the same request when the script has ended ([`Core::script_is_overrunning`] turns false) or at
     /// [`Core::held_until`].
     Held,
+    /// CLIENT PAUSE makes this request wait; nothing is in `out`. Call `execute` or `apply` again with the same request
+    /// when the pause is lifted ([`Core::paused_until`] turns `None`) or at its end.
+    Paused,
 }
 
 /// One Redis process's memory.
@@ -156,9 +169,14 @@ pub struct Core {
     overrun: Option<Overrun>,
     /// Every connection that is open, by its id.
     clients: BTreeMap<u64, Client>,
+    /// CLIENT PAUSE, also when it is over.
+    pause: Option<pause::Pause>,
+    /// Sessions whose request waits for the end of it.
+    postponed: BTreeSet<u64>,
     /// Sessions that are shown every command.
     monitors: BTreeSet<u64>,
     subscriptions: Subscriptions,
+    tracking: tracking::Tracking,
     /// Sessions that were killed and have not ended yet.
     killed: BTreeSet<u64>,
     /// Sessions that were pushed to or killed, for the node.
@@ -186,18 +204,6 @@ pub struct Core {
     /// What the master or the file asked for last is not obeyed.
     stream_error: Option<StreamError>,
     stats: Stats,
-}
-
-/// Counters that INFO shows.
-#[derive(Debug, Default)]
-struct Stats {
-    started_at: Option<WallMicros>,
-    commands: u64,
-    expired: u64,
-    evicted: u64,
-    connections: u64,
-    connected: u64,
-    rejected: u64,
 }
 
 impl Core {
@@ -234,8 +240,8 @@ impl Core {
     /// replica hands its master's bytes on), never answered, and blind to this node's own clock: keys go when their DEL
     /// comes.
     ///
-    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] means
-    /// it is done.
+    /// The session must come from [`Session::master_link`] or [`Session::loading`]. Anything but [`Next::Held`] and
+    /// [`Next::Paused`] means it is done.
     ///
     /// # Errors
     /// When it asks for what would take the node down. The stream or the file must not be followed any further.
@@ -269,7 +275,7 @@ impl Core {
 
     /// Deletes expired keys as the background cycle does (masters only), propagating a DEL for each.
     pub fn expire_cycle(&mut self, now: WallMicros) {
-        if self.replication.is_replica() || self.overrun.is_some() {
+        if self.replication.is_replica() || self.overrun.is_some() || self.is_paused(now) {
             return;
         }
         self.listen_for_writes();
@@ -334,16 +340,6 @@ impl Core {
         self.client_memory = bytes;
     }
 
-    /// How many connections are open.
-    pub fn connected_clients(&self) -> u64 {
-        self.stats.connected
-    }
-
-    /// Must be called when a connection is turned away: INFO counts it.
-    pub fn rejected(&mut self) {
-        self.stats.rejected += 1;
-    }
-
     /// The node may have got its first replica since the last command.
     fn listen_for_writes(&mut self) {
         self.propagation.enabled = self.config.append_only || self.replication.counting;
@@ -388,6 +384,7 @@ impl Core {
     /// Drops every key, as FLUSHALL does.
     pub(crate) fn flush(&mut self, origin: Origin, now_ms: i64) {
         (0..self.databases.len()).for_each(|db| self.clear_database(db, (origin, "FLUSHALL"), now_ms));
+        self.invalidate_all();
     }
 
     /// Deletes every key that has expired by `now`, propagating nothing: what a master does with what it loads.
@@ -414,9 +411,11 @@ impl Core {
             self.stats.connected = self.stats.connected.saturating_sub(1);
         }
         self.killed.remove(&session.id);
+        self.postponed.remove(&session.id);
         self.monitors.remove(&session.id);
         self.blocked.forget(session.id);
         self.unsubscribe_all(session);
+        self.tracking.disable(session.id);
         self.unwatch_all(session);
     }
 

@@ -66,6 +66,7 @@ impl Core {
             self.stats.connected = self.stats.connected.saturating_sub(1);
             self.monitors.remove(&session);
             self.subscriptions.forget(session);
+            self.tracking.disable(session);
             self.blocked.forget(session);
             self.killed.insert(session);
             self.news.push(session);

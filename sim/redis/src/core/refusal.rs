@@ -26,6 +26,7 @@ impl Core {
         }
         if session.kind != SessionKind::Master
             && (self.is_full_for(spec)
+                || self.is_full() && scripting::declared(self, spec, args).is_some_and(|script| script.grows)
                 || spec.name == "EXEC"
                     && session.multi.as_ref().is_some_and(|multi| multi.grows && self.is_full()))
         {

@@ -77,6 +77,8 @@ pub(crate) struct Transaction {
     pub(crate) needs_fresh: bool,
     /// One of them writes.
     pub(crate) writes: bool,
+    /// One of them writes, or goes to replicas without writing.
+    pub(crate) may_replicate: bool,
     /// One of them can make the data larger.
     pub(crate) grows: bool,
     /// Bytes held by the queue.

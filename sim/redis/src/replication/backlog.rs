@@ -24,6 +24,11 @@ impl Backlog {
         self.end = offset;
     }
 
+    /// Keeps another number of bytes from now on.
+    pub(crate) fn resize(&mut self, capacity: u64) {
+        self.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
+    }
+
     /// Adds to the end. Drops what is older than the capacity, except what a reader at `slowest` has still to read.
     pub(crate) fn append(&mut self, bytes: &[u8], slowest: Option<u64>) {
         self.bytes.extend(bytes);

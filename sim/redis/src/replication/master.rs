@@ -1,4 +1,4 @@
-//! The sending end: answers PSYNC, streams the history to a replica, takes its acknowledgements.
+//! The sending end: answers PSYNC and SYNC, streams the history to a replica, takes its acknowledgements.
 //!
 //! A replica that reads slowly holds the backlog open, up to `client-output-buffer-limit replica`; then its link is
 //! dropped.
@@ -173,25 +173,35 @@ impl Links {
 /// follows.
 pub(crate) fn ask_for_acknowledgements<M: Machine>(shared: &Shared<M>, state: &mut State) {
     shared.settle(state);
-    if state.core.replication().counting {
+    // Replicas' streams are to stand still while clients are paused.
+    let is_paused = state.core.is_paused(shared.machine.wall());
+    if state.core.replication().counting && !is_paused {
         let patience = shared.patience(&state.core);
         state.links.feed_own(state.core.replication_mut(), GETACK, patience);
     }
 }
 
-/// PSYNC: the connection carries the stream from here to its end.
+/// What a connection that turns into a replica's asks for.
+#[derive(Clone, Copy)]
+pub(crate) enum Wish<'a> {
+    /// To go on from a first missing offset of a history, or to start over.
+    Psync(&'a [u8], i64),
+    /// To start over, without a word about the history.
+    Sync,
+}
+
+/// The connection carries the stream from here to its end.
 pub(crate) async fn serve_replica<M, S>(
     shared: &Arc<Shared<M>>,
     pipe: &mut Pipe<S>,
     session: &Session,
-    id: &[u8],
-    offset: i64,
+    wish: Wish<'_>,
 ) where
     M: Machine,
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    open(shared, &mut shared.lock(), &mut pipe.out, session, id, offset);
-    stream(shared, pipe, session.id()).await;
+    open(shared, &mut shared.lock(), &mut pipe.out, session, wish);
+    stream(shared, pipe, session.id(), matches!(wish, Wish::Psync(..))).await;
     let mut state = shared.lock();
     let State { core, links, .. } = &mut *state;
     links.attached.retain(|replica| replica.session != session.id());
@@ -204,16 +214,15 @@ fn open<M: Machine>(
     state: &mut State,
     out: &mut Vec<u8>,
     session: &Session,
-    id: &[u8],
-    offset: i64,
+    wish: Wish<'_>,
 ) {
     shared.settle(state);
-    let (position, online) = match can_continue(state, id, offset) {
+    let (position, online) = match can_continue(state, wish) {
         Some(position) => {
             out.extend_from_slice(format!("+CONTINUE {}\r\n", state.core.replication().id).as_bytes());
             (position, true)
         }
-        None if may_copy(state) => (start_over(shared, state, out), false),
+        None if may_copy(state) => (start_over(shared, state, wish, out), false),
         None => {
             return reply::error(out, b"ERR too many replicas are starting over at once, try again later");
         }
@@ -244,7 +253,8 @@ fn ip_of(addr: &str) -> &str {
 }
 
 /// The offset to go on from, if the replica's history is a part of this node's and the backlog reaches back to it.
-fn can_continue(state: &State, id: &[u8], first_missing: i64) -> Option<u64> {
+fn can_continue(state: &State, wish: Wish<'_>) -> Option<u64> {
+    let Wish::Psync(id, first_missing) = wish else { return None };
     let replication = state.core.replication();
     let is = |known: &ReplicationId| known.to_string().as_bytes().eq_ignore_ascii_case(id);
     let shared_past =
@@ -259,13 +269,13 @@ fn can_continue(state: &State, id: &[u8], first_missing: i64) -> Option<u64> {
 /// Whether one more replica may be sent the data set now. Each is sent a copy, which counts as the memory of a client;
 /// one at a time is always possible.
 fn may_copy(state: &State) -> bool {
-    let limit = state.core.config().limits.max_memory_clients;
+    let limit = state.core.config().limits.client_memory();
     let copies = state.links.attached.iter().filter(|replica| !replica.online).count() as u64;
     limit == 0 || copies == 0 || (copies + 1) * state.core.data_memory() <= limit
 }
 
 /// Writes the data set into `out`; returns the offset at which the stream goes on.
-fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, out: &mut Vec<u8>) -> u64 {
+fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, wish: Wish<'_>, out: &mut Vec<u8>) -> u64 {
     let State { core, links, .. } = state;
     if !core.replication().counting {
         // A backlog from scratch has no past: nobody may go on with what was before it.
@@ -283,14 +293,17 @@ fn start_over<M: Machine>(shared: &Shared<M>, state: &mut State, out: &mut Vec<u
     }
     core.propagate_select_again();
     let replication = core.replication();
-    let head = format!("+FULLRESYNC {} {}\r\n${}\r\n", replication.id, replication.offset, payload.len());
-    out.extend_from_slice(head.as_bytes());
+    if matches!(wish, Wish::Psync(..)) {
+        let history = format!("+FULLRESYNC {} {}\r\n", replication.id, replication.offset);
+        out.extend_from_slice(history.as_bytes());
+    }
+    out.extend_from_slice(format!("${}\r\n", payload.len()).as_bytes());
     out.append(&mut payload);
     replication.offset
 }
 
 /// Streams until the link ends.
-async fn stream<M, S>(shared: &Shared<M>, pipe: &mut Pipe<S>, session: u64)
+async fn stream<M, S>(shared: &Shared<M>, pipe: &mut Pipe<S>, session: u64, acknowledges: bool)
 where
     M: Machine,
     S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -304,6 +317,7 @@ where
                     return;
                 }
             }
+            Event::Quiet if !acknowledges => timer.set(shared.machine.sleep(shared.config.repl_timeout)),
             Event::Quiet => {
                 let heard_at = shared.lock().links.find(session).map(|replica| replica.acknowledged_at);
                 let silent = heard_at.map(|at| shared.machine.monotonic().saturating_sub(at));
@@ -401,7 +415,8 @@ where
 /// Writes a PING into the stream now and then, for as long as there are replicas.
 async fn ping_replicas<M: Machine>(shared: Arc<Shared<M>>) {
     loop {
-        shared.machine.sleep(shared.config.repl_ping_period).await;
+        let period = shared.lock().core.config().repl_ping_period;
+        shared.machine.sleep(period).await;
         let mut state = shared.lock();
         if state.links.attached.is_empty() {
             state.links.pinging = false;

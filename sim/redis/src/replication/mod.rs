@@ -17,7 +17,7 @@ mod handshake;
 mod master;
 mod replica;
 
-pub(crate) use master::{ask_for_acknowledgements, serve_replica};
+pub(crate) use master::{Wish, ask_for_acknowledgements, serve_replica};
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -89,6 +89,7 @@ impl Links {
         }
         self.drop_laggards(replication, patience);
         let slowest = self.attached.iter().map(|replica| replica.position).min();
+        self.backlog.resize(replication.backlog_size);
         self.backlog.append(bytes, slowest);
         self.report_backlog(replication);
         self.attached.iter_mut().for_each(Attached::wake);

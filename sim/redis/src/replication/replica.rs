@@ -227,10 +227,11 @@ impl<M: Machine> Link<'_, M> {
                 return Ok(());
             }
             poll_fn(|cx| self.shared.lock().poll_script_ended(cx)).await;
+            self.shared.pause_is_over().await;
         }
     }
 
-    /// Returns whether the last request was held back by a script, and how long the commands keep the node busy.
+    /// Returns whether the last request was held back by a script or a pause, and how long the commands keep the node busy.
     fn apply_at_once(&mut self, mut retry: bool) -> io::Result<(bool, Duration)> {
         let machine = &self.shared.machine;
         let mut state = self.shared.lock();
@@ -250,7 +251,7 @@ impl<M: Machine> Link<'_, M> {
             } else {
                 let State { core, links, .. } = &mut *state;
                 match core.apply(&mut links.upstream.session, machine.wall(), &args).map_err(bad_stream)? {
-                    Next::Held => return Ok((true, busy)),
+                    Next::Held | Next::Paused => return Ok((true, busy)),
                     Next::Close => return Err(bad_stream("the master says that this is its end")),
                     _ => {}
                 }

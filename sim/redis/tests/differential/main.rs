@@ -17,6 +17,7 @@
 
 mod blocking;
 mod client;
+mod events;
 mod generate;
 mod introspection;
 mod known;

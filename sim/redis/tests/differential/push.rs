@@ -7,6 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use std::time::Duration;
 
+use super::events::EVENTS;
 use super::ours;
 use super::real::RealRedis;
 use super::script::{Bytes, encoded, split_args};
@@ -256,7 +257,7 @@ const CONVERSATIONS: &[&[&str]] = &[
 fn what_nobody_asked_for_is_what_a_real_redis_sends() {
     let Some(real) = RealRedis::start_if_there() else { return };
     let ours = ours::start();
-    for conversation in CONVERSATIONS {
+    for conversation in CONVERSATIONS.iter().chain(EVENTS) {
         let [theirs, our] = [real.port, ours].map(|port| Talk::new(port).hold(conversation));
         assert_eq!(our, theirs, "ours and theirs, after {conversation:#?}");
     }
@@ -268,6 +269,8 @@ struct Talk {
     connections: [TcpStream; 3],
     /// What each got so far.
     got: [Bytes; 3],
+    /// The numbers that the server gave them.
+    ids: [String; 3],
 }
 
 impl Talk {
@@ -279,12 +282,23 @@ impl Talk {
             stream
         };
         // In an order that both servers learn of.
-        let mut talk = Talk { port, connections: [0, 1, 2].map(connect), got: Default::default() };
+        let mut talk = Talk {
+            port,
+            connections: [0, 1, 2].map(connect),
+            got: Default::default(),
+            ids: Default::default(),
+        };
         for connection in 0..3 {
             talk.send(connection, &["FLUSHALL".into()]);
             talk.hear(connection, |bytes| bytes.ends_with(b"\r\n"));
         }
         talk.got = Default::default();
+        for connection in 0..3 {
+            talk.send(connection, &["CLIENT".into(), "ID".into()]);
+            talk.hear(connection, |bytes| bytes.ends_with(b"\r\n"));
+            let reply = String::from_utf8_lossy(&std::mem::take(&mut talk.got[connection])).into_owned();
+            talk.ids[connection] = reply.trim_matches([':', '\r', '\n']).to_owned();
+        }
         talk
     }
 
@@ -348,7 +362,11 @@ impl Talk {
 
     fn filled(&self, command: &str) -> String {
         let [a, b, _] = self.addresses();
-        command.replace("{a}", &a).replace("{b}", &b).replace("{port}", &self.port.to_string())
+        command
+            .replace("{a}", &a)
+            .replace("{b}", &b)
+            .replace("{port}", &self.port.to_string())
+            .replace("{id of m}", &self.ids[2])
     }
 
     /// What a connection got, with names for addresses and without times and ids.
@@ -365,6 +383,8 @@ impl Talk {
         // HELLO tells it.
         let ids = (1..lines.len()).filter(|at| lines[at - 1] == "id").collect::<Vec<_>>();
         ids.into_iter().for_each(|at| lines[at] = ":ID".to_owned());
+        let id_of_m = format!(":{}", self.ids[2]);
+        lines.iter_mut().filter(|line| **line == id_of_m).for_each(|line| *line = ":ID of M".to_owned());
         lines.join("\n")
     }
 }

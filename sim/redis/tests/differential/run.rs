@@ -9,9 +9,10 @@ use super::real::RealRedis;
 use super::script::{Bytes, Step};
 
 /// What both servers are told between two scripts. Each answers OK.
-const FRESH_START: [&str; 4] = [
+const FRESH_START: [&str; 5] = [
     "REPLICAOF NO ONE",
     "CONFIG SET min-replicas-to-write 0 replica-serve-stale-data yes",
+    "CONFIG SET notify-keyspace-events K loglevel notice zset-max-ziplist-entries 128 activerehashing yes",
     "FLUSHALL",
     "SCRIPT FLUSH",
 ];

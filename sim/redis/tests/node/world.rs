@@ -370,7 +370,7 @@ impl Client {
 
 /// One field of INFO.
 pub(crate) async fn info(client: &mut Client, field: &str) -> String {
-    let text = client.ask("INFO replication").await;
+    let text = client.ask("INFO clients replication").await;
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     value.unwrap_or_default().to_owned()
 }

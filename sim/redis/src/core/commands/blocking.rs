@@ -10,6 +10,7 @@ use crate::core::Next;
 use crate::core::blocked::Unblocked;
 use crate::core::context::{Context, errors};
 use crate::core::keyspace::Value;
+use crate::core::notify::Class;
 use crate::core::values::{End, List};
 use crate::resp::{Args, Protocol, double, reply};
 
@@ -48,6 +49,7 @@ impl Wish {
                 reply::array(out, 1 + taken.len());
                 reply::bulk(out, key);
                 taken.iter().for_each(|element| reply::bulk(out, element));
+                ctx.notify_of_rest(Class::LIST, end.pop_event(), key, out);
             }
             Wish::Move { ends, destination, is_rpoplpush } => {
                 if ctx.read::<List>(destination).is_err() {
@@ -65,12 +67,14 @@ impl Wish {
             Wish::Members { from, count: None } => {
                 let taken = sorted_sets::take(ctx, key, *from, 1);
                 ctx.propagate_as(&[from.pop_name(), key]);
+                ctx.notify(Class::SORTED_SET, from.pop_event(), key, out);
                 reply::array(out, 1 + 2 * taken.len());
                 reply::bulk(out, key);
                 for (member, score) in taken {
                     reply::bulk(out, &member);
                     reply::double(out, ctx.protocol(), score);
                 }
+                ctx.notify_if_gone(key, out);
             }
             Wish::Replicas { .. } | Wish::Files { .. } => {}
         }

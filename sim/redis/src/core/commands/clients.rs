@@ -2,14 +2,14 @@
 
 use super::server::verbatim;
 use crate::core::Next;
-use crate::core::clients::{Client, ClientKind, Wanted};
+use crate::core::clients::{Circumstances, Client, ClientKind, Held, Wanted};
 use crate::core::context::{Context, c_string, errors};
 use crate::resp::{Args, integer, reply};
 
 /// CLIENT INFO.
-pub(crate) fn client_info(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+pub(crate) fn client_info(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let id = ctx.session.id;
-    reply_clients(ctx, |other, _| other == id, out);
+    reply_clients(ctx, args, |other, _| other == id, out);
     Next::Reply
 }
 
@@ -17,19 +17,20 @@ pub(crate) fn client_info(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec
 pub(crate) fn client_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     let is = |name: &[u8]| args.get(2).is_some_and(|filter| filter.eq_ignore_ascii_case(name));
     match args.len() {
-        2 => reply_clients(ctx, |_, _| true, out),
-        4 if is(b"TYPE") => list_type(ctx, args.at(3), out),
+        2 => reply_clients(ctx, args, |_, _| true, out),
+        4 if is(b"TYPE") => list_type(ctx, args, out),
         4.. if is(b"ID") => list_ids(ctx, args, out),
         _ => reply::error(out, errors::SYNTAX),
     }
     Next::Reply
 }
 
-fn list_type(ctx: &mut Context<'_>, name: &[u8], out: &mut Vec<u8>) {
+fn list_type(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
+    let name = args.at(3);
     match name.to_ascii_lowercase().as_slice() {
-        b"normal" => reply_kind(ctx, ClientKind::Normal, out),
-        b"replica" | b"slave" => reply_kind(ctx, ClientKind::Replica, out),
-        b"pubsub" => reply_kind(ctx, ClientKind::Pubsub, out),
+        b"normal" => reply_kind(ctx, args, ClientKind::Normal, out),
+        b"replica" | b"slave" => reply_kind(ctx, args, ClientKind::Replica, out),
+        b"pubsub" => reply_kind(ctx, args, ClientKind::Pubsub, out),
         // The node's own connection to its master is none of its clients.
         b"master" => verbatim(out, ctx.protocol(), b""),
         _ => reply::error(out, &[b"ERR Unknown client type '", c_string(name), b"'"].concat()),
@@ -41,27 +42,43 @@ fn list_ids(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) {
     let ids: Option<Vec<i64>> = args.iter().skip(3).map(integer::parse).collect();
     let Some(ids) = ids else { return reply::error(out, b"ERR Invalid client ID") };
     let ids = ids.into_iter().filter_map(|id| u64::try_from(id).ok());
-    let lines: String = ids.filter_map(|id| Some(line(ctx, id, ctx.core.clients.get(&id)?))).collect();
+    let lines: String = ids.filter_map(|id| Some(line(ctx, args, id, ctx.core.clients.get(&id)?))).collect();
     verbatim(out, ctx.protocol(), lines.as_bytes());
 }
 
-fn reply_kind(ctx: &Context<'_>, kind: ClientKind, out: &mut Vec<u8>) {
+fn reply_kind(ctx: &Context<'_>, args: &Args<'_>, kind: ClientKind, out: &mut Vec<u8>) {
     let subscriptions = |id| ctx.core.subscriptions.counts_of(id);
-    reply_clients(ctx, |id, client| client.kind(subscriptions(id)) == kind, out);
+    reply_clients(ctx, args, |id, client| client.kind(subscriptions(id)) == kind, out);
 }
 
-fn reply_clients(ctx: &Context<'_>, wanted: impl Fn(u64, &Client) -> bool, out: &mut Vec<u8>) {
+fn reply_clients(
+    ctx: &Context<'_>,
+    args: &Args<'_>,
+    wanted: impl Fn(u64, &Client) -> bool,
+    out: &mut Vec<u8>,
+) {
     let clients = ctx.core.clients.iter().filter(|(id, client)| wanted(**id, client));
-    let lines: String = clients.map(|(id, client)| line(ctx, *id, client)).collect();
+    let lines: String = clients.map(|(id, client)| line(ctx, args, *id, client)).collect();
     verbatim(out, ctx.protocol(), lines.as_bytes());
 }
 
-fn line(ctx: &Context<'_>, id: u64, client: &Client) -> String {
+/// `args` are the request that asks, which is all that its connection is known to hold.
+fn line(ctx: &Context<'_>, args: &Args<'_>, id: u64, client: &Client) -> String {
     let is_dirty = ctx.core.dirty_sessions.contains(&id);
     let subscriptions = ctx.core.subscriptions.counts_of(id);
-    let state = (is_dirty, ctx.core.blocked.has(id));
-    let line = |client: &Client| client.line(id, ctx.now, ctx.core.config.port, state, subscriptions);
-    if id == ctx.session.id { line(&client.during(ctx.session, ctx.now)) } else { line(client) }
+    let is_blocked = ctx.core.blocked.has(id) || ctx.core.is_postponed(id);
+    let tracked = ctx.core.tracking.of(id);
+    let port = ctx.core.config.port;
+    let line = |client: &Client, held: Held| {
+        client.line(id, ctx.now, port, &Circumstances { is_dirty, is_blocked, subscriptions, tracked, held })
+    };
+    if id != ctx.session.id {
+        return line(client, Held::default());
+    }
+    let mut encoded = Vec::new();
+    reply::command(&mut encoded, args.iter());
+    let arguments = args.iter().map(<[u8]>::len).sum();
+    line(&client.during(ctx.session, ctx.now), Held { request: encoded.len(), arguments })
 }
 
 /// CLIENT KILL address, or CLIENT KILL with filters that a connection must all match: how many there were. Who kills
@@ -91,6 +108,16 @@ pub(crate) fn client_kill(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
         count => reply::integer(out, count as i64),
     }
     if ids.contains(&me) { Next::Close } else { Next::Reply }
+}
+
+/// What Redis answers to a subcommand of this name with too many arguments.
+pub(super) fn unknown_subcommand(args: &Args<'_>, out: &mut Vec<u8>) {
+    let parent: Vec<u8> = c_string(args.at(0)).to_ascii_uppercase();
+    let name = c_string(args.at(1));
+    let name = &name[..name.len().min(128)];
+    let text =
+        [b"ERR unknown subcommand or wrong number of arguments for '", name, b"'. Try ", &parent, b" HELP."];
+    reply::error(out, &text.concat());
 }
 
 struct Filters<'a> {

@@ -143,6 +143,7 @@ pub(crate) fn reset(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) 
     ctx.session.is_monitor = false;
     ctx.core.monitors.remove(&ctx.session.id);
     ctx.core.unsubscribe_all(ctx.session);
+    ctx.core.tracking.disable(ctx.session.id);
     reply::status(out, b"RESET");
     Next::Reply
 }
@@ -159,12 +160,6 @@ pub(crate) fn client_getname(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
         b"" => reply::null(out, ctx.protocol()),
         name => reply::bulk(out, name),
     }
-    Next::Reply
-}
-
-/// CLIENT GETREDIR: nobody is tracked here.
-pub(crate) fn client_getredir(_ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    reply::integer(out, -1);
     Next::Reply
 }
 

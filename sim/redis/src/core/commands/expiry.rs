@@ -3,6 +3,7 @@
 use super::integer_or_reply;
 use crate::core::Next;
 use crate::core::context::{Context, c_string};
+use crate::core::notify::Class;
 use crate::core::session::SessionKind;
 use crate::resp::{Args, integer, reply};
 
@@ -75,11 +76,14 @@ fn set_lifetime(
     if is_over(ctx, when) {
         ctx.remove(key);
         ctx.propagate_as(&[b"DEL", key]);
+        ctx.notify(Class::GENERIC, "del", key, out);
+        reply::integer(out, 1);
     } else {
         ctx.set_expiry(key, Some(when));
         propagate_lifetime(ctx, args, when);
+        reply::integer(out, 1);
+        ctx.notify(Class::GENERIC, "expire", key, out);
     }
-    reply::integer(out, 1);
     Next::Reply
 }
 
@@ -135,6 +139,7 @@ pub(crate) fn persist(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     let had_lifetime = ctx.lookup_entry(args.at(1)).is_some_and(|entry| entry.expires_at.is_some());
     if had_lifetime {
         ctx.set_expiry(args.at(1), None);
+        ctx.notify(Class::GENERIC, "persist", args.at(1), out);
         ctx.propagate(args);
     }
     reply::integer(out, i64::from(had_lifetime));

@@ -5,12 +5,14 @@ use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES, errors};
 use crate::core::keyspace::Hash;
 use crate::core::long_double::LongDouble;
+use crate::core::notify::Class;
 use crate::resp::{Args, integer, reply};
 
 /// HSET key field value …: how many fields are new.
 pub(crate) fn hset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if let Some(added) = set_fields_or_reply(ctx, args, out) {
         reply::integer(out, added as i64);
+        ctx.notify(Class::HASH, "hset", args.at(1), out);
     }
     Next::Reply
 }
@@ -19,6 +21,7 @@ pub(crate) fn hset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
 pub(crate) fn hmset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if set_fields_or_reply(ctx, args, out).is_some() {
         reply::ok(out);
+        ctx.notify(Class::HASH, "hset", args.at(1), out);
     }
     Next::Reply
 }
@@ -48,6 +51,7 @@ pub(crate) fn hsetnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
             let added = ctx.change_hash(args, 2..3, |hash| hash.set(field, args.at(3)));
             ctx.propagate(args);
             reply::integer(out, i64::from(added.is_ok()));
+            ctx.notify(Class::HASH, "hset", args.at(1), out);
         }
     }
     Next::Reply
@@ -78,6 +82,7 @@ pub(crate) fn hincrby(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
         ctx.propagate(args);
     }
     reply::integer(out, new);
+    ctx.notify(Class::HASH, "hincrby", args.at(1), out);
     Next::Reply
 }
 
@@ -109,6 +114,7 @@ pub(crate) fn hincrbyfloat(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
         ctx.propagate_as(&[b"HSET", args.at(1), field, text.as_bytes()]);
     }
     reply::bulk(out, text.as_bytes());
+    ctx.notify(Class::HASH, "hincrbyfloat", args.at(1), out);
     Next::Reply
 }
 
@@ -125,6 +131,7 @@ pub(crate) fn hdel(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
                 args.iter().skip(2).filter(|field| hash.remove(field)).count()
             });
             ctx.propagate(args);
+            ctx.notify_of_rest(Class::HASH, "hdel", args.at(1), out);
             reply::integer(out, removed.unwrap_or(0) as i64);
         }
     }

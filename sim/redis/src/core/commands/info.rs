@@ -1,18 +1,22 @@
-//! INFO: the fields that clients and operators read. What a simulated process does not have (CPU, an allocator) is left
-//! out.
+//! INFO: the fields that clients and operators read. What a simulated process does not have (an allocator) is left out;
+//! of processor time it takes none.
 
 use std::fmt::Write as _;
 
+use crate::core::statistics::Calls;
 use crate::core::subscriptions::Topic;
 use crate::core::{Core, LinkState, Role, WallMicros};
 
 /// The text for `sections` (lower case); none: all.
 pub(super) fn text(core: &Core, now: WallMicros, sections: &[Vec<u8>]) -> String {
-    let everything = sections.is_empty()
-        || sections.iter().any(|section| matches!(section.as_slice(), b"all" | b"default" | b"everything"));
     let mut text = String::new();
-    for (name, write) in SECTIONS {
-        if everything || sections.iter().any(|section| section == name.to_ascii_lowercase().as_bytes()) {
+    for (name, is_default, write) in SECTIONS {
+        let is_wanted = |section: &Vec<u8>| match section.as_slice() {
+            b"all" | b"everything" => true,
+            b"default" => is_default,
+            section => section == name.to_ascii_lowercase().as_bytes(),
+        };
+        if sections.is_empty() && is_default || sections.iter().any(is_wanted) {
             if !text.is_empty() {
                 text.push_str("\r\n");
             }
@@ -25,15 +29,19 @@ pub(super) fn text(core: &Core, now: WallMicros, sections: &[Vec<u8>]) -> String
 
 type Section = fn(&Core, WallMicros, &mut String) -> std::fmt::Result;
 
-const SECTIONS: [(&str, Section); 8] = [
-    ("Server", server),
-    ("Clients", clients),
-    ("Memory", memory),
-    ("Persistence", persistence),
-    ("Stats", stats),
-    ("Replication", replication),
-    ("Cluster", cluster),
-    ("Keyspace", keyspace),
+/// Names, and whether they are among those that are shown to who names none.
+const SECTIONS: [(&str, bool, Section); 11] = [
+    ("Server", true, server),
+    ("Clients", true, clients),
+    ("Memory", true, memory),
+    ("Persistence", true, persistence),
+    ("Stats", true, stats),
+    ("Replication", true, replication),
+    ("CPU", true, cpu),
+    ("Commandstats", false, command_stats),
+    ("Errorstats", true, error_stats),
+    ("Cluster", true, cluster),
+    ("Keyspace", true, keyspace),
 ];
 
 fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
@@ -48,11 +56,12 @@ fn server(core: &Core, now: WallMicros, text: &mut String) -> std::fmt::Result {
 
 fn clients(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     write!(text, "connected_clients:{}\r\n", core.stats.connected)?;
+    write!(text, "maxclients:{}\r\n", core.config.limits.max_clients)?;
+    let [tracking, ..] = core.tracking.counts();
     write!(
         text,
-        "maxclients:{}\r\nblocked_clients:{}\r\n",
-        core.config.limits.max_clients,
-        core.blocked.len()
+        "blocked_clients:{}\r\ntracking_clients:{tracking}\r\n",
+        core.postponed() + core.blocked.len()
     )
 }
 
@@ -78,7 +87,34 @@ fn stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
     let names = |topic| core.subscriptions.names(topic).len();
     let (channels, patterns) = (names(Topic::Channel), names(Topic::Pattern));
     write!(text, "pubsub_channels:{channels}\r\npubsub_patterns:{patterns}\r\n")?;
-    write!(text, "pubsubshard_channels:{}\r\n", names(Topic::ShardChannel))
+    write!(text, "pubsubshard_channels:{}\r\n", names(Topic::ShardChannel))?;
+    write!(text, "keyspace_hits:{}\r\nkeyspace_misses:{}\r\n", stats.hits, stats.misses)?;
+    let [_, keys, items, prefixes] = core.tracking.counts();
+    write!(text, "tracking_total_keys:{keys}\r\ntracking_total_items:{items}\r\n")?;
+    write!(text, "tracking_total_prefixes:{prefixes}\r\n")?;
+    write!(text, "total_error_replies:{}\r\n", stats.counts.all_errors())
+}
+
+fn cpu(_core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    let fields = ["sys", "user", "sys_children", "user_children", "sys_main_thread", "user_main_thread"];
+    fields.iter().try_for_each(|field| write!(text, "used_cpu_{field}:0.000000\r\n"))
+}
+
+fn command_stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    for (name, Calls { calls, rejected, failed }) in core.stats.counts.commands() {
+        write!(text, "cmdstat_{name}:calls={calls},usec=0,usec_per_call=0.00,")?;
+        write!(text, "rejected_calls={rejected},failed_calls={failed}\r\n")?;
+    }
+    Ok(())
+}
+
+fn error_stats(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {
+    for (code, count) in core.stats.counts.errors() {
+        // Whoever throws an error in a script can put anything into its code.
+        let code: String = String::from_utf8_lossy(code).replace([':', '\r', '\n'], "_");
+        write!(text, "errorstat_{code}:count={count}\r\n")?;
+    }
+    Ok(())
 }
 
 fn replication(core: &Core, _now: WallMicros, text: &mut String) -> std::fmt::Result {

@@ -3,17 +3,24 @@
 use super::pattern;
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::notify::Class;
 use crate::core::scan_order;
 use crate::core::session::SessionKind;
 use crate::resp::{Args, reply};
 
 /// DEL key …, UNLINK key …: no difference where memory is freed at once.
 pub(crate) fn del(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let removed = args.iter().skip(1).filter(|key| ctx.remove(key)).count();
+    let mut removed = 0;
+    for key in args.iter().skip(1) {
+        if ctx.remove(key) {
+            removed += 1;
+            ctx.notify(Class::GENERIC, "del", key, out);
+        }
+    }
     if removed > 0 {
         ctx.propagate(args);
     }
-    reply::integer(out, removed as i64);
+    reply::integer(out, removed);
     Next::Reply
 }
 
@@ -84,6 +91,7 @@ pub(crate) fn flushdb(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
     if flush_mode_or_reply(args, out) {
         let (db, now_ms) = (ctx.session.db, ctx.now_ms());
         ctx.core.clear_database(db, (ctx.session.origin, ctx.spec.name), now_ms);
+        ctx.core.invalidate_all();
         ctx.propagate(args);
         reply::ok(out);
     }

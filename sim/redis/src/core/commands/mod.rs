@@ -2,21 +2,26 @@
 //! replies.
 
 pub(crate) mod blocking;
+mod client_table;
 pub(crate) mod clients;
 pub(crate) mod connection;
 mod container_table;
 mod containers;
 pub(crate) mod expiry;
+pub(crate) mod functions;
 pub(crate) mod hashes;
+pub(crate) mod help;
 pub(crate) mod info;
 pub(crate) mod introspection;
 pub(crate) mod keys;
 pub(crate) mod lists;
 mod lookup;
+pub(crate) mod memory;
 pub(crate) mod monitor;
 mod numbers;
 pub(crate) mod object;
 pub(crate) mod pattern;
+pub(crate) mod pause;
 pub(crate) mod pubsub;
 mod random_fields;
 pub(crate) mod rename;
@@ -27,11 +32,12 @@ pub(crate) mod server;
 pub(crate) mod sets;
 pub(crate) mod sorted_sets;
 pub(crate) mod strings;
+pub(crate) mod swap;
 mod table;
+pub(crate) mod tracking;
 pub(crate) mod transactions;
 
 pub(crate) use lookup::{all, lookup, lookup_full_name, lookup_words};
-#[cfg(test)]
 pub(crate) use table::COMMANDS;
 
 use super::context::errors;

@@ -1,10 +1,13 @@
 //! Glob patterns of KEYS and CONFIG GET.
 //!
 //! Two stars need no recursion: when what follows a star fails, only the last star may take one byte more. That keeps
-//! the cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit.
+//! the cost to pattern × text for any pattern, where Redis' own matcher needs a nesting limit, which shows and is kept.
 
 /// What a step costs, in bytes that could be copied meanwhile.
 pub(crate) const STEP_BYTES: u64 = 4;
+
+/// Redis' matcher gives up behind so many stars, and says that nothing matches.
+const STARS: usize = 1_000;
 
 /// Whether all of `text` matches `pattern`: `*`, `?`, `[a-c]`, `[^a]`, `\` to escape.
 /// An empty text matches an empty pattern only, not even `*`: Redis' matcher needs a byte to look at.
@@ -19,11 +22,18 @@ pub(crate) fn matches_in_steps(pattern: &[u8], text: &[u8], steps: &mut u64) -> 
     }
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
+    let mut stars = 0;
     loop {
         *steps += 1;
         if pattern.get(p) == Some(&b'*') {
-            p += 1;
+            while pattern.get(p) == Some(&b'*') {
+                p += 1;
+            }
             star = Some((p, t));
+            stars += 1;
+            if stars > STARS && p < pattern.len() {
+                return false;
+            }
             continue;
         }
         let next = match text.get(t) {
@@ -119,6 +129,17 @@ mod tests {
         ];
         for &(pattern, text, expected) in cases {
             assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn what_follows_more_than_a_thousand_stars_matches_nothing_as_in_redis() {
+        let text = vec![b'a'; 5_000];
+        for (stars, end, expected) in
+            [(1_000, "", true), (1_001, "", false), (1_000, "*", true), (1_000, "*a", false)]
+        {
+            let pattern = ["*?".repeat(stars).as_str(), end].concat();
+            assert_eq!(matches(pattern.as_bytes(), &text), expected, "{stars} and {end}");
         }
     }
 

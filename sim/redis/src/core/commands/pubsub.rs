@@ -4,7 +4,7 @@
 //! has switched its replies off. To who publishes to itself the message comes before the reply, as in Redis 7.0. What
 //! a client misses while it is not connected, nobody keeps.
 //!
-//! Not modelled: notifications of keys' changes, and the slots of shard channels.
+//! Not modelled: the slots of shard channels. Events of keys are in `notify`.
 
 use super::pattern;
 use crate::core::context::{Context, LOOK_BYTES};
@@ -118,8 +118,8 @@ fn subscribers(ctx: &Context<'_>, topic: Topic, name: &[u8]) -> Vec<u64> {
 }
 
 /// Something to be told.
-struct Message<'a> {
-    words: &'a [&'a [u8]],
+pub(crate) struct Message<'a> {
+    pub(crate) words: &'a [&'a [u8]],
 }
 
 impl Message<'_> {
@@ -135,7 +135,7 @@ impl Message<'_> {
         sessions.len()
     }
 
-    fn encoded(&self, protocol: Protocol) -> Vec<u8> {
+    pub(crate) fn encoded(&self, protocol: Protocol) -> Vec<u8> {
         let mut bytes = Vec::new();
         reply::push(&mut bytes, protocol, self.words.len());
         self.words.iter().for_each(|word| reply::bulk(&mut bytes, word));
@@ -237,7 +237,7 @@ impl Context<'_> {
 
     /// The messages that a script of this client's has sent it: they come before the script's reply. Replies that are
     /// switched off are taken away later, and with them what stood among them.
-    pub(super) fn own_pushes(&mut self) -> Vec<u8> {
+    pub(crate) fn own_pushes(&mut self) -> Vec<u8> {
         let mut pushed = Vec::new();
         if self.is_own(self.session.id) && self.session.is_answered() {
             self.core.take_own_pushes(self.session.id, &mut pushed);

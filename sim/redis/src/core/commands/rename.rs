@@ -3,11 +3,12 @@
 use super::connection::database_or_reply;
 use crate::core::Next;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::resp::{Args, reply};
 
 /// RENAME key newkey.
 pub(crate) fn rename(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    match rename_key(ctx, args, true) {
+    match rename_key(ctx, args, true, out) {
         None => reply::error(out, errors::NO_SUCH_KEY),
         Some(_) => reply::ok(out),
     }
@@ -16,7 +17,7 @@ pub(crate) fn rename(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
 
 /// RENAMENX key newkey.
 pub(crate) fn renamenx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    match rename_key(ctx, args, false) {
+    match rename_key(ctx, args, false, out) {
         None => reply::error(out, errors::NO_SUCH_KEY),
         Some(renamed) => reply::integer(out, i64::from(renamed)),
     }
@@ -24,7 +25,7 @@ pub(crate) fn renamenx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
 }
 
 /// Whether the key has the new name now; `None` if there is no such key.
-fn rename_key(ctx: &mut Context<'_>, args: &Args<'_>, replaces: bool) -> Option<bool> {
+fn rename_key(ctx: &mut Context<'_>, args: &Args<'_>, replaces: bool, out: &mut Vec<u8>) -> Option<bool> {
     let (key, name) = (args.at(1), args.at(2));
     if !ctx.exists(key) {
         return None;
@@ -34,6 +35,9 @@ fn rename_key(ctx: &mut Context<'_>, args: &Args<'_>, replaces: bool) -> Option<
     }
     let entry = ctx.take(key)?;
     ctx.insert(name, entry);
+    ctx.notify(Class::NEW, "new", name, out);
+    ctx.notify(Class::GENERIC, "rename_from", key, out);
+    ctx.notify(Class::GENERIC, "rename_to", name, out);
     ctx.propagate(args);
     Some(true)
 }
@@ -59,12 +63,15 @@ pub(crate) fn copy(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
         return Next::Reply;
     }
     let entry = ctx.lookup_entry(source).cloned();
+    ctx.note_read(source, entry.is_none());
     ctx.worked(entry.as_ref().map_or(0, |entry| entry.value.size()));
     let copied = entry.is_some_and(|entry| {
         ctx.in_database(db, |ctx| {
             let is_free = !ctx.exists(destination) || replaces;
             if is_free {
                 ctx.insert(destination, entry);
+                ctx.notify(Class::NEW, "new", destination, out);
+                ctx.notify(Class::GENERIC, "copy_to", destination, out);
             }
             is_free
         })
@@ -87,7 +94,12 @@ pub(crate) fn move_key(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
     let moves = ctx.exists(key) && !ctx.in_database(db, |ctx| ctx.exists(key));
     let entry = if moves { ctx.take(key) } else { None };
     if let Some(entry) = entry {
-        ctx.in_database(db, |ctx| ctx.insert(key, entry));
+        ctx.in_database(db, |ctx| {
+            ctx.insert(key, entry);
+            ctx.notify(Class::NEW, "new", key, out);
+        });
+        ctx.notify(Class::GENERIC, "move_from", key, out);
+        ctx.in_database(db, |ctx| ctx.notify(Class::GENERIC, "move_to", key, out));
         ctx.propagate(args);
     }
     reply::integer(out, i64::from(moves));

@@ -199,12 +199,23 @@ fn acknowledge(ctx: &mut Context<'_>, offset: &[u8]) {
 
 /// PSYNC replication-id offset.
 pub(crate) fn psync(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    if let Role::Replica { link, .. } = ctx.core.replication.role
-        && link != LinkState::Connected
-    {
-        reply::error(out, b"NOMASTERLINK Can't SYNC while not connected with my master");
+    if !has_data_or_reply(ctx, out) {
         return Next::Reply;
     }
     let Some(offset) = integer_or_reply(args.at(2), out) else { return Next::Reply };
     Next::Psync { id: args.at(1).to_vec(), offset }
+}
+
+/// SYNC: what PSYNC was before it.
+pub(crate) fn sync(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    if has_data_or_reply(ctx, out) { Next::Sync } else { Next::Reply }
+}
+
+fn has_data_or_reply(ctx: &Context<'_>, out: &mut Vec<u8>) -> bool {
+    let has_none =
+        matches!(ctx.core.replication.role, Role::Replica { link, .. } if link != LinkState::Connected);
+    if has_none {
+        reply::error(out, b"NOMASTERLINK Can't SYNC while not connected with my master");
+    }
+    !has_none
 }

@@ -98,7 +98,10 @@ fn run(ctx: &mut Context<'_>, script: &Arc<Script>, call: Call<'_>, out: &mut Ve
         return Next::Reply;
     }
     let start = out.len();
+    ctx.core.stats.counts.begin_script();
+    ctx.core.track_script(ctx.session, call.args.iter().skip(3).take(call.keys));
     let next = lua::run(ctx.core, ctx.session, ctx.now, script, call, out);
+    ctx.core.tracking.script = None;
     if ctx.core.has_pushed && next == Next::Reply {
         let pushed = ctx.own_pushes();
         out.splice(start..start, pushed);

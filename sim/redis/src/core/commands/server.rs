@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::info;
 use super::pattern;
 use crate::core::context::{Context, c_string, errors};
-use crate::core::{CoreConfig, Next};
+use crate::core::limits::memory;
+use crate::core::settings::switch;
+use crate::core::{Core, CoreConfig, KeyEvents, Next, Role};
 use crate::resp::{Args, Protocol, integer, reply};
 
 /// A text: `$len`, or `=len` with its format in RESP3.
@@ -48,12 +50,14 @@ pub(crate) fn time(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -
 
 /// CONFIG GET pattern … What is no pattern is a name, and answered as it was spelt.
 pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let settings = settings(&ctx.core.config);
+    let settings = settings(ctx.core);
+    let hidden: Vec<_> = ctx.core.config.kept.hidden().collect();
     let mut found: Vec<(&[u8], &str)> = Vec::new();
     for wanted in args.iter().skip(2) {
         let is_pattern = wanted.iter().any(|byte| b"[*?".contains(byte));
         let lower = wanted.to_ascii_lowercase();
-        for (name, value) in &settings {
+        let hidden = hidden.iter().filter(|_| !is_pattern);
+        for (name, value) in settings.iter().chain(hidden) {
             let name = name.as_bytes();
             let matches = if is_pattern { pattern::matches(&lower, name) } else { lower == name };
             if matches && !found.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
@@ -70,11 +74,17 @@ pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 }
 
 /// The settings that clients ask for.
-fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
+fn settings(core: &Core) -> Vec<(&'static str, String)> {
+    let config = &core.config;
+    let master = match &core.replication.role {
+        Role::Master => String::new(),
+        Role::Replica { host, port, .. } => format!("{host} {port}"),
+    };
     let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let busy = config.busy_reply_threshold.as_millis().to_string();
     let min_replicas = config.min_replicas_to_write.to_string();
     let max_lag = config.min_replicas_max_lag.to_string();
+    let ping_period = config.repl_ping_period.as_secs().to_string();
     let mut settings = vec![
         ("appendfsync", config.append_fsync.to_owned()),
         ("appendonly", yes_no(config.append_only)),
@@ -86,19 +96,25 @@ fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
         ("min-replicas-to-write", min_replicas.clone()),
         ("min-slaves-max-lag", max_lag),
         ("min-slaves-to-write", min_replicas),
-        ("notify-keyspace-events", String::new()),
+        ("notify-keyspace-events", config.key_events.text()),
         ("port", config.port.to_string()),
+        ("repl-ping-replica-period", ping_period.clone()),
+        ("repl-ping-slave-period", ping_period),
+        ("repl-backlog-size", config.repl_backlog_bytes.to_string()),
         ("replica-priority", config.replica_priority.to_string()),
         ("replica-read-only", yes_no(true)),
         ("replica-serve-stale-data", yes_no(config.replica_serve_stale_data)),
+        ("replicaof", master.clone()),
         ("save", config.save_seconds.map_or(String::new(), |seconds| format!("{seconds} 1"))),
         ("slave-priority", config.replica_priority.to_string()),
         ("slave-read-only", yes_no(true)),
         ("slave-serve-stale-data", yes_no(config.replica_serve_stale_data)),
+        ("slaveof", master),
         ("stop-writes-on-bgsave-error", yes_no(true)),
         ("timeout", "0".to_owned()),
     ];
     settings.extend(config.limits.settings());
+    settings.extend(config.kept.shown());
     settings.sort_unstable();
     settings
 }
@@ -106,34 +122,68 @@ fn settings(config: &CoreConfig) -> Vec<(&'static str, String)> {
 /// CONFIG SET name value …: all of them or none.
 pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
     if args.len() % 2 == 1 {
-        ctx.arity_error(out);
+        reply::error(out, errors::SYNTAX);
+        return Next::Reply;
+    }
+    let known = settings(ctx.core);
+    let names: Vec<Vec<u8>> =
+        args.iter().skip(2).step_by(2).map(|name| c_string(name).to_ascii_lowercase()).collect();
+    if let Err(text) = check_names(ctx.core, &known, &names) {
+        reply::error(out, &text);
         return Next::Reply;
     }
     let mut changed = ctx.core.config.clone();
-    for index in (2..args.len()).step_by(2) {
-        let (name, value) = (args.at(index), args.at(index + 1));
-        let known = settings(&changed).iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
-        if !known {
-            let text =
-                [b"ERR Unknown option or number of arguments for CONFIG SET - '", c_string(name), b"'"]
-                    .concat();
-            reply::error(out, &text);
-            return Next::Reply;
-        }
-        if let Err(why) = apply_setting(&mut changed, &name.to_ascii_lowercase(), value) {
-            let text =
-                [b"ERR CONFIG SET failed (possibly related to argument '", name, b"') - ", why.as_bytes()]
-                    .concat();
-            reply::error(out, &text);
+    for (index, name) in names.iter().enumerate() {
+        let value = args.at(3 + 2 * index);
+        // What can only be what it is may be set to that.
+        let is_the_same =
+            known.iter().any(|(known, old)| known.as_bytes() == name && old.as_bytes() == value);
+        if let Err(why) = apply_setting(&mut changed, name, value)
+            && !is_the_same
+        {
+            reply::error(out, &setting_refused(name, &why));
             return Next::Reply;
         }
     }
+    ctx.core.replication.backlog_size = changed.repl_backlog_bytes;
     ctx.core.config = changed;
     reply::ok(out);
     Next::Reply
 }
 
-fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
+/// `Err`: the reply to who names what there is not, what nobody may set, or one thing twice.
+fn check_names(core: &Core, known: &[(&'static str, String)], names: &[Vec<u8>]) -> Result<(), Vec<u8>> {
+    let hidden: Vec<_> = core.config.kept.hidden().collect();
+    for (index, name) in names.iter().enumerate() {
+        if !known.iter().chain(&hidden).any(|(known, _)| known.as_bytes() == name) {
+            return Err([
+                b"ERR Unknown option or number of arguments for CONFIG SET - '",
+                name.as_slice(),
+                b"'",
+            ]
+            .concat());
+        }
+        if IMMUTABLE.iter().any(|fixed| fixed.as_bytes() == name) || core.config.kept.is_immutable(name) {
+            return Err(setting_refused(name, "can't set immutable config"));
+        }
+        if names[..index].contains(name) {
+            return Err(setting_refused(name, "duplicate parameter"));
+        }
+    }
+    Ok(())
+}
+
+/// Redis takes less for this.
+const LEAST_BACKLOG: u64 = 16 << 10;
+
+/// Those of our own that Redis cannot change either.
+const IMMUTABLE: [&str; 3] = ["databases", "replicaof", "slaveof"];
+
+fn setting_refused(name: &[u8], why: &str) -> Vec<u8> {
+    [b"ERR CONFIG SET failed (possibly related to argument '", name, b"') - ", why.as_bytes()].concat()
+}
+
+fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(), String> {
     let number = || integer::parse(value).ok_or("argument couldn't be parsed into an integer");
     let small = || {
         let fits = u32::try_from(number()?).ok().filter(|&n| i32::try_from(n).is_ok());
@@ -147,16 +197,31 @@ fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(
             config.busy_reply_threshold = Duration::from_millis(u64::from(small()?));
         }
         b"replica-serve-stale-data" | b"slave-serve-stale-data" => {
-            config.replica_serve_stale_data = match value.to_ascii_lowercase().as_slice() {
-                b"yes" => true,
-                b"no" => false,
-                _ => return Err("argument must be 'yes' or 'no'"),
-            };
+            config.replica_serve_stale_data = switch(&String::from_utf8_lossy(value))? == "yes";
+        }
+        b"repl-backlog-size" => {
+            let bytes = memory(&String::from_utf8_lossy(value)).filter(|bytes| i64::try_from(*bytes).is_ok());
+            let bytes = bytes.ok_or("argument must be a memory value")?;
+            if bytes == 0 {
+                return Err("argument must be between 1 and 9223372036854775807 inclusive".to_owned());
+            }
+            config.repl_backlog_bytes = bytes.max(LEAST_BACKLOG);
+        }
+        b"repl-ping-replica-period" | b"repl-ping-slave-period" => {
+            let seconds = u32::try_from(number()?).ok().filter(|&n| n > 0 && i32::try_from(n).is_ok());
+            let seconds = seconds.ok_or("argument must be between 1 and 2147483647 inclusive")?;
+            config.repl_ping_period = Duration::from_secs(u64::from(seconds));
+        }
+        b"port" => return Err("Unable to listen on this port: a node keeps the one it has.".to_owned()),
+        b"notify-keyspace-events" => {
+            let wanted = KeyEvents::parse(c_string(value));
+            config.key_events = wanted.ok_or("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")?;
         }
         _ => {
             let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-            if !config.limits.set(text(name), text(value))? {
-                return Err("can't set immutable config");
+            let (name, value) = (text(name), text(value));
+            if !config.limits.set(name, value)? && !config.kept.set(name, value)? {
+                return Err("the effect of another value is not modelled".to_owned());
             }
         }
     }
@@ -176,9 +241,7 @@ pub(crate) fn config_rewrite(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut 
 
 /// CONFIG RESETSTAT.
 pub(crate) fn config_resetstat(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let stats = &mut ctx.core.stats;
-    (stats.commands, stats.connections, stats.rejected) = (0, 0, 0);
-    (stats.expired, stats.evicted) = (0, 0);
+    ctx.core.reset_statistics();
     reply::ok(out);
     Next::Reply
 }

@@ -2,10 +2,11 @@
 //!
 //! What COMMAND DOCS says of them is in `docs`, where no request but that looks.
 
+use super::client_table::CLIENT;
 use super::container_table::CONTAINERS;
 use super::{
-    blocking, clients, connection, expiry, hashes, introspection, keys, monitor, pubsub, rename, replication,
-    scan, scripting, server, strings, transactions,
+    connection, expiry, functions, hashes, help, introspection, keys, memory, monitor, pubsub, rename,
+    replication, scan, scripting, server, strings, swap, transactions,
 };
 use crate::core::Version;
 use crate::core::command::{
@@ -177,7 +178,9 @@ const OTHERS: &[CommandSpec] = &[
     command("EXPIRETIME", "expiretime", 2, READ_ONLY | FAST, expiry::expiretime),
     command("FLUSHALL", "flushall", -1, WRITE, keys::flushall),
     command("FLUSHDB", "flushdb", -1, WRITE, keys::flushdb),
+    container("FUNCTION", "function", -2, FUNCTION),
     command("GET", "get", 2, READ_ONLY | FAST, strings::get),
+    command("GETBIT", "getbit", 3, READ_ONLY | FAST, strings::getbit),
     command("GETDEL", "getdel", 2, WRITE | FAST, strings::getdel),
     command("GETEX", "getex", -2, WRITE | FAST, strings::getex),
     command("GETRANGE", "getrange", 4, READ_ONLY, strings::getrange),
@@ -209,6 +212,7 @@ const OTHERS: &[CommandSpec] = &[
     command("INCRBYFLOAT", "incrbyfloat", 3, WRITE | DENY_OOM | FAST, strings::incrbyfloat),
     command("INFO", "info", -1, LOADING_OK | STALE_OK, server::info),
     command("KEYS", "keys", 2, READ_ONLY, keys::keys),
+    container("MEMORY", "memory", -2, MEMORY),
     command("MGET", "mget", -2, READ_ONLY | FAST, strings::mget),
     command("MONITOR", "monitor", 1, ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK, monitor::monitor),
     command("MOVE", "move", 3, WRITE | FAST, rename::move_key),
@@ -269,6 +273,7 @@ const OTHERS: &[CommandSpec] = &[
     container("SCRIPT", "script", -2, SCRIPT),
     command("SELECT", "select", 2, LOADING_OK | STALE_OK | FAST, connection::select),
     command("SET", "set", -3, WRITE | DENY_OOM, strings::set),
+    command("SETBIT", "setbit", 4, WRITE | DENY_OOM, strings::setbit),
     command("SETEX", "setex", 4, WRITE | DENY_OOM, strings::setex),
     command("SETNX", "setnx", 3, WRITE | DENY_OOM | FAST, strings::setnx),
     command("SETRANGE", "setrange", 4, WRITE | DENY_OOM, strings::setrange),
@@ -286,6 +291,8 @@ const OTHERS: &[CommandSpec] = &[
     command("SUBSCRIBE", "subscribe", -2, LISTENS, pubsub::subscribe),
     command("SUBSTR", "substr", 4, READ_ONLY, strings::getrange),
     command("SUNSUBSCRIBE", "sunsubscribe", -1, LISTENS, pubsub::sunsubscribe),
+    command("SWAPDB", "swapdb", 3, WRITE | FAST, swap::swapdb),
+    command("SYNC", "sync", 1, ADMIN | NO_SCRIPT | NO_ASYNC_LOADING | NO_MULTI, replication::sync),
     command("TIME", "time", 1, LOADING_OK | STALE_OK | FAST, server::time),
     command("TOUCH", "touch", -2, READ_ONLY | FAST, keys::touch),
     command("TTL", "ttl", 2, READ_ONLY | FAST, expiry::ttl),
@@ -310,67 +317,6 @@ const OTHERS: &[CommandSpec] = &[
     ),
 ];
 
-static CLIENT: &[CommandSpec] = &[
-    subcommand(
-        "CLIENT",
-        ["GETNAME", "client|getname"],
-        2,
-        NO_SCRIPT | LOADING_OK | STALE_OK,
-        connection::client_getname,
-    ),
-    subcommand(
-        "CLIENT",
-        ["GETREDIR", "client|getredir"],
-        2,
-        NO_SCRIPT | LOADING_OK | STALE_OK,
-        connection::client_getredir,
-    ),
-    subcommand("CLIENT", ["ID", "client|id"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, connection::client_id),
-    subcommand("CLIENT", ["INFO", "client|info"], 2, NO_SCRIPT | LOADING_OK | STALE_OK, clients::client_info),
-    subcommand(
-        "CLIENT",
-        ["KILL", "client|kill"],
-        -3,
-        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
-        clients::client_kill,
-    ),
-    subcommand(
-        "CLIENT",
-        ["LIST", "client|list"],
-        -2,
-        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
-        clients::client_list,
-    ),
-    subcommand(
-        "CLIENT",
-        ["NO-EVICT", "client|no-evict"],
-        3,
-        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
-        connection::client_no_evict,
-    ),
-    subcommand(
-        "CLIENT",
-        ["REPLY", "client|reply"],
-        3,
-        NO_SCRIPT | LOADING_OK | STALE_OK,
-        connection::client_reply,
-    ),
-    subcommand(
-        "CLIENT",
-        ["SETNAME", "client|setname"],
-        3,
-        NO_SCRIPT | LOADING_OK | STALE_OK,
-        connection::client_setname,
-    ),
-    subcommand(
-        "CLIENT",
-        ["UNBLOCK", "client|unblock"],
-        -3,
-        ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
-        blocking::client_unblock,
-    ),
-];
-
 static COMMAND: &[CommandSpec] = &[
     subcommand("COMMAND", ["COUNT", "command|count"], 2, LOADING_OK | STALE_OK, introspection::command_count),
     subcommand("COMMAND", ["DOCS", "command|docs"], -2, LOADING_OK | STALE_OK, introspection::command_docs),
@@ -381,6 +327,14 @@ static COMMAND: &[CommandSpec] = &[
         LOADING_OK | STALE_OK,
         introspection::command_getkeys,
     ),
+    subcommand(
+        "COMMAND",
+        ["GETKEYSANDFLAGS", "command|getkeysandflags"],
+        -4,
+        LOADING_OK | STALE_OK,
+        introspection::command_getkeysandflags,
+    ),
+    subcommand("COMMAND", ["HELP", "command|help"], 2, LOADING_OK | STALE_OK, help::command_help),
     subcommand("COMMAND", ["INFO", "command|info"], -2, LOADING_OK | STALE_OK, introspection::command_info),
     subcommand("COMMAND", ["LIST", "command|list"], -2, LOADING_OK | STALE_OK, introspection::command_list),
 ];
@@ -393,6 +347,7 @@ static CONFIG: &[CommandSpec] = &[
         ADMIN | NO_SCRIPT | LOADING_OK | STALE_OK,
         server::config_get,
     ),
+    subcommand("CONFIG", ["HELP", "config|help"], 2, LOADING_OK | STALE_OK, help::config_help),
     subcommand(
         "CONFIG",
         ["RESETSTAT", "config|resetstat"],
@@ -416,6 +371,17 @@ static CONFIG: &[CommandSpec] = &[
     ),
 ];
 
+static FUNCTION: &[CommandSpec] = &[
+    subcommand("FUNCTION", ["FLUSH", "function|flush"], -2, NO_SCRIPT | WRITE, functions::function_flush),
+    subcommand("FUNCTION", ["HELP", "function|help"], 2, LOADING_OK | STALE_OK, help::function_help),
+    subcommand("FUNCTION", ["LIST", "function|list"], -2, NO_SCRIPT, functions::function_list),
+];
+
+static MEMORY: &[CommandSpec] = &[
+    subcommand("MEMORY", ["HELP", "memory|help"], 2, LOADING_OK | STALE_OK, help::memory_help),
+    subcommand("MEMORY", ["USAGE", "memory|usage"], -3, READ_ONLY, memory::memory_usage),
+];
+
 static PUBSUB: &[CommandSpec] = &[
     subcommand("PUBSUB", ["CHANNELS", "pubsub|channels"], -2, ASKS, pubsub::pubsub_channels),
     subcommand("PUBSUB", ["HELP", "pubsub|help"], 2, LOADING_OK | STALE_OK, pubsub::pubsub_help),
@@ -428,6 +394,7 @@ static PUBSUB: &[CommandSpec] = &[
 static SCRIPT: &[CommandSpec] = &[
     subcommand("SCRIPT", ["EXISTS", "script|exists"], -3, NO_SCRIPT, scripting::script_exists),
     subcommand("SCRIPT", ["FLUSH", "script|flush"], -2, NO_SCRIPT, scripting::script_flush),
+    subcommand("SCRIPT", ["HELP", "script|help"], 2, LOADING_OK | STALE_OK, help::script_help),
     subcommand("SCRIPT", ["KILL", "script|kill"], 2, NO_SCRIPT | BUSY_OK, scripting::script_kill),
     subcommand("SCRIPT", ["LOAD", "script|load"], 3, NO_SCRIPT | STALE_OK, scripting::script_load),
 ];

@@ -106,6 +106,8 @@ impl Core {
             }
             let (start, was_answered) = (out.len(), session.is_answered());
             let next = run_queued(&mut Context { core: self, session, now, spec }, &args.args(), out);
+            self.track_reads(session, spec, &args.args());
+            self.count(spec, &next, out.get(start..).unwrap_or_default());
             self.show_executed(session, now, spec, &args.args(), out);
             if asked == Next::Close {
                 // It has killed itself: nothing follows the reply to that.

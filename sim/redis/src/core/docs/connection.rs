@@ -10,13 +10,11 @@ pub(super) static CONNECTION: Section = Section {
             .takes(&[string("username").since("6.0.0").optional(), string("password")]),
         doc("client", "2.4.0", "What the server knows of its connections", "Depends on the subcommand")
             .categories(&[]),
+        doc("client|caching", "6.0.0", "Says whether what the next command reads is tracked", "O(1)")
+            .takes(&[one_of("mode", &[token("yes", "YES"), token("no", "NO")])]),
         doc("client|getname", "2.6.9", "Tells the name of this connection", "O(1)"),
-        doc(
-            "client|getredir",
-            "6.0.0",
-            "Tells who gets the notes of this connection's tracking: nobody",
-            "O(1)",
-        ),
+        doc("client|getredir", "6.0.0", "Tells which connection hears what this one tracks", "O(1)"),
+        doc("client|help", "5.0.0", "Explains the subcommands", "O(1)"),
         doc("client|id", "5.0.0", "Tells the id of this connection", "O(1)"),
         doc("client|info", "6.2.0", "Describes this connection", "O(1)").tips(&["nondeterministic_output"]),
         doc(
@@ -84,6 +82,10 @@ pub(super) static CONNECTION: Section = Section {
             "O(1)",
         )
         .takes(&[one_of("enabled", &[token("on", "ON"), token("off", "OFF")])]),
+        doc("client|pause", "2.9.50", "Makes requests wait, all or those that may write", "O(1)").takes(&[
+            integer("timeout"),
+            one_of("mode", &[token("write", "WRITE"), token("all", "ALL")]).since("6.2.0").optional(),
+        ]),
         doc(
             "client|reply",
             "3.2.0",
@@ -92,10 +94,32 @@ pub(super) static CONNECTION: Section = Section {
         )
         .takes(&[one_of("on_off_skip", &[token("on", "ON"), token("off", "OFF"), token("skip", "SKIP")])]),
         doc("client|setname", "2.6.9", "Names this connection", "O(1)").takes(&[string("connection-name")]),
+        doc(
+            "client|tracking",
+            "6.0.0",
+            "Tells this connection, or another, when keys that it has read change",
+            "O(1), and more with some options",
+        )
+        .takes(&[
+            one_of("status", &[token("on", "ON"), token("off", "OFF")]),
+            integer("client-id").after("REDIRECT").optional(),
+            string("prefix").after("PREFIX").optional().multiple_with_token(),
+            token("bcast", "BCAST").optional(),
+            token("optin", "OPTIN").optional(),
+            token("optout", "OPTOUT").optional(),
+            token("noloop", "NOLOOP").optional(),
+        ]),
+        doc("client|trackinginfo", "6.2.0", "Tells what is tracked for this connection", "O(1)"),
         doc("client|unblock", "5.0.0", "Ends the wait of another connection", "O(1)").takes(&[
             integer("client-id"),
             one_of("timeout_error", &[token("timeout", "TIMEOUT"), token("error", "ERROR")]).optional(),
         ]),
+        doc(
+            "client|unpause",
+            "6.2.0",
+            "Lets requests go on that a pause made wait",
+            "O(N), N being the number of those that wait",
+        ),
         doc("echo", "1.0.0", "Answers with the same text", "O(1)").takes(&[string("message")]),
         doc("hello", "6.0.0", "Chooses the protocol, and introduces client and server to each other", "O(1)")
             .takes(&[block(

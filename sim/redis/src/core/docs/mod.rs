@@ -4,6 +4,7 @@
 //! Names, groups, versions and the shape of arguments are Redis 7.0.15's, as clients build hints and routing on them;
 //! the sentences are our own. Not kept: histories, and notes about keys.
 
+mod bits;
 mod connection;
 mod generic;
 mod hashes;
@@ -74,6 +75,8 @@ pub(crate) struct Argument {
     pub(crate) deprecated_since: Option<&'static str>,
     pub(crate) is_optional: bool,
     pub(crate) is_multiple: bool,
+    /// The word before it comes again with each.
+    pub(crate) is_token_multiple: bool,
 }
 
 /// What an argument is.
@@ -93,6 +96,7 @@ pub(crate) enum Kind {
 
 static SECTIONS: &[&Section] = &[
     &strings::STRINGS,
+    &bits::BITS,
     &hashes::HASHES,
     &lists::LISTS,
     &sets::SETS,
@@ -184,6 +188,7 @@ const fn argument(name: &'static str, kind: Kind) -> Argument {
         deprecated_since: None,
         is_optional: false,
         is_multiple: false,
+        is_token_multiple: false,
     }
 }
 
@@ -238,6 +243,10 @@ impl Argument {
 
     const fn optional(self) -> Argument {
         Argument { is_optional: true, ..self }
+    }
+
+    const fn multiple_with_token(self) -> Argument {
+        Argument { is_multiple: true, is_token_multiple: true, ..self }
     }
 
     const fn multiple(self) -> Argument {

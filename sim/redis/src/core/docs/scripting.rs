@@ -43,6 +43,18 @@ pub(super) static SCRIPTING: Section = Section {
             key("key", 0).optional().multiple(),
             string("arg").optional().multiple(),
         ]),
+        doc("function", "7.0.0", "What the server does with functions", "Depends on the subcommand")
+            .categories(&[]),
+        doc("function|flush", "7.0.0", "Forgets every function: there are none here", "O(1)")
+            .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
+            .takes(&[one_of("async", &[token("async", "ASYNC"), token("sync", "SYNC")]).optional()]),
+        doc("function|help", "7.0.0", "Explains the subcommands", "O(1)"),
+        doc("function|list", "7.0.0", "Lists the functions: there are none here", "O(1)")
+            .tips(&["nondeterministic_output_order"])
+            .takes(&[
+                string("library-name-pattern").after("LIBRARYNAME").optional(),
+                token("withcode", "WITHCODE").optional(),
+            ]),
         doc("script", "2.6.0", "What the server does with cached Lua scripts", "Depends on the subcommand")
             .categories(&[]),
         doc(
@@ -58,6 +70,7 @@ pub(super) static SCRIPTING: Section = Section {
             .takes(&[one_of("async", &[token("async", "ASYNC"), token("sync", "SYNC")])
                 .since("6.2.0")
                 .optional()]),
+        doc("script|help", "5.0.0", "Explains the subcommands", "O(1)"),
         doc("script|kill", "2.6.0", "Ends the running script, if it has not written", "O(1)")
             .tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
         doc(

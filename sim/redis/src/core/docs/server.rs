@@ -1,6 +1,6 @@
 //! What COMMAND DOCS and COMMAND INFO say of the commands about the server.
 
-use super::{Section, block, doc, integer, one_of, pattern, string, token};
+use super::{Section, block, doc, integer, key, one, one_of, pattern, string, token};
 
 pub(super) static SERVER: Section = Section {
     group: "server",
@@ -32,6 +32,14 @@ pub(super) static SERVER: Section = Section {
             "O(N), N being the number of words",
         )
         .categories(&["connection"]),
+        doc(
+            "command|getkeysandflags",
+            "7.0.0",
+            "Finds the keys among the words of a command, and tells what is done to them",
+            "O(N), N being the number of words",
+        )
+        .categories(&["connection"]),
+        doc("command|help", "5.0.0", "Explains the subcommands", "O(1)").categories(&["connection"]),
         doc(
             "command|info",
             "2.8.13",
@@ -67,6 +75,7 @@ pub(super) static SERVER: Section = Section {
             "O(N), N being the number of settings",
         )
         .takes(&[block("parameter", &[string("parameter")]).multiple()]),
+        doc("config|help", "5.0.0", "Explains the subcommands", "O(1)"),
         doc("config|resetstat", "2.0.0", "Sets the counters that INFO shows back to zero", "O(1)"),
         doc("config|rewrite", "2.8.0", "Writes the settings in force to the configuration file", "O(1)"),
         doc(
@@ -105,6 +114,11 @@ pub(super) static SERVER: Section = Section {
             .categories(&["dangerous"])
             .tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])
             .takes(&[string("section").optional().multiple()]),
+        doc("memory", "4.0.0", "What the server knows of its memory", "Depends on the subcommand"),
+        doc("memory|help", "4.0.0", "Explains the subcommands", "O(1)"),
+        doc("memory|usage", "4.0.0", "Tells what a key counts for where memory is limited", "O(N)")
+            .keys(&[one(2, "RO")])
+            .takes(&[key("key", 0), integer("count").after("SAMPLES").optional()]),
         doc("monitor", "1.0.0", "Shows every command that the server executes", "O(1)"),
         doc("psync", "2.8.0", "Asks a master for its stream; replicas do", "")
             .takes(&[string("replicationid"), integer("offset")]),
@@ -140,6 +154,15 @@ pub(super) static SERVER: Section = Section {
                     block("no-one", &[token("no", "NO"), token("one", "ONE")]),
                 ],
             )]),
+        doc(
+            "swapdb",
+            "4.0.0",
+            "Makes two databases change their places",
+            "O(N), N being the number of clients that watch keys of either",
+        )
+        .categories(&["keyspace", "dangerous"])
+        .takes(&[integer("index1"), integer("index2")]),
+        doc("sync", "1.0.0", "Asks a master for its data and its stream", ""),
         doc("time", "2.6.0", "Tells the server's time in seconds and microseconds", "O(1)")
             .tips(&["nondeterministic_output"]),
     ],

@@ -1,6 +1,6 @@
 //! A script as its node's client: what it may do, and one command of it.
 
-use crate::core::command::{LookupError, MAY_REPLICATE, NO_SCRIPT, STALE_OK, WRITE};
+use crate::core::command::{CommandSpec, LookupError, MAY_REPLICATE, NO_SCRIPT, STALE_OK, WRITE};
 use crate::core::context::{Context, errors};
 use crate::core::session::SessionKind;
 use crate::core::{Core, Next, Session, WallMicros, commands};
@@ -47,9 +47,29 @@ impl Caller {
         let spec = match commands::lookup(args, core.config.version) {
             Ok(spec) => spec,
             Err(LookupError::UnknownCommand | LookupError::UnknownSubcommand) => {
-                return Err(b"ERR Unknown Redis command called from script");
+                let refusal = b"ERR Unknown Redis command called from script";
+                core.stats.counts.error(refusal);
+                return Err(refusal);
             }
         };
+        if let Err(refusal) = self.check(core, spec, args) {
+            core.stats.counts.rejected(spec, refusal);
+            return Err(refusal);
+        }
+        let start = out.len();
+        let mut context = Context { core: &mut *core, session: &mut self.session, now: self.now, spec };
+        context.core.tracking.in_script = true;
+        let next = (spec.run)(&mut context, args, out);
+        core.tracking.in_script = false;
+        core.track_reads_of_script(spec);
+        core.stats.counts.called(spec, &out[start..]);
+        core.show_executed(&self.session, self.now, spec, args, out);
+        debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
+        Ok(())
+    }
+
+    /// Whether the script may call this command now. `Err`: why not.
+    fn check(&mut self, core: &Core, spec: &CommandSpec, args: &Args<'_>) -> Result<(), &'static [u8]> {
         if !spec.accepts(args.len()) {
             return Err(b"ERR Wrong number of args calling Redis command from script");
         }
@@ -79,10 +99,6 @@ impl Caller {
             }
             self.wrote = true;
         }
-        let mut context = Context { core: &mut *core, session: &mut self.session, now: self.now, spec };
-        let next = (spec.run)(&mut context, args, out);
-        core.show_executed(&self.session, self.now, spec, args, out);
-        debug_assert_eq!(next, Next::Reply, "a script's commands ask nothing of the connection");
         Ok(())
     }
 }

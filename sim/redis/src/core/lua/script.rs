@@ -18,6 +18,8 @@ pub(crate) struct Script {
     pub(super) no_writes: bool,
     /// `flags=allow-stale`.
     allows_stale: bool,
+    /// `flags=allow-oom`.
+    allows_oom: bool,
 }
 
 /// The SHA1 that names a script.
@@ -38,6 +40,7 @@ impl Script {
             has_shebang: false,
             no_writes: false,
             allows_stale: false,
+            allows_oom: false,
         };
         if !source.starts_with(b"#!") {
             return Ok(script);
@@ -58,7 +61,8 @@ impl Script {
                 match flag {
                     b"no-writes" => script.no_writes = true,
                     b"allow-stale" => script.allows_stale = true,
-                    b"allow-oom" | b"no-cluster" | b"allow-cross-slot-keys" => {}
+                    b"allow-oom" => script.allows_oom = true,
+                    b"no-cluster" | b"allow-cross-slot-keys" => {}
                     other => return Err([b"ERR Unexpected flag in script shebang: ", other].concat()),
                 }
             }
@@ -77,12 +81,15 @@ pub(crate) struct Declared {
     pub(crate) writes: bool,
     /// It has `allow-stale`.
     pub(crate) allows_stale: bool,
+    /// It lacks both that and `allow-oom`: a full node does not begin it.
+    pub(crate) grows: bool,
 }
 
 impl Script {
     /// What the script's first line declares, if it has such a line.
     pub(crate) fn declared(&self) -> Option<Declared> {
-        self.has_shebang.then_some(Declared { writes: !self.no_writes, allows_stale: self.allows_stale })
+        let (writes, grows) = (!self.no_writes, !self.no_writes && !self.allows_oom);
+        self.has_shebang.then_some(Declared { writes, allows_stale: self.allows_stale, grows })
     }
 
     /// Why the script may not even start: what it declared, against the node's state. `cannot_write` is the node's.

@@ -22,6 +22,22 @@ impl End {
         }
     }
 
+    /// What is told of who adds to this end.
+    pub(crate) fn push_event(self) -> &'static str {
+        match self {
+            End::Left => "lpush",
+            End::Right => "rpush",
+        }
+    }
+
+    /// What is told of who takes from this end.
+    pub(crate) fn pop_event(self) -> &'static str {
+        match self {
+            End::Left => "lpop",
+            End::Right => "rpop",
+        }
+    }
+
     pub(crate) fn name(self) -> &'static [u8] {
         match self {
             End::Left => b"LEFT",

@@ -11,6 +11,7 @@ mod lua_libraries;
 mod lua_limits;
 mod lua_scripts;
 mod messages;
+mod server;
 mod templates;
 mod wire;
 mod words;

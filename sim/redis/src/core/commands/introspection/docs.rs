@@ -95,7 +95,11 @@ fn reply_argument(argument: &Argument, protocol: Protocol, out: &mut Vec<u8>) {
     if let Some(since) = argument.deprecated_since {
         map.text("deprecated_since", since);
     }
-    let flags = [(argument.is_optional, "optional"), (argument.is_multiple, "multiple")];
+    let flags = [
+        (argument.is_optional, "optional"),
+        (argument.is_multiple, "multiple"),
+        (argument.is_token_multiple, "multiple_token"),
+    ];
     if flags.iter().any(|(is_set, _)| *is_set) {
         map.words("flags", flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name));
     }

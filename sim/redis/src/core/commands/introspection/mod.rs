@@ -9,11 +9,11 @@ pub(crate) use docs::command_docs;
 pub(crate) use info::{command, command_info};
 
 use super::pattern;
-use crate::core::Next;
 use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
 use crate::core::commands;
 use crate::core::context::{Context, errors};
 use crate::core::docs::{Find, Keys, of};
+use crate::core::{Next, Version};
 use crate::resp::{Args, Protocol, reply};
 
 /// What finding out about one command costs, in bytes that could be copied meanwhile.
@@ -82,7 +82,7 @@ pub(crate) fn command_list(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec
     }
     let mut steps = 0;
     let listed: Vec<&CommandSpec> = match filter.as_ref().map(|(by, what)| (by.as_slice(), *what)) {
-        None if args.len() == 2 => top().collect(),
+        None if args.len() == 2 => all().collect(),
         // There are no modules.
         Some((b"MODULE", _)) => Vec::new(),
         Some((b"ACLCAT", wanted)) => all().filter(|spec| is_in_category(spec, wanted)).collect(),
@@ -110,8 +110,36 @@ fn is_in_category(spec: &CommandSpec, wanted: &[u8]) -> bool {
 
 /// COMMAND GETKEYS command …
 pub(crate) fn command_getkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    reply_keys_of(ctx.version(), args, |_, key, out| reply::bulk(out, key), out)
+}
+
+/// COMMAND GETKEYSANDFLAGS command …: also what is done to each key.
+pub(crate) fn command_getkeysandflags(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
+    let protocol = ctx.protocol();
+    let reply_key = |flags: &str, key: &[u8], out: &mut Vec<u8>| {
+        reply::array(out, 2);
+        reply::bulk(out, key);
+        let flags = if flags.ends_with("variable_flags") { flags_of_set(args) } else { flags };
+        reply_words(flags.split(' '), protocol, out);
+    };
+    reply_keys_of(ctx.version(), args, reply_key, out)
+}
+
+/// SET reads its key only if it is to tell what was there.
+fn flags_of_set(args: &Args<'_>) -> &'static str {
+    let reads = args.iter().skip(5).any(|option| option.eq_ignore_ascii_case(b"GET"));
+    if reads { "RW access update" } else { "OW update" }
+}
+
+/// Replies with the keys of the command in the arguments; `reply_key` gets what is done to a key, too.
+fn reply_keys_of(
+    version: Version,
+    args: &Args<'_>,
+    mut reply_key: impl FnMut(&str, &[u8], &mut Vec<u8>),
+    out: &mut Vec<u8>,
+) -> Next {
     let words: Vec<&[u8]> = args.iter().skip(2).collect();
-    let Ok(spec) = commands::lookup_words(args.at(2), args.get(3), ctx.version()) else {
+    let Ok(spec) = commands::lookup_words(args.at(2), args.get(3), version) else {
         reply::error(out, b"ERR Invalid command specified");
         return Next::Reply;
     };
@@ -125,16 +153,28 @@ pub(crate) fn command_getkeys(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut 
         reply::error(out, b"ERR Invalid number of arguments specified for command");
         return Next::Reply;
     }
-    let found: Option<Vec<Vec<&[u8]>>> = places.iter().map(|keys| keys_among(&words, keys)).collect();
+    // Each key and what is done to it.
+    type Found<'a> = Vec<(&'static str, &'a [u8])>;
+    let found: Option<Vec<Found<'_>>> = places
+        .iter()
+        .map(|keys| Some(keys_among(&words, keys)?.into_iter().map(|key| (keys.flags, key)).collect()))
+        .collect();
     match found.map(|found| found.concat()) {
         Some(keys) if !keys.is_empty() => {
             reply::array(out, keys.len());
-            keys.iter().for_each(|key| reply::bulk(out, key));
+            keys.iter().for_each(|(flags, key)| reply_key(flags, key, out));
         }
         _ if spec.has(NO_MANDATORY_KEYS) => reply::array(out, 0),
         _ => reply::error(out, b"ERR Invalid arguments specified for command"),
     }
     Next::Reply
+}
+
+/// The keys of a command, as far as they are where they should be.
+pub(crate) fn keys_of<'a>(spec: &CommandSpec, words: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    let places = of(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
+    let places = places.iter().filter(|keys| keys.flags != "not_key");
+    places.filter_map(|keys| keys_among(words, keys)).flatten().collect()
 }
 
 /// `None`: they would have to be where nothing is.

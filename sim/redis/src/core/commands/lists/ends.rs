@@ -4,6 +4,7 @@ use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::count_or_reply;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::{End, List};
 use crate::resp::{Args, reply};
 
@@ -39,6 +40,7 @@ fn push(ctx: &mut Context<'_>, args: &Args<'_>, end: End, makes: bool, out: &mut
     });
     ctx.propagate(args);
     reply::integer(out, (len + added) as i64);
+    ctx.notify(Class::LIST, end.push_event(), args.at(1), out);
     Next::Reply
 }
 
@@ -77,6 +79,7 @@ fn pop(ctx: &mut Context<'_>, args: &Args<'_>, end: End, out: &mut Vec<u8>) -> N
                 reply::array(out, popped.len());
             }
             popped.iter().for_each(|element| reply::bulk(out, element));
+            ctx.notify_of_rest(Class::LIST, end.pop_event(), args.at(1), out);
         }
     }
     Next::Reply

@@ -16,6 +16,7 @@ use super::integer_or_reply;
 use super::numbers::{at_least_or_reply, places};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::notify::Class;
 use crate::core::values::{End, List};
 use crate::resp::{Args, reply};
 
@@ -83,6 +84,7 @@ pub(crate) fn lset(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     change(ctx, args.at(1), |list: &mut List| usize::from(list.set(index, args.at(3))));
     ctx.propagate(args);
     reply::ok(out);
+    ctx.notify(Class::LIST, "lset", args.at(1), out);
     Next::Reply
 }
 
@@ -99,6 +101,7 @@ pub(crate) fn lrem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     let removed = change(ctx, args.at(1), |list: &mut List| list.remove(args.at(3), from, limit));
     if removed > 0 {
         ctx.propagate(args);
+        ctx.notify_of_rest(Class::LIST, "lrem", args.at(1), out);
     }
     reply::integer(out, removed as i64);
     Next::Reply
@@ -116,6 +119,9 @@ pub(crate) fn ltrim(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
         ctx.worked(len as u64 * LOOK_BYTES);
         change(ctx, args.at(1), |list: &mut List| list.keep(range.start, range.len()));
         ctx.propagate(args);
+    }
+    if len > 0 {
+        ctx.notify_of_rest(Class::LIST, "ltrim", args.at(1), out);
     }
     reply::ok(out);
     Next::Reply
@@ -148,6 +154,7 @@ pub(crate) fn linsert(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>)
                 1
             });
             ctx.propagate(args);
+            ctx.notify(Class::LIST, "linsert", args.at(1), out);
             reply::integer(out, len as i64 + 1);
         }
     }

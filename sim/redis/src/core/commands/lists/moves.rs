@@ -5,6 +5,7 @@ use crate::core::Next;
 use crate::core::commands::containers::change;
 use crate::core::commands::numbers::at_least_or_reply;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::{End, List};
 use crate::resp::{Args, integer, reply};
 
@@ -62,7 +63,9 @@ pub(in crate::core::commands) fn pass_on(
             passed.iter().len()
         });
     }
+    ctx.notify(Class::LIST, to.push_event(), destination, out);
     passed.iter().for_each(|element| reply::bulk(out, element));
+    ctx.notify_of_rest(Class::LIST, from.pop_event(), source, out);
 }
 
 /// What LMPOP and BLMPOP ask for.
@@ -135,6 +138,7 @@ pub(in crate::core::commands) fn take_some(
     reply::bulk(out, key);
     reply::array(out, taken.len());
     taken.iter().for_each(|element| reply::bulk(out, element));
+    ctx.notify_of_rest(Class::LIST, end.pop_event(), key, out);
 }
 
 /// The command that takes from one end.

@@ -4,6 +4,7 @@ use super::reply_members;
 use crate::core::Next;
 use crate::core::commands::numbers::at_least_or_reply;
 use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::notify::Class;
 use crate::core::values::Set;
 use crate::resp::{Args, reply};
 
@@ -60,10 +61,12 @@ fn store(ctx: &mut Context<'_>, operation: Operation, args: &Args<'_>, out: &mut
     let keys: Vec<&[u8]> = args.iter().skip(2).collect();
     if let Some(result) = combine_or_reply(ctx, operation, &keys, out) {
         let len = result.len();
-        if ctx.store(args.at(1), result) {
-            ctx.propagate(args);
-        }
+        let has_changed = ctx.store(args.at(1), result);
         reply::integer(out, len as i64);
+        if has_changed {
+            ctx.propagate(args);
+            ctx.notify_stored(Class::SET, args.at(1), len == 0, out);
+        }
     }
     Next::Reply
 }

@@ -11,6 +11,7 @@ pub(crate) use random::{draw_places_or_reply, spop, srandmember};
 use super::containers::{change, len_or_reply, with, with_whole};
 use crate::core::Next;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::Set;
 use crate::resp::{Args, Protocol, reply};
 
@@ -24,6 +25,7 @@ pub(crate) fn sadd(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     });
     if added > 0 {
         ctx.propagate(args);
+        ctx.notify(Class::SET, "sadd", args.at(1), out);
     }
     reply::integer(out, added as i64);
     Next::Reply
@@ -39,6 +41,7 @@ pub(crate) fn srem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     });
     if removed > 0 {
         ctx.propagate(args);
+        ctx.notify_of_rest(Class::SET, "srem", args.at(1), out);
     }
     reply::integer(out, removed as i64);
     Next::Reply
@@ -95,8 +98,12 @@ pub(crate) fn smove(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
         (Ok(Some(true)), Ok(_)) => {
             if source != destination {
                 change(ctx, source, |set: &mut Set| usize::from(set.remove(member)));
-                change(ctx, destination, |set: &mut Set| usize::from(set.insert(member)));
+                ctx.notify_of_rest(Class::SET, "srem", source, out);
+                let added = change(ctx, destination, |set: &mut Set| usize::from(set.insert(member)));
                 ctx.propagate(args);
+                if added > 0 {
+                    ctx.notify(Class::SET, "sadd", destination, out);
+                }
             }
             reply::integer(out, 1);
         }

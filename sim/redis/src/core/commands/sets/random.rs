@@ -5,6 +5,7 @@ use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::{count_or_reply, signed_count_or_reply};
 use crate::core::context::{Context, LOOK_BYTES, errors};
+use crate::core::notify::Class;
 use crate::core::values::Set;
 use crate::resp::{Args, reply};
 
@@ -29,22 +30,31 @@ pub(crate) fn spop(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
             let place = ctx.core.draw(len);
             let popped = members_at(ctx, key, &[place]);
             remove(ctx, key, &popped);
+            ctx.notify(Class::SET, "spop", key, out);
             popped.iter().for_each(|member| {
                 ctx.propagate_as(&[b"SREM", key, member]);
                 reply::bulk(out, member);
             });
+            ctx.notify_if_gone(key, out);
         }
         Some(count) if count >= len => {
             let all = ctx.read(key).ok().flatten().cloned().unwrap_or_default();
+            if len > 0 {
+                ctx.notify(Class::SET, "spop", key, out);
+            }
             reply_members(&all, protocol, out);
             if ctx.remove(key) {
                 ctx.propagate_as(&[b"DEL", key]);
+                ctx.notify(Class::GENERIC, "del", key, out);
             }
         }
         Some(count) => {
             let places = ctx.core.draw_distinct(len, count);
             let popped = members_at(ctx, key, &places);
             remove(ctx, key, &popped);
+            if !popped.is_empty() {
+                ctx.notify(Class::SET, "spop", key, out);
+            }
             reply::set(out, protocol, popped.len());
             popped.iter().for_each(|member| {
                 ctx.propagate_as(&[b"SREM", key, member]);

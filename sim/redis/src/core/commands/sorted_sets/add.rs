@@ -5,6 +5,7 @@ use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::double_or_reply;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, reply};
 
@@ -73,6 +74,10 @@ fn add(ctx: &mut Context<'_>, args: &Args<'_>, options: Options, out: &mut Vec<u
             let added = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Added(_))).count();
             reply::integer(out, added as i64);
         }
+    }
+    if changes > 0 {
+        let event = if options.increments { "zincr" } else { "zadd" };
+        ctx.notify(Class::SORTED_SET, event, args.at(1), out);
     }
     Next::Reply
 }

@@ -9,6 +9,7 @@ use crate::core::commands::integer_or_reply;
 use crate::core::commands::numbers::{at_least_or_reply, double_or_reply};
 use crate::core::context::{Context, errors};
 use crate::core::keyspace::Value;
+use crate::core::notify::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, reply};
 
@@ -134,10 +135,12 @@ fn store(ctx: &mut Context<'_>, args: &Args<'_>, operation: Operation, out: &mut
     if let Some(request) = read_or_reply(ctx, args, operation, Purpose::Store, out) {
         let result = request.result(operation).packed();
         let len = result.len();
-        if ctx.store(args.at(1), result) {
-            ctx.propagate(args);
-        }
+        let has_changed = ctx.store(args.at(1), result);
         reply::integer(out, len as i64);
+        if has_changed {
+            ctx.propagate(args);
+            ctx.notify_stored(Class::SORTED_SET, args.at(1), len == 0, out);
+        }
     }
     Next::Reply
 }

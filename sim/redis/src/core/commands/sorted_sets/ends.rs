@@ -5,6 +5,7 @@ use crate::core::Next;
 use crate::core::commands::containers::{change, len_or_reply};
 use crate::core::commands::numbers::{at_least_or_reply, count_or_reply};
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, Protocol, integer, reply};
 
@@ -22,6 +23,14 @@ impl Extreme {
             _ if word.eq_ignore_ascii_case(b"MIN") => Some(Extreme::Lowest),
             _ if word.eq_ignore_ascii_case(b"MAX") => Some(Extreme::Highest),
             _ => None,
+        }
+    }
+
+    /// What is told of who takes from this end.
+    pub(crate) fn pop_event(self) -> &'static str {
+        match self {
+            Extreme::Lowest => "zpopmin",
+            Extreme::Highest => "zpopmax",
         }
     }
 
@@ -62,11 +71,15 @@ fn pop(ctx: &mut Context<'_>, args: &Args<'_>, from: Extreme, out: &mut Vec<u8>)
     let taken = take(ctx, args.at(1), from, count.unwrap_or(1));
     if !taken.is_empty() {
         ctx.propagate(args);
+        ctx.notify(Class::SORTED_SET, from.pop_event(), args.at(1), out);
     }
     // Pairs only where several were asked for: one member alone comes as in RESP2.
     let in_pairs = count.is_some() && ctx.protocol() == Protocol::Three;
     reply::array(out, taken.len() * if in_pairs { 1 } else { 2 });
     reply_taken(&taken, in_pairs, ctx.protocol(), out);
+    if !taken.is_empty() {
+        ctx.notify_if_gone(args.at(1), out);
+    }
     Next::Reply
 }
 
@@ -170,8 +183,10 @@ pub(in crate::core::commands) fn take_some(
     let mut number = Vec::new();
     integer::write(&mut number, taken.len() as i64);
     ctx.propagate_as(&[from.pop_name(), key, &number]);
+    ctx.notify(Class::SORTED_SET, from.pop_event(), key, out);
     reply::array(out, 2);
     reply::bulk(out, key);
     reply::array(out, taken.len());
     reply_taken(&taken, true, ctx.protocol(), out);
+    ctx.notify_if_gone(key, out);
 }

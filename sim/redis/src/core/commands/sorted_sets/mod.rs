@@ -22,6 +22,7 @@ pub(crate) use ranges::{
 use super::containers::{change, len_or_reply, with};
 use crate::core::Next;
 use crate::core::context::{Context, LOOK_BYTES};
+use crate::core::notify::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, Protocol, reply};
 
@@ -88,6 +89,7 @@ pub(crate) fn zrem(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) ->
     });
     if removed > 0 {
         ctx.propagate(args);
+        ctx.notify_of_rest(Class::SORTED_SET, "zrem", args.at(1), out);
     }
     reply::integer(out, removed as i64);
     Next::Reply

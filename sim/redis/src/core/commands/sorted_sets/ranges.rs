@@ -8,6 +8,7 @@ use crate::core::Next;
 use crate::core::commands::containers::{change, with};
 use crate::core::commands::integer_or_reply;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::values::SortedSet;
 use crate::resp::{Args, reply};
 
@@ -74,10 +75,12 @@ pub(crate) fn zrangestore(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
         return Next::Reply;
     }
     let count = stored.len();
-    if ctx.store(args.at(1), stored) {
-        ctx.propagate(args);
-    }
+    let has_changed = ctx.store(args.at(1), stored);
     reply::integer(out, count as i64);
+    if has_changed {
+        ctx.propagate(args);
+        ctx.notify_stored(Class::SORTED_SET, args.at(1), count == 0, out);
+    }
     Next::Reply
 }
 
@@ -211,6 +214,7 @@ fn remove(ctx: &mut Context<'_>, args: &Args<'_>, by: By, out: &mut Vec<u8>) -> 
     let removed = change(ctx, args.at(1), |set: &mut SortedSet| set.remove_ranks(range));
     if removed > 0 {
         ctx.propagate(args);
+        ctx.notify_of_rest(Class::SORTED_SET, ctx.spec.full_name, args.at(1), out);
     }
     reply::integer(out, removed as i64);
     Next::Reply

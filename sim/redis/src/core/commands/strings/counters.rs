@@ -4,6 +4,7 @@ use crate::core::Next;
 use crate::core::commands::{float_or_reply, integer_or_reply};
 use crate::core::context::{Context, errors};
 use crate::core::long_double::LongDouble;
+use crate::core::notify::Class;
 use crate::resp::{Args, integer, reply};
 
 /// INCR key.
@@ -56,6 +57,7 @@ fn increment(ctx: &mut Context<'_>, args: &Args<'_>, amount: i64, out: &mut Vec<
     let mut digits = Vec::with_capacity(20);
     integer::write(&mut digits, new);
     ctx.set_string(key, &digits, expires_at);
+    ctx.notify(Class::STRING, "incrby", key, out);
     ctx.propagate(args);
     reply::integer(out, new);
     Next::Reply
@@ -84,6 +86,7 @@ pub(crate) fn incrbyfloat(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<
     let text = sum.text();
     ctx.set_string(key, text.as_bytes(), expires_at);
     ctx.propagate_as(&[b"SET", key, text.as_bytes(), b"KEEPTTL"]);
+    ctx.notify(Class::STRING, "incrbyfloat", key, out);
     reply::bulk(out, text.as_bytes());
     Next::Reply
 }

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use crate::core::commands::integer_or_reply;
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::{Next, StreamError};
 use crate::resp::{Args, reply};
 
 /// `proto-max-bulk-len`: no string grows beyond what one argument could hold.
-const STRING_LIMIT_BYTES: usize = 512 << 20;
+pub(super) const STRING_LIMIT_BYTES: usize = 512 << 20;
 
 /// STRLEN key.
 pub(crate) fn strlen(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
@@ -70,6 +71,7 @@ pub(crate) fn setrange(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>
         return Next::Reply;
     }
     let len = ctx.write_string(key, offset, value);
+    ctx.notify(Class::STRING, "setrange", key, out);
     ctx.propagate(args);
     reply::integer(out, len as i64);
     Next::Reply
@@ -89,6 +91,7 @@ pub(crate) fn append(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) 
         return Next::Reply;
     }
     let len = ctx.write_string(key, len, value);
+    ctx.notify(Class::STRING, "append", key, out);
     ctx.propagate(args);
     reply::integer(out, len as i64);
     Next::Reply

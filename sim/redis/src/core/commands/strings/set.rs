@@ -3,6 +3,7 @@
 use super::condition::Comparison;
 use crate::core::commands::{expiry, integer_or_reply};
 use crate::core::context::{Context, errors};
+use crate::core::notify::Class;
 use crate::core::{Next, Version};
 use crate::resp::{Args, integer, reply};
 
@@ -45,7 +46,7 @@ pub(crate) fn set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> 
     let key = args.at(1);
     let (protocol, start) = (ctx.protocol(), out.len());
     if options.get {
-        match ctx.string(key) {
+        match ctx.string_to_read(key) {
             Ok(Some(old)) => reply::bulk(out, old),
             Ok(None) => reply::null(out, protocol),
             Err(()) => {
@@ -77,6 +78,7 @@ pub(crate) fn set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> 
         }
     }
     store(ctx, args, &options, expires_at);
+    notify_set(ctx, key, expires_at.is_some(), out);
     if !options.get {
         reply::ok(out);
     }
@@ -94,6 +96,13 @@ fn is_as_compared(
         Ok(None) => Ok(!comparison.equal),
         Ok(Some(value)) => comparison.holds(value, wanted),
         Err(()) => Err(errors::WRONG_TYPE),
+    }
+}
+
+fn notify_set(ctx: &mut Context<'_>, key: &[u8], has_lifetime: bool, out: &mut Vec<u8>) {
+    ctx.notify(Class::STRING, "set", key, out);
+    if has_lifetime {
+        ctx.notify(Class::GENERIC, "expire", key, out);
     }
 }
 
@@ -193,6 +202,7 @@ pub(crate) fn setnx(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     let absent = !ctx.exists(args.at(1));
     if absent {
         ctx.set_string(args.at(1), args.at(2), None);
+        notify_set(ctx, args.at(1), false, out);
         ctx.propagate(args);
     }
     reply::integer(out, i64::from(absent));
@@ -213,6 +223,7 @@ fn set_with_lifetime(ctx: &mut Context<'_>, args: &Args<'_>, unit: LifetimeUnit,
     let Some(when) = lifetime(ctx, unit, args.at(2), out) else { return Next::Reply };
     ctx.set_string(args.at(1), args.at(3), Some(when));
     propagate_set(ctx, args.at(1), args.at(3), when);
+    notify_set(ctx, args.at(1), true, out);
     reply::ok(out);
     Next::Reply
 }
@@ -242,8 +253,8 @@ pub(crate) fn getex(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -
     };
     super::reply_string(ctx, key, out);
     match when {
-        Some((unit, when)) => change_lifetime(ctx, key, unit, when),
-        None if options.persist && is_there => persist(ctx, key),
+        Some((unit, when)) => change_lifetime(ctx, key, unit, when, out),
+        None if options.persist && is_there => persist(ctx, key, out),
         None => {}
     }
     Next::Reply
@@ -268,21 +279,24 @@ fn parse_getex_options<'a>(args: &Args<'a>) -> Option<GetexOptions<'a>> {
 }
 
 /// What replicas and the file are told is never GETEX itself: to them it is a change of lifetime, or a DEL.
-fn change_lifetime(ctx: &mut Context<'_>, key: &[u8], unit: LifetimeUnit, when: i64) {
+fn change_lifetime(ctx: &mut Context<'_>, key: &[u8], unit: LifetimeUnit, when: i64, out: &mut Vec<u8>) {
     if unit.absolute && expiry::is_over(ctx, when) {
         ctx.remove(key);
+        ctx.notify(Class::GENERIC, "del", key, out);
         ctx.propagate_as(&[b"DEL", key]);
         return;
     }
     ctx.set_expiry(key, Some(when));
+    ctx.notify(Class::GENERIC, "expire", key, out);
     let mut digits = Vec::with_capacity(20);
     integer::write(&mut digits, when);
     ctx.propagate_as(&[b"PEXPIREAT", key, &digits]);
 }
 
-fn persist(ctx: &mut Context<'_>, key: &[u8]) {
+fn persist(ctx: &mut Context<'_>, key: &[u8], out: &mut Vec<u8>) {
     if ctx.lookup_entry(key).is_some_and(|entry| entry.expires_at.is_some()) {
         ctx.set_expiry(key, None);
+        ctx.notify(Class::GENERIC, "persist", key, out);
         ctx.propagate_as(&[b"PERSIST", key]);
     }
 }

@@ -1,0 +1,39 @@
+//! How a connection waits to try a request again: for a script that overruns, or for the end of CLIENT PAUSE.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::{Connection, Unblocked, wait_at_most};
+use crate::machine::Machine;
+
+impl<M: Machine, S: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, M, S> {
+    /// Waits until the overrunning script has ended, or until it is time to answer BUSY.
+    pub(super) async fn wait_for_script(&mut self) -> bool {
+        let until = self.shared.lock().core.held_until();
+        // Past that time only the script's own client is still held.
+        let limit = until.and_then(|until| match until.0.saturating_sub(self.shared.machine.wall().0) {
+            missing @ 1.. => Some(Duration::from_micros(missing.unsigned_abs())),
+            _ => None,
+        });
+        let timer = wait_at_most(&self.shared.machine, limit);
+        let unblocked = self.blocked(timer, |state, cx| state.poll_script_ended(cx)).await;
+        self.retry = true;
+        !matches!(unblocked, Unblocked::Gone)
+    }
+
+    /// Waits until a request that CLIENT PAUSE holds back may be tried again.
+    pub(super) async fn wait_while_paused(&mut self) -> bool {
+        let shared = self.shared;
+        let mut over = pin!(shared.pause_is_over());
+        self.retry = true;
+        poll_fn(|cx| match over.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => self.poll_gone(cx).map(|()| false),
+        })
+        .await
+    }
+}
