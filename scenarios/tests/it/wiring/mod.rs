@@ -11,7 +11,8 @@
 //! | `nodes`, `supervised` | `[nodes]` |
 //! | `network`, `clocks`, `laws`, `resource`, `limits` | the table of that name |
 //! | `clients` | `[[clients]]` and the steps of a program |
-//! | `stops`, `disks`, `data`, `service`, `skews`, `roles` | `[[faults]]` of hosts, disks, data, work, clocks, and of who is master |
+//! | `stops`, `disks`, `data` | `[[faults]]` of hosts, disks, data |
+//! | `service`, `skews`, `roles` | `[[faults]]` of work, clocks, and of who is master |
 //! | `links`, `requests` | `[[faults]]` of links, and of what is sent over them |
 //! | `when` | the words of a moment |
 //! | `weather` | `[weather]` |
