@@ -158,7 +158,7 @@ const CALLS: &[&str] = &[
     "SET s other",
     "SET h over",
     "SET s kept KEEPTTL GET",
-    "SETBIT s 3 1",
+    "SETBIT s 4 1",
     "SETEX t 1 x",
     "SETNX none x",
     "SETRANGE s 3 xyz",

@@ -1,4 +1,5 @@
-//! Commands about the server and its connections. `templates.rs` says what the words mean.
+//! Commands about the server and its connections. `templates.rs` says what the words mean. Nobody tracks here: what is
+//! pushed would come among replies.
 
 use super::Family;
 
@@ -33,11 +34,9 @@ pub(crate) const SERVER: Family = &[
     (1, "CLIENT PAUSE -1 all"),
     (1, "CLIENT PAUSE 1 all $v"),
     (1, "CLIENT UNPAUSE"),
-    (2, "CLIENT TRACKING on OPTIN"),
-    (1, "CLIENT TRACKING on OPTIN NOLOOP"),
     (1, "CLIENT TRACKING on BCAST OPTIN"),
     (1, "CLIENT TRACKING on PREFIX $v"),
-    (1, "CLIENT TRACKING on REDIRECT $odd OPTIN"),
+    (1, "CLIENT TRACKING on REDIRECT $odd"),
     (1, "CLIENT TRACKING off"),
     (1, "CLIENT TRACKING $v $v"),
     (2, "CLIENT TRACKINGINFO"),
