@@ -74,7 +74,6 @@ pub(crate) const EVENTS: &[&[&str]] = &[
         "a WATCH nokey",
         "a DEL nokey",
         "a PERSIST nokey",
-        "a SCAN 0",
     ],
     &[
         "a CONFIG SET notify-keyspace-events Eglszn",
