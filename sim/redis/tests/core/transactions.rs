@@ -194,10 +194,10 @@ fn the_offset_counts_propagated_bytes_and_wait_asks_for_this_connections_last() 
     assert_eq!(reply, "");
     assert_eq!(
         format!("{next:?}"),
-        format!("Wait {{ replicas: 1, timeout: 100ms, offset: {} }}", bytes.len())
+        format!("Wait {{ replicas: 1, timeout: 100ms, offset: {}, file: None }}", bytes.len())
     );
     let (next, _) = node.execute(&mut reader, &["WAIT", "1", "0"]);
-    assert_eq!(format!("{next:?}"), "Wait { replicas: 1, timeout: 0ns, offset: 0 }");
+    assert_eq!(format!("{next:?}"), "Wait { replicas: 1, timeout: 0ns, offset: 0, file: None }");
 }
 
 #[test]
