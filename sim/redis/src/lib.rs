@@ -28,6 +28,9 @@
 //! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send, and
 //! who asks for it (`notify-keyspace-events`) is told of changes of keys.
 //!
+//! A node that is told to be an 8.4 ([`Version`](crate::core::Version)) has `WAITAOF`, `DELEX`, `DIGEST` and SET's
+//! `IFEQ`, `IFNE`, `IFDEQ` and `IFDNE` besides. `SUITES.md` says which tests of libraries pass here.
+//!
 #![doc = include_str!("../SCRIPTS.md")]
 
 mod call;
