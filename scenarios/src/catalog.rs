@@ -1,7 +1,8 @@
 //! The catalogue: scenario files that come with the program, and the way from a name or a path to a scenario.
 //!
-//! Its files lie in folders, one a topic, which are no part of a name. A name is the catalogue's first; what ends in `.toml` or has a separator in it may be a file. A variant is named
-//! after its scenario: `lease-pause/redlock`, or `my.toml/redlock` for a file.
+//! Its files lie in folders, one a topic, which are no part of a name. A name is the catalogue's first; what ends in
+//! `.toml` or has a separator in it may be a file. A variant is named after its scenario: `lease-pause/redlock`, or
+//! `my.toml/redlock` for a file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -74,8 +75,10 @@ pub fn entries_of(name_or_path: &str) -> Result<Vec<Entry>, ScenarioError> {
 /// If there is no such scenario, or its file is refused.
 ///
 /// ```
-/// let names = doublehold_scenarios::catalog::variants("lease-pause").unwrap();
-/// assert_eq!(names, ["lease-pause", "lease-pause/single", "lease-pause/replicated", "lease-pause/redlock"]);
+/// let names = doublehold_scenarios::catalog::variants("fencing-33-34").unwrap();
+/// assert_eq!(names, ["fencing-33-34"]);
+/// let names = doublehold_scenarios::catalog::variants("gc-in-flight").unwrap();
+/// assert_eq!(names, ["gc-in-flight", "gc-in-flight/sequential"]);
 /// ```
 pub fn variants(name_or_path: &str) -> Result<Vec<String>, ScenarioError> {
     let source = source(name_or_path, Path::new(""))?;

@@ -43,7 +43,12 @@ mod tests {
     /// A template that indicatif refuses would be replaced by its own without a word.
     #[test]
     fn the_words_of_all_commands_are_templates() {
-        for words in ["{msg}", crate::commands::sweep::WORDS, crate::commands::verify_determinism::WORDS] {
+        for words in [
+            "{msg}",
+            crate::commands::debate::WORDS,
+            crate::commands::sweep::WORDS,
+            crate::commands::verify_determinism::WORDS,
+        ] {
             assert!(ProgressStyle::with_template(&format!("{{bar:30}} {words}")).is_ok(), "{words}");
         }
     }

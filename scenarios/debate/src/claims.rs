@@ -25,7 +25,7 @@ const FILES: [(&str, &str); TOPICS.len()] = [
 
 /// One sentence that somebody says about locks.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct DebateClaim {
     /// Its number, such as `L4b`: the letter of its topic, and its place in that.
     pub id: String,
     /// The topic that it belongs to.
@@ -39,12 +39,12 @@ pub struct Claim {
     /// What a reader should know besides; where a prediction was wrong, why.
     pub note: Option<String>,
     /// What tests it, or what it would take to test it.
-    pub cases: Result<Vec<Case>, NotYet>,
+    pub cases: Result<Vec<DebateCase>, NotYet>,
 }
 
 /// One test of a claim.
 #[derive(Clone, Debug)]
-pub enum Case {
+pub enum DebateCase {
     /// Verdicts of a scenario.
     Run(RunCase),
     /// The value at which a verdict turns.
@@ -297,7 +297,7 @@ struct Typed {
 /// assert_eq!((pause.topic.name, &pause.who[..]), ("redlock", &["Kleppmann".to_owned()][..]));
 /// # Ok::<(), doublehold_debate::BadClaims>(())
 /// ```
-pub fn claims() -> Result<Vec<Claim>, BadClaims> {
+pub fn claims() -> Result<Vec<DebateClaim>, BadClaims> {
     let mut claims = Vec::new();
     for (topic, (name, text)) in TOPICS.iter().zip(FILES) {
         let bad = |cause: String| BadClaims { topic: name, cause };
@@ -308,7 +308,7 @@ pub fn claims() -> Result<Vec<Claim>, BadClaims> {
         }
     }
     let mut ids = BTreeSet::new();
-    for Claim { id, topic, .. } in &claims {
+    for DebateClaim { id, topic, .. } in &claims {
         if !ids.insert(id) {
             return Err(BadClaims { topic: topic.name, cause: format!("{id} is there twice") });
         }
@@ -317,18 +317,19 @@ pub fn claims() -> Result<Vec<Claim>, BadClaims> {
 }
 
 /// A claim as meant.
-fn claim(topic: &'static Topic, typed: Typed) -> Result<Claim, String> {
+fn claim(topic: &'static Topic, typed: Typed) -> Result<DebateClaim, String> {
     let Typed { id, claim, who, r#where, note, runs, thresholds, measures, not_yet, needs } = typed;
     if !topic.letters.iter().any(|letter| id.starts_with(letter)) {
         return Err(format!("a claim of `{}` has a number that begins with {:?}", topic.name, topic.letters));
     }
-    let runs = runs.into_iter().map(Case::Run);
-    let thresholds = thresholds.into_iter().map(Case::Threshold);
-    let cases: Vec<Case> = runs.chain(thresholds).chain(measures.into_iter().map(Case::Measure)).collect();
+    let runs = runs.into_iter().map(DebateCase::Run);
+    let thresholds = thresholds.into_iter().map(DebateCase::Threshold);
+    let cases: Vec<DebateCase> =
+        runs.chain(thresholds).chain(measures.into_iter().map(DebateCase::Measure)).collect();
     let cases = match (not_yet, needs, cases.is_empty()) {
         (Some(missing), Some(needs), true) => Err(NotYet { missing, needs }),
         (None, None, false) => Ok(cases),
         _ => return Err("it has either cases, or both `not_yet` and `needs`".to_owned()),
     };
-    Ok(Claim { id, topic, text: claim, who, source: r#where, note, cases })
+    Ok(DebateClaim { id, topic, text: claim, who, source: r#where, note, cases })
 }

@@ -1,9 +1,9 @@
 //! The debate about Redis locks, claim by claim: who says it, what was predicted, and what came of it when it was run.
 //!
-//! Two posts and a page of documentation are quoted by everybody, and most of what they say can be run. A [`Claim`] is
-//! one sentence of theirs with the [`Case`]s that test it: scenarios of the catalogue from many seeds ([`RunCase`]), the
-//! value at which a verdict turns ([`Threshold`]), and how long or how often something is ([`Measure`]). [`rows`] runs
-//! them all and gives a [`Row`] each.
+//! Two posts and a page of documentation are quoted by everybody, and most of what they say can be run. A
+//! [`DebateClaim`] is one sentence of theirs with the [`DebateCase`]s that test it: scenarios of the catalogue from many
+//! seeds ([`RunCase`]), the value at which a verdict turns ([`Threshold`]), and how long or how often something is
+//! ([`Measure`]). [`rows`] runs them all and gives a [`ClaimRow`] each.
 //!
 //! A prediction was made by reasoning, before the run, and stays as it was made: where the run disagrees, the row says
 //! so, and its note says which of the two was wrong. A claim that no word of the format can express stands among the
@@ -11,11 +11,11 @@
 //!
 //! # Map, in reading order
 //!
-//! - [`Claim`] and what it is made of, [`claims`](claims()): the files in `topics/`, one a topic
-//! - [`rows`], [`Row`]: everything run, on all processors
+//! - [`DebateClaim`] and what it is made of, [`claims`](claims()): the files in `topics/`, one a topic
+//! - [`rows`], [`ClaimRow`]: everything run, on all processors
 //! - `threshold`: a bisection, from both sides
 //! - `figure`: what is measured of a run besides its verdicts
-//! - [`Tally`]: who was confirmed on what
+//! - [`AuthorTally`]: who was confirmed on what
 //! - [`Selection`]: some of the claims, as typed
 //! - [`Post`]: the two posts, paragraph by paragraph
 //!
@@ -30,11 +30,12 @@ mod tally;
 mod threshold;
 
 pub use claims::{
-    BadClaims, Case, Claim, Measure, Missing, NotYet, Prediction, RunCase, Says, Threshold, claims,
+    BadClaims, DebateCase, DebateClaim, Measure, Missing, NotYet, Prediction, RunCase, Says, Threshold,
+    claims,
 };
 pub use figure::Figure;
-pub use posts::{Part, Post, posts};
-pub use rows::{BadCase, Count, Measured, Outcome, Row, cases, rows};
+pub use posts::{Paragraph, Post, posts};
+pub use rows::{BadCase, CaseOutcome, ClaimRow, Measured, VerdictCount, cases, rows};
 pub use selection::{Selection, UnknownClaim};
-pub use tally::{Tally, tallies};
+pub use tally::{AuthorTally, tallies};
 pub use threshold::{Flip, Side};

@@ -15,13 +15,13 @@ pub struct Post {
     /// Where it can be read.
     pub link: String,
     /// Its paragraphs, in order, as far as they claim something that can be run.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Paragraph>,
 }
 
 /// A paragraph, or some of them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct Paragraph {
     /// What it says.
     pub says: String,
     /// The numbers of its claims.

@@ -10,7 +10,7 @@ use doublehold_scenarios::report::Summary;
 use doublehold_scenarios::{Engine, PrepareError, Prepared, ScenarioError, SimEngine, catalog, pool};
 use thiserror::Error;
 
-use crate::claims::{Case, Claim, Measure, Prediction, RunCase, Says, Setup, Threshold};
+use crate::claims::{DebateCase, DebateClaim, Measure, Prediction, RunCase, Says, Setup, Threshold};
 use crate::threshold::{self, Flip, Side};
 
 /// The seeds of a case that does not say how many: enough that a verdict that hangs on the delays shows as one.
@@ -20,25 +20,25 @@ const SEEDS_OF_A_VALUE: u64 = 10;
 
 /// A claim, and what came of it.
 #[derive(Clone, Debug)]
-pub struct Row<'a> {
+pub struct ClaimRow<'a> {
     /// The claim.
-    pub claim: &'a Claim,
+    pub claim: &'a DebateClaim,
     /// Its cases, in order; empty where it cannot be run yet.
-    pub outcomes: Vec<Outcome<'a>>,
+    pub outcomes: Vec<CaseOutcome<'a>>,
 }
 
-impl Row<'_> {
+impl ClaimRow<'_> {
     /// True if all cases came out as predicted; `None` where nothing was run.
     pub fn as_expected(&self) -> Option<bool> {
-        self.claim.cases.is_ok().then(|| self.outcomes.iter().all(Outcome::as_expected))
+        self.claim.cases.is_ok().then(|| self.outcomes.iter().all(CaseOutcome::as_expected))
     }
 }
 
 /// A case, and what was measured.
 #[derive(Clone, Debug)]
-pub struct Outcome<'a> {
+pub struct CaseOutcome<'a> {
     /// The case.
-    pub case: &'a Case,
+    pub case: &'a DebateCase,
     /// What came of it.
     pub measured: Measured<'a>,
 }
@@ -47,7 +47,7 @@ pub struct Outcome<'a> {
 #[derive(Clone, Debug)]
 pub enum Measured<'a> {
     /// The verdicts of all seeds, for each predicate of which something was predicted.
-    Verdicts(&'a RunCase, Vec<(Predicate, Prediction, Count)>),
+    Verdicts(&'a RunCase, Vec<(Predicate, Prediction, VerdictCount)>),
     /// Where the verdict turned; or the two ends, if it did not.
     Flip(&'a Threshold, Result<Flip, [Side; 2]>),
     /// The figure; `None` if no run had one.
@@ -56,7 +56,7 @@ pub enum Measured<'a> {
 
 /// What one predicate came to, from all seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct VerdictCount {
     /// The runs in which it holds.
     pub holds: u64,
     /// Those in which it is violated.
@@ -65,9 +65,9 @@ pub struct Count {
     pub undecided: u64,
 }
 
-impl Count {
-    fn of(runs: &[Summary], predicate: Predicate) -> Count {
-        let mut count = Count::default();
+impl VerdictCount {
+    fn of(runs: &[Summary], predicate: Predicate) -> VerdictCount {
+        let mut count = VerdictCount::default();
         for run in runs {
             match run.verdicts.get(predicate).as_str() {
                 "holds" => count.holds += 1,
@@ -102,7 +102,7 @@ impl Count {
     }
 }
 
-impl Outcome<'_> {
+impl CaseOutcome<'_> {
     /// True if it came out as predicted.
     pub fn as_expected(&self) -> bool {
         match &self.measured {
@@ -116,21 +116,23 @@ impl Outcome<'_> {
     }
 }
 
-impl Case {
+impl DebateCase {
     /// What is run.
     pub fn setup(&self) -> &Setup {
         match self {
-            Case::Run(run) => &run.setup,
-            Case::Threshold(threshold) => &threshold.setup,
-            Case::Measure(measure) => &measure.setup,
+            DebateCase::Run(run) => &run.setup,
+            DebateCase::Threshold(threshold) => &threshold.setup,
+            DebateCase::Measure(measure) => &measure.setup,
         }
     }
 
     /// From how many seeds each.
     pub fn seeds(&self) -> u64 {
         match self {
-            Case::Run(RunCase { setup, .. }) | Case::Measure(Measure { setup, .. }) => setup.seeds(SEEDS),
-            Case::Threshold(threshold) => threshold.setup.seeds(SEEDS_OF_A_VALUE),
+            DebateCase::Run(RunCase { setup, .. }) | DebateCase::Measure(Measure { setup, .. }) => {
+                setup.seeds(SEEDS)
+            }
+            DebateCase::Threshold(threshold) => threshold.setup.seeds(SEEDS_OF_A_VALUE),
         }
     }
 }
@@ -153,7 +155,7 @@ enum Refused {
 }
 
 /// The number of cases of such claims: of how many a caller of [`rows`] hears.
-pub fn cases(claims: &[&Claim]) -> usize {
+pub fn cases(claims: &[&DebateClaim]) -> usize {
     claims.iter().flat_map(|claim| &claim.cases).map(Vec::len).sum()
 }
 
@@ -163,18 +165,19 @@ pub fn cases(claims: &[&Claim]) -> usize {
 ///
 /// If a scenario of the catalogue is refused, which only a change to the program can bring about.
 pub fn rows<'a>(
-    claims: &[&'a Claim],
+    claims: &[&'a DebateClaim],
     jobs: NonZeroUsize,
     done: impl Fn() + Sync,
-) -> Result<Vec<Row<'a>>, BadCase> {
+) -> Result<Vec<ClaimRow<'a>>, BadCase> {
     let cases = claims.iter().flat_map(|&claim| claim.cases.iter().flatten().map(move |case| (claim, case)));
-    let cases: Vec<(&Claim, &Case)> = cases.collect();
+    let cases: Vec<(&DebateClaim, &DebateCase)> = cases.collect();
     let results = pool::each(&cases, jobs, |(claim, case)| {
         let outcome = outcome(case).map_err(|source| BadCase { claim: claim.id.clone(), source });
         done();
         outcome
     });
-    let mut rows: Vec<Row<'a>> = claims.iter().map(|&claim| Row { claim, outcomes: Vec::new() }).collect();
+    let mut rows: Vec<ClaimRow<'a>> =
+        claims.iter().map(|&claim| ClaimRow { claim, outcomes: Vec::new() }).collect();
     let mut at = 0;
     for ((claim, _), outcome) in cases.iter().zip(results) {
         while rows[at].claim.id != claim.id {
@@ -185,15 +188,15 @@ pub fn rows<'a>(
     Ok(rows)
 }
 
-fn outcome(case: &Case) -> Result<Outcome<'_>, Refused> {
+fn outcome(case: &DebateCase) -> Result<CaseOutcome<'_>, Refused> {
     let seeds = case.seeds();
     let measured = match case {
-        Case::Run(run) => {
+        DebateCase::Run(run) => {
             let runs = runs(&run.setup, &[], seeds)?;
-            let counted = |(&predicate, &expected)| (predicate, expected, Count::of(&runs, predicate));
+            let counted = |(&predicate, &expected)| (predicate, expected, VerdictCount::of(&runs, predicate));
             Measured::Verdicts(run, run.expect.iter().map(counted).collect())
         }
-        Case::Threshold(threshold) => {
+        DebateCase::Threshold(threshold) => {
             let flip = threshold::find(threshold, |value| {
                 let text = threshold.text(value);
                 let changes: Vec<(&str, &str)> =
@@ -202,12 +205,12 @@ fn outcome(case: &Case) -> Result<Outcome<'_>, Refused> {
             })?;
             Measured::Flip(threshold, flip)
         }
-        Case::Measure(measure) => {
+        DebateCase::Measure(measure) => {
             let runs = runs(&measure.setup, &[], seeds)?;
             Measured::Figure(measure, measure.figure.over(&runs))
         }
     };
-    Ok(Outcome { case, measured })
+    Ok(CaseOutcome { case, measured })
 }
 
 /// The runs of a scenario with such changes besides its own, from the first seeds.

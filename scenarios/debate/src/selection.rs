@@ -4,7 +4,7 @@ use doublehold_scenarios::topics::TOPICS;
 use doublehold_words::suggest;
 use thiserror::Error;
 
-use crate::claims::Claim;
+use crate::claims::DebateClaim;
 
 /// Topics and claims to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Selection {
     /// # Errors
     ///
     /// If a word names none.
-    pub fn of(words: &[String], claims: &[Claim]) -> Result<Selection, UnknownClaim> {
+    pub fn of(words: &[String], claims: &[DebateClaim]) -> Result<Selection, UnknownClaim> {
         match words.iter().find(|word| !claims.iter().any(|claim| names(word, claim))) {
             Some(word) => Err(unknown(word, claims)),
             None => Ok(Selection(words.to_vec())),
@@ -32,19 +32,19 @@ impl Selection {
     }
 
     /// True if such a claim is among them.
-    pub fn has(&self, claim: &Claim) -> bool {
+    pub fn has(&self, claim: &DebateClaim) -> bool {
         self.0.iter().any(|word| names(word, claim))
     }
 }
 
 /// A letter is that of the claim's own number: `F` and `Q` share a topic.
-fn names(word: &str, claim: &Claim) -> bool {
+fn names(word: &str, claim: &DebateClaim) -> bool {
     let letter = claim.id.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let letter = &claim.id[..claim.id.len() - letter.len()];
     [claim.topic.name, letter, &claim.id].iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-fn unknown(word: &str, claims: &[Claim]) -> UnknownClaim {
+fn unknown(word: &str, claims: &[DebateClaim]) -> UnknownClaim {
     let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
     let letters = TOPICS.iter().flat_map(|topic| topic.letters).copied();
     let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();

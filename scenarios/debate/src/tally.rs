@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use doublehold_history::Predicate;
 
-use crate::rows::{Measured, Row};
+use crate::rows::{ClaimRow, Measured};
 
 /// The statements of one author.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct AuthorTally {
     /// The author.
     pub who: String,
     /// Of each predicate: how many statements were confirmed, and how many refuted.
@@ -20,11 +20,13 @@ pub struct Tally {
 }
 
 /// A tally for each author, whoever says most first.
-pub fn tallies(rows: &[Row<'_>]) -> Vec<Tally> {
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+pub fn tallies(rows: &[ClaimRow<'_>]) -> Vec<AuthorTally> {
+    let mut tallies: BTreeMap<&str, AuthorTally> = BTreeMap::new();
     for row in rows {
         for who in &row.claim.who {
-            let tally = tallies.entry(who).or_insert_with(|| Tally { who: who.clone(), ..Tally::default() });
+            let tally = tallies
+                .entry(who)
+                .or_insert_with(|| AuthorTally { who: who.clone(), ..AuthorTally::default() });
             tally.not_yet += u64::from(row.claim.cases.is_err());
             for outcome in &row.outcomes {
                 let Measured::Verdicts(case, counts) = &outcome.measured else { continue };
@@ -37,12 +39,12 @@ pub fn tallies(rows: &[Row<'_>]) -> Vec<Tally> {
             }
         }
     }
-    let mut tallies: Vec<Tally> = tallies.into_values().collect();
+    let mut tallies: Vec<AuthorTally> = tallies.into_values().collect();
     tallies.sort_by_key(|tally| std::cmp::Reverse(tally.statements() + tally.not_yet));
     tallies
 }
 
-impl Tally {
+impl AuthorTally {
     /// How many statements were run.
     pub fn statements(&self) -> u64 {
         self.of.values().map(|(confirmed, refuted)| confirmed + refuted).sum()

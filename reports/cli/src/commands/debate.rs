@@ -7,7 +7,7 @@ mod text;
 
 use clap::{Args, ValueEnum};
 use doublehold::json::pretty;
-use doublehold_debate::{Claim, Row, Selection, cases, claims, rows};
+use doublehold_debate::{ClaimRow, DebateClaim, Selection, cases, claims, rows};
 
 use super::shared::Jobs;
 use crate::error::CliError;
@@ -49,8 +49,8 @@ enum Format {
 pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
     let claims = claims()?;
     let selection = Selection::of(&arguments.only, &claims)?;
-    let wanted = |claim: &&Claim| arguments.only.is_empty() || selection.has(claim);
-    let chosen: Vec<&Claim> = claims.iter().filter(wanted).collect();
+    let wanted = |claim: &&DebateClaim| arguments.only.is_empty() || selection.has(claim);
+    let chosen: Vec<&DebateClaim> = claims.iter().filter(wanted).collect();
     let bar = bar(cases(&chosen) as u64, WORDS);
     let rows = rows(&chosen, arguments.jobs.count(), || bar.inc(1))?;
     drop(bar);
@@ -60,6 +60,6 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<Exit, CliError> {
         Format::Md => page::page(&rows)?,
     })?;
     // A prediction that failed and of which somebody has said why is a result, and what the table is for.
-    let unexplained = |row: &Row<'_>| row.as_expected() == Some(false) && row.claim.note.is_none();
+    let unexplained = |row: &ClaimRow<'_>| row.as_expected() == Some(false) && row.claim.note.is_none();
     Ok(if rows.iter().any(unexplained) { Exit::Contradicted } else { Exit::AsExpected })
 }

@@ -28,7 +28,11 @@ fn a_lock_is_told_from_a_scenario_and_so_is_a_weather() {
     let weather = "hint: let it strike a lock or a scenario: `doublehold check redlock --weather cloud`";
     refused(&[
         (&["run", "redlock"], &format!("`redlock` is a lock, not a scenario\n{lock}")),
-        (&["list", "redlock"], &format!("`redlock` is a lock, not a scenario\n{lock}")),
+        // `list redlock` lists the topic of this name.
+        (
+            &["list", "single"],
+            &format!("`single` is a lock, not a scenario\n{}", lock.replace("redlock", "single")),
+        ),
         (&["why", "redlock"], &format!("`redlock` is a lock, not a scenario\n{lock}")),
         (&["shrink", "redlock"], &format!("`redlock` is a lock, not a scenario\n{lock}")),
         (&["replay", "redlock"], &format!("`redlock` is a lock, not a plan\n{lock}")),

@@ -1,5 +1,6 @@
 //! The catalogue and a user's own file, listed and run with all variants.
 
+use doublehold_scenarios::topics::TOPICS;
 use snapbox::str;
 
 use crate::cli::SCENARIO;
@@ -110,7 +111,7 @@ fn the_catalogue_is_listed_for_people_and_for_programs() {
     let json = kit::json(&doublehold(&["list", "--format", "json"]).prints(0));
     let entries = json.as_array().expect("an array");
     assert!(entries.len() > 20, "{} entries", entries.len());
-    let text = doublehold(&["list"]).prints(0);
+    let text = doublehold(&["list", "--all"]).prints(0);
     for entry in entries {
         let name = entry["name"].as_str().expect("a name");
         assert!(
@@ -122,6 +123,27 @@ fn the_catalogue_is_listed_for_people_and_for_programs() {
             "{name} is not in the list"
         );
     }
+}
+
+#[test]
+fn topics_are_listed_first_and_each_has_its_scenarios() {
+    let contents = doublehold(&["list"]).prints(0);
+    for topic in TOPICS {
+        let head = contents.lines().find(|line| line.starts_with(&format!("{}: ", topic.name)));
+        let text = doublehold(&["list", topic.name]).prints(0);
+        let scenarios = text.split("\n\n").count() - 1;
+        let counted = format!("{}: {scenarios} scenario", topic.name);
+        assert!(head.is_some_and(|head| head.starts_with(&counted)), "{head:?} is not {counted}");
+        assert!(text.lines().any(|line| line == topic.start), "{} begins elsewhere", topic.name);
+    }
+    assert_text(
+        doublehold(&["list", "redlok"]).refused(),
+        str![[r#"
+error: unknown scenario `redlok`
+hint: did you mean the topic `redlock`? `doublehold list` has all of them
+
+"#]],
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The files: complete, and about scenarios that there are.
 
-use doublehold_debate::{Case, claims, posts};
+use doublehold_debate::{DebateCase, claims, posts};
 use doublehold_scenarios::catalog;
 
 /// How many claims each letter has; those with a letter behind their number (`L4b`) come besides.
@@ -26,7 +26,7 @@ fn every_case_is_a_scenario_that_can_be_read_with_its_changes() {
         for case in claim.cases.iter().flatten() {
             let setup = case.setup();
             let mut tried = vec![setup.sets()];
-            if let Case::Threshold(threshold) = case {
+            if let DebateCase::Threshold(threshold) = case {
                 tried = [threshold.low, threshold.high]
                     .map(|value| {
                         let keys = threshold.keys().into_iter();
@@ -54,7 +54,7 @@ fn every_case_is_a_scenario_that_can_be_read_with_its_changes() {
 fn what_an_author_says_is_also_predicted() {
     for claim in &claims().unwrap() {
         for case in claim.cases.iter().flatten() {
-            if let Case::Run(run) = case {
+            if let DebateCase::Run(run) = case {
                 for predicate in run.says.keys() {
                     assert!(
                         run.expect.contains_key(predicate),
@@ -72,7 +72,7 @@ fn what_an_author_says_is_also_predicted() {
 fn a_threshold_lies_between_its_ends() {
     for claim in &claims().unwrap() {
         for case in claim.cases.iter().flatten() {
-            if let Case::Threshold(threshold) = case {
+            if let DebateCase::Threshold(threshold) = case {
                 let tried = threshold.low as f64..threshold.high as f64;
                 assert!(threshold.step > 0 && tried.contains(&threshold.predicted), "{}", claim.id);
             }

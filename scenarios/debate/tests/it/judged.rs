@@ -3,20 +3,22 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use doublehold_debate::{Claim, Count, Measured, Prediction, Says, cases, claims, rows, tallies};
+use doublehold_debate::{
+    DebateClaim, Measured, Prediction, Says, VerdictCount, cases, claims, rows, tallies,
+};
 use doublehold_history::Predicate;
 
-fn claim<'a>(claims: &'a [Claim], id: &str) -> &'a Claim {
+fn claim<'a>(claims: &'a [DebateClaim], id: &str) -> &'a DebateClaim {
     claims.iter().find(|claim| claim.id == id).expect("a claim of this number")
 }
 
 #[test]
 fn undecided_runs_confirm_nothing() {
-    let decided = Count { holds: 20, ..Count::default() };
-    let open = Count { holds: 19, undecided: 1, ..Count::default() };
+    let decided = VerdictCount { holds: 20, ..VerdictCount::default() };
+    let open = VerdictCount { holds: 19, undecided: 1, ..VerdictCount::default() };
     assert!(decided.is(Prediction::Holds) && !open.is(Prediction::Holds));
     assert_eq!((decided.confirms(Says::Holds), open.confirms(Says::Holds)), (Some(true), None));
-    let some = Count { holds: 18, violated: 1, undecided: 1 };
+    let some = VerdictCount { holds: 18, violated: 1, undecided: 1 };
     assert!(some.is(Prediction::Sometimes) && !some.is(Prediction::Violated));
     assert_eq!((some.confirms(Says::Holds), some.confirms(Says::Violated)), (Some(false), Some(true)));
 }

@@ -9,7 +9,6 @@
 use std::collections::BTreeMap;
 
 use super::command::CommandSpec;
-use super::commands::COMMANDS;
 use super::{Core, WallMicros};
 
 /// Redis looks so far for the end of an error's code.
@@ -63,9 +62,8 @@ pub(crate) struct Calls {
 /// All counts since the node started, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// By the command's place in the table.
-    commands: Vec<Calls>,
-    subcommands: BTreeMap<&'static str, Calls>,
+    /// Of each command and subcommand that was sent so far.
+    commands: Vec<(&'static CommandSpec, Calls)>,
     errors: BTreeMap<Vec<u8>, u64>,
     /// The last error that counted.
     last_error: Vec<u8>,
@@ -125,25 +123,18 @@ impl Counts {
     }
 
     fn of(&mut self, spec: &'static CommandSpec) -> &mut Calls {
-        // Looked up by every command: its place in the table follows from its address, no name is compared.
-        let address = |spec: &CommandSpec| std::ptr::from_ref(spec) as usize;
-        let offset = address(spec).wrapping_sub(address(&COMMANDS[0]));
-        let place = offset / size_of::<CommandSpec>();
-        if offset < size_of_val(COMMANDS) {
-            if self.commands.is_empty() {
-                self.commands.resize(COMMANDS.len(), Calls::default());
-            }
-            return &mut self.commands[place];
-        }
-        self.subcommands.entry(spec.full_name).or_default()
+        // Looked up by every command. A run has a handful of them, so this is a few addresses, and no name is compared.
+        let known = self.commands.iter().position(|(known, _)| std::ptr::eq(*known, spec));
+        let place = known.unwrap_or_else(|| {
+            self.commands.push((spec, Calls::default()));
+            self.commands.len() - 1
+        });
+        &mut self.commands[place].1
     }
 
     /// The commands that were called or refused, by name.
     pub(crate) fn commands(&self) -> BTreeMap<&'static str, Calls> {
-        let commands =
-            self.commands.iter().enumerate().map(|(place, calls)| (COMMANDS[place].full_name, *calls));
-        let all = commands.chain(self.subcommands.iter().map(|(name, calls)| (*name, *calls)));
-        all.filter(|(_, calls)| *calls != Calls::default()).collect()
+        self.commands.iter().map(|(spec, calls)| (spec.full_name, *calls)).collect()
     }
 
     /// Codes of error replies, by name, and how often there was one.

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::{CommandSpec, PUBSUB, READ_ONLY};
-use super::commands::introspection;
+use super::docs::keys::keys_of;
 use super::session::SessionKind;
 use super::{Core, Session};
 use crate::resp::{Args, Protocol, reply};
@@ -138,7 +138,7 @@ impl Core {
         let reads = !spec.has(PUBSUB) && !matches!(spec.name, "EVAL_RO" | "EVALSHA_RO");
         if reads && self.tracking.remembers(session.id) {
             let words: Vec<&[u8]> = args.iter().collect();
-            self.tracking.remember(session.id, introspection::keys_of(spec, &words).into_iter());
+            self.tracking.remember(session.id, keys_of(spec, &words).into_iter());
         }
     }
 

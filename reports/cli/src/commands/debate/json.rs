@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use doublehold_debate::{Case, Row};
+use doublehold_debate::{ClaimRow, DebateCase};
 use serde::Serialize;
 
 use super::sentences::{measured, predicted};
@@ -29,11 +29,11 @@ pub(super) struct Line<'a> {
 }
 
 /// A line for each claim.
-pub(super) fn array<'a>(rows: &'a [Row<'_>]) -> Vec<Line<'a>> {
+pub(super) fn array<'a>(rows: &'a [ClaimRow<'_>]) -> Vec<Line<'a>> {
     rows.iter().map(line).collect()
 }
 
-fn line<'a>(row: &'a Row<'_>) -> Line<'a> {
+fn line<'a>(row: &'a ClaimRow<'_>) -> Line<'a> {
     let claim = row.claim;
     let cases = || row.outcomes.iter().map(|outcome| outcome.case);
     let note = match &claim.cases {
@@ -54,10 +54,10 @@ fn line<'a>(row: &'a Row<'_>) -> Line<'a> {
     }
 }
 
-fn predicates(case: &Case) -> Vec<&'static str> {
+fn predicates(case: &DebateCase) -> Vec<&'static str> {
     match case {
-        Case::Run(run) => run.expect.keys().map(|predicate| predicate.as_str()).collect(),
-        Case::Threshold(threshold) => vec![threshold.predicate.as_str()],
-        Case::Measure(_) => Vec::new(),
+        DebateCase::Run(run) => run.expect.keys().map(|predicate| predicate.as_str()).collect(),
+        DebateCase::Threshold(threshold) => vec![threshold.predicate.as_str()],
+        DebateCase::Measure(_) => Vec::new(),
     }
 }

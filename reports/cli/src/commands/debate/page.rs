@@ -2,7 +2,7 @@
 //!
 //! Everything that a run can change is written from the runs; the rest stands here or beside the claims.
 
-use doublehold_debate::{Case, Outcome, Part, Post, Row, Tally, posts, tallies};
+use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, DebateCase, Paragraph, Post, posts, tallies};
 use doublehold_history::Predicate;
 use doublehold_scenarios::topics::{TOPICS, Topic};
 
@@ -10,29 +10,10 @@ use super::sentences::{command, confirmed, measured, predicted};
 use super::text::cell;
 use crate::error::CliError;
 
-const HEAD: &str = "\
-# The debate, run
+/// What a reader has to know first.
+const HEAD: &str = include_str!("head.md");
 
-In 2016 Martin Kleppmann wrote that Redlock, the lock of the Redis documentation, is not safe, and Salvatore Sanfilippo (antirez), who
-wrote Redis, answered that it is. People quote both ever since. Most of what they say can be run: so here is each of their claims, with
-what came out. This page is written by `doublehold debate --format md`, and CI makes it again: no verdict on it was typed.
-
-**They argue about different things.** Each run is therefore judged four times, and these are never merged into one yes or no:
-
-| | asks | |
-|---|---|---|
-| **P1** | did two clients both *believe* that they hold the lock? | a client that is paused goes on believing |
-| **P2** | did two clients both hold it *before the deadline that each computed*? | what Redlock promises |
-| **P3** | did the resource apply a write of a client after the next one had the lock? | what Kleppmann's diagrams show |
-| **P4** | was data lost: an update that nobody saw? | what users pay for |
-
-Two more are about the lock itself: **WR**, that a release or an extension hit somebody else's key, and **LV**, that somebody waited longer
-than the scenario allows. *Holds* and *violated* mean: from every seed that was tried. A seed draws the delays of all messages.
-
-Each command below can be typed as it stands (`cargo run --release --`, then what follows `doublehold`), and draws the run.
-";
-
-pub(super) fn page(rows: &[Row<'_>]) -> Result<String, CliError> {
+pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
     text += &who_is_right(rows);
     for post in posts()? {
@@ -48,7 +29,7 @@ pub(super) fn page(rows: &[Row<'_>]) -> Result<String, CliError> {
 }
 
 /// Statements confirmed and refuted, by author and predicate.
-fn who_is_right(rows: &[Row<'_>]) -> String {
+fn who_is_right(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Who is right on what\n\nStatements confirmed/refuted. A statement is what somebody says of one predicate in \
                     one setup; `ours` follows from\nwhat they say, and nobody has said it.\n\n"
         .to_owned();
@@ -60,16 +41,16 @@ fn who_is_right(rows: &[Row<'_>]) -> String {
     text
 }
 
-fn line_of(tally: &Tally) -> String {
+fn line_of(tally: &AuthorTally) -> String {
     let cells: Vec<String> = Predicate::ALL.iter().map(|predicate| cell(tally, *predicate)).collect();
     let not_yet = if tally.not_yet > 0 { tally.not_yet.to_string() } else { String::new() };
     format!("| {} | {} | {not_yet} |\n", tally.who, cells.join(" | "))
 }
 
 /// A post, paragraph by paragraph.
-fn read(post: &Post, rows: &[Row<'_>]) -> String {
+fn read(post: &Post, rows: &[ClaimRow<'_>]) -> String {
     let mut text = format!("\n## {}\n\n<{}>\n", post.title, post.link);
-    for Part { says, claims, so } in &post.parts {
+    for Paragraph { says, claims, so } in &post.parts {
         text += &format!("\n> {says}\n\n");
         for row in claims.iter().filter_map(|id| rows.iter().find(|row| row.claim.id == *id)) {
             text += &briefly(row);
@@ -80,7 +61,7 @@ fn read(post: &Post, rows: &[Row<'_>]) -> String {
 }
 
 /// A claim in a line: what was run, what came out, and whether its author is right.
-fn briefly(row: &Row<'_>) -> String {
+fn briefly(row: &ClaimRow<'_>) -> String {
     let Some(outcome) = row.outcomes.first() else { return format!("- {}: not run yet\n", link(row)) };
     let confirmed = confirmed(row).map(|it| format!(" ({it})")).unwrap_or_default();
     let more = match row.outcomes.len() {
@@ -91,12 +72,12 @@ fn briefly(row: &Row<'_>) -> String {
 }
 
 /// The heading of a claim further below.
-fn link(row: &Row<'_>) -> String {
+fn link(row: &ClaimRow<'_>) -> String {
     format!("[{}](#{})", row.claim.id, row.claim.id.to_lowercase())
 }
 
 /// The predictions that the runs refuted.
-fn wrong(rows: &[Row<'_>]) -> String {
+fn wrong(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Where the prediction was wrong\n\nEvery verdict was predicted by reasoning before it was run. These came out \
                     otherwise:\n\n"
         .to_owned();
@@ -107,7 +88,7 @@ fn wrong(rows: &[Row<'_>]) -> String {
     text
 }
 
-fn of_topic(topic: &Topic, rows: &[Row<'_>]) -> String {
+fn of_topic(topic: &Topic, rows: &[ClaimRow<'_>]) -> String {
     let mut text = format!("\n### {}\n\n{}\n", topic.name, topic.line);
     for row in rows.iter().filter(|row| row.claim.topic == topic) {
         text += &whole(row);
@@ -116,7 +97,7 @@ fn of_topic(topic: &Topic, rows: &[Row<'_>]) -> String {
 }
 
 /// A claim with all its cases.
-fn whole(row: &Row<'_>) -> String {
+fn whole(row: &ClaimRow<'_>) -> String {
     let claim = row.claim;
     let confirmed = confirmed(row).map(|it| format!(" **{}**.", capital(&it))).unwrap_or_default();
     let mut text = format!(
@@ -139,8 +120,8 @@ fn whole(row: &Row<'_>) -> String {
     text
 }
 
-fn line(outcome: &Outcome<'_>) -> String {
-    let case: &Case = outcome.case;
+fn line(outcome: &CaseOutcome<'_>) -> String {
+    let case: &DebateCase = outcome.case;
     let about = case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
     let found = measured(outcome);
     let found = if outcome.as_expected() { found } else { format!("**{found}**") };
@@ -148,7 +129,7 @@ fn line(outcome: &Outcome<'_>) -> String {
 }
 
 /// What could not be run, by what it would take.
-fn not_yet(rows: &[Row<'_>]) -> String {
+fn not_yet(rows: &[ClaimRow<'_>]) -> String {
     let mut text = "\n## Not run yet\n\n| claim | takes | |\n|---|---|---|\n".to_owned();
     for row in rows {
         if let Err(not_yet) = &row.claim.cases {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use doublehold_debate::{Case, Count, Flip, Measured, Outcome, Prediction, Row, Side, Threshold};
+use doublehold_debate::{
+    CaseOutcome, ClaimRow, DebateCase, Flip, Measured, Prediction, Side, Threshold, VerdictCount,
+};
 use doublehold_history::Predicate;
 use doublehold_words::{list, shell};
 
 /// The command that shows a case: `doublehold run gc-in-flight --set lock.ttl=4s`.
-pub(super) fn command(case: &Case) -> String {
+pub(super) fn command(case: &DebateCase) -> String {
     let sets: Vec<String> =
         case.setup().sets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut words = vec!["doublehold", "run", case.setup().scenario.as_str()];
@@ -18,12 +20,12 @@ pub(super) fn command(case: &Case) -> String {
 }
 
 /// The prediction of a case: `P1 P3 violated, P2 holds`.
-pub(super) fn predicted(case: &Case) -> String {
+pub(super) fn predicted(case: &DebateCase) -> String {
     match case {
-        Case::Run(run) => {
+        DebateCase::Run(run) => {
             groups(run.expect.iter().map(|(&predicate, expected)| (predicate, word(*expected))))
         }
-        Case::Threshold(threshold) => {
+        DebateCase::Threshold(threshold) => {
             format!(
                 "{} turns at {} = {}",
                 threshold.predicate,
@@ -31,7 +33,7 @@ pub(super) fn predicted(case: &Case) -> String {
                 threshold.formula
             )
         }
-        Case::Measure(measure) => {
+        DebateCase::Measure(measure) => {
             let bound = |word: &str, bound: Option<f64>| {
                 bound.map(|it| format!("{word} {}", measure.figure.text(it)))
             };
@@ -51,7 +53,7 @@ fn word(expected: Prediction) -> &'static str {
 }
 
 /// What was measured: `P1 P3 violated, P2 holds`, with counts where runs differ.
-pub(super) fn measured(outcome: &Outcome<'_>) -> String {
+pub(super) fn measured(outcome: &CaseOutcome<'_>) -> String {
     match &outcome.measured {
         Measured::Verdicts(_, counts) => {
             groups(counts.iter().map(|(predicate, _, count)| (*predicate, counted(*count))))
@@ -99,13 +101,13 @@ fn at(threshold: &Threshold, value: f64) -> String {
 }
 
 /// One predicate over all runs.
-fn counted(count: Count) -> String {
+fn counted(count: VerdictCount) -> String {
     let runs = count.runs();
     match count {
-        Count { holds, .. } if holds == runs => "holds".to_owned(),
-        Count { violated, .. } if violated == runs => "violated".to_owned(),
-        Count { undecided: 0, violated, .. } => format!("violated in {violated} of {runs}"),
-        Count { undecided, violated, .. } => {
+        VerdictCount { holds, .. } if holds == runs => "holds".to_owned(),
+        VerdictCount { violated, .. } if violated == runs => "violated".to_owned(),
+        VerdictCount { undecided: 0, violated, .. } => format!("violated in {violated} of {runs}"),
+        VerdictCount { undecided, violated, .. } => {
             format!("violated in {violated} of {runs}, undecided in {undecided}")
         }
     }
@@ -129,7 +131,7 @@ fn groups<W: Into<String>>(each: impl Iterator<Item = (Predicate, W)>) -> String
 }
 
 /// What its author's statements came to: `confirmed on P3; refuted on P1 and P2`.
-pub(super) fn confirmed(row: &Row<'_>) -> Option<String> {
+pub(super) fn confirmed(row: &ClaimRow<'_>) -> Option<String> {
     let mut of: BTreeMap<Predicate, [bool; 2]> = BTreeMap::new();
     for outcome in &row.outcomes {
         let Measured::Verdicts(case, counts) = &outcome.measured else { continue };

@@ -3,7 +3,7 @@
 
 use doublehold::layout::{left, right, to_ascii, widest, wrap};
 use doublehold::style::{Paint, Style};
-use doublehold_debate::{Outcome, Row, Tally, tallies};
+use doublehold_debate::{AuthorTally, CaseOutcome, ClaimRow, tallies};
 use doublehold_history::Predicate;
 use doublehold_scenarios::topics::{TOPICS, Topic};
 use doublehold_words::several;
@@ -15,7 +15,7 @@ const AS_PREDICTED: &str = "as predicted  ";
 const OTHERWISE: &str = "OTHERWISE     ";
 const NOT_YET: &str = "not yet       ";
 
-pub(super) fn table(rows: &[Row<'_>], style: &Style) -> String {
+pub(super) fn table(rows: &[ClaimRow<'_>], style: &Style) -> String {
     let of = |topic: &Topic| rows.iter().filter(|row| row.claim.topic.name == topic.name).collect::<Vec<_>>();
     let mut text = String::new();
     for (topic, rows) in TOPICS.iter().map(|topic| (topic, of(topic))).filter(|(_, rows)| !rows.is_empty()) {
@@ -29,7 +29,7 @@ pub(super) fn table(rows: &[Row<'_>], style: &Style) -> String {
     if style.unicode { text } else { to_ascii(&text) }
 }
 
-fn paragraph(row: &Row<'_>, style: &Style) -> String {
+fn paragraph(row: &ClaimRow<'_>, style: &Style) -> String {
     let claim = row.claim;
     let mut text = wrap(&claim.text, &left(&claim.id, INDENT.len()), INDENT, style.width);
     let said = format!("{}: {}", claim.who.join(", "), claim.source);
@@ -49,12 +49,12 @@ fn paragraph(row: &Row<'_>, style: &Style) -> String {
     text
 }
 
-fn case(outcome: &Outcome<'_>, style: &Style) -> String {
+fn case(outcome: &CaseOutcome<'_>, style: &Style) -> String {
     let about = outcome.case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
     let found = measured(outcome);
     let runs = several(outcome.case.seeds(), "seed");
     let (mark, found) = match (outcome.as_expected(), outcome.case) {
-        (true, doublehold_debate::Case::Run(_)) => (AS_PREDICTED, format!("{about}{found} ({runs})")),
+        (true, doublehold_debate::DebateCase::Run(_)) => (AS_PREDICTED, format!("{about}{found} ({runs})")),
         (true, _) => {
             (AS_PREDICTED, format!("{about}{found}; predicted: {} ({runs})", predicted(outcome.case)))
         }
@@ -70,7 +70,7 @@ fn beside(mark: &str, text: &str, style: &Style) -> String {
 }
 
 /// How many rows came out how, and who was confirmed on what.
-fn summary(rows: &[Row<'_>], style: &Style) -> String {
+fn summary(rows: &[ClaimRow<'_>], style: &Style) -> String {
     let count = |wanted: Option<bool>| rows.iter().filter(|row| row.as_expected() == wanted).count() as u64;
     let mut text = format!(
         "{}: {} as predicted, {} otherwise, {} not yet\n\n",
@@ -80,7 +80,8 @@ fn summary(rows: &[Row<'_>], style: &Style) -> String {
         count(None)
     );
     text += "statements confirmed/refuted, by author and predicate\n";
-    let tallies: Vec<Tally> = tallies(rows).into_iter().filter(|tally| tally.statements() > 0).collect();
+    let tallies: Vec<AuthorTally> =
+        tallies(rows).into_iter().filter(|tally| tally.statements() > 0).collect();
     let margin = widest(tallies.iter().map(|tally| tally.who.as_str())) + 2;
     let head: String = Predicate::ALL.iter().map(|predicate| right(predicate.as_str(), 7)).collect();
     text += &format!("{}{head}\n", left("", margin));
@@ -93,7 +94,7 @@ fn summary(rows: &[Row<'_>], style: &Style) -> String {
 }
 
 /// `3/1`, or nothing where nothing was said.
-pub(super) fn cell(tally: &Tally, predicate: Predicate) -> String {
+pub(super) fn cell(tally: &AuthorTally, predicate: Predicate) -> String {
     match tally.of.get(&predicate) {
         Some((confirmed, refuted)) if confirmed + refuted > 0 => format!("{confirmed}/{refuted}"),
         _ => String::new(),

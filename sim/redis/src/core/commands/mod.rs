@@ -38,6 +38,7 @@ pub(crate) mod tracking;
 pub(crate) mod transactions;
 
 pub(crate) use lookup::{all, lookup, lookup_full_name, lookup_words};
+#[cfg(test)]
 pub(crate) use table::COMMANDS;
 
 use super::context::errors;

@@ -8,6 +8,7 @@ mod bits;
 mod connection;
 mod generic;
 mod hashes;
+pub(crate) mod keys;
 mod lists;
 mod pubsub;
 mod scripting;

@@ -12,7 +12,8 @@ use super::pattern;
 use crate::core::command::{CommandSpec, NO_MANDATORY_KEYS};
 use crate::core::commands;
 use crate::core::context::{Context, errors};
-use crate::core::docs::{Find, Keys, of};
+use crate::core::docs::keys::keys_among;
+use crate::core::docs::{Keys, of};
 use crate::core::{Next, Version};
 use crate::resp::{Args, Protocol, reply};
 
@@ -168,43 +169,4 @@ fn reply_keys_of(
         _ => reply::error(out, b"ERR Invalid arguments specified for command"),
     }
     Next::Reply
-}
-
-/// The keys of a command, as far as they are where they should be.
-pub(crate) fn keys_of<'a>(spec: &CommandSpec, words: &[&'a [u8]]) -> Vec<&'a [u8]> {
-    let places = of(spec.full_name).map_or::<&[Keys], _>(&[], |(_, doc)| doc.keys);
-    let places = places.iter().filter(|keys| keys.flags != "not_key");
-    places.filter_map(|keys| keys_among(words, keys)).flatten().collect()
-}
-
-/// `None`: they would have to be where nothing is.
-fn keys_among<'a>(words: &[&'a [u8]], keys: &Keys) -> Option<Vec<&'a [u8]>> {
-    match keys.find {
-        Find::One => Some(vec![*words.get(keys.begin)?]),
-        Find::AllButLast => Some(words.get(keys.begin..words.len() - 1)?.to_vec()),
-        Find::ToTheEnd { step } => Some(words.get(keys.begin..)?.iter().copied().step_by(step).collect()),
-        Find::Counted => {
-            let count = usize::try_from(c_atoi(words.get(keys.begin)?)).ok()?;
-            let first = keys.begin + 1;
-            Some(words.get(first..first.checked_add(count)?)?.to_vec())
-        }
-    }
-}
-
-/// C's `atoi`: as far as it is a number, cut to 32 bits.
-fn c_atoi(text: &[u8]) -> i32 {
-    let text = text.trim_ascii_start();
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
-    let number = digits.fold(0i64, |number, &digit| {
-        let digit = i64::from(digit - b'0');
-        // Towards the end that it has, as `strtol` does.
-        let digit = if is_negative { -digit } else { digit };
-        number.saturating_mul(10).saturating_add(digit)
-    });
-    number as i32
 }
