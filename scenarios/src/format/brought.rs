@@ -74,15 +74,15 @@ fn no_master(field: &Field<'_>, name: &str) -> Problem {
     field.problem(cause, "let `host`, or `from` of a way, be `master`")
 }
 
-/// What only the whole scenario can be wrong about: whether anything is replicated, and who is master.
+/// Refuses what only the whole scenario can be wrong about: who is master.
+///
+/// Where nothing is replicated a line brings nothing, and that is not refused, whoever wrote it: a weather that comes
+/// with the program is for all scenarios, and a scenario or study that is written out says its lines itself.
 pub(super) fn check(lines: &[Field<'_>], hosts: &Hosts, master: Option<HostIndex>) -> Result<()> {
+    let Some(master) = master else { return Ok(()) };
     for line in lines {
         let line = line.section(&[])?;
         let Some(brings) = line.get("brings") else { continue };
-        let Some(master) = master else {
-            let cause = format!("`{}`: nothing is replicated, so nothing can be promoted", brings.path);
-            return Err(brings.problem(cause, "set `nodes.master`, or leave `brings` out"));
-        };
         for item in struck(&line)?.one_or_many() {
             let name = item.text()?;
             if hosts.find(name).is_some_and(|host| host != master) {

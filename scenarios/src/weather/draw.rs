@@ -50,7 +50,7 @@ struct Line {
     hosts: Vec<String>,
     /// The other side, for faults of links.
     others: Vec<String>,
-    /// Those of which one is struck by what it brings.
+    /// Those of which one is struck by what it brings: nobody where it brings nothing.
     brought: Vec<String>,
     /// When a run ends: what is brought later than that never comes.
     run_ends: Duration,
@@ -73,11 +73,17 @@ impl Climate {
             let equals = known.entry(identity.clone()).or_insert(0);
             *equals += 1;
             match line(format!("weather/{identity}/{equals}"), fault, weather.window, scenario) {
-                Some(line) => climate.lines.push(line),
+                Some(line) => {
+                    if line.fault.brings.is_none() {
+                        climate.idle.extend(fault.brings.as_ref().map(word));
+                    }
+                    climate.lines.push(line);
+                }
                 None => climate.idle.push(fault.effect.kind().word),
             }
         }
-        let kinds = climate.kinds();
+        let brought = climate.lines.iter().filter_map(|line| line.fault.brings.as_ref()).map(word);
+        let kinds: Vec<&str> = climate.kinds().into_iter().chain(brought).collect();
         climate.idle.sort_unstable();
         climate.idle.dedup();
         climate.idle.retain(|kind| !kinds.contains(kind));
@@ -181,6 +187,11 @@ impl Climate {
     }
 }
 
+/// The kind of what a fault brings.
+fn word(brings: &Brought) -> &'static str {
+    brings.effect.kind().word
+}
+
 /// The identity of a line, whatever its numbers are: its kind and whom it strikes.
 fn identity(fault: &RandomFault) -> String {
     let hosts = |names: &Names| names.0.join(",");
@@ -229,9 +240,12 @@ fn line(label: String, fault: &RandomFault, window: Duration, scenario: &Scenari
             told.0.retain(|name| is_node(name, scenario));
         }
     }
-    let comes = ways > 0 && (fault.brings.is_none() || !brought.is_empty());
+    if brought.is_empty() {
+        // Nobody can be promoted. What would be answered so strikes all the same.
+        fault.brings = None;
+    }
     let run_ends = scenario.limits.time;
-    comes.then_some(Line { label, fault, odds, hosts, others, brought, run_ends })
+    (ways > 0).then_some(Line { label, fault, odds, hosts, others, brought, run_ends })
 }
 
 /// The hosts that these names and groups mean and that such a fault can strike: disks, data, work and roles are those

@@ -55,3 +55,39 @@ fn a_couple_strikes_nobody_where_there_is_no_master() {
         assert!((0..50).all(|seed| climate.draw(Seed(seed)).is_empty()));
     }
 }
+
+/// As a random `promote` strikes nobody there, but what it would answer is a fault of its own.
+#[test]
+fn what_strikes_a_node_that_it_names_comes_alone_where_nothing_is_replicated() {
+    let scenario = world(1);
+    let over = |brings: &str| {
+        let text = format!(
+            "for = '20s'\n[[faults]]\nkind = 'crash'\nhost = 'A'\nevery = '5s'\nfor = '1s..9s'\n{brings}\n\
+             [[faults]]\nkind = 'pause'\nhost = 'clients'\nevery = '5s'\nfor = '1s..9s'\n"
+        );
+        let (_, weather) = crate::format::weather::parse("couple", &text).expect("a weather");
+        Climate::over(&weather, &scenario, &steps(&scenario, &mut Stream::new(Seed(3), "steps")))
+    };
+    let alone = over("");
+    let couple = over("brings = { kind = 'promote', host = 'nodes', after = '5s', tell = ['nodes'] }");
+    assert_eq!((couple.kinds(), couple.idle()), (vec!["crash", "pause"], &["promote"][..]));
+    assert_eq!(couple.chances_of("crash", 5), alone.chances_of("crash", 5));
+    let both = BTreeMap::from(["crash", "pause"].map(|kind| (kind.to_owned(), 2)));
+    let runs = |climate: &Climate| -> Vec<Vec<Fault>> {
+        (0..200).map(Seed).flat_map(|seed| [climate.draw(seed), climate.draw_just(seed, &both)]).collect()
+    };
+    assert_eq!(runs(&couple), runs(&alone));
+    assert!(runs(&couple).concat().iter().any(|fault| fault.effect.kind().word == "crash"));
+}
+
+#[test]
+fn a_scenario_in_which_nothing_is_replicated_may_have_a_line_that_brings_a_failover() {
+    let text = "claim = 'x'\nlock = { algorithm = 'single', ttl = '2s' }\nnodes = { names = ['A'] }\n\
+                clients = [{ name = 'c1', program = ['acquire', 'release'] }]\n\
+                [weather]\npreset = 'field'\n[[weather.faults]]\nkind = 'crash'\nhost = 'A'\nevery = '5s'\n\
+                for = '1s'\nbrings = { kind = 'promote', host = 'replicas', after = '5s' }\n";
+    let read = |text: String| Source { name: "x".into(), text, ..Source::default() }.read();
+    let scenario = read(text.to_owned()).expect("a scenario");
+    let written = crate::format::write(&scenario).to_string();
+    assert_eq!(read(written).expect("a scenario").weather, scenario.weather);
+}
