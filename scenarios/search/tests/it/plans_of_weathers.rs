@@ -55,9 +55,9 @@ fn one<'a>(of: &[&'a str], stream: &mut Stream) -> &'a str {
 }
 
 /// The text of a weather. A host may be drawn at both ends of a link, and an order may tell whom it promotes.
-fn weather(nodes: &[String], replicated: bool, stream: &mut Stream) -> String {
+fn weather(nodes: &[String], stream: &mut Stream) -> String {
     let mut lines = Vec::new();
-    for kind in KINDS.into_iter().filter(|kind| replicated || !kind.contains("brings")) {
+    for kind in KINDS {
         let mut line = kind.to_owned();
         line = line.replace("ASKS", one(&["'clients'", "'nodes'"], stream));
         line = line.replace("ASKED", one(&["'nodes'", "'resource'", "'replicas'"], stream));
@@ -67,7 +67,9 @@ fn weather(nodes: &[String], replicated: bool, stream: &mut Stream) -> String {
             line = line.replacen("NODE", one(&["'nodes'", "'replicas'"], stream), 1);
         }
         if line.contains("promote") && stream.below(2) == 0 {
-            line += &format!(", tell = {nodes:?}, rewrite_config = false");
+            // Of one that another brings, they belong to what is brought.
+            let end = line.strip_suffix(" }").map_or(line.len(), str::len);
+            line.insert_str(end, &format!(", tell = {nodes:?}, rewrite_config = false"));
         }
         let every = one(&["2s", "20s"], stream);
         lines.push(format!("{{ {line}, every = '{every}' }}"));
@@ -81,7 +83,7 @@ fn under_random_weather(name: &str, stream: &mut Stream) -> Scenario {
     let calm = catalog::load(name, &[]).unwrap();
     let nodes = calm.hosts.iter().map(|host| &host.name).filter(|name| !name.starts_with('c'));
     let nodes: Vec<String> = nodes.filter(|name| *name != "resource").cloned().collect();
-    let sets = [("weather".to_owned(), weather(&nodes, calm.nodes.master.is_some(), stream))];
+    let sets = [("weather".to_owned(), weather(&nodes, stream))];
     catalog::load(name, &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
