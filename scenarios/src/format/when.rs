@@ -5,13 +5,17 @@
 //!
 //! | event | happens when |
 //! |---|---|
-//! | `CMD executed [for CLIENT] [on NODE]` | a node has executed that command for that client, or for anyone connected to it: not what its master's stream or its own file told it |
-//! | `CLIENT's acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`, `release`, `expiry` | the client's program gets there |
+//! | `CMD executed [for CLIENT] [on NODE]` | a node has executed that command: see below |
+//! | `CLIENT's MARK` | the client's program gets there |
 //! | `HOST's clock read` | code on the host read one of its clocks |
 //! | `CLIENT's timer` | a sleep or timeout of the client's code came due |
 //! | `HOST's boot` | the host's process started |
 //! | `HOST's message to HOST` | bytes were handed to the network |
 //! | `HOST's message from HOST` | bytes arrived |
+//!
+//! A command is executed for that client, or for anyone connected to the node: not because its master's stream or its
+//! own file told it. A mark is `acquire`, `grant`, `refusal`, `read`, `check`, `write`, `extending`, `extend`,
+//! `release` or `expiry`.
 //!
 //! A chain reads backwards in time, and each event is counted from the one before it. Whether an event can happen at
 //! all is decided in [`super::possible`].
