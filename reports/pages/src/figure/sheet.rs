@@ -160,8 +160,8 @@ impl Sheet<'_> {
     fn numbers(&mut self, rows: &[Row<'_>], scale: Scale, top: f64) {
         let lines: Vec<_> =
             self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
-        let places =
-            beside(&lines.iter().map(|(line, _)| scale.x(line.at)).collect::<Vec<_>>(), scale.right());
+        let wanted: Vec<f64> = lines.iter().map(|(line, _)| scale.x(line.at)).collect();
+        let places = beside(&wanted, scale.left, scale.right());
         for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
@@ -213,19 +213,40 @@ impl Sheet<'_> {
     }
 }
 
-/// Places for numbers that want to be at these: beside each other where they would collide, and none beyond the edge.
-fn beside(wanted: &[f64], right: f64) -> Vec<f64> {
+/// Places for numbers that want to be at these: beside each other where they would collide, closer where they would
+/// not all fit, and none beyond an edge.
+fn beside(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
     const APART: f64 = 16.0;
+    let gaps = wanted.len().saturating_sub(1).max(1);
+    let apart = APART.min((right - left) / gaps as f64);
     let mut places = wanted.to_vec();
     let mut free = right;
     for place in places.iter_mut().rev() {
         *place = place.min(free);
-        free = *place - APART;
+        free = *place - apart;
     }
-    let mut free = f64::MIN;
+    let mut free = left;
     for place in &mut places {
         *place = place.max(free);
-        free = *place + APART;
+        free = *place + apart;
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_collide_stand_beside_each_other() {
+        assert_eq!(beside(&[10.0, 12.0, 90.0], 0.0, 100.0), [10.0, 26.0, 90.0]);
+        assert_eq!(beside(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
+        assert_eq!(beside(&[], 0.0, 100.0), []);
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_stand_closer_and_none_is_beyond_an_edge() {
+        assert_eq!(beside(&[99.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+        assert_eq!(beside(&[40.0; 5], 40.0, 100.0), [40.0, 55.0, 70.0, 85.0, 100.0]);
+    }
 }

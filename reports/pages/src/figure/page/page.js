@@ -323,14 +323,15 @@ function drawNode(row) {
 
 // Places for numbers that want to be at these: beside each other where they would collide, and none beyond the edges.
 function beside(wanted, least, most) {
-  const APART = 16, places = [...wanted];
+  // Closer where they would not all fit.
+  const apart = Math.min(16, (most - least) / Math.max(wanted.length - 1, 1)), places = [...wanted];
   let free = most;
   for (let index = places.length - 1; index >= 0; index -= 1) {
     places[index] = Math.min(places[index], free);
-    free = places[index] - APART;
+    free = places[index] - apart;
   }
   free = least;
-  return places.map((place) => { const at = Math.max(place, free); free = at + APART; return at; });
+  return places.map((place) => { const at = Math.max(place, free); free = at + apart; return at; });
 }
 
 function drawStory() {
