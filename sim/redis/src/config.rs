@@ -10,9 +10,9 @@ use crate::persistence::Persistence;
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     /// The core's settings; `append_only` and `append_fsync` are overwritten from `persistence`, `repl_backlog_bytes`
-    /// and `repl_ping_period` from what is below. With `config_file` the
-    /// node keeps its role in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not
-    /// `replica_of`.
+    /// and `repl_ping_period` from what is below. With `config_file` the node keeps its role and what CONFIG SET
+    /// changed in a file on its disk: what CONFIG REWRITE wrote there counts at the next start, not what is here and
+    /// in `replica_of`.
     pub core: CoreConfig,
     /// What is kept on disk.
     pub persistence: Persistence,

@@ -46,20 +46,21 @@ impl<M: Machine> Node<M> {
         config.core.append_only = !is_rdb && config.persistence != Persistence::None;
         config.core.save_seconds = is_rdb.then_some(config.snapshot_interval.as_secs());
         config.core.append_fsync = config.persistence.append_fsync();
-        if config.core.config_file
-            && let Some(written) = config_file::read(&machine)?
+        config.core.repl_backlog_bytes = config.repl_backlog_bytes as u64;
+        config.core.repl_ping_period = config.repl_ping_period;
+        let mut started = config.core.clone();
+        if started.config_file
+            && let Some(written) = config_file::read(&machine, &mut started)?
         {
             config.replica_of = written;
         }
-        config.core.repl_backlog_bytes = config.repl_backlog_bytes as u64;
-        config.core.repl_ping_period = config.repl_ping_period;
-        let mut core =
-            Core::new(config.core.clone(), random_id(&machine), ReplicationId(random_id(&machine)));
+        let backlog_size = started.repl_backlog_bytes;
+        let mut core = Core::new(started, random_id(&machine), ReplicationId(random_id(&machine)));
         if let Some(file) = config.persistence.file() {
             persistence::load(&machine, &mut core, file)?;
             core.drop_expired(machine.wall());
         }
-        core.replication_mut().backlog_size = config.repl_backlog_bytes as u64;
+        core.replication_mut().backlog_size = backlog_size;
         let node = Node { shared: Arc::new(Shared::new(machine, config, core)) };
         node.start_background();
         Ok(node)

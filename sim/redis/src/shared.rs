@@ -220,9 +220,9 @@ impl<M: Machine> Shared<M> {
         self.close();
     }
 
-    /// CONFIG REWRITE: the role goes to the configuration file, durably. The node does nothing else meanwhile.
+    /// CONFIG REWRITE: role and settings go to the configuration file, durably. The node does nothing else meanwhile.
     pub(crate) async fn rewrite_config(&self) {
-        let text = config_file::text(&self.lock().core);
+        let text = config_file::text(&self.lock().core, &self.config.core);
         self.machine.replace(config_file::NAME, text.as_bytes());
         if self.machine.fsync(config_file::NAME).await.is_err() {
             self.close();

@@ -173,6 +173,11 @@ impl KeptSettings {
         HIDDEN.iter().map(|kept| (kept.name, self.value(kept)))
     }
 
+    /// Whether it is an older name of another setting.
+    pub(crate) fn is_old_name(name: &str) -> bool {
+        OLD_NAMES.iter().any(|(old, _)| *old == name)
+    }
+
     fn value(&self, kept: &Kept) -> String {
         self.0.get(kept.name).map_or(kept.default, String::as_str).to_owned()
     }

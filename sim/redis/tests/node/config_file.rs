@@ -1,8 +1,8 @@
-//! CONFIG REWRITE: which role a node has after a restart.
+//! CONFIG REWRITE: which role and settings a node has after a restart.
 
 use std::time::Duration;
 
-use doublehold_sim_redis::core::CoreConfig;
+use doublehold_sim_redis::core::{CoreConfig, KeyEvents};
 use doublehold_sim_redis::{BootError, Node, NodeConfig};
 use tokio::time::Instant;
 
@@ -50,6 +50,72 @@ async fn a_rewritten_role_is_kept_through_a_crash_and_a_loss_of_power() {
     }
 }
 
+/// What CONFIG GET says after a loss of power, of a node that was told `commands` and to rewrite its file.
+async fn kept_of(commands: &[&str], name: &str) -> String {
+    let host = World::new().host("r");
+    host.boot_with(with_file());
+    let mut client = host.client().await;
+    for command in commands {
+        assert_eq!(client.ask(command).await, "OK", "{command}");
+    }
+    host.lose_power();
+    host.boot_with(with_file());
+    host.client().await.ask(&format!("CONFIG GET {name}")).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn rewritten_settings_are_kept_whether_the_node_obeys_them_or_not() {
+    for (name, value) in [
+        ("min-replicas-to-write", "3"),
+        ("maxmemory", "1048576"),
+        ("client-output-buffer-limit", "normal 0 0 0 slave 9 8 7 pubsub 1 2 3"),
+        ("repl-backlog-size", "65536"),
+        ("repl-ping-replica-period", "3"),
+        ("slowlog-max-len", "7"),
+        ("key-load-delay", "5"),
+    ] {
+        let set = format!("CONFIG SET {name} \"{value}\"");
+        assert_eq!(kept_of(&[&set, "CONFIG REWRITE"], name).await, format!("[{name} {value}]"));
+        assert_ne!(kept_of(&[&set], name).await, format!("[{name} {value}]"), "{name} was only typed");
+    }
+    let events = "notify-keyspace-events";
+    let none = ["CONFIG SET notify-keyspace-events KEA", "CONFIG REWRITE"];
+    assert_eq!(kept_of(&none, events).await, format!("[{events} AKE]"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_set_back_or_emptied_before_a_rewrite_is_so_after_it() {
+    let back = [
+        "CONFIG SET min-replicas-max-lag 20",
+        "CONFIG REWRITE",
+        "CONFIG SET min-replicas-max-lag 10",
+        "CONFIG REWRITE",
+    ];
+    assert_eq!(kept_of(&back, "min-replicas-max-lag").await, "[min-replicas-max-lag 10]");
+    let twice = [
+        "CONFIG SET min-replicas-max-lag 20",
+        "CONFIG REWRITE",
+        "CONFIG SET maxmemory 1mb",
+        "CONFIG REWRITE",
+    ];
+    assert_eq!(kept_of(&twice, "min-replicas-max-lag").await, "[min-replicas-max-lag 20]");
+    // Nothing is a value too, where the node starts with another.
+    let host = World::new().host("r");
+    let told = || {
+        let key_events = KeyEvents::parse(b"KEA").expect("letters that there are");
+        NodeConfig { core: CoreConfig { key_events, ..with_file().core }, ..NodeConfig::default() }
+    };
+    host.boot_with(told());
+    let mut client = host.client().await;
+    assert_eq!(client.ask("CONFIG SET notify-keyspace-events \"\"").await, "OK");
+    assert_eq!(client.ask("CONFIG REWRITE").await, "OK");
+    host.crash();
+    assert_eq!(host.file("redis.conf"), "port 7114\nnotify-keyspace-events \"\"\n");
+    host.boot_with(told());
+    let events = host.client().await.ask("CONFIG GET notify-keyspace-events").await;
+    assert_eq!(events, "[notify-keyspace-events ]");
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_reply_leaves_after_the_fsync_and_nobody_is_served_meanwhile() {
     let host = World::new().host("r");
@@ -76,7 +142,9 @@ async fn a_node_without_a_file_says_so() {
 #[tokio::test(start_paused = true)]
 async fn a_file_that_no_rewrite_wrote_is_refused_with_its_line() {
     let host = World::new().host("r");
-    host.write_file("redis.conf", b"port 1\nreplicaof s\n");
-    let refused = Node::boot(host, with_file()).err();
-    assert!(matches!(refused, Some(BootError::BadConfig(line)) if line == "replicaof s"));
+    for bad in ["replicaof s", "bind 127.0.0.1", "hz many", "hz"] {
+        host.write_file("redis.conf", format!("port 1\n{bad}\n").as_bytes());
+        let refused = Node::boot(host.clone(), with_file()).err();
+        assert!(matches!(refused, Some(BootError::BadConfig(line)) if line == bad), "{bad}");
+    }
 }

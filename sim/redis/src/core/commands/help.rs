@@ -103,7 +103,7 @@ const CONFIG: [&str; 11] = [
     "RESETSTAT",
     "    Begins to count anew.",
     "REWRITE",
-    "    Writes the role to the configuration file.",
+    "    Writes the role and changed settings to the configuration file.",
     "SET <name> <value> ...",
     "    Changes settings: all of them or none.",
     "HELP",

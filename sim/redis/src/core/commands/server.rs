@@ -7,7 +7,7 @@ use super::pattern;
 use crate::core::context::{Context, c_string, errors};
 use crate::core::limits::memory;
 use crate::core::settings::switch;
-use crate::core::{Core, CoreConfig, KeyEvents, Next, Role};
+use crate::core::{Core, CoreConfig, KeptSettings, KeyEvents, Next, Role};
 use crate::resp::{Args, Protocol, integer, reply};
 
 /// A text: `$len`, or `=len` with its format in RESP3.
@@ -50,7 +50,7 @@ pub(crate) fn time(ctx: &mut Context<'_>, _args: &Args<'_>, out: &mut Vec<u8>) -
 
 /// CONFIG GET pattern … What is no pattern is a name, and answered as it was spelt.
 pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u8>) -> Next {
-    let settings = settings(ctx.core);
+    let settings = settings(&ctx.core.config, &ctx.core.replication.role);
     let hidden: Vec<_> = ctx.core.config.kept.hidden().collect();
     let mut found: Vec<(&[u8], &str)> = Vec::new();
     for wanted in args.iter().skip(2) {
@@ -74,9 +74,8 @@ pub(crate) fn config_get(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
 }
 
 /// The settings that clients ask for.
-fn settings(core: &Core) -> Vec<(&'static str, String)> {
-    let config = &core.config;
-    let master = match &core.replication.role {
+fn settings(config: &CoreConfig, role: &Role) -> Vec<(&'static str, String)> {
+    let master = match role {
         Role::Master => String::new(),
         Role::Replica { host, port, .. } => format!("{host} {port}"),
     };
@@ -125,7 +124,7 @@ pub(crate) fn config_set(ctx: &mut Context<'_>, args: &Args<'_>, out: &mut Vec<u
         reply::error(out, errors::SYNTAX);
         return Next::Reply;
     }
-    let known = settings(ctx.core);
+    let known = settings(&ctx.core.config, &ctx.core.replication.role);
     let names: Vec<Vec<u8>> =
         args.iter().skip(2).step_by(2).map(|name| c_string(name).to_ascii_lowercase()).collect();
     if let Err(text) = check_names(ctx.core, &known, &names) {
@@ -179,6 +178,17 @@ const LEAST_BACKLOG: u64 = 16 << 10;
 /// Those of our own that Redis cannot change either.
 const IMMUTABLE: [&str; 3] = ["databases", "replicaof", "slaveof"];
 
+/// Older names of settings that the node obeys.
+const OLD_NAMES: [&str; 7] = [
+    "lua-time-limit",
+    "min-slaves-max-lag",
+    "min-slaves-to-write",
+    "repl-ping-slave-period",
+    "slave-priority",
+    "slave-read-only",
+    "slave-serve-stale-data",
+];
+
 fn setting_refused(name: &[u8], why: &str) -> Vec<u8> {
     [b"ERR CONFIG SET failed (possibly related to argument '", name, b"') - ", why.as_bytes()].concat()
 }
@@ -226,6 +236,28 @@ fn apply_setting(config: &mut CoreConfig, name: &[u8], value: &[u8]) -> Result<(
         }
     }
     Ok(())
+}
+
+impl CoreConfig {
+    /// Names and values of the settings that CONFIG SET made other than `before`, each by its newest name.
+    pub(crate) fn changes(&self, before: &CoreConfig) -> Vec<(&'static str, String)> {
+        let all = |config: &CoreConfig| {
+            let mut all = settings(config, &Role::Master);
+            all.extend(config.kept.hidden());
+            all
+        };
+        let is_old = |name: &str| OLD_NAMES.contains(&name) || KeptSettings::is_old_name(name);
+        let pairs = all(self).into_iter().zip(all(before));
+        pairs.filter(|(now, then)| now != then && !is_old(now.0)).map(|(now, _)| now).collect()
+    }
+
+    /// Sets one as CONFIG SET does.
+    ///
+    /// # Errors
+    /// When there is none of that name, it cannot be set, or not to that.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        apply_setting(self, name.as_bytes(), value.as_bytes())
+    }
 }
 
 /// CONFIG REWRITE: the node writes the file before the reply leaves.
