@@ -1,10 +1,10 @@
-//! A real machine under a node: its clocks, its network through tokio, and files in memory. The one place in this crate
-//! that may use them.
+//! A real machine under a node: its clocks, its network through tokio, and files in memory, but for the configuration
+//! file, which can be one of the machine's. The one place in this crate that may use them.
 //!
 //! Everything a node starts runs on the thread, and in the runtime, that the node was booted in: one with time and I/O
 //! enabled.
 //!
-//! Not modelled: a disk. The files are gone when the program ends.
+//! Not modelled: a disk for the nodes' data. What is in memory is gone when the program ends.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -12,14 +12,17 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::net::TcpStream;
 
+use crate::config_file;
 use crate::core::WallMicros;
 use crate::machine::Machine;
 
@@ -30,13 +33,26 @@ pub struct TokioMachine {
     /// Whether masters may be on other machines.
     remote_masters: bool,
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    /// Where the configuration file is, if it is on disk.
+    config_dir: Option<PathBuf>,
 }
 
 impl TokioMachine {
     /// The machine this program runs on. Without `remote_masters` its nodes connect to masters on this machine only,
     /// whatever a name means by then.
     pub fn new(remote_masters: bool) -> TokioMachine {
-        TokioMachine { began: Instant::now(), remote_masters, files: Arc::default() }
+        TokioMachine { began: Instant::now(), remote_masters, files: Arc::default(), config_dir: None }
+    }
+
+    /// The same machine, whose one node has its configuration file, `redis.conf`, in `folder`, which exists.
+    #[must_use]
+    pub fn with_config_in(self, folder: PathBuf) -> TokioMachine {
+        TokioMachine { config_dir: Some(folder), ..self }
+    }
+
+    /// The path of a file that is on disk.
+    fn on_disk(&self, file: &str) -> Option<PathBuf> {
+        self.config_dir.as_ref().filter(|_| file == config_file::NAME).map(|folder| folder.join(file))
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
@@ -88,11 +104,20 @@ impl Machine for TokioMachine {
         self.files().entry(file.to_owned()).or_default().extend_from_slice(bytes);
     }
 
-    async fn fsync(&self, _file: &str) -> io::Result<()> {
-        Ok(())
+    async fn fsync(&self, file: &str) -> io::Result<()> {
+        match self.on_disk(file) {
+            Some(path) => replace_durably(&path, self.files().get(file).map_or(&[], Vec::as_slice)),
+            None => Ok(()),
+        }
     }
 
     fn read(&self, file: &str) -> io::Result<Vec<u8>> {
+        if let Some(path) = self.on_disk(file) {
+            return match fs::read(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+                bytes => bytes,
+            };
+        }
         Ok(self.files().get(file).cloned().unwrap_or_default())
     }
 
@@ -105,4 +130,20 @@ impl Machine for TokioMachine {
     fn replace(&self, file: &str, bytes: &[u8]) {
         self.files().insert(file.to_owned(), bytes.to_vec());
     }
+}
+
+/// Writes a file beside `path` and renames it over it, both so that a loss of power undoes neither. The thread waits
+/// for the disk: its node does nothing else meanwhile.
+fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let fresh = path.with_extension("conf.new");
+    let mut file = File::create(&fresh)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)?;
+    // Elsewhere a folder cannot be opened, and its entries are the file system's to keep.
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! `doublehold serve`: the simulated nodes on real ports, for redis-cli and client libraries.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use doublehold_sim_redis::core::Limits;
 
@@ -37,6 +39,10 @@ pub(crate) struct Arguments {
     /// reaches a port here can name one
     #[arg(long)]
     allow_remote_replicaof: bool,
+    /// Give each node a configuration file, `DIR/PORT/redis.conf`: CONFIG REWRITE writes role and changed settings to
+    /// it, and a node that starts again goes by it, not by the options here [default: none; CONFIG REWRITE is refused]
+    #[arg(long, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
 }
 
 /// A limit by its name in redis.conf, known to be one that can be set.
@@ -68,7 +74,13 @@ impl Arguments {
             let set = limits.set(name, value);
             debug_assert_eq!(set, Ok(true), "{name}");
         }
-        Options { port: self.port, nodes: self.nodes, limits, remote_masters: self.allow_remote_replicaof }
+        Options {
+            port: self.port,
+            nodes: self.nodes,
+            limits,
+            remote_masters: self.allow_remote_replicaof,
+            config_dir: self.config_dir.clone(),
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! The nodes are independent of each other (REPLICAOF can tie them together), each on a thread of its own, so that one
 //! that is busy with a script stops no other. They listen on the loopback interface only: they have neither passwords
-//! nor TLS. They keep nothing when the program ends.
+//! nor TLS. When the program ends they keep nothing, but for the configuration files that CONFIG REWRITE writes where
+//! they are given a folder.
 //!
 //! | | |
 //! |---|---|
@@ -12,11 +13,14 @@
 
 mod files;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::mpsc;
 use std::task::Poll;
@@ -48,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) limits: Limits,
     /// Whether REPLICAOF may name another machine.
     pub(crate) remote_masters: bool,
+    /// Where each node has a folder, named as its port, for its configuration file.
+    pub(crate) config_dir: Option<PathBuf>,
 }
 
 /// Limits under which strangers cannot exhaust this machine: Redis', and where Redis has none, some that no lock meets.
@@ -89,9 +95,22 @@ pub(crate) enum ServeError {
     /// The system has no threads or files left for a node.
     #[error("cannot start a node: {0}; serve fewer `--nodes`, or allow more processes and files (`ulimit`)")]
     Thread(#[source] io::Error),
+    /// There is no place for a node's configuration file.
+    #[error("cannot write to `{}`, for a node's `redis.conf`: {source}; choose another `--config-dir`", path.display())]
+    ConfigDir {
+        /// The node's folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A node did not start.
-    #[error(transparent)]
-    Boot(#[from] BootError),
+    #[error("the node on port {port} did not start: {source}")]
+    Boot {
+        /// Its port, and the name of its folder.
+        port: u16,
+        /// What it said.
+        source: BootError,
+    },
     /// The program was asked to stop a second time.
     #[error("stopped before every client had its replies")]
     StoppedAtOnce,
@@ -193,14 +212,29 @@ fn boot(
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Thread)?;
     let (node, listener) = {
         let _inside = runtime.enter();
-        let Options { limits, remote_masters, .. } = options;
-        let script_limit = script_limit();
-        let core = CoreConfig { port, limits, remote_masters, script_limit, ..CoreConfig::default() };
-        let machine = TokioMachine::new(remote_masters);
-        let node = Node::boot(machine, NodeConfig { core, ..NodeConfig::default() })?;
+        let Options { limits, remote_masters, config_dir, .. } = options;
+        let (script_limit, config_file) = (script_limit(), config_dir.is_some());
+        let core =
+            CoreConfig { port, config_file, limits, remote_masters, script_limit, ..CoreConfig::default() };
+        let machine = match config_dir {
+            Some(folder) => TokioMachine::new(remote_masters).with_config_in(folder_of(port, &folder)?),
+            None => TokioMachine::new(remote_masters),
+        };
+        let node = Node::boot(machine, NodeConfig { core, ..NodeConfig::default() });
+        let node = node.map_err(|source| ServeError::Boot { port, source })?;
         (node, TcpListener::from_std(listener).map_err(ServeError::Thread)?)
     };
     Ok((runtime, node, listener))
+}
+
+/// A node's folder, which is made if it is not there. That it can be written to is known before anybody is served: a
+/// node whose disk fails at a CONFIG REWRITE ends.
+fn folder_of(port: u16, config_dir: &Path) -> Result<PathBuf, ServeError> {
+    let path = config_dir.join(port.to_string());
+    match std::fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path)) {
+        Ok(_written_to) => Ok(path),
+        Err(source) => Err(ServeError::ConfigDir { path, source }),
+    }
 }
 
 /// A script has the time that `busy-reply-threshold` gives it, as a user would see it on a Redis.
@@ -262,119 +296,4 @@ async fn first<A: Future, B: Future>(left: A, right: B) -> Either<A::Output, B::
         Poll::Pending => right.as_mut().poll(cx).map(Either::Right),
     })
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpStream;
-
-    use super::*;
-
-    /// A run of free ports: what the system gives out, and its neighbours if they are free too.
-    fn free_ports(count: u16) -> u16 {
-        loop {
-            let bind = |port| std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-            let first = bind(0).expect("a free port").local_addr().expect("it is bound").port();
-            if first.checked_add(count).is_some_and(|end| (first..end).all(|port| bind(port).is_ok())) {
-                return first;
-            }
-        }
-    }
-
-    fn options(port: u16, nodes: u16) -> Options {
-        Options { port, nodes, limits: limits(), remote_masters: false }
-    }
-
-    async fn started(nodes: u16) -> (u16, tokio::task::JoinHandle<Result<(), ServeError>>) {
-        let port = free_ports(nodes);
-        let (tell, told) = oneshot::channel();
-        let serving = tokio::spawn(serve(options(port, nodes), Signals::none(), move |ports| {
-            tell.send(ports).expect("the test waits for it");
-        }));
-        assert_eq!(told.await.expect("the ports were free"), port..=port + nodes - 1);
-        (port, serving)
-    }
-
-    async fn ask(port: u16, request: &str) -> String {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("a node listens");
-        stream.write_all(format!("{request}\r\nQUIT\r\n").as_bytes()).await.expect("it reads");
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).await.expect("it answers and closes");
-        reply.strip_suffix("+OK\r\n").unwrap_or(&reply).to_owned()
-    }
-
-    /// Asks without a QUIT behind it, and reads one line.
-    async fn ask_kept(port: u16, request: &str) -> String {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("a node listens");
-        stream.write_all(format!("{request}\r\n").as_bytes()).await.expect("it reads");
-        let mut reply = vec![0; 1024];
-        let length = stream.read(&mut reply).await.expect("it answers");
-        String::from_utf8_lossy(&reply[..length]).into_owned()
-    }
-
-    #[tokio::test]
-    async fn independent_nodes_answer_on_consecutive_ports_until_shutdown() {
-        let (port, serving) = started(2).await;
-        assert_eq!(ask(port, "SET k v").await, "+OK\r\n");
-        assert_eq!(ask(port, "GET k").await, "$1\r\nv\r\n");
-        assert_eq!(ask(port + 1, "GET k").await, "$-1\r\n");
-        assert_eq!(ask(port, "SHUTDOWN").await, "");
-        // The node's thread closes the port, after the connection that asked for it has ended.
-        let until = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
-            assert!(Instant::now() < until, "it goes on listening");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        assert_eq!(ask(port + 1, "SHUTDOWN").await, "");
-        serving.await.expect("no panic").expect("an orderly end");
-    }
-
-    #[tokio::test]
-    async fn one_node_replicates_another_over_tcp() {
-        let (port, serving) = started(2).await;
-        assert_eq!(ask(port, "SET k v").await, "+OK\r\n");
-        assert_eq!(ask(port + 1, &format!("REPLICAOF 127.0.0.1 {port}")).await, "+OK\r\n");
-        // WAIT comes back when the replica has caught up.
-        assert_eq!(ask(port, "SET l w\r\nWAIT 1 10000").await, "+OK\r\n:1\r\n");
-        assert_eq!(ask(port + 1, "GET k\r\nGET l").await, "$1\r\nv\r\n$1\r\nw\r\n");
-        serving.abort();
-    }
-
-    #[tokio::test]
-    async fn a_script_has_the_time_of_the_busy_reply_threshold() {
-        let (port, serving) = started(1).await;
-        assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 60000").await, "+OK\r\n");
-        let ends = "EVAL \"local n = 0 for i = 1, 101000000 do n = n + 1 end return n\" 0";
-        assert_eq!(ask(port, ends).await, ":101000000\r\n", "more instructions than a simulated node gives");
-        assert_eq!(ask(port, "CONFIG SET busy-reply-threshold 300").await, "+OK\r\n");
-        let endless = tokio::spawn(ask_kept(port, "EVAL \"while true do end\" 0"));
-        // Until the script has arrived there is an answer; then it is waited for, and given up.
-        let mut reply = ask(port, "GET k").await;
-        while reply == "$-1\r\n" {
-            reply = ask(port, "GET k").await;
-        }
-        assert!(reply.starts_with("-BUSY "), "{reply}");
-        assert_eq!(ask(port, "SCRIPT KILL").await, "+OK\r\n");
-        let killed = endless.await.expect("no panic");
-        assert!(killed.starts_with("-ERR Script killed by user with SCRIPT KILL"), "{killed}");
-        serving.abort();
-    }
-
-    #[tokio::test]
-    async fn a_taken_port_is_named() {
-        let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let port = taken.local_addr().expect("it is bound").port();
-        let serving = serve(options(port, 1), Signals::none(), |_| panic!("it is not ready"));
-        let error = serving.await.expect_err("the port is taken");
-        assert!(matches!(error, ServeError::Bind { port: named, .. } if named == port), "{error}");
-    }
-
-    #[test]
-    fn a_range_of_ports_that_does_not_exist_is_refused() {
-        assert!(matches!(ports(7000, 0), Err(ServeError::NoNodes)));
-        assert!(matches!(ports(65_535, 2), Err(ServeError::PortsOutOfRange { .. })));
-        assert!(matches!(ports(0, 1), Err(ServeError::PortsOutOfRange { .. })));
-        assert_eq!(ports(65_535, 1).expect("the last port"), 65_535..=65_535);
-    }
 }
