@@ -60,15 +60,31 @@ fn read(post: &Post, rows: &[ClaimRow<'_>]) -> String {
     text
 }
 
+/// A command that is longer is looked up further below.
+const SHORT_BYTES: usize = 110;
+
 /// A claim in a line: what was run, what came out, and whether its author is right.
 fn briefly(row: &ClaimRow<'_>) -> String {
-    let Some(outcome) = row.outcomes.first() else { return format!("- {}: not run yet\n", link(row)) };
+    let Some(outcome) = telling(row) else { return format!("- {}: not run yet\n", link(row)) };
     let confirmed = confirmed(row).map(|it| format!(" ({it})")).unwrap_or_default();
+    let command = command(outcome.case);
+    let command = if command.len() > SHORT_BYTES { String::new() } else { format!(" `{command}`") };
     let more = match row.outcomes.len() {
         1 => String::new(),
-        cases => format!(", and {} more", cases - 1),
+        cases => format!("; {} cases", cases),
     };
-    format!("- {}: {}{confirmed}. `{}`{more}\n", link(row), measured(outcome), command(outcome.case))
+    format!("- {}: {}{confirmed}{more}.{command}\n", link(row), measured(outcome))
+}
+
+/// The case that says most of a claim: one that its author speaks of, as the catalogue has it, if there is one.
+fn telling<'a>(row: &'a ClaimRow<'_>) -> Option<&'a CaseOutcome<'a>> {
+    let is_said =
+        |outcome: &&CaseOutcome<'_>| matches!(outcome.case, DebateCase::Run(run) if !run.says.is_empty());
+    let said = || row.outcomes.iter().filter(is_said);
+    said()
+        .find(|outcome| outcome.case.setup().sets().is_empty())
+        .or_else(|| said().next())
+        .or(row.outcomes.first())
 }
 
 /// The heading of a claim further below.
