@@ -36,8 +36,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
                 let name = facts.client(*client);
                 let node = clean(&facts.run.history.header().node(*node));
                 let of = facts.of_lock(*held);
-                let holder =
-                    facts.claim(*held).map_or("another grant".to_owned(), |claim| facts.client(claim.client));
+                let holder = holder(facts, *held).unwrap_or_else(|| "another grant".to_owned());
                 let words = match op {
                     KeyOp::Release => format!("{name}'s release deletes {holder}'s key{of} on {node}"),
                     KeyOp::Extend => {
@@ -53,6 +52,12 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<StoryEvent> {
         }
     }
     events
+}
+
+/// Whose key it is: a client's that was granted the lock, or one's that set it and has not heard of it.
+fn holder(facts: &Facts<'_>, held: CallId) -> Option<String> {
+    let claimed = facts.claim(held).map(|claim| facts.client(claim.client));
+    claimed.or_else(|| facts.keys_of(held).first().map(|key| facts.host(key.client)))
 }
 
 fn long_way(
