@@ -22,13 +22,13 @@ pub(crate) const RULES: &[Rule] = &[
         says: r"^(?<who>\w+)'s key expired on (?<nodes>.+) before its time, and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| {
             let early = |key: &KeySpan, until: TrueNs| {
-                between(key.from, until) < seen.report.scenario.lock.ttl.mul_f64(0.91)
+                between(set_at(seen, key), until) < seen.report.scenario.lock.ttl.mul_f64(0.91)
             };
             Some(lost(seen, it, KeyEnd::Expired, early)? && granted_by(seen, it)?)
         },
     },
     Rule {
-        says: r"^(?<who>\w+)'s key was (?<how>flushed|evicted) from (?<nodes>.+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
+        says: r"^(?<who>\w+)'s key was (?<how>flushed|evicted) from (?<nodes>[\w, ]+), and (?<later>\w+) was granted the lock(?: by (?<by_nodes>.+))?$",
         holds: |seen, it| Some(lost(seen, it, end_of(&it["how"]), |_, _| true)? && granted_by(seen, it)?),
     },
     Rule {
@@ -49,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
         holds: |seen, it| {
             let (who, same) = (seen.client(&it["who"])?, it["who"] == it["again"]);
             let lived = |key: &KeySpan, until: TrueNs| {
-                between(key.from, until) >= seen.report.scenario.lock.ttl.mul_f64(0.9)
+                between(set_at(seen, key), until) >= seen.report.scenario.lock.ttl.mul_f64(0.9)
                     && seen.claims_at(who, until)
             };
             let last = ends(seen, it, KeyEnd::Expired)?.into_iter().map(|(_, at)| at).max()?;
@@ -366,14 +366,21 @@ fn is_ahead(seen: &Seen<'_>, it: &Captures<'_>, ahead: &str) -> Option<bool> {
     Some(says(ahead, Duration::from_nanos(by_ns)) && reads >= ends && reads - by_ns as i64 <= ends)
 }
 
-/// The key of a client on each of the nodes that a sentence names, and when it ended in this way.
+/// The key of a client on each of the nodes that a sentence names, and when it ended in this way. A node that has it
+/// again from its file had executed the command before.
 fn ends<'a>(seen: &Seen<'a>, it: &Captures<'_>, how: KeyEnd) -> Option<Vec<(&'a KeySpan, TrueNs)>> {
     let of = |node: HostIndex| {
         let mut keys =
-            seen.keys(&it["who"]).filter(move |key| key.node == node && key.origin == KeyOrigin::Executed);
+            seen.keys(&it["who"]).filter(move |key| key.node == node && key.origin != KeyOrigin::Replicated);
         keys.find_map(|key| key.until.filter(|(_, end)| *end == how).map(|(at, _)| (key, at)))
     };
     seen.hosts(&it["nodes"])?.into_iter().map(of).collect()
+}
+
+/// When a node had the key for the first time: what it has again from its file, it had before it died.
+fn set_at(seen: &Seen<'_>, key: &KeySpan) -> TrueNs {
+    let same = |other: &&KeySpan| (other.node, other.grant) == (key.node, key.grant);
+    seen.report.keys.iter().filter(same).map(|other| other.from).min().unwrap_or(key.from)
 }
 
 /// Whether on each node that a sentence names the client's key ended in this way, as `so` has it, before the later

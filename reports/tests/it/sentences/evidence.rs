@@ -4,6 +4,7 @@ use doublehold_history::{CallId, ClientId, ClockKind, EventKind, KeyOp, TrueNs};
 use regex_lite::Captures;
 
 use crate::sentences::seen::{Seen, between, says};
+use crate::sentences::waits;
 
 /// A kind of evidence, and whether what it says is so. `None`: it names what is not there.
 pub(crate) struct Rule {
@@ -43,13 +44,17 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        says: r#"^(?<who>\w+) waited (?<long>[\d.]+ \S+) for "[^"]+" while nobody claimed it, from (?<from>[\d.]+ s) until (?:the run ended|nobody (?<gave_up>waited) any more) at (?<to>[\d.]+ s); the bound for a free lock is (?<bound>[\d.]+ \S+)$"#,
-        holds: waited,
+        says: r#"^(?<who>.+) waited (?<long>[\d.]+ \S+) for "(?<lock>[^"]+)" while nobody claimed it, from (?<from>[\d.]+ s) until (?<how>it was obtained|the run ended|nobody waited any more) at (?<to>[\d.]+ s); the bound for a free lock is (?<bound>[\d.]+ \S+)$"#,
+        holds: waits::free,
+    },
+    Rule {
+        says: r#"^(?<who>\w+) waited (?<long>[\d.]+ \S+) for "(?<lock>[^"]+)", (?:while nobody held it|(?:(?<part>[\d.]+ \S+) of it )?while (?<holders>.+) held it): it asked at (?<from>[\d.]+ s) and (?<how>was granted|gave up|died|was still waiting when the run ended) at (?<to>[\d.]+ s); the bound for any wait is (?<bound>[\d.]+ \S+)$"#,
+        holds: waits::any,
     },
 ];
 
 /// Whether a text such as `12.031 s` names this moment.
-fn is(text: &str, at: TrueNs) -> bool {
+pub(crate) fn is(text: &str, at: TrueNs) -> bool {
     says(text, between(TrueNs(0), at))
 }
 
@@ -133,24 +138,6 @@ fn lost_update(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
     };
     let blind = read < wrote && wrote < over && it["again"] == it["one"];
     Some(saw && blind && applied(other, second, wrote) && applied(one, first, over))
-}
-
-/// The client asked, nobody claimed the lock from the moment that is named on, and that was too long.
-fn waited(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
-    let (who, ended) = (seen.client(&it["who"])?, seen.report.ended);
-    let asked = seen.all().find_map(|(at, what)| {
-        matches!(what, EventKind::AcquireStarted { client, .. } if *client == who).then_some(at)
-    })?;
-    let gave_up = seen.all().find_map(|(at, what)| {
-        matches!(what, EventKind::GaveUp { client, .. } if *client == who).then_some(at)
-    });
-    let last = seen.claims.iter().map(|claim| claim.to.unwrap_or(ended)).max();
-    // Nobody claims it any more, or ever did, and this client asks.
-    let from = last.map_or(asked, |last| last.max(asked));
-    let to = if it.name("gave_up").is_some() { gave_up? } else { ended };
-    let free = is(&it["from"], from) && is(&it["to"], to) && says(&it["long"], between(from, to));
-    let bound = seen.report.scenario.limits.obtain_free_within?;
-    Some(free && says(&it["bound"], bound) && between(from, to) > bound)
 }
 
 /// The key was there, before and after.

@@ -10,7 +10,7 @@ use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_sim::Record;
 
 use crate::sentences::rules::kind_of;
-use crate::sentences::seen::{Seen, between, says};
+use crate::sentences::seen::{Claim, Seen, between, says};
 use crate::sentences::several::{of_one, plain};
 
 /// What is wrong with the lanes of a run. Of several locks each has its own.
@@ -55,7 +55,7 @@ fn wrong_of_lock(
         let found = match host.role {
             Role::Node => node(seen, HostIndex(index), lane(&host.name))
                 .or_else(|| node_in_time(seen, HostIndex(index), lane(&host.name), &moments)),
-            Role::Client => client(seen, HostIndex(index), lane(&host.name)),
+            Role::Client => client(seen, HostIndex(index), lane(&host.name), &moments),
             Role::Resource => None,
         };
         wrong.extend(found.map(|why| format!("{}: {why}: {}", host.name, lane(&host.name))));
@@ -148,7 +148,7 @@ fn node(seen: &Seen<'_>, node: HostIndex, lane: &str) -> Option<&'static str> {
 }
 
 /// What a client did: its claims, its writes, its refusals.
-fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> {
+fn client(seen: &Seen<'_>, host: HostIndex, lane: &str, moments: &[(usize, TrueNs)]) -> Option<&'static str> {
     let who =
         (0..seen.report.scenario.clients.len() as u32).map(ClientId).find(|it| seen.host_of(*it) == host)?;
     let count = |sign: char| lane.chars().filter(|it| *it == sign).count();
@@ -157,9 +157,10 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> 
     };
     let claims = || seen.claims.iter().filter(|claim| claim.client == who);
     let bars = count('█') + count('▒') > 0;
-    if bars && claims().next().is_none()
-        || !bars && claims().any(|claim| claim.to.is_none_or(|to| to > claim.from))
-    {
+    let missing = |claim: &Claim| {
+        claim.to.is_none_or(|to| to > claim.from) && !is_hidden_by_its_write(seen, claim, moments)
+    };
+    if bars && claims().next().is_none() || !bars && claims().any(missing) {
         return Some("a claim that was not, or none where one was");
     }
     if count('▒') > 0 && happened(|what| matches!(what, EventKind::DeadlinePassed { .. })) == 0 {
@@ -180,6 +181,22 @@ fn client(seen: &Seen<'_>, host: HostIndex, lane: &str) -> Option<&'static str> 
         return Some("a refusal that was none");
     }
     None
+}
+
+/// Whether a claim may be so narrow that the sign of a write of its own is all that is seen of it: the write arrived
+/// while it lasted, and no two columns that the picture dates have one between them that is the claim's alone.
+fn is_hidden_by_its_write(seen: &Seen<'_>, claim: &Claim, moments: &[(usize, TrueNs)]) -> bool {
+    let within = |at: TrueNs| claim.from <= at && claim.to.is_none_or(|to| at <= to);
+    let arrived = |(at, what): (TrueNs, &EventKind)| match what {
+        EventKind::WriteApplied { grant, .. } | EventKind::WriteRefused { grant, .. } => {
+            *grant == claim.grant && within(at)
+        }
+        _ => false,
+    };
+    let mut dated = moments.iter().filter(|(_, at)| within(*at)).map(|(column, _)| *column);
+    let first = dated.next();
+    let wide = first.zip(dated.last()).is_some_and(|(first, last)| last > first + 1);
+    seen.all().any(arrived) && !wide
 }
 
 /// When a grant's writes were applied after a later grant.
@@ -214,6 +231,7 @@ fn link_faults(seen: &Seen<'_>, rows: &[&str]) -> Option<&'static str> {
         ("loss", ["lost", "lost"]),
         ("packet-delay", ["late", "longer"]),
         ("duplicate", ["repeated", "again"]),
+        ("reset-connections", ["reset", "are reset"]),
     ];
     let struck = |kind| seen.faults().any(|(_, fault)| kind_of(fault) == kind && fault.from.is_some());
     let drawn: Vec<_> = kinds.iter().filter(|(kind, _)| struck(*kind)).collect();

@@ -8,6 +8,7 @@ mod lanes;
 mod rules;
 mod seen;
 mod several;
+mod waits;
 
 use std::collections::BTreeSet;
 

@@ -294,9 +294,12 @@ fn claim_ended(seen: &Seen<'_>, at: TrueNs, it: &Captures<'_>) -> Option<bool> {
     if &it["what"] != "calls release" && told != it["what"].contains("lost") {
         return Some(false);
     }
-    let Some(claim) = seen.claims.iter().find(|claim| claim.grant == ended && claim.to == Some(at)) else {
-        return Some(it["ends"].is_empty()); // it had noticed before that its claim was over
-    };
+    let noticed =
+        |what: &EventKind| matches!(what, EventKind::ExpiryNoticed { grant, .. } if *grant == ended);
+    let claim = seen.claims.iter().find(|claim| claim.grant == ended && claim.to == Some(at));
+    // It may have noticed before that its claim was over, or at this very instant, which has a sentence of its own.
+    let noticed = &it["what"] == "calls release" && seen.history(at).any(noticed);
+    let Some(claim) = claim.filter(|_| !noticed) else { return Some(it["ends"].is_empty()) };
     let overlaps = |other: &&Claim| {
         let from = claim.from.max(other.from);
         other.client != who && from < at && other.to.is_none_or(|to| to >= at)
@@ -523,8 +526,12 @@ pub(crate) fn struck(seen: &Seen<'_>, at: TrueNs, words: &str) -> Option<bool> {
         Fault::CopyNext { .. } => "is sent again",
         Fault::SlowService { .. } => "for each command",
         Fault::Lose { .. } => "transmissions are lost",
-        Fault::Signal { .. } if kind_of(fault) == "follow" => "follow",
-        Fault::Signal { .. } => "promoted to master",
+        Fault::Signal { .. } => match kind_of(fault) {
+            "follow" => "follow",
+            "flush" => "flushed",
+            "evict" => "evict",
+            _ => "promoted to master",
+        },
         _ => return Some(done && due && lasted),
     };
     Some(done && due && lasted && words.contains(kind))

@@ -44,7 +44,7 @@ fn written(what: &EventKind) -> Option<ObjectId> {
     }
 }
 
-/// A sentence of a run of several locks: which lock and object it names, and how it would be with these alone.
+/// A sentence of a run of several locks or of several objects: which lock and object it names, and how it would be with these alone.
 pub(crate) struct Plain {
     pub(crate) lock: Option<LockId>,
     pub(crate) object: Option<ObjectId>,
@@ -65,15 +65,15 @@ const NAMES: &[(&str, &str)] = &[
 /// What a sentence says with everything that tells one lock from another taken out.
 pub(crate) fn plain(report: &Report, words: &str) -> Plain {
     let mut plain = Plain { lock: None, object: None, words: words.to_owned() };
-    if report.scenario.lock.names.len() == 1 {
+    let header = report.history.header();
+    if header.locks.len() == 1 && header.objects.len() < 2 {
         return plain;
     }
     for (pattern, instead) in NAMES {
         let pattern = Regex::new(pattern).expect("a pattern");
         let Some(found) = pattern.captures(&plain.words) else { continue };
-        plain.lock = place(&found, "lock", &report.history.header().locks).map(LockId).or(plain.lock);
-        plain.object =
-            place(&found, "object", &report.history.header().objects).map(ObjectId).or(plain.object);
+        plain.lock = place(&found, "lock", &header.locks).map(LockId).or(plain.lock);
+        plain.object = place(&found, "object", &header.objects).map(ObjectId).or(plain.object);
         plain.words = pattern.replace(&plain.words, *instead).into_owned();
     }
     let guards = |object: ObjectId| report.scenario.resource.objects[object.0 as usize].lock;
