@@ -8,7 +8,7 @@ use doublehold_scenarios::scenario::HostIndex;
 use doublehold_sim::{Event, Fault};
 use regex_lite::Captures;
 
-use crate::sentences::rules::{end_of, kind_of};
+use crate::sentences::faults::{end_of, is_stopped, kind_of};
 use crate::sentences::seen::{Claim, Seen, between, says};
 
 /// A kind of cause, and whether what it says is so. `None`: it names what is not there.
@@ -419,16 +419,6 @@ fn granted_by(seen: &Seen<'_>, it: &Captures<'_>) -> Option<bool> {
 fn executed(seen: &Seen<'_>, node: HostIndex, client: &str, claim: &Claim) -> bool {
     let mut keys = seen.keys(client).filter(|key| key.node == node && key.grant == claim.grant);
     keys.any(|key| key.origin == KeyOrigin::Executed && key.from <= claim.from)
-}
-
-fn is_stopped(seen: &Seen<'_>, who: ClientId, at: TrueNs, kind: &str) -> bool {
-    let host = seen.host_of(who);
-    seen.faults().any(|(_, fault)| {
-        kind_of(fault) == kind
-            && fault.hosts.contains(&host)
-            && fault.from.is_some_and(|from| from <= at)
-            && fault.until.is_none_or(|until| at < until)
-    })
 }
 
 fn sent_at(seen: &Seen<'_>, wanted: impl Fn(CallId) -> bool) -> Option<TrueNs> {

@@ -9,7 +9,7 @@ use doublehold_scenarios::report::{KeyEnd, Report};
 use doublehold_scenarios::scenario::{HostIndex, Role};
 use doublehold_sim::Record;
 
-use crate::sentences::rules::kind_of;
+use crate::sentences::faults::kind_of;
 use crate::sentences::seen::{Claim, Seen, between, says};
 use crate::sentences::several::{of_one, plain};
 

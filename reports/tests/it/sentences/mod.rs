@@ -4,6 +4,7 @@
 
 mod causes;
 mod evidence;
+mod faults;
 mod lanes;
 mod rules;
 mod seen;
@@ -331,7 +332,7 @@ impl Checker {
             let words = plain.words.as_str();
             let matched =
                 self.patterns.iter().enumerate().find_map(|(index, it)| Some((index, it.captures(words)?)));
-            let so = match (rules::struck(&seen, sentence.at, words), matched) {
+            let so = match (faults::struck(&seen, sentence.at, words), matched) {
                 (Some(so), _) => Ok(so),
                 (None, Some((index, captures))) => {
                     self.used.insert(index);

@@ -44,7 +44,8 @@ fn written(what: &EventKind) -> Option<ObjectId> {
     }
 }
 
-/// A sentence of a run of several locks or of several objects: which lock and object it names, and how it would be with these alone.
+/// A sentence of a run of several locks or of several objects: which of them it names, and how it would be with these
+/// alone.
 pub(crate) struct Plain {
     pub(crate) lock: Option<LockId>,
     pub(crate) object: Option<ObjectId>,
