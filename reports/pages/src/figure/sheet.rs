@@ -15,6 +15,8 @@ use super::scale::Scale;
 use super::{Options, clocks, legend};
 
 const MARGIN: f64 = 16.0;
+/// The radius of the circle about the number of a sentence.
+const NUMBER: f64 = 7.0;
 /// What the labels of rows take at most.
 const LABELS: f64 = 150.0;
 
@@ -161,7 +163,7 @@ impl Sheet<'_> {
         let lines: Vec<_> =
             self.view.story.iter().zip(1..).filter(|(line, _)| scale.shows(line.at, line.at)).collect();
         let wanted: Vec<f64> = lines.iter().map(|(line, _)| scale.x(line.at)).collect();
-        let places = beside(&wanted, scale.left, scale.right());
+        let places = beside(&wanted, MARGIN + NUMBER, scale.right());
         for ((line, number), at) in lines.into_iter().zip(places) {
             let x = scale.x(line.at);
             let lane = rows.iter().find(|row| row.host().is_some() && row.host() == line.host);
@@ -171,7 +173,7 @@ impl Sheet<'_> {
             self.paper.line((at, top - 6.0), (x, top), &attributes, "");
             self.paper.line((x, top), (x, down), &format!(r#"{attributes} stroke-dasharray="1 2""#), "");
             let title = format!("{}: {}", instant(line.at), line.words);
-            self.paper.circle((at, top - 13.0), 7.0, &format!(r#"fill="{PAPER}" stroke="{ink}""#), &title);
+            self.paper.circle((at, top - 13.0), NUMBER, &format!(r#"fill="{PAPER}" stroke="{ink}""#), &title);
             let attributes = format!(r#"font-size="9" fill="{ink}""#);
             self.paper.text((at, top - 10.0), Align::Middle, &attributes, &number.to_string());
         }
@@ -239,7 +241,8 @@ mod tests {
 
     #[test]
     fn numbers_that_collide_stand_beside_each_other() {
-        assert_eq!(beside(&[10.0, 12.0, 90.0], 0.0, 100.0), [10.0, 26.0, 90.0]);
+        assert_eq!(beside(&[30.0, 32.0, 90.0], 0.0, 100.0), [16.0, 32.0, 90.0]);
+        assert_eq!(beside(&[10.0, 12.0, 90.0], 0.0, 100.0), [0.0, 16.0, 90.0]);
         assert_eq!(beside(&[98.0, 99.0, 100.0], 0.0, 100.0), [68.0, 84.0, 100.0]);
         assert!(beside(&[], 0.0, 100.0).is_empty());
     }
