@@ -13,7 +13,7 @@ use doublehold_history::Verdicts;
 use doublehold_scenarios::catalog::Entry;
 use doublehold_scenarios::{Engine, SimEngine, catalog};
 
-use table::CONTRASTS;
+use table::{CONTRASTS, Contrast};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 
