@@ -26,50 +26,46 @@ fn check(groups: &[&[Row]]) {
 
 #[test]
 fn set_compares_before_it_stores() {
+    check(&[&[
+        ("string.tcl: Extended SET with IFEQ - key doesn't exist", "SET k world IFEQ hello", "$-1|"),
+        ("the same", "EXISTS k", ":0|"),
+        ("string.tcl: Extended SET with IFNE - key doesn't exist", "SET k hello IFNE hello", "+OK|"),
+        ("string.tcl: Extended SET with IFEQ - key exists but doesn't match", "SET k world IFEQ x", "$-1|"),
+        ("string.tcl: Extended SET with IFEQ - key exists and matches", "SET k world IFEQ hello", "+OK|"),
+        ("string.tcl: Extended SET with IFNE - key exists and matches", "SET k hello IFNE world", "$-1|"),
+        ("string.tcl: Extended SET with IFNE - key exists and doesn't match", "SET k hello IFNE x", "+OK|"),
+        (
+            "t_string.c, setGenericCommand: strcasecmp of digests",
+            "SET k world IFDEQ 9555E8555C62DCFD",
+            "+OK|",
+        ),
+        (
+            "string.tcl: Extended SET with IFDEQ - key exists but digest doesn't match",
+            "SET k x IFDEQ 9555e8555c62dcfd",
+            "$-1|",
+        ),
+        (
+            "string.tcl: Extended SET with IFDNE - key exists and digest matches",
+            "SET k x IFDNE d6476c25083d69be",
+            "$-1|",
+        ),
+        (
+            "string.tcl: Extended SET with IFDNE - key exists and digest doesn't match",
+            "SET k x IFDNE 9555e8555c62dcfd",
+            "+OK|",
+        ),
+        (
+            "string.tcl: Extended SET with IFDEQ - key doesn't exist",
+            "SET none x IFDEQ 9555e8555c62dcfd",
+            "$-1|",
+        ),
+        ("set.md: IFDNE creates a key that is not there", "SET new x IFDNE 9555e8555c62dcfd", "+OK|"),
+    ]]);
+}
+
+#[test]
+fn set_takes_one_condition_beside_its_other_options() {
     check(&[
-        &[
-            ("string.tcl: Extended SET with IFEQ - key doesn't exist", "SET k world IFEQ hello", "$-1|"),
-            ("the same", "EXISTS k", ":0|"),
-            ("string.tcl: Extended SET with IFNE - key doesn't exist", "SET k hello IFNE hello", "+OK|"),
-            (
-                "string.tcl: Extended SET with IFEQ - key exists but doesn't match",
-                "SET k world IFEQ x",
-                "$-1|",
-            ),
-            ("string.tcl: Extended SET with IFEQ - key exists and matches", "SET k world IFEQ hello", "+OK|"),
-            ("string.tcl: Extended SET with IFNE - key exists and matches", "SET k hello IFNE world", "$-1|"),
-            (
-                "string.tcl: Extended SET with IFNE - key exists and doesn't match",
-                "SET k hello IFNE x",
-                "+OK|",
-            ),
-            (
-                "t_string.c, setGenericCommand: strcasecmp of digests",
-                "SET k world IFDEQ 9555E8555C62DCFD",
-                "+OK|",
-            ),
-            (
-                "string.tcl: Extended SET with IFDEQ - key exists but digest doesn't match",
-                "SET k x IFDEQ 9555e8555c62dcfd",
-                "$-1|",
-            ),
-            (
-                "string.tcl: Extended SET with IFDNE - key exists and digest matches",
-                "SET k x IFDNE d6476c25083d69be",
-                "$-1|",
-            ),
-            (
-                "string.tcl: Extended SET with IFDNE - key exists and digest doesn't match",
-                "SET k x IFDNE 9555e8555c62dcfd",
-                "+OK|",
-            ),
-            (
-                "string.tcl: Extended SET with IFDEQ - key doesn't exist",
-                "SET none x IFDEQ 9555e8555c62dcfd",
-                "$-1|",
-            ),
-            ("set.md: IFDNE creates a key that is not there", "SET new x IFDNE 9555e8555c62dcfd", "+OK|"),
-        ],
         &[
             (
                 "t_string.c, setGenericCommand: GET is answered whatever comes of it",

@@ -154,8 +154,8 @@ impl Generator {
         args
     }
 
+    /// A word that stands for keys, strings, numbers, lifetimes or the options of such commands.
     fn fill(&mut self, kind: &str, args: &mut Vec<Bytes>) {
-        let text = |text: &str| text.as_bytes().to_vec();
         match kind {
             "k" => args.push(self.key()),
             "ks" => (0..1 + self.random.below(3)).for_each(|_| args.push(self.key())),
@@ -202,6 +202,13 @@ impl Generator {
                 "-",
                 "99999999999999999999",
             ]))),
+            other => self.fill_of_containers_and_scripts(other, args),
+        }
+    }
+
+    /// A word that stands for what containers hold, or for scripts, messages, whole requests and the server's settings.
+    fn fill_of_containers_and_scripts(&mut self, kind: &str, args: &mut Vec<Bytes>) {
+        match kind {
             "e" => args.push(text(self.random.pick(words::ELEMENTS))),
             "es" => {
                 (0..1 + self.random.below(4)).for_each(|_| args.push(text(self.random.pick(words::ELEMENTS))))
@@ -364,6 +371,10 @@ fn keep_hashes_small(args: &mut [Bytes]) {
 fn small(mut bytes: Bytes) -> Bytes {
     bytes.truncate(64);
     bytes
+}
+
+fn text(text: &str) -> Bytes {
+    text.as_bytes().to_vec()
 }
 
 fn name(args: &[Bytes]) -> String {
