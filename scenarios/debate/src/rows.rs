@@ -142,7 +142,8 @@ impl DebateCase {
 #[error("{claim}: {source}")]
 pub struct BadCase {
     claim: String,
-    source: Refused,
+    /// Boxed: as large as all other errors of the program together.
+    source: Box<Refused>,
 }
 
 /// Why a scenario cannot be run.
@@ -172,7 +173,8 @@ pub fn rows<'a>(
     let cases = claims.iter().flat_map(|&claim| claim.cases.iter().flatten().map(move |case| (claim, case)));
     let cases: Vec<(&DebateClaim, &DebateCase)> = cases.collect();
     let results = pool::each(&cases, jobs, |(claim, case)| {
-        let outcome = outcome(case).map_err(|source| BadCase { claim: claim.id.clone(), source });
+        let outcome =
+            outcome(case).map_err(|source| BadCase { claim: claim.id.clone(), source: Box::new(source) });
         done();
         outcome
     });

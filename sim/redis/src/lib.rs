@@ -1,8 +1,8 @@
 //! One Redis 7 server: a pure command core and an async connection loop over any byte stream.
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
-//! process), `shared` (what its tasks share), `server` (one client's connection), `persistence`, `snapshots`, `config_file`,
-//! `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a simulated host, with
+//! process), `shared` (what its tasks share), `server` (one client's connection), `persistence`, `snapshots`,
+//! `config_file`, `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a simulated host, with
 //! an `operator` beside it, as one [`process`] of those a machine can have; `on_tokio`, behind the feature `tokio`, is
 //! a real machine. The core is pure: whoever calls it says what time it is and sends the replies, so the same server
 //! runs on a simulated host and on a real TCP port.

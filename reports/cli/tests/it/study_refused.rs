@@ -93,7 +93,8 @@ hint: did you mean `lock.ttl`? Known are:
   nodes.restart_after: a duration, "0s"
   nodes.restart_clock: a word, "true-time"
   nodes.scripts: a word, "unknown"
-  nodes.snapshot_interval: a duration, "1h"
+  nodes.snapshot_interval: a duration, "3600s"
+  nodes.version: a word, "7.0"
   resource.fence_reads: true or false, false
   resource.fencing: a word, "off"
   resource.object: a word, "stock"

@@ -40,7 +40,7 @@ fn no_line_is_wider_than_the_terminal_but_commands_and_files() {
         &["explore", "setnx-then-expire", "--faults", "1", "--kinds", "suspend"],
         &["judge", "jump.jsonl"],
         &["run", "clock-jump"],
-        &["list"],
+        &["list", "--all"],
         &["list", "clock-jump"],
         &["locks"],
         &["locks", "redlock"],

@@ -193,7 +193,8 @@ impl Core {
         self.blocked.released.contains_key(&session)
     }
 
-    /// Tells a session that waited whether it does so no more; it is told once. Its reply is among what was pushed to it.
+    /// Tells a session that waited whether it does so no more; it is told once. Its reply is among what was pushed to
+    /// it.
     pub fn take_unblocked(&mut self, session: u64) -> Option<Unblocked> {
         self.blocked.released.remove(&session)
     }

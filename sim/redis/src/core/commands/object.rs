@@ -1,8 +1,8 @@
 //! OBJECT: how a value is kept.
 //!
-//! The node keeps values in its own ways, and names the encoding that Redis would have chosen for what is there. It does
-//! not know how a string came to be: one that APPEND or SETRANGE has made is `raw` in Redis however short it is. When a
-//! key was last used is not noted: nothing is ever idle.
+//! The node keeps values in its own ways, and names the encoding that Redis would have chosen for what is there. It
+//! does not know how a string came to be: one that APPEND or SETRANGE has made is `raw` in Redis however short it is.
+//! When a key was last used is not noted: nothing is ever idle.
 
 use crate::core::Next;
 use crate::core::context::Context;

@@ -1,8 +1,9 @@
 //! The numbers that INCRBYFLOAT and HINCRBYFLOAT calculate with: C's `long double` on x86, the x87's 80 bits with a
 //! mantissa of 64.
 //!
-//! Read as glibc's `strtold` reads them, added as the processor adds them, printed as `%.17Lf` prints them, each rounded
-//! once to the nearest and to even. Not modelled: NaN, which no command stores, and the sign of zero, which none prints.
+//! Read as glibc's `strtold` reads them, added as the processor adds them, printed as `%.17Lf` prints them, each
+//! rounded once to the nearest and to even. Not modelled: NaN, which no command stores, and the sign of zero, which
+//! none prints.
 
 mod natural;
 

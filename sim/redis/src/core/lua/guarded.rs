@@ -9,8 +9,8 @@ use super::host::{ScriptError, argument_error, as_own_error, throw_at_caller};
 use super::library::number_or_error;
 use super::limits::{BYTES_PER_INSTRUCTION, charge, charge_string};
 
-/// Most values that a function such as `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is on a C function's
-/// stack.
+/// Most values that a function such as `unpack` returns. Redis stops a little below 8,000 too (LUAI_MAXCSTACK): each is
+/// on a C function's stack.
 pub(super) const MAX_RESULTS: f64 = 7_900.0;
 
 /// What a call will cost beyond its instruction; or why it is refused.

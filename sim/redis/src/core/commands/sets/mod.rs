@@ -1,6 +1,7 @@
 //! Sets: what semaphores keep their holders in.
 //!
-//! This file has what one set is asked and how it is changed; `algebra` what is made of several, `random` what is drawn.
+//! This file has what one set is asked and how it is changed; `algebra` what is made of several, `random` what is
+//! drawn.
 
 mod algebra;
 mod random;
