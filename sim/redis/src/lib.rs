@@ -2,10 +2,10 @@
 //!
 //! Reading order: [`resp`] (bytes in, bytes out), [`core`] (what a command does), then the node around it: `node` (one
 //! process), `shared` (what its tasks share), `server` (one client's connection), `persistence`, `snapshots`,
-//! `config_file`, `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a simulated host, with
-//! an `operator` beside it, as one [`process`] of those a machine can have; `on_tokio`, behind the feature `tokio`, is
-//! a real machine. The core is pure: whoever calls it says what time it is and sends the replies, so the same server
-//! runs on a simulated host and on a real TCP port.
+//! `config_file`, `replication`, and [`machine`], all that a node needs of what it runs on. `on_sim` runs it on a
+//! simulated host, with an `operator` beside it, as one [`process`] of those a machine can have; `on_tokio`, behind the
+//! feature `tokio`, is a real machine. The core is pure: whoever calls it says what time it is and sends the replies,
+//! so the same server runs on a simulated host and on a real TCP port.
 //!
 //! # What is not there
 //!
@@ -25,8 +25,8 @@
 //! | server | `ACL` `BGREWRITEAOF` `BGSAVE` `DEBUG` `FAILOVER` `LASTSAVE` `LATENCY` `LOLWUT` `MODULE` `RESTORE-ASKING` `SAVE` `SLOWLOG` |
 //! | subcommands | `FUNCTION DELETE` `FUNCTION DUMP` `FUNCTION KILL` `FUNCTION LOAD` `FUNCTION RESTORE` `FUNCTION STATS` `MEMORY DOCTOR` `MEMORY MALLOC-STATS` `MEMORY PURGE` `MEMORY STATS` `SCRIPT DEBUG` |
 //!
-//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send, and
-//! who asks for it (`notify-keyspace-events`) is told of changes of keys.
+//! Locks that wait in a `BLPOP` or for a message (Redisson's, Spring's in its pub/sub mode) find all that they send,
+//! and who asks for it (`notify-keyspace-events`) is told of changes of keys.
 //!
 //! A node that is told to be an 8.4 ([`Version`](crate::core::Version)) has `WAITAOF`, `DELEX`, `DIGEST` and SET's
 //! `IFEQ`, `IFNE`, `IFDEQ` and `IFDNE` besides. `SUITES.md` says which tests of libraries pass here.
