@@ -65,15 +65,16 @@ const SHORT_BYTES: usize = 110;
 
 /// A claim in a line: what was run, what came out, and whether its author is right.
 fn briefly(row: &ClaimRow<'_>) -> String {
-    let Some(outcome) = telling(row) else { return format!("- {}: not run yet\n", link(row)) };
-    let confirmed = confirmed(row).map(|it| format!(" ({it})")).unwrap_or_default();
+    let head = format!("- {} *{}* ({})", link(row), row.claim.text, row.claim.who.join(", "));
+    let Some(outcome) = telling(row) else { return format!("{head}: not run yet\n") };
+    let confirmed = confirmed(row).map(|it| format!(": {it}")).unwrap_or_default();
     let command = command(outcome.case);
     let command = if command.len() > SHORT_BYTES { String::new() } else { format!(" `{command}`") };
     let more = match row.outcomes.len() {
         1 => String::new(),
-        cases => format!("; {} cases", cases),
+        cases => format!("; {cases} cases"),
     };
-    format!("- {}: {}{confirmed}{more}.{command}\n", link(row), measured(outcome))
+    format!("{head}: {}{confirmed}{more}.{command}\n", measured(outcome))
 }
 
 /// The case that says most of a claim: one that its author speaks of, as the catalogue has it, if there is one.
