@@ -195,7 +195,7 @@ fn is_hidden_by_its_write(seen: &Seen<'_>, claim: &Claim, moments: &[(usize, Tru
     };
     let mut dated = moments.iter().filter(|(_, at)| within(*at)).map(|(column, _)| *column);
     let first = dated.next();
-    let wide = first.zip(dated.last()).is_some_and(|(first, last)| last > first + 1);
+    let wide = first.zip(dated.next_back()).is_some_and(|(first, last)| last > first + 1);
     seen.all().any(arrived) && !wide
 }
 
