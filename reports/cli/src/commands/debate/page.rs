@@ -15,10 +15,10 @@ const HEAD: &str = include_str!("head.md");
 
 pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
     let mut text = HEAD.to_owned();
-    text += &who_is_right(rows);
     for post in posts()? {
         text += &read(&post, rows);
     }
+    text += &counted(rows);
     text += &wrong(rows);
     text += "\n## Every claim\n";
     for topic in &TOPICS {
@@ -29,9 +29,10 @@ pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
 }
 
 /// Statements confirmed and refuted, by author and predicate.
-fn who_is_right(rows: &[ClaimRow<'_>]) -> String {
-    let mut text = "\n## Who is right on what\n\nStatements confirmed/refuted. A statement is what somebody says of one predicate in \
-                    one setup; `ours` follows from\nwhat they say, and nobody has said it.\n\n"
+fn counted(rows: &[ClaimRow<'_>]) -> String {
+    let mut text = "\n## Statements, counted\n\nConfirmed/refuted. A statement is what somebody says of one predicate in one setup, so \
+                    who was tried in many setups\ncounts often: this is no score. `ours` follows from what others say, and \
+                    nobody has said it.\n\n"
         .to_owned();
     let heads: Vec<&str> = Predicate::ALL.iter().map(|predicate| predicate.as_str()).collect();
     text += &format!("| | {} | not yet |\n|---|{}--:|\n", heads.join(" | "), "--:|".repeat(heads.len()));
@@ -67,14 +68,14 @@ const SHORT_BYTES: usize = 110;
 fn briefly(row: &ClaimRow<'_>) -> String {
     let head = format!("- {} *{}* ({})", link(row), row.claim.text, row.claim.who.join(", "));
     let Some(outcome) = telling(row) else { return format!("{head}: not run yet\n") };
-    let confirmed = confirmed(row).map(|it| format!(": {it}")).unwrap_or_default();
+    let confirmed = confirmed(row).map(|it| format!("; {it}")).unwrap_or_default();
     let command = command(outcome.case);
     let command = if command.len() > SHORT_BYTES { String::new() } else { format!(" `{command}`") };
-    let more = match row.outcomes.len() {
+    let all = match row.outcomes.len() {
         1 => String::new(),
-        cases => format!("; {cases} cases"),
+        cases => format!(" in the case that is shown, of {cases}"),
     };
-    format!("{head}: {}{confirmed}{more}.{command}\n", measured(outcome))
+    format!("{head}: {}{all}{confirmed}.{command}\n", measured(outcome))
 }
 
 /// The case that says most of a claim: one that its author speaks of, as the catalogue has it, if there is one.
@@ -100,7 +101,15 @@ fn wrong(rows: &[ClaimRow<'_>]) -> String {
         .to_owned();
     for row in rows.iter().filter(|row| row.as_expected() == Some(false)) {
         let found = row.claim.note.as_deref().unwrap_or("nobody has found out why yet");
-        text += &format!("- {} {}. {found}\n", link(row), row.claim.text);
+        text += &format!("- {} *{}.* {found}\n", link(row), row.claim.text);
+        for outcome in row.outcomes.iter().filter(|outcome| !outcome.as_expected()) {
+            let about = outcome.case.setup().about.as_deref().unwrap_or("as the scenario is");
+            text += &format!(
+                "  - {about}: predicted {}; came out: {}\n",
+                predicted(outcome.case),
+                measured(outcome)
+            );
+        }
     }
     text
 }
@@ -140,7 +149,7 @@ fn whole(row: &ClaimRow<'_>) -> String {
 fn line(outcome: &CaseOutcome<'_>) -> String {
     let case: &DebateCase = outcome.case;
     let about = case.setup().about.as_ref().map(|about| format!("{about}: ")).unwrap_or_default();
-    let found = measured(outcome);
+    let found = format!("{} ({} seeds)", measured(outcome), case.seeds());
     let found = if outcome.as_expected() { found } else { format!("**{found}**") };
     format!("| {about}`{}` | {} | {found} |\n", command(case).replace('|', "\\|"), predicted(case))
 }
