@@ -30,9 +30,9 @@ pub(super) fn page(rows: &[ClaimRow<'_>]) -> Result<String, CliError> {
 
 /// Statements confirmed and refuted, by author and predicate.
 fn counted(rows: &[ClaimRow<'_>]) -> String {
-    let mut text = "\n## Statements, counted\n\nConfirmed/refuted. A statement is what somebody says of one predicate in one setup, so \
-                    who was tried in many setups\ncounts often: this is no score. `ours` follows from what others say, and \
-                    nobody has said it.\n\n"
+    let mut text = "\n## Statements, counted\n\nConfirmed/refuted. A statement is what somebody says of one predicate \
+                    in one setup, so who was tried in many setups\ncounts often: this is no score. `ours` follows \
+                    from what others say, and nobody has said it.\n\n"
         .to_owned();
     let heads: Vec<&str> = Predicate::ALL.iter().map(|predicate| predicate.as_str()).collect();
     text += &format!("| | {} | not yet |\n|---|{}--:|\n", heads.join(" | "), "--:|".repeat(heads.len()));
